@@ -1,0 +1,89 @@
+/** What happened to one request? The one wide record that metrics, log line and ledger read. */
+
+export type Upstream = "v1" | "v2" | "sts";
+/** What served the request: `pass` is untouched v2 or token exchange, `refused` never left carryover. */
+export type Mode = "native" | "shadow" | "translate" | "pass" | "refused";
+/** What a drain proved about its list, strongest first (design section 2). */
+export type Witness = "cover" | "count" | "none";
+
+/** One call to an upstream. */
+export interface UpstreamCall {
+  readonly upstream: Upstream;
+  readonly method: string;
+  /** Target without its query: queries may hold page tokens and filters. */
+  readonly path: string;
+  /** HTTP status, or 0 when there was no answer. */
+  readonly status: number;
+  readonly ms: number;
+}
+
+/** Facts about a drained list. */
+export interface ListFacts {
+  readonly pages: number;
+  readonly records: number;
+  readonly witness: Witness;
+  readonly outcome: "complete" | "incomplete" | "too-large" | "unproven" | "refused";
+}
+
+/** Filled along the way by whoever learns a fact; only read by observers. */
+export interface Exchange {
+  readonly requestId: string;
+  /** Milliseconds on the monotonic clock (`performance.now()`). */
+  readonly startedAt: number;
+  readonly method: string;
+  /** Path without query, as it came. */
+  readonly path: string;
+  apiVersion: "v1" | "v2" | "sts" | "none";
+  /** Catalogue name, or `unknown`. */
+  resource: string;
+  operation: string;
+  mode: Mode;
+  status: number;
+  /** Reason of carryover's own error, when it answered with one. */
+  reason: string | undefined;
+  /** For the log only: why. */
+  cause: unknown;
+  requestBytes: number;
+  responseBytes: number;
+  /** Wall milliseconds spent waiting for upstreams (overlapping calls counted once is not attempted: a sum). */
+  upstreamMs: number;
+  readonly calls: UpstreamCall[];
+  list: ListFacts | undefined;
+  /** Fields in no row, by direction; names bounded by whoever counts them. */
+  readonly unknownFields: { direction: "request" | "response"; name: string }[];
+  /** v1 fields that a PUT left out and so set to zero. */
+  readonly defaultedFields: string[];
+  /** v1 fields that the platform did not store as asked. */
+  readonly mismatches: string[];
+  /** Other things worth counting: `id-filter-empty`, `enum-dropped`, `join-failed`, `gzip`, ... */
+  readonly notes: string[];
+  /** The client left before its answer was complete. */
+  aborted: boolean;
+}
+
+/** A fresh record for a request that just arrived. */
+export function createExchange(requestId: string, startedAt: number, method: string, path: string): Exchange {
+  return {
+    requestId,
+    startedAt,
+    method,
+    path,
+    apiVersion: "none",
+    resource: "unknown",
+    operation: "unknown",
+    mode: "refused",
+    status: 0,
+    reason: undefined,
+    cause: undefined,
+    requestBytes: 0,
+    responseBytes: 0,
+    upstreamMs: 0,
+    calls: [],
+    list: undefined,
+    unknownFields: [],
+    defaultedFields: [],
+    mismatches: [],
+    notes: [],
+    aborted: false,
+  };
+}

@@ -1,0 +1,52 @@
+/** What does a request or a response look like between the parts? */
+
+/** Header fields in the order of the wire: lower-case names, repeats kept as entries of their own. */
+export type HeaderList = readonly (readonly [name: string, value: string])[];
+
+/** One request with its whole body. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Origin form: path and query, percent-encoded as on the wire, beginning with `/`. */
+  readonly target: string;
+  readonly headers: HeaderList;
+  readonly body?: Uint8Array;
+}
+
+/** One response with its whole body (an empty array when it has none). */
+export interface ApiResponse {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: Uint8Array;
+}
+
+/** What travels beside a request: when to stop. */
+export interface SendOptions {
+  /** Aborts when the client has left or the deadline has passed. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The one port: one request in, one response out, bodies whole and bounded.
+ * Resolves for every HTTP answer, whatever its status. Rejects with a `Problem` when there is no answer.
+ * Does not retry, follow redirects or interpret the answer.
+ */
+export type Send = (request: ApiRequest, options: SendOptions) => Promise<ApiResponse>;
+
+/** Something that turns one Send into another: retry, budget, faults. */
+export type SendLayer = (next: Send) => Send;
+
+/** Wraps `send` in `layers`; the FIRST layer is outermost: a request meets them in the order of the list. */
+export function compose(layers: readonly SendLayer[], send: Send): Send {
+  return layers.reduceRight((next, layer) => layer(next), send);
+}
+
+/** The first value of header `name` (lower case), or undefined. */
+export function header(headers: HeaderList, name: string): string | undefined {
+  for (const [key, value] of headers) if (key === name) return value;
+  return undefined;
+}
+
+/** `headers` without the fields called `names` (lower case). */
+export function withoutHeaders(headers: HeaderList, names: ReadonlySet<string>): HeaderList {
+  return headers.filter(([name]) => !names.has(name));
+}

@@ -1,0 +1,31 @@
+/** What is to be done with a request, known from its head alone? */
+import type { Exchange, Upstream } from "./exchange.ts";
+import type { ApiResponse, HeaderList } from "./message.ts";
+
+/** A request before its body was read. */
+export interface RequestHead {
+  readonly method: string;
+  /** Raw origin-form target as the client sent it (base path already taken off). */
+  readonly target: string;
+  readonly headers: HeaderList;
+}
+
+/** Streams through untouched to an upstream. */
+export interface PassPlan {
+  readonly kind: "pass";
+  readonly upstream: Upstream;
+  /** The target to send; the client's own bytes unless said otherwise. */
+  readonly target: string;
+}
+
+/** Answered by carryover, usually after calls to v2. */
+export interface AnswerPlan {
+  readonly kind: "answer";
+  /** `body` is the whole request body (empty when there was none). Throws `Problem`. */
+  respond(body: Uint8Array, signal: AbortSignal): Promise<ApiResponse>;
+}
+
+export type Plan = PassPlan | AnswerPlan;
+
+/** Decides on a request from its head, noting what it learns in `exchange`. Throws `Problem` for what must be refused. */
+export type Decide = (head: RequestHead, exchange: Exchange) => Plan;

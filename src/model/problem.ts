@@ -1,0 +1,102 @@
+/** What can go wrong in carryover itself, and what does a client see of it? (The only home of these reasons.) */
+import { RpcCode } from "./status.ts";
+
+/** Every reason with its HTTP status and RPC code. */
+export const PROBLEMS = {
+  INVALID_REQUEST: { http: 400, code: RpcCode.INVALID_ARGUMENT },
+  INVALID_PATH: { http: 400, code: RpcCode.INVALID_ARGUMENT },
+  INVALID_BODY: { http: 400, code: RpcCode.INVALID_ARGUMENT },
+  INVALID_FILTER: { http: 400, code: RpcCode.INVALID_ARGUMENT },
+  UPGRADE_REFUSED: { http: 400, code: RpcCode.INVALID_ARGUMENT },
+  UNAUTHENTICATED: { http: 401, code: RpcCode.UNAUTHENTICATED },
+  UNKNOWN_PATH: { http: 404, code: RpcCode.NOT_FOUND },
+  REQUEST_TIMEOUT: { http: 408, code: RpcCode.DEADLINE_EXCEEDED },
+  CONDITION_UNSUPPORTED: { http: 412, code: RpcCode.FAILED_PRECONDITION },
+  BODY_TOO_LARGE: { http: 413, code: RpcCode.INVALID_ARGUMENT },
+  URI_TOO_LONG: { http: 414, code: RpcCode.INVALID_ARGUMENT },
+  GRPC_UNSUPPORTED: { http: 415, code: RpcCode.UNIMPLEMENTED },
+  DRAIN_TOO_LARGE: { http: 422, code: RpcCode.FAILED_PRECONDITION },
+  HEADERS_TOO_LARGE: { http: 431, code: RpcCode.INVALID_ARGUMENT },
+  INTERNAL: { http: 500, code: RpcCode.INTERNAL },
+  METHOD_NOT_ALLOWED: { http: 501, code: RpcCode.UNIMPLEMENTED },
+  NOT_TRANSLATABLE: { http: 501, code: RpcCode.UNIMPLEMENTED },
+  LIST_UNPROVEN: { http: 502, code: RpcCode.UNAVAILABLE },
+  DRAIN_INCOMPLETE: { http: 502, code: RpcCode.UNAVAILABLE },
+  UPDATE_INCOMPLETE: { http: 502, code: RpcCode.INTERNAL },
+  UPSTREAM_UNREACHABLE: { http: 502, code: RpcCode.UNAVAILABLE },
+  UPSTREAM_INVALID: { http: 502, code: RpcCode.INTERNAL },
+  OVERLOADED: { http: 503, code: RpcCode.UNAVAILABLE },
+  UPSTREAM_TIMEOUT: { http: 504, code: RpcCode.DEADLINE_EXCEEDED },
+} as const;
+export type ProblemReason = keyof typeof PROBLEMS;
+
+/** One wrong field of a request, in the client's own (v1) words. */
+export interface FieldViolation {
+  readonly field: string;
+  readonly description: string;
+}
+
+export interface ProblemOptions {
+  /** Small facts for the client: a limit, a count, `state: unknown`. Never an address, a token or a cause text. */
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly fieldViolations?: readonly FieldViolation[];
+  /** Seconds after which a retry makes sense; becomes `Retry-After`. */
+  readonly retryAfter?: number;
+  /** For the log only. */
+  readonly cause?: unknown;
+}
+
+/** Everything that goes wrong inside carryover. Made anywhere, turned into a reply in one place (the listener). */
+export class Problem extends Error {
+  readonly reason: ProblemReason;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly fieldViolations: readonly FieldViolation[];
+  readonly retryAfter: number | undefined;
+
+  /** `message` is shown to clients: what was wrong, where, what is expected. */
+  constructor(reason: ProblemReason, message: string, options: ProblemOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = "Problem";
+    this.reason = reason;
+    this.metadata = options.metadata ?? {};
+    this.fieldViolations = options.fieldViolations ?? [];
+    this.retryAfter = options.retryAfter;
+  }
+
+  get http(): number {
+    return PROBLEMS[this.reason].http;
+  }
+
+  get code(): number {
+    return PROBLEMS[this.reason].code;
+  }
+
+  /** Any thrown thing as a Problem: a stranger becomes `INTERNAL` with a fixed text, itself kept as the cause. */
+  static from(thrown: unknown): Problem {
+    if (thrown instanceof Problem) return thrown;
+    return new Problem("INTERNAL", "internal error", { cause: thrown });
+  }
+}
+
+/**
+ * The error body a client gets for `problem` (design: carryover's own errors; specification section 7).
+ * A wrong method has no details, as the platform's gateway answers it.
+ */
+export function problemBody(problem: Problem): string {
+  const details: unknown[] = [];
+  if (problem.reason !== "METHOD_NOT_ALLOWED") {
+    details.push({
+      "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+      reason: problem.reason,
+      domain: "carryover",
+      metadata: problem.metadata,
+    });
+  }
+  if (problem.fieldViolations.length > 0) {
+    details.push({
+      "@type": "type.googleapis.com/google.rpc.BadRequest",
+      fieldViolations: problem.fieldViolations,
+    });
+  }
+  return JSON.stringify({ code: problem.code, message: problem.message, details });
+}
