@@ -1,0 +1,24 @@
+/** Which operation of which resource does a request ask for? */
+import type { Operation, Resource } from "./resource.ts";
+
+/** A v1 request recognised as an operation of the catalogue. */
+export interface Match {
+  readonly resource: Resource;
+  readonly operation: Operation;
+  /** Decoded uid (or parent uid) with `/` between segments; empty when the path has none. */
+  readonly uid: string;
+  /** The same for the wire: canonical, `/` between segments. */
+  readonly uidPath: string;
+  /** Raw query without `?`. */
+  readonly query: string;
+}
+
+/** What a request target stands for. */
+export type Routed =
+  | { readonly kind: "match"; readonly match: Match }
+  /** A v1 operation without a translation: native v1, or 501 with these names. */
+  | { readonly kind: "native"; readonly resource: string; readonly operation: string }
+  /** An OPTIONS request on a v1 path; `v2Target` is the mapped v2 target, when there is one. */
+  | { readonly kind: "options"; readonly v2Target: string | undefined }
+  | { readonly kind: "v2" }
+  | { readonly kind: "sts"; readonly query: string };

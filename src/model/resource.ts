@@ -1,0 +1,203 @@
+/** In which words does a catalogue file speak of a resource, v1 beside v2? */
+import type { Json, JsonObject } from "./json.ts";
+
+/** One enum, v1 beside v2. `null`: that version has no such name. Numbers are those of the wire formats. */
+export interface EnumTable {
+  readonly name: string;
+  /** A v1 name that v1 does not know, in a request body: dropped as v1's decoder did, or refused with 400 (capabilities). */
+  readonly unknown: "drop" | "refuse";
+  readonly values: readonly EnumValue[];
+}
+export type EnumValue = readonly [v1: string | null, v1Number: number, v2: string | null, v2Number: number];
+
+export type ScalarKind = "string" | "bool" | "int32" | "uint32" | "int64" | "timestamp" | "duration" | "bytes";
+
+/** What a member holds. `list`: a JSON array of it. */
+export type Value =
+  | { readonly kind: ScalarKind; readonly list?: true }
+  | { readonly kind: "enum"; readonly values: EnumTable; readonly list?: true }
+  | {
+      readonly kind: "message";
+      readonly rows: readonly Row[];
+      readonly v2Only?: readonly string[];
+      readonly list?: true;
+    }
+  /** Keys are user data and never renamed; `of`: what the values are (bytes are copied unless they are messages with renames). */
+  | { readonly kind: "map"; readonly of: "string" | "int32" | { readonly rows: readonly Row[] } };
+
+/**
+ * How a v1 full replace names the member in a v2 mask (design: updates).
+ * `always`; `when-present`: only when the client sent it (oneof members, secrets); `when-changed`: only when it differs
+ * from the stored record (costs one read); `never`: v1 clients may send it, v2 treats it as server-set;
+ * `members`: a message whose own rows are named one by one.
+ */
+export type MaskClass = "always" | "when-present" | "when-changed" | "never" | "members";
+
+interface RowNames {
+  /** JSON name in v1. */
+  readonly v1: string;
+  /** JSON name in v2; null when v2 has no such member (then `from`, a join or the zero fills it in answers, and requests drop it). */
+  readonly v2: string | null;
+  /** Second accepted spelling in v1 requests and in v2 masks when it is not the snake_case form of the name. */
+  readonly v1Proto?: string;
+  readonly v2Proto?: string;
+  /** Answers: where the value is read from, when not from `v2`: dotted v2 paths, the first that is there and not empty wins. */
+  readonly from?: readonly string[];
+  /** Absent when unset: a oneof member or an optional field. Without it an unset member shows its zero. */
+  readonly presence?: "explicit";
+  /** At most one member of the same name is set. */
+  readonly oneof?: string;
+}
+
+/** Set by the server in both versions: shown, never sent. */
+export interface OutputRow extends RowNames {
+  readonly access: "output";
+}
+
+/** A client may set it. `zero` is what a full replace makes of it when it is left out; null: unset. */
+export interface WritableRow extends RowNames {
+  readonly access?: "input";
+  readonly zero: Json;
+  readonly mask?: MaskClass;
+  /** How v2's answer to an update is compared with what was asked. Default `exact`; `normalised`: lists as sets. */
+  readonly echo?: "exact" | "normalised" | "none";
+}
+
+export type Row = Value & (OutputRow | WritableRow);
+
+/** One message: its rows, and the v2 members that v1 never showed. */
+export interface Shape {
+  readonly rows: readonly Row[];
+  readonly v2Only: readonly string[];
+}
+
+/** A query parameter of a v1 list. Names are snake_case; the camelCase form is accepted as well. */
+export type Filter = { readonly v1: string } & (
+  | {
+      readonly use: "send";
+      /** snake_case name in v2. */
+      readonly v2: string;
+      readonly kind: "string" | "bool" | "int32" | "timestamp";
+      readonly repeated?: true;
+      /** How it is applied to one record when the request is served by a Get: compare this v2 member, or a place in the hierarchy. */
+      readonly local?: LocalTest;
+    }
+  /** Enum by v1 name or number, sent as v2 name. `absent` is what v1's zero value means: no filter. */
+  | { readonly use: "enum"; readonly v2: string; readonly values: EnumTable; readonly repeated?: true }
+  /** The boolean's opposite is sent under `v2`, always, also when the client left it out (v1 default false). */
+  | { readonly use: "inverted"; readonly v2: string }
+  /** The record with this uid: a Get instead of a list. */
+  | { readonly use: "get" }
+  /** `/` means records at the root; any other value their direct parent. */
+  | { readonly use: "parent" }
+  /** Paging parameters of a list that v1 itself paged. */
+  | { readonly use: "page-size" | "page-token"; readonly v2: string }
+);
+export type LocalTest =
+  | { readonly member: string }
+  | { readonly hierarchy: "ancestors" | "descendants" | "children" | "root" | "ids" };
+
+/** A part of a record that lies in another record of v2. */
+export interface Join {
+  /** v1 member of the record that is filled. */
+  readonly v1: string;
+  /** Catalogue name of the other resource. */
+  readonly resource: string;
+  /** Dotted v2 path of the other record's uid in this record. */
+  readonly by: string;
+  /** The whole other record in its v1 shape, or one v2 member of it. */
+  readonly take: "record" | { readonly member: string; readonly kind: ScalarKind };
+  /**
+   * When the other record cannot be read: `error` fails the request; `reduced` shows what this record holds of it at
+   * `reduced` (a v2 member in the other resource's reduced form); `zero` shows the zero. Counted.
+   */
+  readonly missing: "error" | "zero" | { readonly reduced: string };
+}
+
+/** One thing a v1 client can ask. Paths follow from the resource's collections unless it is `native`. */
+export type Operation =
+  | {
+      readonly kind: "list";
+      readonly name: "list";
+      readonly answer: Shape;
+      readonly filters: readonly Filter[];
+      readonly joins?: readonly Join[];
+      /** Members of the v1 envelope beside `items` (advisories). */
+      readonly envelope?: readonly Row[];
+    }
+  /** `extension`: v1 itself had no Get here; in native and shadow mode such a request goes to native. */
+  | {
+      readonly kind: "get";
+      readonly name: "get";
+      readonly answer: Shape;
+      readonly joins?: readonly Join[];
+      readonly extension: boolean;
+    }
+  | {
+      readonly kind: "create";
+      readonly name: "create";
+      readonly body: Shape;
+      readonly answer: Shape;
+      /** v1 served it without a parent too (groups: a root group). */
+      readonly emptyParent?: true;
+    }
+  | { readonly kind: "update"; readonly name: "update"; readonly body: Shape; readonly answer: Shape }
+  | { readonly kind: "delete"; readonly name: "delete" }
+  /** Not translated (yet, or ever): native v1, or 501 with this name. */
+  | {
+      readonly kind: "native";
+      readonly name: string;
+      readonly method: string;
+      /** Template below `/{domain}/v1/`, e.g. `repos/{id=**}:syncstatus`; `=**` spans segments, `=*` is one. */
+      readonly path: string;
+    };
+
+/** Evidence from the specification and the field map, never from running this code. */
+export type Example =
+  | {
+      readonly of: "answer";
+      readonly operation: "list" | "get" | "create" | "update";
+      readonly v2: JsonObject;
+      readonly v1: JsonObject;
+    }
+  | { readonly of: "body"; readonly operation: "create"; readonly v1: JsonObject; readonly v2: JsonObject }
+  | {
+      readonly of: "update";
+      readonly v1: JsonObject;
+      /** Stored v2 record, for rows that are named only when they differ from it. */
+      readonly stored?: JsonObject;
+      /** camelCase, in the order of the rows. */
+      readonly mask: readonly string[];
+      readonly v2: JsonObject;
+    }
+  | { readonly of: "filters"; readonly v1: string; readonly v2: string };
+
+export interface Resource {
+  /** Singular kebab-case name: `group`, `role-binding`. Also the file's name. */
+  readonly name: string;
+  readonly domain: "iam" | "registry" | "vulnerabilities";
+  /** Collection segment in v1 paths; v2's spelling is accepted there as well. */
+  readonly v1: string;
+  /** Collection segment in v2 paths. */
+  readonly v2: string;
+  /** Member of the v2 list envelope that holds the records. */
+  readonly items: string;
+  /** v1's name of the record's own uid (`id`, or `group` for account associations). */
+  readonly key: string;
+  readonly list: "drain" | "paged";
+  /** True when v2's default order is ascending by uid. */
+  readonly orderedByUid: boolean;
+  readonly operations: readonly Operation[];
+  readonly examples: readonly Example[];
+}
+
+/** Operations outside the ten resources, known by name: the router names them in metrics and refusals. */
+export interface NativeDomain {
+  readonly domain: string;
+  readonly operations: readonly {
+    readonly resource: string;
+    readonly name: string;
+    readonly method: string;
+    readonly path: string;
+  }[];
+}
