@@ -1,0 +1,62 @@
+/** How large may one list become, and what does a client hear when it is larger? */
+import { Problem } from "../../model/problem.ts";
+
+/** Ceilings of one drain (design section 5; options `lists.*`). */
+export interface DrainLimits {
+  /** Pages of one reading of the list; a list that is read again starts to count anew. */
+  readonly maxPages: number;
+  /** Distinct records, hidden ones included: they are held in memory too. */
+  readonly maxRecords: number;
+  /** Bytes of the records kept for the answer. */
+  readonly maxBytes: number;
+  /** Seconds of the whole drain, second readings included. Looked at before each page: one page has the limits of its Send. */
+  readonly maxSeconds: number;
+  /** Records to ask for per page: the largest that the platform allows. */
+  readonly pageSize: number;
+}
+
+/** Where one reading of a list stands. */
+export interface Size {
+  readonly pages: number;
+  readonly records: number;
+  readonly bytes: number;
+}
+
+/**
+ * Refuses the next page when there is no room for it: DRAIN_TOO_LARGE for pages, UPSTREAM_TIMEOUT for seconds.
+ * A slow platform is no contradiction in its pages, so it is not DRAIN_INCOMPLETE.
+ */
+export function checkBeforePage(resource: string, size: Size, seconds: number, limits: DrainLimits): void {
+  if (seconds >= limits.maxSeconds) {
+    throw new Problem(
+      "UPSTREAM_TIMEOUT",
+      `the list of ${resource} took longer than ${limits.maxSeconds} s: narrow it with a filter`,
+      { metadata: { limit: String(limits.maxSeconds), unit: "seconds", records: String(size.records) } },
+    );
+  }
+  if (size.pages >= limits.maxPages) throw tooLarge(resource, "pages", limits.maxPages, size.pages + 1);
+}
+
+/** Refuses a list that has outgrown its ceilings with the page just read: DRAIN_TOO_LARGE. */
+export function checkAfterPage(resource: string, size: Size, limits: DrainLimits): void {
+  if (size.records > limits.maxRecords) throw tooLarge(resource, "records", limits.maxRecords, size.records);
+  if (size.bytes > limits.maxBytes) throw tooLarge(resource, "bytes", limits.maxBytes, size.bytes);
+}
+
+/**
+ * Refuses after page one what cannot fit by the platform's own count, instead of after hundreds of pages: DRAIN_TOO_LARGE.
+ * Asked only while there is a next page: a list that is already whole is not refused for a count that lies.
+ */
+export function checkAnnounced(resource: string, totalCount: number, limits: DrainLimits): void {
+  if (totalCount > limits.maxRecords) throw tooLarge(resource, "records", limits.maxRecords, totalCount);
+  const pages = Math.ceil(totalCount / limits.pageSize);
+  if (pages > limits.maxPages) throw tooLarge(resource, "pages", limits.maxPages, pages);
+}
+
+function tooLarge(resource: string, unit: "pages" | "records" | "bytes", limit: number, count: number): Problem {
+  return new Problem(
+    "DRAIN_TOO_LARGE",
+    `the list of ${resource} has at least ${count} ${unit}, the limit is ${limit}: narrow it with a filter, or page through it with v2`,
+    { metadata: { limit: String(limit), count: String(count), unit } },
+  );
+}

@@ -1,0 +1,256 @@
+import { describe, expect, it } from "vitest";
+import { type Answer, broken, drained, keysOf, pageOf, planOf, quiet, raw, respond, uidsOf } from "./simulator.ts";
+
+const KEYS = keysOf(40);
+const TEN = { limits: { pageSize: 10 } };
+
+describe("a quiet list", () => {
+  for (const tokens of ["keyset", "offset"] as const) {
+    for (const count of [0, 1, 199, 200, 201, 399, 400, 10_000]) {
+      it(`T-DRN-01 of ${count} records arrives byte for byte, ${tokens} tokens`, async () => {
+        const outcome = await drained(quiet(keysOf(count), tokens));
+        expect(uidsOf(outcome)).toEqual(keysOf(count));
+        const pages = Math.max(1, Math.ceil(count / 200));
+        const witness = pages === 1 ? "cover" : "count";
+        expect(outcome.result).toMatchObject({ records: count, pages, witness });
+        expect(outcome.facts).toEqual([{ pages, records: count, witness, outcome: "complete" }]);
+        expect(outcome.notes).toEqual([]);
+      });
+    }
+  }
+
+  it("asks page one without a token and each next page with the token of the page before", async () => {
+    const { requests } = await drained(quiet(keysOf(25)), TEN);
+    expect(requests).toEqual([{ size: 10 }, { size: 10, token: "k:u000009" }, { size: 10, token: "k:u000019" }]);
+  });
+
+  it("an empty list has no chunk at all", async () => {
+    expect((await drained(quiet([]))).result).toMatchObject({ chunks: [], records: 0, pages: 1 });
+  });
+
+  it("hidden records count for the proof and stay out of the chunks", async () => {
+    const odd = (uid: string) => Number(uid.slice(1)) % 2 === 1;
+    const outcome = await drained(quiet(KEYS), { ...TEN, plan: planOf(true, odd) });
+    expect(uidsOf(outcome)).toEqual(KEYS.filter((uid) => !odd(uid)));
+    expect(outcome.result).toMatchObject({ records: 20, witness: "count" });
+  });
+
+  it("a page with only hidden records leaves no empty chunk", async () => {
+    const outcome = await drained(quiet(KEYS), { ...TEN, plan: planOf(true, (uid) => uid < "u000010") });
+    expect(uidsOf(outcome)).toEqual(KEYS.slice(10));
+    expect(outcome.result).toMatchObject({ records: 30, pages: 4 });
+  });
+});
+
+describe("pages that are odd but allowed", () => {
+  it("T-DRN-09 three empty pages with tokens in a row are read past, again and again", async () => {
+    const answers: Answer[] = [];
+    for (let page = 0; page < 4; page++) {
+      for (let i = 0; i < 3; i++) answers.push({ items: [], next: `e${page}-${i}` });
+      answers.push({ items: [{ uid: `u${page}` }], next: page === 3 ? "" : `n${page}` });
+    }
+    const outcome = await drained((_, call) => respond(answers[call]!));
+    expect(uidsOf(outcome)).toEqual(["u0", "u1", "u2", "u3"]);
+  });
+
+  it("T-DRN-09 a platform that sends only empty pages is given up within a few calls", async () => {
+    const outcome = await drained((_, call) => respond({ items: [], next: `t${call}` }));
+    expect(outcome.problem?.reason).toBe("DRAIN_INCOMPLETE");
+    expect(outcome.requests).toHaveLength(8);
+  });
+
+  it("T-DRN-10 short pages in the middle do not end a list", async () => {
+    const platform = broken(quiet(KEYS), 1, (selector) => respond(pageOf(KEYS, selector, "keyset", 3)));
+    expect(uidsOf(await drained(platform, TEN))).toEqual(KEYS);
+  });
+
+  it("T-DRN-10 a platform that caps its pages is read whole", async () => {
+    const outcome = await drained(quiet(keysOf(450), "keyset", 100));
+    expect(uidsOf(outcome)).toEqual(keysOf(450));
+    expect(outcome.result).toMatchObject({ pages: 5, witness: "count" });
+  });
+
+  it("T-DRN-11 a plain platform without skip and totalCount is read whole, unproven", async () => {
+    const outcome = await drained((selector) => {
+      const { items, next } = pageOf(KEYS, selector, "keyset");
+      return respond({ items, next });
+    }, TEN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.result).toMatchObject({ witness: "none" });
+    expect(outcome.notes).toEqual([]);
+    expect(outcome.requests.every((selector) => selector.skip === undefined)).toBe(true);
+  });
+
+  it("T-DRN-12 no totalCount, however absurd, changes the list, and none that is wrong proves it", async () => {
+    for (const total of [undefined, "", "-1", "x", 1.5, String(2 ** 70), "3", "100", "0", "1e999", -0.5]) {
+      const outcome = await drained((selector) => respond({ ...pageOf(KEYS, selector, "keyset"), total }), TEN);
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.result).toMatchObject({ witness: "none" });
+    }
+  });
+
+  it("T-DRN-12 a totalCount that changes, or that only some pages carry, proves nothing and is noted", async () => {
+    for (const totals of [
+      ["41", "40", "40", "40"],
+      ["40", "40", "40", "41"],
+      ["40", undefined, "40", "40"],
+    ]) {
+      const outcome = await drained((selector, call) => {
+        return respond({ ...pageOf(KEYS, selector, "keyset"), total: totals[call] });
+      }, TEN);
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.result).toMatchObject({ witness: "none" });
+      expect(outcome.notes).toEqual(["list-total"]);
+    }
+  });
+
+  it("a record that comes twice is given once", async () => {
+    const pages: Answer[] = [
+      { items: [{ uid: "a" }, { uid: "b" }, { uid: "b" }], next: "1", total: 4 },
+      { items: [{ uid: "b" }, { uid: "c" }], next: "2", total: 4 },
+      { items: [{ uid: "a" }, { uid: "d" }], next: "", total: 4 },
+    ];
+    const outcome = await drained((_, call) => respond(pages[call]!));
+    expect(uidsOf(outcome)).toEqual(["a", "b", "c", "d"]);
+    expect(outcome.result).toMatchObject({ records: 4, witness: "count" });
+    expect(outcome.notes).toContain("list-duplicate");
+  });
+});
+
+describe("order", () => {
+  it("T-DRN-05 ties in another order per page lose nothing that was sent and are noted", async () => {
+    const pages: Answer[] = [
+      { items: [{ uid: "a" }, { uid: "b" }], next: "1" },
+      { items: [{ uid: "b" }, { uid: "c" }], next: "" },
+    ];
+    const outcome = await drained((_, call) => respond(pages[call]!));
+    expect(uidsOf(outcome)).toEqual(["a", "b", "c"]);
+    expect(outcome.notes).toEqual(["list-order", "list-duplicate"]);
+  });
+
+  it("T-DRN-29 a record that sorts before the last one is kept when it was never seen", async () => {
+    const pages: Answer[] = [
+      { items: [{ uid: "a" }, { uid: "c" }], next: "1", total: 4 },
+      { items: [{ uid: "B" }, { uid: "b" }], next: "", total: 4 },
+    ];
+    const outcome = await drained((_, call) => respond(pages[call]!));
+    expect(uidsOf(outcome)).toEqual(["a", "c", "B", "b"]);
+    expect(outcome.notes).toEqual(["list-order"]);
+  });
+
+  it("a list in another order by declaration is no oddity", async () => {
+    const keys = KEYS.toReversed();
+    const outcome = await drained(quiet(keys, "offset"), { ...TEN, plan: planOf(false) });
+    expect(uidsOf(outcome)).toEqual(keys);
+    expect(outcome.notes).toEqual([]);
+  });
+});
+
+describe("witness", () => {
+  it("one page is a cover only in key order, and only when its own count agrees", async () => {
+    const one = { items: [{ uid: "a" }, { uid: "b" }], next: "" };
+    const turned = { items: [{ uid: "b" }, { uid: "a" }], next: "" };
+    const witness = async (answer: Answer, keyOrder = true) =>
+      (await drained(() => respond(answer), { plan: planOf(keyOrder) })).facts[0]?.witness;
+    expect(await witness(one)).toBe("cover");
+    expect(await witness({ ...one, total: 2 })).toBe("cover");
+    expect(await witness({ ...one, total: 3 })).toBe("none");
+    expect(await witness(turned)).toBe("none");
+    expect(await witness({ ...turned, total: 2 })).toBe("count");
+    expect(await witness(one, false)).toBe("none");
+    expect(await witness({ ...one, total: 2 }, false)).toBe("count");
+  });
+
+  it("two pages are never a cover", async () => {
+    expect((await drained(quiet(keysOf(11)), TEN)).result).toMatchObject({ witness: "count" });
+  });
+
+  it("a witness below the required one is an error that says both", async () => {
+    const outcome = await drained(quiet(KEYS), { ...TEN, require: "cover" });
+    expect(outcome.problem).toMatchObject({
+      reason: "LIST_UNPROVEN",
+      metadata: { required: "cover", witness: "count" },
+    });
+    expect(outcome.facts).toEqual([{ pages: 4, records: 40, witness: "count", outcome: "unproven" }]);
+  });
+
+  it("a witness that is high enough is no error", async () => {
+    expect(uidsOf(await drained(quiet(KEYS), { ...TEN, require: "count" }))).toEqual(KEYS);
+    expect(uidsOf(await drained(quiet(keysOf(9)), { ...TEN, require: "count" }))).toEqual(keysOf(9));
+  });
+});
+
+describe("a list that changes while it is read", () => {
+  it("T-DRN-28 a list emptied midway ends, with what had come", async () => {
+    const outcome = await drained((selector, call) => respond(pageOf(call < 2 ? KEYS : [], selector, "keyset")), TEN);
+    expect(uidsOf(outcome)).toEqual(KEYS.slice(0, 20));
+    expect(outcome.result).toMatchObject({ witness: "none" });
+  });
+
+  it("T-DRN-28 a list doubled midway ends, with every persistent record once", async () => {
+    const doubled = KEYS.flatMap((key) => [key, `${key}x`]);
+    const outcome = await drained((s, call) => respond(pageOf(call < 2 ? KEYS : doubled, s, "keyset")), TEN);
+    const uids = uidsOf(outcome);
+    expect(new Set(uids).size).toBe(uids.length);
+    expect(KEYS.filter((key) => !uids.includes(key))).toEqual([]);
+  });
+
+  it("T-DRN-04 a delete that an offset token trips over never counts as proved", async () => {
+    const less = KEYS.slice(1);
+    const outcome = await drained((s, call) => respond(pageOf(call < 2 ? KEYS : less, s, "offset")), TEN);
+    expect(uidsOf(outcome)).toHaveLength(39);
+    expect(outcome.result).toMatchObject({ witness: "none" });
+    expect(outcome.notes).toEqual(["list-total"]);
+  });
+
+  it("an insert that shifts the pages of an offset token costs no second reading and gives nothing twice", async () => {
+    const more = ["a", ...KEYS];
+    const outcome = await drained((s, call) => respond(pageOf(call < 2 ? KEYS : more, s, "offset")), TEN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes).toEqual(["list-total", "list-order", "list-duplicate"]);
+  });
+});
+
+describe("slots and report", () => {
+  it("a slot is given back once, whatever happens", async () => {
+    const fail = () => {
+      throw new Error("boom");
+    };
+    for (const platform of [quiet(KEYS), () => raw(500, "{}"), () => raw(200, "<html>"), fail]) {
+      const outcome = await drained(platform, TEN);
+      expect(outcome.claims).toEqual({ taken: 1, released: 1 });
+      expect(outcome.facts).toHaveLength(1);
+    }
+  });
+
+  it("without a slot nothing is sent and nothing reported", async () => {
+    const refuse = new Error("no slot");
+    const outcome = await drained(quiet(KEYS), {
+      parts: {
+        claim: () => {
+          throw refuse;
+        },
+      },
+    });
+    expect(outcome).toMatchObject({ error: refuse, requests: [], facts: [] });
+  });
+
+  it("chunks are the bytes of the records as they came, one chunk a page", async () => {
+    const { result } = await drained(quiet(keysOf(5)), { limits: { pageSize: 2 } });
+    if (result?.kind !== "list") throw new Error("no list");
+    expect(result.chunks.map((chunk) => new TextDecoder().decode(chunk))).toEqual([
+      '{"uid":"u000000"},{"uid":"u000001"}',
+      '{"uid":"u000002"},{"uid":"u000003"}',
+      '{"uid":"u000004"}',
+    ]);
+  });
+
+  it("records left out of the middle of a page leave no comma behind", async () => {
+    const hidden = new Set(["u000000", "u000003", "u000004", "u000008"]);
+    const plan = planOf(true, (uid) => hidden.has(uid));
+    const { result } = await drained(quiet(keysOf(9)), { plan });
+    if (result?.kind !== "list") throw new Error("no list");
+    const kept = [1, 2, 5, 6, 7].map((n) => `{"uid":"u00000${n}"}`).join(",");
+    expect(result.chunks.map((chunk) => new TextDecoder().decode(chunk))).toEqual([kept]);
+  });
+});

@@ -1,0 +1,187 @@
+/** How does a paged platform answer, well or badly? Pure functions, for tests only. */
+
+import type { ListFacts, Witness } from "../../../src/model/exchange.ts";
+import type { DrainedList, DrainRefused, ListPage, ListPlan, PageSelector } from "../../../src/model/list.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../../src/model/message.ts";
+import { Problem } from "../../../src/model/problem.ts";
+import { createDrain, type DrainNote, type DrainParts } from "../../../src/upstream/drain/drain.ts";
+import type { DrainLimits } from "../../../src/upstream/drain/limits.ts";
+
+/** A page as the simulated wire carries it. */
+export interface Answer {
+  readonly items: readonly unknown[];
+  readonly next: string;
+  readonly total?: unknown;
+  readonly skipped?: unknown;
+}
+
+export type Tokens = "keyset" | "offset";
+
+/** `keys` in the order of the platform: the page after `selector`, at most `cap` records. */
+export function pageOf(keys: readonly string[], selector: PageSelector, tokens: Tokens, cap = 200): Answer {
+  const size = Math.min(selector.size, cap);
+  const from = startOf(keys, selector.token, tokens);
+  const items = keys.slice(from, from + size);
+  const more = from + size < keys.length;
+  const last = items.at(-1);
+  const next = !more ? "" : tokens === "offset" ? `o:${from + size}` : `k:${last}`;
+  return { items: items.map((uid) => ({ uid })), next, total: String(keys.length), skipped: 0 };
+}
+
+function startOf(keys: readonly string[], token: string | undefined, tokens: Tokens): number {
+  if (token === undefined) return 0;
+  const value = token.slice(2);
+  if (tokens === "offset") return Number(value);
+  const after = keys.findIndex((key) => key > value);
+  return after < 0 ? keys.length : after;
+}
+
+export function keysOf(count: number): string[] {
+  return Array.from({ length: count }, (_, i) => `u${String(i).padStart(6, "0")}`);
+}
+
+export function respond(answer: Answer): ApiResponse {
+  return raw(
+    200,
+    JSON.stringify({ items: answer.items, next: answer.next, total: answer.total, skipped: answer.skipped }),
+  );
+}
+
+export function raw(status: number, text: string): ApiResponse {
+  return { status, headers: [], body: new TextEncoder().encode(text) };
+}
+
+/** What a request asked for. */
+function selectorOf(request: ApiRequest): PageSelector {
+  const query = new URL(request.target, "http://sim").searchParams;
+  const token = query.get("token");
+  return { size: Number(query.get("size")), ...(token === null ? {} : { token }) };
+}
+
+export function planOf(keyOrder = true, hides: (uid: string) => boolean = () => false): ListPlan {
+  return { resource: "groups", keyOrder, request: requestOf, read: (response) => readPage(response, hides) };
+}
+
+function requestOf(page: PageSelector): ApiRequest {
+  const query = new URLSearchParams({ size: String(page.size) });
+  if (page.token !== undefined) query.set("token", page.token);
+  if (page.skip !== undefined) query.set("skip", String(page.skip));
+  return { method: "GET", target: `/list?${query}`, headers: [] };
+}
+
+function readPage(response: ApiResponse, hides: (uid: string) => boolean): ListPage {
+  const text = new TextDecoder().decode(response.body);
+  const page = parse(text);
+  if (!Array.isArray(page["items"])) throw new Problem("UPSTREAM_INVALID", "not a page");
+  const keys = page["items"].map(uidOf);
+  const records = keys.map((uid) => JSON.stringify({ uid }));
+  const starts: number[] = [];
+  const ends: number[] = [];
+  let at = 0;
+  for (const record of records) {
+    starts.push(at);
+    ends.push(at + record.length);
+    at += record.length + 1;
+  }
+  return {
+    bytes: new TextEncoder().encode(records.join(",")),
+    starts,
+    ends,
+    keys,
+    hidden: Uint8Array.from(keys, (uid) => (hides(uid) ? 1 : 0)),
+    nextPageToken: typeof page["next"] === "string" ? page["next"] : "",
+    totalCount: page["total"] === undefined ? undefined : Number(page["total"]),
+    skipped: typeof page["skipped"] === "number" ? page["skipped"] : undefined,
+  };
+}
+
+function parse(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (cause) {
+    throw new Problem("UPSTREAM_INVALID", "not JSON", { cause });
+  }
+}
+
+function uidOf(item: unknown): string {
+  const uid = (item as { uid?: unknown } | null)?.uid;
+  if (typeof uid !== "string" || uid === "") throw new Problem("UPSTREAM_INVALID", "a record without uid");
+  return uid;
+}
+
+/** A platform: what it answers to call number `call` (from 0). */
+export type Platform = (selector: PageSelector, call: number) => ApiResponse;
+
+/** A platform without faults over a list that does not change. */
+export function quiet(keys: readonly string[], tokens: Tokens = "keyset", cap = 200): Platform {
+  return (selector) => respond(pageOf(keys, selector, tokens, cap));
+}
+
+/** `platform`, but call `n` is answered by `fault`. */
+export function broken(platform: Platform, n: number | "always", fault: Platform): Platform {
+  return (selector, call) => (n === "always" || call === n ? fault : platform)(selector, call);
+}
+
+export const LIMITS: DrainLimits = { maxPages: 600, maxRecords: 120_000, maxBytes: 1e8, maxSeconds: 45, pageSize: 200 };
+
+/** Everything that one drain did. */
+export interface Outcome {
+  readonly result: DrainedList | DrainRefused | undefined;
+  readonly problem: Problem | undefined;
+  readonly error: unknown;
+  readonly requests: readonly PageSelector[];
+  readonly facts: readonly ListFacts[];
+  readonly notes: readonly DrainNote[];
+  readonly claims: { taken: number; released: number };
+}
+
+export interface Options {
+  readonly limits?: Partial<DrainLimits>;
+  readonly require?: Witness;
+  readonly plan?: ListPlan;
+  readonly parts?: Partial<DrainParts>;
+}
+
+/** Drains `platform` and tells everything about it. */
+export async function drained(platform: Platform, options: Options = {}): Promise<Outcome> {
+  const requests: PageSelector[] = [];
+  const facts: ListFacts[] = [];
+  const notes: DrainNote[] = [];
+  const claims = { taken: 0, released: 0 };
+  const send: Send = async (request) => {
+    const selector = selectorOf(request);
+    requests.push(selector);
+    return platform(selector, requests.length - 1);
+  };
+  const drain = createDrain({
+    send,
+    signal: new AbortController().signal,
+    limits: { ...LIMITS, ...options.limits },
+    require: () => options.require ?? "none",
+    now: () => 0,
+    claim: () => {
+      claims.taken += 1;
+      return () => {
+        claims.released += 1;
+      };
+    },
+    report: (fact, noted) => {
+      facts.push(fact);
+      notes.push(...noted);
+    },
+    ...options.parts,
+  });
+  const rest = { requests, facts, notes, claims };
+  try {
+    return { result: await drain(options.plan ?? planOf()), problem: undefined, error: undefined, ...rest };
+  } catch (error) {
+    return { result: undefined, problem: error instanceof Problem ? error : undefined, error, ...rest };
+  }
+}
+
+/** The uids of a drained list as a client would parse them; fails when there is no list. */
+export function uidsOf(outcome: Outcome): string[] {
+  if (outcome.result?.kind !== "list") throw new Error(`no list: ${String(outcome.error)}`);
+  const text = outcome.result.chunks.map((chunk) => new TextDecoder().decode(chunk)).join(",");
+  return (JSON.parse(`[${text}]`) as { uid: string }[]).map((record) => record.uid);
+}
