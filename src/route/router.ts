@@ -1,0 +1,140 @@
+/** Which operation does a request ask for, by its method and target alone? */
+import type { Match, Routed } from "../model/match.ts";
+import { Problem } from "../model/problem.ts";
+import type { NativeDomain, Resource } from "../model/resource.ts";
+import { checkSegments, decodePath, invalidPath } from "./path.ts";
+import { buildTable, type DomainTable, type Route, type Served } from "./table.ts";
+import { matches } from "./template.ts";
+import { emitUid, v2Path } from "./uid.ts";
+
+export interface RouterOptions {
+  readonly resources: readonly Resource[];
+  readonly natives: readonly NativeDomain[];
+  /** v2's version segment as configured, e.g. `v2beta1`. */
+  readonly version: string;
+  /** Further path prefixes that pass to v2 (`listen.extraPrefixes`), with or without a slash at the end. */
+  readonly extraPrefixes: readonly string[];
+}
+
+/** Says what `target` (origin form, raw, base path taken off) stands for. Throws `Problem` for what must be refused. */
+export type Router = (method: string, target: string) => Routed;
+
+const DOMAINS = ["iam", "registry", "vulnerabilities", "events", "advisory", "libraries", "ping"] as const;
+const UNKNOWN: Routed = { kind: "native", resource: "unknown", operation: "unknown" };
+const V2: Routed = { kind: "v2" };
+const STS_METHODS: ReadonlySet<string> = new Set(["GET", "POST", "OPTIONS"]);
+
+/**
+ * A router for the API's prefixes (design: paths). v1 targets are checked strictly and matched against the catalogue;
+ * v2 targets are known by their prefix and not judged. Throws `Error` for a catalogue that contradicts itself.
+ */
+export function createRouter(options: RouterOptions): Router {
+  const table = buildTable(options.resources, options.natives);
+  const domains = new Map<string, DomainTable>(DOMAINS.map((name) => [name, table.get(name) ?? new Map()]));
+  for (const name of table.keys()) if (!domains.has(name)) throw new Error(`"${name}" is no domain of the API`);
+  const v2Versions: ReadonlySet<string> = new Set(["v2beta1", "v2", options.version]);
+  const extra = options.extraPrefixes.map((prefix) => (prefix.endsWith("/") ? prefix.slice(0, -1) : prefix));
+
+  return (method, target) => {
+    const mark = target.indexOf("?");
+    const path = mark === -1 ? target : target.slice(0, mark);
+    const query = mark === -1 ? "" : target.slice(mark + 1);
+    const [domain, version, end] = prefixOf(path);
+    const collections = domains.get(domain);
+    if (collections !== undefined) {
+      if (version === "v1") return routeV1(collections, options.version, method, path, end, query);
+      if (v2Versions.has(version)) return V2;
+    }
+    if (path === "/sts/exchange") {
+      if (!STS_METHODS.has(method)) throw notAllowed();
+      return { kind: "sts", query };
+    }
+    if (extra.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return V2;
+    throw unknownPath(path, `${domain}/${version}`);
+  };
+}
+
+/** The first two segments of `path`, raw, and where the second ends. */
+function prefixOf(path: string): readonly [domain: string, version: string, end: number] {
+  const first = path.indexOf("/", 1);
+  if (first === -1) return [path.slice(1), "", path.length];
+  const second = path.indexOf("/", first + 1);
+  const end = second === -1 ? path.length : second;
+  return [path.slice(1, first), path.slice(first + 1, end), end];
+}
+
+function unknownPath(path: string, prefix: string): Problem {
+  if (!path.startsWith("/"))
+    return invalidPath("a target without a path", "at offset 0", 'a path that begins with "/"');
+  // A prefix is compared raw: what was judged and what is forwarded are the same bytes.
+  if (prefix.includes("%"))
+    return invalidPath("percent escape", "in the first two segments", "a prefix written as itself");
+  return new Problem("UNKNOWN_PATH", "unknown path: it begins with none of the API's prefixes");
+}
+
+function notAllowed(): Problem {
+  return new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed");
+}
+
+/** `start` is where the version segment ends in `path`. */
+function routeV1(
+  collections: DomainTable,
+  version: string,
+  method: string,
+  path: string,
+  start: number,
+  query: string,
+): Routed {
+  const decoded = decodePath(path);
+  checkSegments(decoded);
+  // The prefix holds no escape, so `start` is the same place in the decoded path.
+  const rest = decoded.slice(start + 1);
+  const route = findRoute(collections, rest);
+  const first = rest.indexOf("/");
+  const uid = first === -1 ? "" : rest.slice(first + 1);
+  if (method === "OPTIONS") return { kind: "options", v2Target: mapped(route, version, uid) };
+  if (route === undefined) return UNKNOWN;
+  const served = route.methods.get(method);
+  if (served === undefined) throw notAllowed();
+  if (served.kind === "native") return served;
+  return { kind: "match", match: matchOf(served, uid, query) };
+}
+
+/** The most specific route that `rest` (decoded, below `/{domain}/v1/`) has the form of, whatever its methods. */
+function findRoute(collections: DomainTable, rest: string): Route | undefined {
+  if (rest.endsWith("/")) {
+    const tail = collections.get(rest.slice(0, -1))?.tail;
+    if (tail === undefined) throw invalidPath("slash", "at the end", "no slash after the last segment");
+    return tail;
+  }
+  const segments = rest.split("/");
+  const first = segments[0] ?? "";
+  const colon = segments.length === 1 ? first.lastIndexOf(":") : -1;
+  const collection = collections.get(colon === -1 ? first : first.slice(0, colon));
+  return collection?.routes.find((route) => matches(route.template, segments));
+}
+
+type Translated = Extract<Served, { kind: "translated" }>;
+
+function matchOf({ resource, operation }: Translated, uid: string, query: string): Match {
+  if (uid !== "") {
+    const uidPath = emitUid(uid);
+    return { resource, operation, uid, uidPath, query };
+  }
+  // `GET groups/`: v1 has no such path (its gateway answers 501), and a Get needs a uid.
+  if (operation.kind === "get") throw notAllowed();
+  if (operation.kind === "list" || (operation.kind === "create" && operation.emptyParent === true)) {
+    return { resource, operation, uid: "", uidPath: "", query };
+  }
+  const what = operation.kind === "create" ? "the uid of the parent" : `the uid of the ${resource.name}`;
+  throw invalidPath("no uid", "after the collection", `${what} there`);
+}
+
+/** The v2 path of a translated route for OPTIONS; the query is left out, its v1 names mean nothing to v2. */
+function mapped(route: Route | undefined, version: string, uid: string): string | undefined {
+  if (route === undefined) return undefined;
+  for (const served of route.methods.values()) {
+    if (served.kind === "translated") return v2Path(served.resource, version, uid === "" ? "" : emitUid(uid));
+  }
+  return undefined;
+}
