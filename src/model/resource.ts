@@ -1,10 +1,16 @@
 /** In which words does a catalogue file speak of a resource, v1 beside v2? */
 import type { Json, JsonObject } from "./json.ts";
 
-/** One enum, v1 beside v2. `null`: that version has no such name. Numbers are those of the wire formats. */
+/**
+ * One enum, v1 beside v2. `null`: that version has no such name. Numbers are those of the wire formats;
+ * -1: that version has no number for it (never looked up). The zero value is the one whose own number is 0.
+ */
 export interface EnumTable {
   readonly name: string;
-  /** A v1 name that v1 does not know, in a request body: dropped as v1's decoder did, or refused with 400 (capabilities). */
+  /**
+   * A v1 name that v1 does not know, in a request body: dropped as v1's decoder did, or refused with 400
+   * (capabilities: v1 held plain strings, so a number is refused as well).
+   */
   readonly unknown: "drop" | "refuse";
   readonly values: readonly EnumValue[];
 }
@@ -27,9 +33,10 @@ export type Value =
 
 /**
  * How a v1 full replace names the member in a v2 mask (design: updates).
- * `always`; `when-present`: only when the client sent it (oneof members, secrets); `when-changed`: only when it differs
- * from the stored record (costs one read); `never`: v1 clients may send it, v2 treats it as server-set;
- * `members`: a message whose own rows are named one by one.
+ * `always`; `when-present`: only when the client sent it and, where the row has no presence of its own, not its zero
+ * (oneof members; secrets, which an empty text would wipe); `when-changed`: only when the client sent it and it differs
+ * from the stored record (costs one read; an enum's zero counts as left out); `never`: v1 clients may send it, v2 treats
+ * it as server-set; `members`: a message whose own rows are named one by one.
  */
 export type MaskClass = "always" | "when-present" | "when-changed" | "never" | "members";
 
@@ -41,7 +48,10 @@ interface RowNames {
   /** Second accepted spelling in v1 requests and in v2 masks when it is not the snake_case form of the name. */
   readonly v1Proto?: string;
   readonly v2Proto?: string;
-  /** Answers: where the value is read from, when not from `v2`: dotted v2 paths, the first that is there and not empty wins. */
+  /**
+   * Answers: where the value is read from, when not from `v2`: dotted v2 paths from the top of the record (also in the
+   * rows of a nested message, which is then made when v2 left it out); the first that is there and not empty wins.
+   */
   readonly from?: readonly string[];
   /** Absent when unset: a oneof member or an optional field. Without it an unset member shows its zero. */
   readonly presence?: "explicit";
@@ -49,7 +59,7 @@ interface RowNames {
   readonly oneof?: string;
 }
 
-/** Set by the server in both versions: shown, never sent. */
+/** Set by the server in both versions: shown, never sent. Its zero follows from its kind. */
 export interface OutputRow extends RowNames {
   readonly access: "output";
 }
@@ -59,7 +69,10 @@ export interface WritableRow extends RowNames {
   readonly access?: "input";
   readonly zero: Json;
   readonly mask?: MaskClass;
-  /** How v2's answer to an update is compared with what was asked. Default `exact`; `normalised`: lists as sets. */
+  /**
+   * How v2's answer to an update is compared with what was asked. Default `exact`; `normalised`: lists as sets, times as
+   * instants.
+   */
   readonly echo?: "exact" | "normalised" | "none";
 }
 
@@ -93,6 +106,7 @@ export type Filter = { readonly v1: string } & (
   /** Paging parameters of a list that v1 itself paged. */
   | { readonly use: "page-size" | "page-token"; readonly v2: string }
 );
+/** `member`: the member is one of the values that the client gave. */
 export type LocalTest =
   | { readonly member: string }
   | { readonly hierarchy: "ancestors" | "descendants" | "children" | "root" | "ids" };
@@ -114,6 +128,12 @@ export interface Join {
   readonly missing: "error" | "zero" | { readonly reduced: string };
 }
 
+/**
+ * A member of a v1 list envelope. `fromQuery`: v2 has nothing like it; it repeats the first of these request parameters
+ * (snake_case) that the client sent.
+ */
+export type EnvelopeRow = Row & { readonly fromQuery?: readonly string[] };
+
 /** One thing a v1 client can ask. Paths follow from the resource's collections unless it is `native`. */
 export type Operation =
   | {
@@ -123,7 +143,7 @@ export type Operation =
       readonly filters: readonly Filter[];
       readonly joins?: readonly Join[];
       /** Members of the v1 envelope beside `items` (advisories). */
-      readonly envelope?: readonly Row[];
+      readonly envelope?: readonly EnvelopeRow[];
     }
   /** `extension`: v1 itself had no Get here; in native and shadow mode such a request goes to native. */
   | {
@@ -154,11 +174,13 @@ export type Operation =
 
 /** Evidence from the specification and the field map, never from running this code. */
 export type Example =
+  /** One record (for a list: one of its items). `joined`: the other v2 records that joins can read; any other is missing. */
   | {
       readonly of: "answer";
       readonly operation: "list" | "get" | "create" | "update";
       readonly v2: JsonObject;
       readonly v1: JsonObject;
+      readonly joined?: readonly { readonly resource: string; readonly v2: JsonObject }[];
     }
   | { readonly of: "body"; readonly operation: "create"; readonly v1: JsonObject; readonly v2: JsonObject }
   | {
@@ -170,6 +192,7 @@ export type Example =
       readonly mask: readonly string[];
       readonly v2: JsonObject;
     }
+  /** Queries without `?`, in no order that matters; `v2` without the paging that a drain adds. */
   | { readonly of: "filters"; readonly v1: string; readonly v2: string };
 
 export interface Resource {
@@ -189,6 +212,12 @@ export interface Resource {
   readonly orderedByUid: boolean;
   readonly operations: readonly Operation[];
   readonly examples: readonly Example[];
+}
+
+/** A pair of versions described by another one: `like` names its folder, `less` the resources that it lacks. */
+export interface DerivedPair {
+  readonly like: string;
+  readonly less: readonly string[];
 }
 
 /** Operations outside the ten resources, known by name: the router names them in metrics and refusals. */
