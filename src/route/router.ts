@@ -35,39 +35,50 @@ export function createRouter(options: RouterOptions): Router {
   const v2Versions: ReadonlySet<string> = new Set(["v2beta1", "v2", options.version]);
   const extra = options.extraPrefixes.map((prefix) => (prefix.endsWith("/") ? prefix.slice(0, -1) : prefix));
 
-  return (method, target) => {
-    const mark = target.indexOf("?");
-    const path = mark === -1 ? target : target.slice(0, mark);
-    const query = mark === -1 ? "" : target.slice(mark + 1);
-    const [domain, version, end] = prefixOf(path);
+  return (method, raw) => {
+    const target = splitTarget(raw);
+    const { path, domain, version } = target;
     const collections = domains.get(domain);
     if (collections !== undefined) {
-      if (version === "v1") return routeV1(collections, options.version, method, path, end, query);
+      if (version === "v1") return routeV1(collections, options.version, method, target);
       if (v2Versions.has(version)) return V2;
     }
     if (path === "/sts/exchange") {
       if (!STS_METHODS.has(method)) throw notAllowed();
-      return { kind: "sts", query };
+      return { kind: "sts", query: target.query };
     }
     if (extra.some((prefix) => path === prefix || path.startsWith(`${prefix}/`))) return V2;
-    throw unknownPath(path, `${domain}/${version}`);
+    throw unknownPath(target);
   };
 }
 
-/** The first two segments of `path`, raw, and where the second ends. */
-function prefixOf(path: string): readonly [domain: string, version: string, end: number] {
-  const first = path.indexOf("/", 1);
-  if (first === -1) return [path.slice(1), "", path.length];
-  const second = path.indexOf("/", first + 1);
-  const end = second === -1 ? path.length : second;
-  return [path.slice(1, first), path.slice(first + 1, end), end];
+/** A request target cut apart, nothing decoded. */
+interface Target {
+  readonly path: string;
+  /** The first two segments of the path. */
+  readonly domain: string;
+  readonly version: string;
+  /** Where the path goes on behind them. */
+  readonly end: number;
+  readonly query: string;
 }
 
-function unknownPath(path: string, prefix: string): Problem {
-  if (!path.startsWith("/"))
-    return invalidPath("a target without a path", "at offset 0", 'a path that begins with "/"');
+function splitTarget(target: string): Target {
+  if (!target.startsWith("/"))
+    throw invalidPath("a target without a path", "at offset 0", 'a path that begins with "/"');
+  const mark = target.indexOf("?");
+  const path = mark === -1 ? target : target.slice(0, mark);
+  const query = mark === -1 ? "" : target.slice(mark + 1);
+  const first = path.indexOf("/", 1);
+  if (first === -1) return { path, domain: path.slice(1), version: "", end: path.length, query };
+  const second = path.indexOf("/", first + 1);
+  const end = second === -1 ? path.length : second;
+  return { path, domain: path.slice(1, first), version: path.slice(first + 1, end), end, query };
+}
+
+function unknownPath({ domain, version }: Target): Problem {
   // A prefix is compared raw: what was judged and what is forwarded are the same bytes.
-  if (prefix.includes("%"))
+  if (domain.includes("%") || version.includes("%"))
     return invalidPath("percent escape", "in the first two segments", "a prefix written as itself");
   return new Problem("UNKNOWN_PATH", "unknown path: it begins with none of the API's prefixes");
 }
@@ -76,19 +87,11 @@ function notAllowed(): Problem {
   return new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed");
 }
 
-/** `start` is where the version segment ends in `path`. */
-function routeV1(
-  collections: DomainTable,
-  version: string,
-  method: string,
-  path: string,
-  start: number,
-  query: string,
-): Routed {
-  const decoded = decodePath(path);
+function routeV1(collections: DomainTable, version: string, method: string, target: Target): Routed {
+  const decoded = decodePath(target.path);
   checkSegments(decoded);
-  // The prefix holds no escape, so `start` is the same place in the decoded path.
-  const rest = decoded.slice(start + 1);
+  // The prefix holds no escape, so it ends at the same place in the decoded path.
+  const rest = decoded.slice(target.end + 1);
   const route = findRoute(collections, rest);
   const first = rest.indexOf("/");
   const uid = first === -1 ? "" : rest.slice(first + 1);
@@ -97,7 +100,7 @@ function routeV1(
   const served = route.methods.get(method);
   if (served === undefined) throw notAllowed();
   if (served.kind === "native") return served;
-  return { kind: "match", match: matchOf(served, uid, query) };
+  return { kind: "match", match: matchOf(served, uid, target.query) };
 }
 
 /** The most specific route that `rest` (decoded, below `/{domain}/v1/`) has the form of, whatever its methods. */

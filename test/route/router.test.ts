@@ -154,6 +154,8 @@ describe("odd paths on v1 are refused", () => {
     "/iam/v1%2Fgroups",
     "/iam/%76%31/groups",
     "http://169.254.169.254/latest",
+    "xiam/v1/groups",
+    "iam/v1/groups",
     "*",
     "",
   ])("GET %j", (target) => {

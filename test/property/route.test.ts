@@ -1,0 +1,146 @@
+/** Does the router hold its promises for every path anybody can send? */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { Problem } from "../../src/model/problem.ts";
+import { createRouter } from "../../src/route/router.ts";
+import {
+  emitUid,
+  isAncestor,
+  isChild,
+  isDescendant,
+  isUid,
+  parentOf,
+  parseUid,
+  v2Target,
+} from "../../src/route/uid.ts";
+import { NATIVES, RESOURCES } from "../route/fixture.ts";
+
+const route = createRouter({ resources: RESOURCES, natives: NATIVES, version: "v2beta1", extraPrefixes: ["/x"] });
+const V2_PATH = /^\/(iam|registry|vulnerabilities)\/v2beta1\/[A-Za-z]+(\/[A-Za-z0-9._-]+)*$/;
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+
+const segment = fc.stringMatching(/^[A-Za-z0-9._-]{1,12}$/).filter((text) => !/^\.+$/.test(text));
+const uid = fc.array(segment, { minLength: 1, maxLength: 9 }).map((segments) => segments.join("/"));
+/** Pieces that path attacks and honest paths are made of. */
+const piece = fc.oneof(
+  segment,
+  fc.constantFrom("/", "//", ".", "..", "...", "%2F", "%2f", "%2e", "%25", "%00", "%0d%0a", "%5C", "%", "%zz", ":"),
+  fc.constantFrom(";", "#", "?", "\\", "é", "\ud800", "\u0000", "~", "@", "groups", "batch", ":check", "lookup", "v1"),
+);
+const start = fc.oneof(
+  fc.constantFrom("/iam/v1/groups/", "/iam/v1/rolebindings/", "/registry/v1/repos/", "/registry/v1/", "/iam/v1/", "/"),
+  fc.constantFrom(
+    "/iam/v1/identities",
+    "/vulnerabilities/v1/advisories",
+    "/iam/",
+    "",
+    "xiam/v1/",
+    "/iam/v1/group_invites/",
+  ),
+);
+const target = fc.oneof(
+  fc.tuple(start, fc.array(piece, { maxLength: 8 })).map(([head, pieces]) => head + pieces.join("")),
+  fc.string({ unit: "binary", maxLength: 40 }),
+);
+
+/** What `route` says, or undefined when it refused; anything thrown but a Problem fails the test. */
+function routed(method: string, path: string) {
+  try {
+    return route(method, path);
+  } catch (thrown) {
+    expect(thrown).toBeInstanceOf(Problem);
+    return undefined;
+  }
+}
+
+describe("uids", () => {
+  test("however its slashes are escaped, a uid is emitted in one form, and that form stays", () => {
+    fc.assert(
+      fc.property(
+        uid,
+        fc.array(fc.constantFrom("/", "%2F", "%2f"), { minLength: 9, maxLength: 9 }),
+        (plain, slashes) => {
+          let at = 0;
+          const written = plain.replaceAll("/", () => slashes[at++] ?? "/");
+          const emitted = emitUid(parseUid(written));
+          expect(emitted).toBe(plain);
+          expect(emitUid(parseUid(emitted))).toBe(emitted);
+        },
+      ),
+    );
+  });
+
+  test("what has the shape of a uid is emitted, what has not is refused with a Problem", () => {
+    const text = fc.oneof(
+      uid,
+      fc.array(piece, { maxLength: 5 }).map((pieces) => pieces.join("")),
+      fc.string(),
+    );
+    fc.assert(
+      fc.property(text, (candidate) => {
+        if (isUid(candidate)) expect(emitUid(candidate)).toBe(candidate);
+        else expect(() => emitUid(candidate)).toThrow(Problem);
+      }),
+    );
+  });
+
+  test("a uid is a child, and so a descendant, of its parent and of nothing below it", () => {
+    fc.assert(
+      fc.property(uid, segment, (parent, name) => {
+        const child = `${parent}/${name}`;
+        expect(parentOf(child)).toBe(parent);
+        expect(isChild(child, parent)).toBe(true);
+        expect(isAncestor(parent, child)).toBe(true);
+        expect(isDescendant(parent, child)).toBe(false);
+        expect(isChild(`${child}/x`, parent)).toBe(false);
+        expect(isDescendant(`${child}/x`, parent)).toBe(true);
+        expect(isDescendant(`${parent}${name}`, parent)).toBe(false);
+      }),
+    );
+  });
+});
+
+describe("targets", () => {
+  test("every accepted path leads to a canonical v2 path, any other is refused with a Problem", () => {
+    let accepted = 0;
+    fc.assert(
+      fc.property(fc.constantFrom(...METHODS), target, (method, path) => {
+        const answer = routed(method, path);
+        const v2 =
+          answer?.kind === "match"
+            ? v2Target(answer.match, "v2beta1")
+            : answer?.kind === "options"
+              ? answer.v2Target
+              : undefined;
+        if (v2 === undefined) return;
+        accepted += 1;
+        expect(v2).toMatch(V2_PATH);
+        expect(v2.split("/").some((part) => /^\.+$/.test(part))).toBe(false);
+      }),
+      { numRuns: 5000 },
+    );
+    expect(accepted).toBeGreaterThan(100);
+  });
+
+  test("a uid comes out of the router as it went in, its slashes plain", () => {
+    fc.assert(
+      fc.property(uid, fc.boolean(), (plain, escaped) => {
+        const written = escaped ? plain.replaceAll("/", "%2F") : plain;
+        const answer = routed("DELETE", `/iam/v1/group_invites/${written}?a=b`);
+        expect(answer).toMatchObject({ kind: "match", match: { uid: plain, uidPath: plain, query: "a=b" } });
+      }),
+    );
+  });
+
+  test("only targets with a prefix of the API, its case kept, are ever forwarded", () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...METHODS), target, (method, path) => {
+        if (routed(method, path) === undefined) return;
+        expect(path).toMatch(
+          /^\/((iam|registry|vulnerabilities|events|advisory|libraries|ping)\/(v1|v2|v2beta1)(?![^/?])|x(?![^/?])|sts\/exchange(?![^?]))/,
+        );
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
