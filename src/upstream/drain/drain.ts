@@ -25,7 +25,7 @@ export interface DrainParts {
   now(): number;
   /** Takes a slot for this request's credential and returns how to give it back. Throws `Problem` OVERLOADED. */
   claim(): () => void;
-  /** Called once per drain that got a slot, whatever became of it. `pages` counts first readings too. */
+  /** Called once per drain that got a slot, whatever became of it. `pages` counts every page fetched, for whichever reading. */
   report(facts: ListFacts, notes: readonly DrainNote[]): void;
 }
 
@@ -33,8 +33,8 @@ export interface DrainParts {
 interface Run {
   readonly notes: Set<DrainNote>;
   gathered: Gathered;
-  /** Pages of a first reading that was given up. */
-  wastedPages: number;
+  /** Answers with status 200, those of a first reading that was given up and pages that made no sense included. */
+  pages: number;
 }
 
 const RANK: Readonly<Record<Witness, number>> = { none: 0, count: 1, cover: 2 };
@@ -46,7 +46,7 @@ const RANK: Readonly<Record<Witness, number>> = { none: 0, count: 1, cover: 2 };
 export function createDrain(parts: DrainParts): Drain {
   return async (plan) => {
     const release = parts.claim();
-    const run: Run = { notes: new Set(), gathered: emptyGathered(), wastedPages: 0 };
+    const run: Run = { notes: new Set(), gathered: emptyGathered(), pages: 0 };
     let outcome: ListFacts["outcome"] = "incomplete";
     let witness: Witness = "none";
     try {
@@ -66,7 +66,7 @@ export function createDrain(parts: DrainParts): Drain {
     } finally {
       release();
       noteOddities(run, plan.keyOrder);
-      parts.report({ pages: pagesOf(run), records: run.gathered.shown, witness, outcome }, [...run.notes]);
+      parts.report({ pages: run.pages, records: run.gathered.shown, witness, outcome }, [...run.notes]);
     }
   };
 }
@@ -83,7 +83,11 @@ const OUTCOMES: ReadonlyMap<ProblemReason, ListFacts["outcome"]> = new Map([
 async function readWhole(plan: ListPlan, parts: DrainParts, run: Run): Promise<ApiResponse | undefined> {
   const start = parts.now();
   const reading: Reading = {
-    send: parts.send,
+    send: async (request, options) => {
+      const response = await parts.send(request, options);
+      if (response.status === 200) run.pages += 1;
+      return response;
+    },
     signal: parts.signal,
     limits: parts.limits,
     seconds: () => (parts.now() - start) / 1000,
@@ -93,7 +97,6 @@ async function readWhole(plan: ListPlan, parts: DrainParts, run: Run): Promise<A
   } catch (thrown) {
     if (!mayPass(thrown)) throw thrown;
     run.notes.add("list-read-again");
-    run.wastedPages = run.gathered.pages;
     run.gathered = emptyGathered();
     return await readByCursor(plan, reading, run.gathered);
   }
@@ -119,10 +122,6 @@ function noteOddities(run: Run, keyOrder: boolean): void {
   if (gathered.repeated) notes.add("list-duplicate");
 }
 
-function pagesOf(run: Run): number {
-  return run.wastedPages + run.gathered.pages;
-}
-
 function listOf(run: Run, witness: Witness): DrainedList {
-  return { kind: "list", chunks: run.gathered.chunks, records: run.gathered.shown, pages: pagesOf(run), witness };
+  return { kind: "list", chunks: run.gathered.chunks, records: run.gathered.shown, pages: run.pages, witness };
 }

@@ -15,6 +15,7 @@ export interface Gathered {
   bytes: number;
   /** Keys came in strictly ascending order, within pages and across them. */
   ascending: boolean;
+  firstKey: string | undefined;
   lastKey: string | undefined;
   /** Some key came twice. */
   repeated: boolean;
@@ -33,6 +34,7 @@ export function emptyGathered(): Gathered {
     shown: 0,
     bytes: 0,
     ascending: true,
+    firstKey: undefined,
     lastKey: undefined,
     repeated: false,
     total: undefined,
@@ -40,17 +42,28 @@ export function emptyGathered(): Gathered {
   };
 }
 
-/** Adds `page` to `gathered`: each key once, hidden records only to the count. Returns how many keys were new. */
-export function addPage(gathered: Gathered, page: ListPage): number {
+/**
+ * True when `page`, asked for with a token, begins the list again: with its very first record, or with known records only.
+ * Platforms answer an expired token like that, without an error. Known records beside new ones are no such sign: an insert
+ * shifts the pages of an offset token. (A restart hidden by other writers is followed to its end, which is a whole reading too.)
+ */
+export function beginsAgain(gathered: Gathered, page: ListPage): boolean {
+  const [first] = page.keys;
+  if (first === undefined) return false;
+  return first === gathered.firstKey || page.keys.every((key) => gathered.seen.has(key));
+}
+
+/** Adds `page` to `gathered`: each key once, hidden records only to the count. */
+export function addPage(gathered: Gathered, page: ListPage): void {
   const total = plausible(page.totalCount);
   if (gathered.pages === 0) gathered.total = total;
   gathered.steady &&= total !== undefined && total === gathered.total;
   gathered.pages += 1;
 
-  const before = gathered.seen.size;
   const wanted = new Uint8Array(page.keys.length);
   page.keys.forEach((key, i) => {
     if (gathered.lastKey !== undefined && key <= gathered.lastKey) gathered.ascending = false;
+    gathered.firstKey ??= key;
     gathered.lastKey = key;
     if (gathered.seen.has(key)) gathered.repeated = true;
     else {
@@ -64,7 +77,6 @@ export function addPage(gathered: Gathered, page: ListPage): number {
     gathered.shown += kept.records;
     gathered.bytes += kept.bytes.length;
   }
-  return gathered.seen.size - before;
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { ListPage, ListPlan } from "../../model/list.ts";
 import type { ApiResponse, Send } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
-import { addPage, type Gathered } from "./gather.ts";
+import { addPage, beginsAgain, type Gathered } from "./gather.ts";
 import { checkAfterPage, checkAnnounced, checkBeforePage, type DrainLimits } from "./limits.ts";
 
 /** What reading pages needs from outside. */
@@ -42,10 +42,8 @@ export async function readByCursor(
     const page = plan.read(response);
     checkPage(plan.resource, page, size);
 
-    const fresh = addPage(gathered, page);
-    // Platforms answer an expired token with page one, without an error. Known keys beside new ones are no such sign: an
-    // insert shifts the pages of an offset token; and following a new page one to its end still reads the whole list.
-    if (page.keys.length > 0 && fresh === 0) throw incomplete(plan.resource, "the platform began again");
+    if (beginsAgain(gathered, page)) throw incomplete(plan.resource, "the platform began again");
+    addPage(gathered, page);
     emptyPages = page.keys.length === 0 ? emptyPages + 1 : 0;
     if (emptyPages > MAX_EMPTY_PAGES) throw incomplete(plan.resource, "the platform sends only empty pages");
     checkAfterPage(plan.resource, sizeOf(gathered), reading.limits);

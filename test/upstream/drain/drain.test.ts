@@ -108,7 +108,7 @@ describe("pages that are odd but allowed", () => {
     const pages: Answer[] = [
       { items: [{ uid: "a" }, { uid: "b" }, { uid: "b" }], next: "1", total: 4 },
       { items: [{ uid: "b" }, { uid: "c" }], next: "2", total: 4 },
-      { items: [{ uid: "a" }, { uid: "d" }], next: "", total: 4 },
+      { items: [{ uid: "b" }, { uid: "d" }], next: "", total: 4 },
     ];
     const outcome = await drained((_, call) => respond(pages[call]!));
     expect(uidsOf(outcome)).toEqual(["a", "b", "c", "d"]);
@@ -126,6 +126,15 @@ describe("order", () => {
     const outcome = await drained((_, call) => respond(pages[call]!));
     expect(uidsOf(outcome)).toEqual(["a", "b", "c"]);
     expect(outcome.notes).toEqual(["list-order", "list-duplicate"]);
+  });
+
+  it("T-DRN-05 an order that changes between pages so far that the list seems to begin again is an error", async () => {
+    const pages: Answer[] = [
+      { items: [{ uid: "a" }, { uid: "b" }], next: "1" },
+      { items: [{ uid: "a" }, { uid: "c" }], next: "" },
+    ];
+    const outcome = await drained((s) => respond(s.token === undefined ? pages[0]! : pages[1]!));
+    expect(outcome.problem?.reason).toBe("DRAIN_INCOMPLETE");
   });
 
   it("T-DRN-29 a record that sorts before the last one is kept when it was never seen", async () => {
