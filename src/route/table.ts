@@ -65,15 +65,14 @@ function inner<K, V>(outer: Map<string, Map<K, V>>, key: string): Map<K, V> {
 
 /**
  * `**` also stands for no segment at all, so what `{collection}/{**}` serves is served on the bare collection too
- * (trap T45), unless the collection has an operation of its own there. A Get is not: a record without a uid is a list.
+ * unless the collection has an operation of its own there: `POST groups` creates a root group.
  */
 function lendToBare(collection: string, shapes: Map<string, Route>): void {
   const tail = shapes.get(`${collection}/**`);
   const bare = shapes.get(collection);
   if (tail === undefined || bare === undefined) return;
   for (const [method, served] of tail.methods) {
-    const isGet = served.kind === "translated" && served.operation.kind === "get";
-    if (!isGet && !bare.methods.has(method)) bare.methods.set(method, served);
+    if (!bare.methods.has(method)) bare.methods.set(method, served);
   }
 }
 
