@@ -1,0 +1,104 @@
+/** In which words is a v1 call written down, by hand, so that two servers can be asked the same? */
+import type { Json, JsonObject } from "../../src/model/json.ts";
+
+/** Who asks: may do everything; may only read; may read, but in another organisation; a token that nobody issued; no token. */
+export type Caller = "admin" | "viewer" | "outsider" | "forged" | "nobody";
+
+/** What a call may use of the sandbox's seed: the same on both sides, since both have the same seed. */
+export interface Known {
+  /** The root group of the organisation. */
+  readonly root: string;
+  /** A group below the root that has children of its own. */
+  readonly parent: string;
+  /** A group without anything in it. */
+  readonly leaf: string;
+  /** A root group of somebody else: `admin` may not see it, `outsider` may. */
+  readonly elsewhere: string;
+  /** Built-in role ids by name: `viewer`, `editor`, `owner`. */
+  readonly role: (name: string) => string;
+}
+
+/** What one side has answered so far, and what is known of its seed. Every side sees its own answers only. */
+export interface Seen {
+  readonly known: Known;
+  /** The body that the call named `call` got on this side. */
+  readonly answer: (call: string) => Json;
+  /** The `id` of the record in the answer of `call`, else of the first record of its `items`. */
+  readonly id: (call: string) => string;
+  /** The record with this member value in the `items` of the list that `call` got. */
+  readonly item: (call: string, member: string, value: Json) => JsonObject;
+}
+
+/** What may depend on earlier answers. */
+export type Given<T> = T | ((seen: Seen) => T);
+
+/** What native v1 must answer, written from the references: the check that a call does what its name says. */
+export interface Expectation {
+  readonly status: number;
+  /** How many records the list holds. */
+  readonly items?: number | "some" | "over 200";
+  /** Members that the answer's body has, nested objects in part. */
+  readonly shows?: Given<JsonObject>;
+  /** Members of every record of the list. */
+  readonly each?: Given<JsonObject>;
+  /** The rpc code of an error. */
+  readonly code?: number;
+  /** A field that an error's BadRequest names. */
+  readonly field?: string;
+}
+
+/** One v1 call. */
+export interface Call extends Expectation {
+  /** What the call is to show; unique in its scenario. */
+  readonly name: string;
+  /** `admin` when left out. */
+  readonly as?: Caller;
+  readonly method: string;
+  readonly path: Given<string>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A string or bytes go out as they are, anything else as JSON; left out: no body. */
+  readonly body?: Given<Json | Uint8Array>;
+  /** The list has a documented order: records are compared in it. Without: by id. */
+  readonly ordered?: true;
+}
+
+/** Calls that are made one after another against one pair of stores. */
+export interface Scenario {
+  readonly name: string;
+  /** Further groups below the organisation, for long lists. */
+  readonly size?: number;
+  readonly calls: readonly Call[];
+}
+
+type Extra = Partial<Omit<Call, "name" | "method" | "path" | "status">>;
+
+/** A read: its name, its path, what it must answer. */
+export function get(name: string, path: Given<string>, status: number, extra: Extra = {}): Call {
+  return { name, method: "GET", path, status, ...extra };
+}
+
+/** A create. */
+export function post(name: string, path: Given<string>, body: Call["body"], status: number, extra: Extra = {}): Call {
+  return { name, method: "POST", path, ...(body === undefined ? {} : { body }), status, ...extra };
+}
+
+/** A full replace. */
+export function put(name: string, path: Given<string>, body: Call["body"], status: number, extra: Extra = {}): Call {
+  return { name, method: "PUT", path, ...(body === undefined ? {} : { body }), status, ...extra };
+}
+
+/** A removal. */
+export function del(name: string, path: Given<string>, status: number, extra: Extra = {}): Call {
+  return { name, method: "DELETE", path, status, ...extra };
+}
+
+/** A path of which one part is known only when the call is made. */
+export function at(prefix: string, part: (seen: Seen) => string, suffix = ""): (seen: Seen) => string {
+  return (seen) => `${prefix}${part(seen)}${suffix}`;
+}
+
+/** The id that the call named `call` answered. */
+export const idOf =
+  (call: string) =>
+  (seen: Seen): string =>
+    seen.id(call);
