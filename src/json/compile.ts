@@ -1,0 +1,223 @@
+/** What does a plan come to, once every name is bytes? */
+import { type KeyTable, keyTable } from "./keys.ts";
+import type { EnumPlan, Finish, MemberPlan, ObjectPlan, ValuePlan } from "./plan.ts";
+import { encodeString } from "./text.ts";
+
+/** A compiled plan; undefined stands for `copy`. Only read while rewriting. */
+export type Compiled = CompiledObject | CompiledArray | CompiledMap | CompiledEnum | CompiledConvert;
+
+export interface CompiledObject {
+  readonly kind: "object";
+  /** Position among the object plans of one rewriter. */
+  readonly index: number;
+  readonly label: string;
+  rules: KeyTable<Rule>;
+  /** What becomes of members in no rule. */
+  readonly unknown: { readonly drop: boolean; readonly report: boolean };
+  /** How many names must come out at most once; rules and inserts number them. */
+  slots: number;
+  slotOf: ReadonlyMap<string, number>;
+  inserts: readonly CompiledInsert[];
+  readonly finish: Finish | undefined;
+}
+
+interface CompiledArray {
+  readonly kind: "array";
+  items: Compiled | undefined;
+}
+
+interface CompiledMap {
+  readonly kind: "map";
+  values: Compiled | undefined;
+}
+
+export interface CompiledEnum {
+  readonly kind: "enum";
+  /** By string; what is found is the JSON token to write. */
+  readonly names: KeyTable<Uint8Array>;
+  readonly numbers: ReadonlyMap<number, Uint8Array>;
+}
+
+interface CompiledConvert {
+  readonly kind: "convert";
+  readonly convert: (raw: Uint8Array) => Uint8Array | string;
+}
+
+interface CompiledInsert {
+  readonly slot: number;
+  /** `"name":value`. */
+  readonly member: Uint8Array;
+}
+
+/** What becomes of one member. */
+export interface Rule {
+  readonly label: string;
+  readonly name: string;
+  readonly action: "keep" | "drop" | "capture";
+  /** Number of the name that must be there only once, or -1. */
+  readonly slot: number;
+  /** JSON token of the new name. */
+  readonly newKey: Uint8Array | undefined;
+  /** Name under which `finish` finds it. */
+  readonly capture: string;
+  readonly value: Compiled | undefined;
+  /** JSON value that takes the place of `null`. */
+  readonly overNull: Uint8Array | undefined;
+  /** True for the member that identifies a record. */
+  readonly key: boolean;
+  /** Whether meeting it is reported, and as what. */
+  readonly report: "unknown" | "shadowed" | undefined;
+  /** True when nothing at all is to be done about it. */
+  readonly plain: boolean;
+}
+
+/** Compiles plans that belong to one rewriter. */
+export interface Compiler {
+  readonly known: Map<ValuePlan, Compiled>;
+  /** Object plans so far; each has its own working state while rewriting. */
+  objects: number;
+}
+
+export function createCompiler(): Compiler {
+  return { known: new Map(), objects: 0 };
+}
+
+/** Compiles `plan`, each plan once, so that plans may contain themselves. */
+export function compileValue(compiler: Compiler, plan: ValuePlan | undefined): Compiled | undefined {
+  if (plan === undefined || plan === "copy") return undefined;
+  const known = compiler.known.get(plan);
+  if (known !== undefined) return known;
+  switch (plan.kind) {
+    case "object":
+      return compileObject(compiler, plan, undefined);
+    case "array": {
+      const made: CompiledArray = { kind: "array", items: undefined };
+      compiler.known.set(plan, made);
+      made.items = compileValue(compiler, plan.items);
+      return made;
+    }
+    case "map": {
+      const made: CompiledMap = { kind: "map", values: undefined };
+      compiler.known.set(plan, made);
+      made.values = compileValue(compiler, plan.values);
+      return made;
+    }
+    case "enum":
+      return compileEnum(compiler, plan);
+    case "convert":
+      return { kind: "convert", convert: plan.convert };
+  }
+}
+
+function compileEnum(compiler: Compiler, plan: EnumPlan): CompiledEnum {
+  const token = (name: string): Uint8Array => Buffer.from(encodeString(name));
+  const names = new Map([...plan.names].map(([from, to]) => [from, token(to)]));
+  const numbers = new Map([...(plan.numbers ?? [])].map(([from, to]) => [from, token(to)]));
+  const made: CompiledEnum = { kind: "enum", names: keyTable(names), numbers };
+  compiler.known.set(plan, made);
+  return made;
+}
+
+/** Compiles an object plan; `key` names the member that identifies a record (such a plan is never shared with a nested one). */
+export function compileObject(compiler: Compiler, plan: ObjectPlan, key: string | undefined): CompiledObject {
+  const made: CompiledObject = {
+    kind: "object",
+    index: compiler.objects++,
+    label: plan.label ?? "",
+    rules: keyTable(new Map()),
+    unknown: { drop: plan.unknown === "drop", report: plan.reportUnknown ?? true },
+    slots: 0,
+    slotOf: new Map(),
+    inserts: [],
+    finish: plan.finish,
+  };
+  if (key === undefined) compiler.known.set(plan, made);
+  const slots = new Map<string, number>();
+  const slotFor = (name: string): number => {
+    if (!slots.has(name)) slots.set(name, slots.size);
+    return slots.get(name) ?? -1;
+  };
+  made.inserts = (plan.insert ?? []).map((insert) => ({
+    slot: slotFor(`out ${insert.key}`),
+    member: Buffer.from(`${encodeString(insert.key)}:${insert.value}`),
+  }));
+  made.rules = keyTable(memberRules(compiler, plan, key, slotFor));
+  made.slots = slots.size;
+  made.slotOf = new Map(
+    [...slots].filter(([name]) => name.startsWith("out ")).map(([name, slot]) => [name.slice(4), slot]),
+  );
+  return made;
+}
+
+/** One rule for each name that means something to the plan. */
+function memberRules(
+  compiler: Compiler,
+  plan: ObjectPlan,
+  key: string | undefined,
+  slotFor: (name: string) => number,
+): Map<string, Rule> {
+  const rules = new Map<string, Rule>();
+  const label = plan.label ?? "";
+  for (const [name, member] of plan.members) rules.set(name, listed(compiler, plan, name, member, key, slotFor));
+  const shadowing = [...plan.members.values()].flatMap(({ rename, drop, capture }) =>
+    rename === undefined || drop === true || capture !== undefined ? [] : [rename],
+  );
+  for (const name of [...shadowing, ...(plan.emits ?? [])]) {
+    slotFor(`out ${name}`);
+    if (!rules.has(name)) rules.set(name, ruleFor(label, name, { action: "drop", report: "shadowed" }));
+  }
+  const inserted = (plan.insert ?? []).map((insert) => insert.key);
+  for (const name of key === undefined ? inserted : [...inserted, key]) {
+    if (!rules.has(name)) rules.set(name, listed(compiler, plan, name, {}, key, slotFor));
+  }
+  return rules;
+}
+
+function listed(
+  compiler: Compiler,
+  plan: ObjectPlan,
+  name: string,
+  member: MemberPlan,
+  key: string | undefined,
+  slotFor: (name: string) => number,
+): Rule {
+  const label = plan.label ?? "";
+  const isKey = name === key;
+  if (member.drop === true) return ruleFor(label, name, { action: "drop", key: isKey, slot: slotFor(`drop ${name}`) });
+  const { capture } = member;
+  if (capture !== undefined) {
+    return ruleFor(label, name, { action: "capture", key: isKey, capture, slot: slotFor(`capture ${capture}`) });
+  }
+  const out = member.rename ?? name;
+  const value = compileValue(compiler, member.value);
+  const insert = plan.insert?.find((candidate) => candidate.key === out);
+  const others = [...plan.members].some(([other, { rename }]) => other !== name && rename === out);
+  const emitted = plan.emits?.includes(out) === true;
+  const edited = isKey || out !== name || value !== undefined || insert !== undefined || others || emitted;
+  return ruleFor(label, name, {
+    slot: edited ? slotFor(`out ${out}`) : -1,
+    newKey: out === name ? undefined : Buffer.from(encodeString(out)),
+    value,
+    overNull: insert?.overNull === true ? Buffer.from(insert.value) : undefined,
+    key: isKey,
+    plain: !edited,
+  });
+}
+
+/** A rule that keeps the member, but for what `given` says. */
+export function ruleFor(label: string, name: string, given: Partial<Rule>): Rule {
+  return {
+    label,
+    name,
+    action: "keep",
+    slot: -1,
+    newKey: undefined,
+    capture: "",
+    value: undefined,
+    overNull: undefined,
+    key: false,
+    report: undefined,
+    plain: false,
+    ...given,
+  };
+}

@@ -1,0 +1,48 @@
+/** Which of these names is this, without decoding it? */
+import { decodeString, encodeString } from "./text.ts";
+
+interface Entry<T> {
+  readonly token: Uint8Array;
+  readonly found: T;
+}
+
+/** Names by their JSON tokens. Made once, only read afterwards. */
+export interface KeyTable<T> {
+  /** By `slot` of the token; the length is a power of two. */
+  readonly entries: readonly (readonly Entry<T>[])[];
+  readonly byName: ReadonlyMap<string, T>;
+}
+
+/** A table of `names` (decoded). */
+export function keyTable<T>(names: ReadonlyMap<string, T>): KeyTable<T> {
+  const size = 2 ** Math.ceil(Math.log2(names.size * 2 + 2));
+  const entries: Entry<T>[][] = Array.from({ length: size }, () => []);
+  for (const [name, found] of names) {
+    const token = Buffer.from(encodeString(name));
+    entries[slot(token, 0, token.length) & (size - 1)]?.push({ token, found });
+  }
+  return { entries, byName: new Map(names) };
+}
+
+/** What stands in `table` for the string token at `start..end`, or undefined. However the string is escaped. */
+export function findKey<T>(table: KeyTable<T>, bytes: Uint8Array, start: number, end: number): T | undefined {
+  const bucket = table.entries[slot(bytes, start, end) & (table.entries.length - 1)] ?? [];
+  for (const entry of bucket) {
+    if (entry.token.length === end - start && sameBytes(bytes, start, entry.token, 0, end - start)) return entry.found;
+  }
+  for (let at = start; at < end; at++) {
+    if (bytes[at] === 0x5c) return table.byName.get(decodeString(bytes, start, end));
+  }
+  return undefined;
+}
+
+/** True when `length` bytes at `at` of `a` and at `from` of `b` are equal. */
+export function sameBytes(a: Uint8Array, at: number, b: Uint8Array, from: number, length: number): boolean {
+  for (let i = 0; i < length; i++) if (a[at + i] !== b[from + i]) return false;
+  return true;
+}
+
+/** Length, first, and last byte are enough to tell most names of one object apart. */
+function slot(bytes: Uint8Array, start: number, end: number): number {
+  return (end - start) * 7 + (bytes[start + 1] as number) * 3 + (bytes[end - 2] as number) * 5;
+}

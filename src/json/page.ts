@@ -1,0 +1,118 @@
+/** Where are the records of a list page, and what else does it say? */
+import type { CompiledObject } from "./compile.ts";
+import { fail } from "./error.ts";
+import type { Work } from "./frame.ts";
+import { placeOf, replace, written } from "./output.ts";
+import type { PagePlan } from "./plan.ts";
+import { reportOf } from "./reports.ts";
+import { depthOf, enter, skipColon, skipComma, skipEnd, skipKey, skipSpace, skipValue } from "./scan.ts";
+import { decodeString } from "./text.ts";
+import { walkObject } from "./walk.ts";
+
+/** A page, taken apart. */
+export interface Page {
+  /** The records in order, separated by single commas. Maybe a view of the array that was given. */
+  readonly bytes: Uint8Array;
+  /** Where in `bytes` each record begins and ends. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  /** The key of each record, decoded, as it was in the source. */
+  readonly keys: readonly string[];
+  /** Those of the plan's `scalars` that the page has; one that is neither string, number nor `null` is reported as `shape`. */
+  readonly scalars: ReadonlyMap<string, Scalar>;
+}
+
+type Scalar = string | number | null;
+
+interface Records {
+  readonly starts: number[];
+  readonly ends: number[];
+  readonly keys: string[];
+  bytes: Uint8Array;
+}
+
+/** Reads the page of `text`, which `work` has loaded, rewriting its records. Throws `JsonError` without a pointer. */
+export function readPage(work: Work, plan: PagePlan, record: CompiledObject, text: Uint8Array): Page {
+  const { source } = work;
+  const depth = depthOf(plan);
+  const records: Records = { starts: [], ends: [], keys: [], bytes: text.subarray(0, 0) };
+  const scalars = new Map<string, Scalar>();
+  const seen = new Set<string>();
+  const start = skipSpace(source, 0);
+  if (source[start] !== 0x7b) fail(start, "expected an object");
+  enter(start, depth);
+  let found = plan.missingItems === "empty";
+  let at = skipSpace(source, start + 1);
+  while (source[at] !== 0x7d) {
+    const nameEnd = skipKey(source, at);
+    const name = decodeString(source, at, nameEnd);
+    const value = skipColon(source, nameEnd);
+    const items = name === plan.items;
+    if (items || plan.scalars?.includes(name)) claimName(seen, name, at);
+    if (items && !(source[value] === 0x6e && plan.missingItems === "empty")) {
+      found = true;
+      at = readRecords(work, record, value, depth - 1, records, text);
+    } else {
+      at = skipValue(source, value, depth - 1);
+      if (!items) readOther(work, plan, name, value, at, scalars);
+    }
+    at = skipComma(source, at, 0x7d);
+  }
+  if (!found) fail(start, "no member with the records");
+  skipEnd(source, at + 1, text.length);
+  const { bytes, keys } = records;
+  return { bytes, starts: Int32Array.from(records.starts), ends: Int32Array.from(records.ends), keys, scalars };
+}
+
+function claimName(seen: Set<string>, name: string, at: number): void {
+  if (seen.has(name)) fail(at, "repeated member");
+  seen.add(name);
+}
+
+/** Takes note of a member that is not the records. */
+function readOther(
+  work: Work,
+  plan: PagePlan,
+  name: string,
+  start: number,
+  end: number,
+  into: Map<string, Scalar>,
+): void {
+  const { source, reports } = work;
+  const byte = source[start] as number;
+  if (!plan.scalars?.includes(name)) reportOf(reports, "unknown", plan.label ?? "", name).count++;
+  else if (byte === 0x22) into.set(name, decodeString(source, start, end));
+  else if (byte === 0x6e) into.set(name, null);
+  else if (byte < 0x3a) into.set(name, Number(source.toString("latin1", start, end)));
+  else reportOf(reports, "shape", plan.label ?? "", name).count++;
+}
+
+/** Rewrites the array at `start`. */
+function readRecords(
+  work: Work,
+  record: CompiledObject,
+  start: number,
+  depth: number,
+  records: Records,
+  text: Uint8Array,
+): number {
+  const { source, output } = work;
+  if (source[start] !== 0x5b) fail(start, "expected an array of records");
+  enter(start, depth);
+  let at = skipSpace(source, start + 1);
+  let end = at;
+  output.from = at;
+  while (source[at] !== 0x5d) {
+    if (source[at] !== 0x7b) fail(at, "expected an object as record");
+    if (records.ends.length > 0 && at !== end + 1) replace(output, end, at, ",");
+    records.starts.push(placeOf(output, at));
+    work.keyEnd = 0;
+    end = walkObject(work, record, at, depth - 1);
+    if (work.keyEnd === 0) fail(at, "record without its key");
+    records.keys.push(decodeString(source, work.keyStart, work.keyEnd));
+    records.ends.push(placeOf(output, end));
+    at = skipComma(source, end, 0x5d);
+  }
+  records.bytes = output.length === 0 ? text.subarray(output.from, end) : written(output, end);
+  return at + 1;
+}
