@@ -1,0 +1,200 @@
+/** What does a group look like in v1, and what in v2? (Specification section 2: Group.) */
+import type { EnumTable, Resource, Shape } from "../../model/resource.ts";
+import { CREATED, GROUP, ORG, UPDATED } from "../shared/sample.ts";
+import { recordTimes } from "../shared/times.ts";
+import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
+
+const kind = {
+  name: "organization kind",
+  unknown: "drop",
+  values: [
+    ["ORG_KIND_UNSPECIFIED", 0, "ORG_KIND_UNSPECIFIED", 0],
+    ["ORG_KIND_STARTER", 1, "ORG_KIND_STARTER", 1],
+    ["ORG_KIND_CUSTOMER", 2, "ORG_KIND_CUSTOMER", 2],
+    ["ORG_KIND_DEV", 3, "ORG_KIND_DEV", 3],
+    ["ORG_KIND_INFRA", 4, "ORG_KIND_INFRA", 4],
+    ["ORG_KIND_AWS_MARKETPLACE", 5, "ORG_KIND_AWS_MARKETPLACE", 5],
+  ],
+} as const satisfies EnumTable;
+
+const status = {
+  name: "organization status",
+  unknown: "drop",
+  values: [
+    ["ORG_STATUS_UNSPECIFIED", 0, "ORG_STATUS_UNSPECIFIED", 0],
+    ["ORG_STATUS_INITIALIZING", 1, "ORG_STATUS_INITIALIZING", 1],
+    ["ORG_STATUS_READY", 2, "ORG_STATUS_READY", 2],
+    ["ORG_STATUS_SUSPENDED", 3, "ORG_STATUS_SUSPENDED", 3],
+  ],
+} as const satisfies EnumTable;
+
+/** Also what a role binding shows of its group. */
+export const group: Shape = {
+  rows: [
+    { v1: "id", v2: "uid", kind: "string", access: "output" },
+    { v1: "name", v2: "name", kind: "string", zero: "" },
+    { v1: "description", v2: "description", kind: "string", zero: "" },
+    // Keys are names of resource types. A v1 client that read a group sends them back.
+    { v1: "resourceLimits", v2: "resourceLimits", kind: "map", of: "int32", zero: {}, mask: "never" },
+    // Staff only, in both versions: a PUT that merely leaves it out must not switch it off.
+    { v1: "verified", v2: "verified", kind: "bool", zero: false, mask: "when-changed" },
+    // v2 refuses it on subgroups, which inherit it.
+    { v1: "kind", v2: "kind", kind: "enum", values: kind, zero: "ORG_KIND_UNSPECIFIED", mask: "when-changed" },
+    { v1: "status", v2: "status", kind: "enum", values: status, zero: "ORG_STATUS_UNSPECIFIED", mask: "never" },
+    ...recordTimes,
+  ],
+  v2Only: [],
+};
+
+export default {
+  name: "group",
+  domain: "iam",
+  v1: "groups",
+  v2: "groups",
+  items: "groups",
+  key: "id",
+  list: "drain",
+  orderedByUid: true,
+  operations: [
+    { kind: "list", name: "list", answer: group, filters: [idFilter, nameFilter, ...uidpFilters] },
+    { kind: "get", name: "get", answer: group, extension: true },
+    { kind: "create", name: "create", body: group, answer: group, emptyParent: true },
+    { kind: "update", name: "update", body: group, answer: group },
+    { kind: "delete", name: "delete" },
+    {
+      kind: "native",
+      name: "request-group-access",
+      method: "POST",
+      path: "groups/{group_id=**}:requestGroupAccess",
+    },
+    { kind: "native", name: "check-eligibility", method: "GET", path: "groups:checkEligibility" },
+    { kind: "native", name: "lookup-group", method: "GET", path: "groups:lookupGroup" },
+  ],
+  examples: [
+    {
+      of: "answer",
+      operation: "list",
+      v2: {
+        uid: GROUP,
+        name: "platform team",
+        description: "keeps the lights on",
+        resourceLimits: { clusters: 3, id: 1, repositories: 250 },
+        verified: true,
+        kind: "ORG_KIND_CUSTOMER",
+        status: "ORG_STATUS_READY",
+        createTime: CREATED,
+        updateTime: UPDATED,
+      },
+      v1: {
+        id: GROUP,
+        name: "platform team",
+        description: "keeps the lights on",
+        resourceLimits: { clusters: 3, id: 1, repositories: 250 },
+        verified: true,
+        kind: "ORG_KIND_CUSTOMER",
+        status: "ORG_STATUS_READY",
+        createdAt: CREATED,
+        updatedAt: UPDATED,
+      },
+    },
+    // A platform that leaves zeros out; no time is made up.
+    {
+      of: "answer",
+      operation: "list",
+      v2: { uid: ORG, name: "example.com" },
+      v1: {
+        id: ORG,
+        name: "example.com",
+        description: "",
+        resourceLimits: {},
+        verified: false,
+        kind: "ORG_KIND_UNSPECIFIED",
+        status: "ORG_STATUS_UNSPECIFIED",
+      },
+    },
+    // The shape of the specification: an empty object for the limits, no kind and no status.
+    {
+      of: "answer",
+      operation: "create",
+      v2: {
+        uid: GROUP,
+        name: "docs",
+        description: "",
+        resourceLimits: {},
+        verified: false,
+        createTime: CREATED,
+        updateTime: CREATED,
+      },
+      v1: {
+        id: GROUP,
+        name: "docs",
+        description: "",
+        resourceLimits: {},
+        verified: false,
+        kind: "ORG_KIND_UNSPECIFIED",
+        status: "ORG_STATUS_UNSPECIFIED",
+        createdAt: CREATED,
+        updatedAt: CREATED,
+      },
+    },
+    {
+      of: "body",
+      operation: "create",
+      v1: { name: "docs", description: "writes", verified: true, kind: "ORG_KIND_STARTER" },
+      v2: { name: "docs", description: "writes", verified: true, kind: "ORG_KIND_STARTER" },
+    },
+    // What the server sets is not sent; an enum may be its v1 number; null is absent.
+    {
+      of: "body",
+      operation: "create",
+      v1: {
+        id: GROUP,
+        name: "docs",
+        description: null,
+        resourceLimits: { clusters: 1 },
+        kind: 2,
+        status: "ORG_STATUS_READY",
+        createdAt: CREATED,
+      },
+      v2: { name: "docs", kind: "ORG_KIND_CUSTOMER" },
+    },
+    // What is left out becomes zero, but for the fields of the staff.
+    { of: "update", v1: { name: "docs" }, mask: ["name", "description"], v2: { name: "docs", description: "" } },
+    {
+      of: "update",
+      v1: {
+        id: GROUP,
+        name: "docs",
+        description: "writes",
+        resourceLimits: { clusters: 9 },
+        verified: false,
+        kind: "ORG_KIND_CUSTOMER",
+        status: "ORG_STATUS_READY",
+      },
+      stored: { uid: GROUP, name: "docs", verified: true, kind: "ORG_KIND_CUSTOMER" },
+      mask: ["name", "description", "verified"],
+      v2: { name: "docs", description: "writes", verified: false },
+    },
+    {
+      of: "update",
+      v1: { name: "docs", description: "", verified: true, kind: "ORG_KIND_DEV" },
+      stored: { uid: GROUP, name: "docs", verified: true, kind: "ORG_KIND_STARTER" },
+      mask: ["name", "description", "kind"],
+      v2: { name: "docs", description: "", kind: "ORG_KIND_DEV" },
+    },
+    // Zero of the kind means that the client did not say.
+    {
+      of: "update",
+      v1: { name: "docs", description: "", kind: "ORG_KIND_UNSPECIFIED" },
+      stored: { uid: GROUP, name: "docs", kind: "ORG_KIND_STARTER" },
+      mask: ["name", "description"],
+      v2: { name: "docs", description: "" },
+    },
+    {
+      of: "filters",
+      v1: `uidp.descendants_of=${ORG}&name=docs`,
+      v2: `uidp.descendants_of=${ORG}&name=docs`,
+    },
+    { of: "filters", v1: `uidp.childrenOf=${ORG}&name=`, v2: `uidp.children_of=${ORG}` },
+  ],
+} satisfies Resource;

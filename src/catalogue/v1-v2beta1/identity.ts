@@ -1,0 +1,288 @@
+/** What does an identity look like in v1, and what in v2? (Specification section 2: Identity.) */
+import type { EnumTable, Resource, Row, Shape } from "../../model/resource.ts";
+import { CREATED, IDENTITY, ORG, ORG_GROUP_QUERY, UPDATED } from "../shared/sample.ts";
+import { recordTimes } from "../shared/times.ts";
+import { idFilter, uidpFilters } from "../shared/uidp.ts";
+
+const servicePrincipal = {
+  name: "service principal",
+  unknown: "drop",
+  values: [
+    ["UNKNOWN", 0, "SERVICE_PRINCIPAL_UNSPECIFIED", 0],
+    ["COSIGNED", 1, "SERVICE_PRINCIPAL_COSIGNED", 1],
+    ["INGESTER", 2, "SERVICE_PRINCIPAL_INGESTER", 2],
+    ["CATALOG_SYNCER", 3, "SERVICE_PRINCIPAL_CATALOG_SYNCER", 3],
+    ["APKO_BUILDER", 4, "SERVICE_PRINCIPAL_APKO_BUILDER", 4],
+    ["ENTITLEMENT_SYNCER", 5, "SERVICE_PRINCIPAL_ENTITLEMENT_SYNCER", 5],
+    ["TENANT_SCANNER", 6, "SERVICE_PRINCIPAL_TENANT_SCANNER", 6],
+    ["SEDIMENTOLOGY", 7, "SERVICE_PRINCIPAL_SEDIMENTOLOGY", 7],
+    ["SKILLUP", 8, "SERVICE_PRINCIPAL_SKILLUP", 8],
+    ["MATERIALIZER", 9, "SERVICE_PRINCIPAL_MATERIALIZER", 9],
+    ["MICROFLOW", 10, "SERVICE_PRINCIPAL_MICROFLOW", 10],
+    ["GUARDENER", 11, "SERVICE_PRINCIPAL_GUARDENER", 11],
+    ["MICROVM", 12, "SERVICE_PRINCIPAL_MICROVM", 12],
+    ["SKILLS", 13, "SERVICE_PRINCIPAL_SKILLS", 13],
+  ],
+} as const satisfies EnumTable;
+
+/** Who may assume the identity: an exact text or a pattern, each a oneof. */
+const claimMatch: readonly Row[] = [
+  { v1: "issuer", v2: "issuer", kind: "string", presence: "explicit", oneof: "iss", zero: null },
+  { v1: "issuerPattern", v2: "issuerPattern", kind: "string", presence: "explicit", oneof: "iss", zero: null },
+  { v1: "subject", v2: "subject", kind: "string", presence: "explicit", oneof: "sub", zero: null },
+  { v1: "subjectPattern", v2: "subjectPattern", kind: "string", presence: "explicit", oneof: "sub", zero: null },
+  { v1: "audience", v2: "audience", kind: "string", presence: "explicit", oneof: "aud", zero: null },
+  { v1: "audiencePattern", v2: "audiencePattern", kind: "string", presence: "explicit", oneof: "aud", zero: null },
+  // Keys are names of claims.
+  { v1: "claims", v2: "claims", kind: "map", of: "string", zero: {} },
+  { v1: "claimPatterns", v2: "claimPatterns", kind: "map", of: "string", zero: {} },
+];
+
+const staticKeys: readonly Row[] = [
+  { v1: "issuer", v2: "issuer", kind: "string", zero: "" },
+  { v1: "subject", v2: "subject", kind: "string", zero: "" },
+  // Text of a key set; opaque.
+  { v1: "issuerKeys", v2: "issuerKeys", kind: "string", zero: "" },
+  { v1: "expiration", v2: "expirationTime", kind: "timestamp", zero: null, echo: "normalised" },
+  { v1: "audiences", v2: "audiences", kind: "string", list: true, zero: [] },
+];
+
+const awsIdentity: readonly Row[] = [
+  { v1: "awsAccount", v2: "awsAccount", kind: "string", zero: "" },
+  { v1: "arn", v2: "arn", kind: "string", presence: "explicit", oneof: "aws_arn", zero: null },
+  { v1: "arnPattern", v2: "arnPattern", kind: "string", presence: "explicit", oneof: "aws_arn", zero: null },
+  { v1: "userId", v2: "userId", kind: "string", presence: "explicit", oneof: "aws_user_id", zero: null },
+  { v1: "userIdPattern", v2: "userIdPattern", kind: "string", presence: "explicit", oneof: "aws_user_id", zero: null },
+];
+
+const identity: Shape = {
+  rows: [
+    { v1: "id", v2: "uid", kind: "string", access: "output" },
+    { v1: "name", v2: "name", kind: "string", zero: "" },
+    { v1: "description", v2: "description", kind: "string", zero: "" },
+    ...recordTimes,
+    { v1: "lastSeen", v2: "lastSeenTime", kind: "timestamp", access: "output" },
+    // v2 wants exactly one of the four, so a PUT names the one that it carries; without one v2's is left alone.
+    {
+      v1: "claimMatch",
+      v2: "claimMatch",
+      kind: "message",
+      rows: claimMatch,
+      presence: "explicit",
+      oneof: "relationship",
+      zero: null,
+      mask: "when-present",
+    },
+    {
+      v1: "static",
+      v2: "staticKeys",
+      kind: "message",
+      rows: staticKeys,
+      presence: "explicit",
+      oneof: "relationship",
+      zero: null,
+      mask: "when-present",
+    },
+    {
+      v1: "servicePrincipal",
+      v2: "servicePrincipal",
+      kind: "enum",
+      values: servicePrincipal,
+      presence: "explicit",
+      oneof: "relationship",
+      zero: null,
+      mask: "when-present",
+    },
+    {
+      v1: "awsIdentity",
+      v2: "awsIdentity",
+      kind: "message",
+      rows: awsIdentity,
+      presence: "explicit",
+      oneof: "relationship",
+      zero: null,
+      mask: "when-present",
+    },
+  ],
+  // v1 cannot carry them: in a mask they would be erased.
+  v2Only: ["email", "emailUnverified", "company"],
+};
+
+export default {
+  name: "identity",
+  domain: "iam",
+  v1: "identities",
+  v2: "identities",
+  items: "identities",
+  key: "id",
+  list: "drain",
+  orderedByUid: true,
+  operations: [
+    { kind: "list", name: "list", answer: identity, filters: [idFilter, ...uidpFilters] },
+    { kind: "get", name: "get", answer: identity, extension: true },
+    { kind: "create", name: "create", body: identity, answer: identity },
+    { kind: "update", name: "update", body: identity, answer: identity },
+    { kind: "delete", name: "delete" },
+    // Another service's: an identity at the root, of which v2 has no like.
+    { kind: "native", name: "create-root", method: "POST", path: "identities" },
+    { kind: "native", name: "lookup", method: "GET", path: "identities/lookup" },
+    { kind: "native", name: "update-metadata", method: "PATCH", path: "identities/metadata" },
+  ],
+  examples: [
+    {
+      of: "answer",
+      operation: "list",
+      v2: {
+        uid: IDENTITY,
+        name: "ci",
+        description: "builds",
+        createTime: CREATED,
+        updateTime: UPDATED,
+        lastSeenTime: CREATED,
+        claimMatch: {
+          issuer: "https://token.example.com",
+          subjectPattern: "^repo:example/.*$",
+          audience: "platform",
+          claims: { uid: "7", createTime: "never" },
+          claimPatterns: { role: "^a" },
+        },
+        email: "ci@example.com",
+        emailUnverified: "ci@example.com",
+        company: "Example",
+      },
+      v1: {
+        id: IDENTITY,
+        name: "ci",
+        description: "builds",
+        createdAt: CREATED,
+        updatedAt: UPDATED,
+        lastSeen: CREATED,
+        claimMatch: {
+          issuer: "https://token.example.com",
+          subjectPattern: "^repo:example/.*$",
+          audience: "platform",
+          claims: { uid: "7", createTime: "never" },
+          claimPatterns: { role: "^a" },
+        },
+      },
+    },
+    {
+      of: "answer",
+      operation: "list",
+      v2: {
+        uid: IDENTITY,
+        name: "robot",
+        staticKeys: {
+          issuer: "https://keys.example.com",
+          subject: "robot",
+          issuerKeys: '{"keys":[]}',
+          expirationTime: UPDATED,
+          audiences: ["platform"],
+        },
+      },
+      v1: {
+        id: IDENTITY,
+        name: "robot",
+        description: "",
+        static: {
+          issuer: "https://keys.example.com",
+          subject: "robot",
+          issuerKeys: '{"keys":[]}',
+          expiration: UPDATED,
+          audiences: ["platform"],
+        },
+      },
+    },
+    // What v2 leaves out inside a message becomes its zero as well; members of a oneof do not.
+    {
+      of: "answer",
+      operation: "list",
+      v2: {
+        uid: IDENTITY,
+        name: "robot",
+        description: "",
+        staticKeys: { issuer: "https://keys.example.com", subject: "robot" },
+      },
+      v1: {
+        id: IDENTITY,
+        name: "robot",
+        description: "",
+        static: { issuer: "https://keys.example.com", subject: "robot", issuerKeys: "", audiences: [] },
+      },
+    },
+    {
+      of: "answer",
+      operation: "list",
+      v2: { uid: IDENTITY, name: "ingest", description: "", servicePrincipal: "SERVICE_PRINCIPAL_INGESTER" },
+      v1: { id: IDENTITY, name: "ingest", description: "", servicePrincipal: "INGESTER" },
+    },
+    {
+      of: "answer",
+      operation: "list",
+      v2: {
+        uid: IDENTITY,
+        name: "lambda",
+        description: "",
+        awsIdentity: { awsAccount: "123456789012", arnPattern: "^arn:aws:", userId: "AIDA" },
+      },
+      v1: {
+        id: IDENTITY,
+        name: "lambda",
+        description: "",
+        awsIdentity: { awsAccount: "123456789012", arnPattern: "^arn:aws:", userId: "AIDA" },
+      },
+    },
+    {
+      of: "body",
+      operation: "create",
+      v1: {
+        name: "ci",
+        claimMatch: { issuerPattern: "^https://", subject: "ci", audiencePattern: ".*", claims: { id: "7" } },
+      },
+      v2: {
+        name: "ci",
+        claimMatch: { issuerPattern: "^https://", subject: "ci", audiencePattern: ".*", claims: { id: "7" } },
+      },
+    },
+    {
+      of: "body",
+      operation: "create",
+      v1: {
+        name: "robot",
+        description: "",
+        lastSeen: CREATED,
+        static: { issuer: "https://keys.example.com", subject: "robot", issuerKeys: "{}", expiration: UPDATED },
+      },
+      v2: {
+        name: "robot",
+        description: "",
+        staticKeys: { issuer: "https://keys.example.com", subject: "robot", issuerKeys: "{}", expirationTime: UPDATED },
+      },
+    },
+    {
+      of: "body",
+      operation: "create",
+      v1: { name: "lambda", awsIdentity: { awsAccount: "123456789012", arn: "arn:aws:iam::1", userIdPattern: ".*" } },
+      v2: { name: "lambda", awsIdentity: { awsAccount: "123456789012", arn: "arn:aws:iam::1", userIdPattern: ".*" } },
+    },
+    {
+      of: "update",
+      v1: { name: "ci", claimMatch: { issuer: "https://token.example.com", subject: "ci" } },
+      mask: ["name", "description", "claimMatch"],
+      v2: { name: "ci", description: "", claimMatch: { issuer: "https://token.example.com", subject: "ci" } },
+    },
+    // An enum by its v1 number.
+    {
+      of: "update",
+      v1: { name: "ingest", description: "x", servicePrincipal: 2 },
+      mask: ["name", "description", "servicePrincipal"],
+      v2: { name: "ingest", description: "x", servicePrincipal: "SERVICE_PRINCIPAL_INGESTER" },
+    },
+    { of: "update", v1: { name: "ci" }, mask: ["name", "description"], v2: { name: "ci", description: "" } },
+    { of: "filters", v1: `uidp.descendants_of=${ORG}`, v2: `uidp.descendants_of=${ORG}` },
+    { of: "filters", v1: `uidp.children_of=${ORG_GROUP_QUERY}`, v2: `uidp.children_of=${ORG_GROUP_QUERY}` },
+    { of: "filters", v1: `uidp.ancestors_of=${ORG_GROUP_QUERY}`, v2: `uidp.ancestors_of=${ORG_GROUP_QUERY}` },
+    { of: "filters", v1: "uidp.inRoot=true", v2: "uidp.in_root=true" },
+    { of: "filters", v1: "uidp.ids=a1&uidp.ids=b2", v2: "uidp.ids=a1&uidp.ids=b2" },
+  ],
+} satisfies Resource;

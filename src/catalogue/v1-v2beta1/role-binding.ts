@@ -1,0 +1,209 @@
+/** What do the v1 shapes of a role binding look like, and what in v2? (Specification section 2: RoleBinding.) */
+import type { Join, Resource, Shape } from "../../model/resource.ts";
+import { CREATED, GROUP, IDENTITY, ORG, ROLE } from "../shared/sample.ts";
+import { createdAt } from "../shared/times.ts";
+import { idFilter, uidpFilters } from "../shared/uidp.ts";
+import { group } from "./group.ts";
+import { role } from "./role.ts";
+
+const BINDING = `${ORG}/99aa99aa99aa99aa`;
+
+/** What a list shows: the whole group and the whole role. */
+const item: Shape = {
+  rows: [
+    { v1: "id", v2: "uid", kind: "string", access: "output" },
+    { v1: "group", v2: null, kind: "message", rows: group.rows, access: "output" },
+    { v1: "identity", v2: null, from: ["identity.uid", "identityUid"], kind: "string", access: "output" },
+    { v1: "role", v2: null, kind: "message", rows: role.rows, access: "output" },
+    { v1: "email", v2: null, from: ["identity.email"], kind: "string", access: "output" },
+    { v1: "claimMatchIssuer", v2: null, from: ["identity.issuer"], kind: "string", access: "output" },
+    { v1: "claimMatchSubject", v2: null, from: ["identity.subject"], kind: "string", access: "output" },
+    createdAt,
+    { v1: "emailUnverified", v2: null, kind: "string", access: "output" },
+  ],
+  // Read by `from` and the joins; under these names v1 showed something else, or nothing.
+  v2Only: ["identity", "group", "role", "identityUid", "roleUid"],
+};
+
+/** v2's reduced objects lack what v1 showed: a role without capabilities would look as if it granted nothing. */
+const joins: readonly Join[] = [
+  { v1: "group", resource: "group", by: "group.uid", take: "record", missing: { reduced: "group" } },
+  { v1: "role", resource: "role", by: "role.uid", take: "record", missing: "error" },
+  {
+    v1: "emailUnverified",
+    resource: "identity",
+    by: "identity.uid",
+    take: { member: "emailUnverified", kind: "string" },
+    missing: "zero",
+  },
+];
+
+/** What create and update speak: plain uids. v2 holds objects under two of these names and never takes those back. */
+const flat: Shape = {
+  rows: [
+    { v1: "id", v2: "uid", kind: "string", access: "output" },
+    { v1: "identity", v2: "identityUid", from: ["identityUid", "identity.uid"], kind: "string", zero: "" },
+    // v1 ignored it in requests: the group is the parent in the path.
+    { v1: "group", v2: null, from: ["group.uid"], kind: "string", access: "output" },
+    { v1: "role", v2: "roleUid", from: ["roleUid", "role.uid"], kind: "string", zero: "" },
+  ],
+  v2Only: ["identity", "group", "role", "createTime"],
+};
+
+const hydrated = {
+  uid: BINDING,
+  identity: {
+    uid: IDENTITY,
+    name: "ci",
+    description: "builds",
+    subject: "ci",
+    issuer: "https://token.example.com",
+    email: "ci@example.com",
+  },
+  group: { uid: GROUP, name: "platform team", description: "keeps the lights on" },
+  role: { uid: ROLE, name: "viewer", description: "built-in" },
+  createTime: CREATED,
+};
+
+const joinedRole = {
+  resource: "role",
+  v2: {
+    uid: ROLE,
+    name: "viewer",
+    description: "built-in",
+    capabilities: ["CAP_IAM_GROUPS_LIST"],
+    createTime: CREATED,
+    updateTime: CREATED,
+  },
+};
+
+const shownRole = {
+  id: ROLE,
+  name: "viewer",
+  description: "built-in",
+  capabilities: ["groups.list"],
+  createdAt: CREATED,
+  updatedAt: CREATED,
+};
+
+export default {
+  name: "role-binding",
+  domain: "iam",
+  v1: "rolebindings",
+  v2: "roleBindings",
+  items: "roleBindings",
+  key: "id",
+  list: "drain",
+  orderedByUid: true,
+  operations: [
+    { kind: "list", name: "list", answer: item, joins, filters: [idFilter, ...uidpFilters] },
+    { kind: "get", name: "get", answer: item, joins, extension: true },
+    { kind: "create", name: "create", body: flat, answer: flat },
+    { kind: "update", name: "update", body: flat, answer: flat },
+    { kind: "delete", name: "delete" },
+    { kind: "native", name: "create-batch", method: "POST", path: "rolebindings/batch/{parent=**}" },
+  ],
+  examples: [
+    {
+      of: "answer",
+      operation: "list",
+      v2: { ...hydrated, identityUid: IDENTITY, roleUid: ROLE },
+      joined: [
+        {
+          resource: "group",
+          v2: {
+            uid: GROUP,
+            name: "platform team",
+            description: "keeps the lights on",
+            resourceLimits: { idps: 2 },
+            verified: true,
+            kind: "ORG_KIND_CUSTOMER",
+            status: "ORG_STATUS_READY",
+            createTime: CREATED,
+            updateTime: CREATED,
+          },
+        },
+        joinedRole,
+        { resource: "identity", v2: { uid: IDENTITY, name: "ci", emailUnverified: "CI@example.com" } },
+      ],
+      v1: {
+        id: BINDING,
+        group: {
+          id: GROUP,
+          name: "platform team",
+          description: "keeps the lights on",
+          resourceLimits: { idps: 2 },
+          verified: true,
+          kind: "ORG_KIND_CUSTOMER",
+          status: "ORG_STATUS_READY",
+          createdAt: CREATED,
+          updatedAt: CREATED,
+        },
+        identity: IDENTITY,
+        role: shownRole,
+        email: "ci@example.com",
+        claimMatchIssuer: "https://token.example.com",
+        claimMatchSubject: "ci",
+        createdAt: CREATED,
+        emailUnverified: "CI@example.com",
+      },
+    },
+    // Neither the group nor the identity can be read: what the binding holds of the group, and no unverified address.
+    {
+      of: "answer",
+      operation: "get",
+      v2: hydrated,
+      joined: [joinedRole],
+      v1: {
+        id: BINDING,
+        group: { id: GROUP, name: "platform team", description: "keeps the lights on" },
+        identity: IDENTITY,
+        role: shownRole,
+        email: "ci@example.com",
+        claimMatchIssuer: "https://token.example.com",
+        claimMatchSubject: "ci",
+        createdAt: CREATED,
+        emailUnverified: "",
+      },
+    },
+    // The shape of the specification: no flat uids.
+    {
+      of: "answer",
+      operation: "create",
+      v2: hydrated,
+      v1: { id: BINDING, identity: IDENTITY, group: GROUP, role: ROLE },
+    },
+    // Flat uids that are there but empty do not count.
+    {
+      of: "answer",
+      operation: "update",
+      v2: { ...hydrated, identityUid: "", roleUid: "" },
+      v1: { id: BINDING, identity: IDENTITY, group: GROUP, role: ROLE },
+    },
+    {
+      of: "body",
+      operation: "create",
+      v1: { identity: IDENTITY, role: ROLE },
+      v2: { identityUid: IDENTITY, roleUid: ROLE },
+    },
+    {
+      of: "body",
+      operation: "create",
+      v1: { id: BINDING, identity: IDENTITY, group: GROUP, role: ROLE },
+      v2: { identityUid: IDENTITY, roleUid: ROLE },
+    },
+    {
+      of: "update",
+      v1: { identity: IDENTITY, group: GROUP, role: ROLE },
+      mask: ["identityUid", "roleUid"],
+      v2: { identityUid: IDENTITY, roleUid: ROLE },
+    },
+    {
+      of: "update",
+      v1: { role: ROLE },
+      mask: ["identityUid", "roleUid"],
+      v2: { identityUid: "", roleUid: ROLE },
+    },
+    { of: "filters", v1: `uidp.childrenOf=${ORG}`, v2: `uidp.children_of=${ORG}` },
+  ],
+} satisfies Resource;

@@ -1,0 +1,190 @@
+/** Is the catalogue sound, pure and covered by its own examples? Loops over what was found, never over a list of names. */
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { allPaths } from "../src/catalogue/check/resources.ts";
+import { nestedRows } from "../src/catalogue/check/rows.ts";
+import { loadCatalogue } from "../src/catalogue.ts";
+import { isJsonObject, type Json } from "../src/model/json.ts";
+import type { Filter, Resource, Row, Shape } from "../src/model/resource.ts";
+
+const VERSIONS = ["v2beta1", "v2"];
+const catalogues = await Promise.all(VERSIONS.map((version) => loadCatalogue(version)));
+const each = catalogues.flatMap(({ version, resources }) =>
+  resources.map((resource) => [`${version} ${resource.name}`, resource] as const),
+);
+
+type Side = "v1" | "v2";
+
+/** Rows that no example speaks of, and why. */
+const UNCOVERED: ReadonlyMap<string, string> = new Map([]);
+
+function shapesOf(resource: Resource): readonly Shape[] {
+  return resource.operations.flatMap((operation) => {
+    if (operation.kind === "native" || operation.kind === "delete") return [];
+    return "body" in operation ? [operation.answer, operation.body] : [operation.answer];
+  });
+}
+
+function pathsOf(rows: readonly Row[], side: Side, prefix = ""): readonly string[] {
+  return rows.flatMap((row) => {
+    const name = row[side];
+    return name === null ? [] : [`${prefix}${name}`, ...pathsOf(nestedRows(row) ?? [], side, `${prefix}${name}.`)];
+  });
+}
+
+/** Every path of keys in `value`; the keys of a map are data, so its values follow the map itself. */
+function keysIn(value: Json | undefined, rows: readonly Row[], side: Side, prefix = ""): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap((item) => keysIn(item, rows, side, prefix));
+  if (!isJsonObject(value)) return [];
+  return rows.flatMap((row) => {
+    const name = row[side];
+    if (name === null || !Object.hasOwn(value, name)) return [];
+    const held = value[name];
+    const inner = row.kind === "map" && isJsonObject(held) ? Object.values(held) : held;
+    return [`${prefix}${name}`, ...keysIn(inner, nestedRows(row) ?? [], side, `${prefix}${name}.`)];
+  });
+}
+
+function covered(resource: Resource, shapes: readonly Shape[], side: Side): ReadonlySet<string> {
+  const records = resource.examples.flatMap((example) => (example.of === "filters" ? [] : [example[side]]));
+  return new Set(records.flatMap((record) => shapes.flatMap((shape) => keysIn(record, shape.rows, side))));
+}
+
+function snake(name: string): string {
+  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+describe.each(each)("%s", (_, resource) => {
+  test("is pure data", () => {
+    expect(structuredClone(resource)).toEqual(resource);
+  });
+
+  test("is frozen to the bottom", () => {
+    const thawed = (value: unknown): boolean =>
+      typeof value === "object" && value !== null && (!Object.isFrozen(value) || Object.values(value).some(thawed));
+    expect(thawed(resource)).toBe(false);
+  });
+
+  test("has an example that shows its list, and one for each shape that differs from it", () => {
+    const answered = resource.examples.flatMap((example) => (example.of === "answer" ? [example.operation] : []));
+    const list = resource.operations.find((operation) => operation.kind === "list");
+    expect(answered).toContain("list");
+    for (const operation of resource.operations) {
+      if (operation.kind === "native" || operation.kind === "delete" || list?.kind !== "list") continue;
+      if (operation.answer !== list.answer) expect(answered).toContain(operation.name);
+    }
+  });
+
+  test("has examples for what clients send", () => {
+    const kinds = new Set(resource.examples.map((example) => example.of));
+    for (const operation of resource.operations) {
+      if (operation.kind === "create") expect(kinds).toContain("body");
+      if (operation.kind === "update") expect(kinds).toContain("update");
+    }
+  });
+
+  test.each(["v1", "v2"] as const)("every %s name of a row is in an example", (side) => {
+    const shapes = shapesOf(resource);
+    const seen = covered(resource, shapes, side);
+    const missing = shapes.flatMap((shape) => pathsOf(shape.rows, side)).filter((path) => !seen.has(path));
+    expect(missing.filter((path) => !UNCOVERED.has(`${resource.name} ${side} ${path}`))).toEqual([]);
+  });
+});
+
+describe.each(catalogues.map((catalogue) => [catalogue.version, catalogue] as const))("all of %s", (_, catalogue) => {
+  test("no reason for a missing example is stale", () => {
+    const stale = [...UNCOVERED.keys()].filter((entry) => {
+      const [name, side, path] = entry.split(" ");
+      const resource = catalogue.resources.find((each) => each.name === name);
+      return resource === undefined || covered(resource, shapesOf(resource), side as Side).has(path ?? "");
+    });
+    expect(stale).toEqual([]);
+  });
+
+  test("every filter but a Get is in an example of a resource that has it", () => {
+    const shown = new Set<Filter>();
+    const all = new Map<Filter, string>();
+    for (const resource of catalogue.resources) {
+      const names = resource.examples.flatMap((example) =>
+        example.of === "filters" ? [...new URLSearchParams(example.v1).keys()].map(snake) : [],
+      );
+      for (const operation of resource.operations) {
+        for (const filter of operation.kind === "list" ? operation.filters : []) {
+          if (filter.use === "get") continue;
+          all.set(filter, `${resource.name} ${filter.v1}`);
+          if (names.includes(filter.v1)) shown.add(filter);
+        }
+      }
+    }
+    expect([...all].filter(([filter]) => !shown.has(filter)).map(([, name]) => name)).toEqual([]);
+  });
+
+  test("paths are unique over all domains", () => {
+    const paths = allPaths(catalogue.resources, catalogue.natives);
+    expect(new Set(paths).size).toBe(paths.length);
+  });
+
+  test("every resource is listed once, in the order of names", () => {
+    const names = catalogue.resources.map(({ name }) => name);
+    expect(names).toEqual([...new Set(names)].sort());
+  });
+
+  test("no name of a vendor is anywhere but at the one key", () => {
+    const text = JSON.stringify(catalogue);
+    expect(text.match(/chain[a-z]+/gi) ?? []).toEqual([]);
+  });
+});
+
+describe("loading", () => {
+  let home = "";
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "catalogue-"));
+    await writeFile(join(home, "package.json"), '{"type":"module"}');
+    for (const folder of ["v1-empty", "v1-wrong", "v1-bare"]) await mkdir(join(home, folder));
+    const group = structuredClone(catalogues[0]?.resources.find((resource) => resource.key === "id"));
+    await writeFile(join(home, "v1-wrong", "other.js"), `export default ${JSON.stringify(group)};`);
+    await writeFile(join(home, "v1-bare", "bare.js"), "export default { name: 7 };");
+    await writeFile(join(home, "v1-less.js"), 'export default { like: "v1-wrong", less: ["nobody"] };');
+    await writeFile(join(home, "v1-strange.js"), "export default 7;");
+  });
+  afterAll(() => rm(home, { recursive: true }));
+  const load = (version: string) => loadCatalogue(version, pathToFileURL(`${home}/`));
+
+  test("an unknown version is refused with the known ones", async () => {
+    await expect(loadCatalogue("v3")).rejects.toThrow('version "v3"; known versions: v2, v2beta1');
+  });
+
+  test("a version is a name, not a path", async () => {
+    await expect(loadCatalogue("../v2")).rejects.toThrow("known versions");
+  });
+
+  test("an empty folder is refused", async () => {
+    await expect(load("empty")).rejects.toThrow("holds no resource; add a file");
+  });
+
+  test("a file whose name is not its resource's is refused by both names", async () => {
+    await expect(load("wrong")).rejects.toThrow(
+      /other\.js: its resource is called .*; name the file like the resource/,
+    );
+  });
+
+  test("a file without a resource is refused", async () => {
+    await expect(load("bare")).rejects.toThrow("bare.js: it has no resource");
+  });
+
+  test("a derived pair that takes away what is not there is refused", async () => {
+    await expect(load("less")).rejects.toThrow("v1-less.js: less: v1-wrong has no nobody");
+  });
+
+  test("a file that is no derived pair is refused", async () => {
+    await expect(load("strange")).rejects.toThrow("v1-strange.js: it has no derived pair");
+  });
+
+  test("a derived pair speaks the words of the one it is like", async () => {
+    const [first, second] = catalogues;
+    expect(second?.resources).toEqual(first?.resources);
+  });
+});
