@@ -1,0 +1,36 @@
+/** Who is calling, and what may they do where? (Specification section 5.) */
+import { forbidden } from "../refusal.ts";
+import { isWithin } from "../store/uid.ts";
+
+/** A right on a group and all below it; the empty scope is everything. */
+export interface Grant {
+  readonly scope: string;
+  readonly write: boolean;
+}
+
+export interface Caller {
+  readonly subject: string;
+  /** Staff may do what customers may not: set `verified`, change synced repos. */
+  readonly staff: boolean;
+  readonly grants: readonly Grant[];
+}
+
+/** True when the caller may see `uid`. */
+export function mayRead(caller: Caller, uid: string): boolean {
+  return caller.grants.some((grant) => isWithin(uid, grant.scope));
+}
+
+/** True when the caller sees everything. */
+export function readsAll(caller: Caller): boolean {
+  return caller.grants.some((grant) => grant.scope === "");
+}
+
+/** Throws 403 unless the caller may see `uid`. */
+export function needRead(caller: Caller, uid: string): void {
+  if (!mayRead(caller, uid)) throw forbidden();
+}
+
+/** Throws 403 unless the caller may write at `uid`; for a new root group (empty uid) any writer will do. */
+export function needWrite(caller: Caller, uid: string): void {
+  if (!caller.grants.some((grant) => grant.write && (uid === "" || isWithin(uid, grant.scope)))) throw forbidden();
+}

@@ -1,0 +1,79 @@
+/** How can the sandbox be shaped, and how can it be told to misbehave? */
+import type { SendLayer } from "../model/message.ts";
+import type { MaskSpelling } from "./wire/mask.ts";
+
+/** Every option has a default; the sandbox behaves as the specification says when none is given. */
+export interface SandboxOptions {
+  /** All generated names, uids and tokens follow from it. Default `sandbox`. */
+  readonly seed?: string;
+  /** The clock of all times, token lifetimes and rate limits. Default: the real one. */
+  readonly clock?: () => Date;
+  /** Further groups below the seeded organisation, for long lists. Default 0; 100,000 is fine. */
+  readonly size?: number;
+  /** False seeds no organisation but its root group, the built-in roles and the two identities of the tokens. Default true. */
+  readonly organisation?: boolean;
+  /** The version segment of v2 paths. Default `v2beta1`. */
+  readonly version?: string;
+  /** Milliseconds before every answer. Default 0. */
+  readonly latencyMs?: number;
+  /** Does a page token remember the last record or a row number? Default `keyset`. */
+  readonly tokens?: "keyset" | "offset";
+  /** After this many milliseconds a page token restarts its list in silence (specification section 8). Default 3 days. */
+  readonly tokenLifetimeMs?: number;
+  /** Share of calls, 0 to 1, answered 503 before anything is done. Default 0. */
+  readonly errorRate?: number;
+  /** Takes `skip` for 0 and says so in `skipped`. Default false. */
+  readonly ignoreSkip?: boolean;
+  /** Leaves `totalCount` out of v2 lists. Default false. */
+  readonly omitTotalCount?: boolean;
+  /** v2 leaves zero values out of its answers; v1 never does. Default false. */
+  readonly omitZeros?: boolean;
+  /** The default order of v2 lists, in the words of `order_by`. Default: each resource's own, mostly `uid`. */
+  readonly order?: string;
+  /** Calls a second and credential before 429. Default: no limit (specification section 8). */
+  readonly rateLimit?: number;
+  /** What `updateMask` may name: the specification's field names, the public gateway's, or both. Default `both`. */
+  readonly maskSpelling?: MaskSpelling;
+  /** GET on the bare collection of v2 identity providers reaches Get with an empty uid. Default false. */
+  readonly shadowedProviderList?: boolean;
+  /** A new group and the deletion of an earlier one of those between list pages: after how many v2 pages. Default 0: never. */
+  readonly churnEveryPages?: number;
+  /** The audience that token exchange insists on. Default: any. */
+  readonly audience?: string;
+  /** Largest request body in bytes. Default 4 MiB. */
+  readonly maxBodyBytes?: number;
+  /** How many calls `requests` remembers. Default 10,000. */
+  readonly logSize?: number;
+  /** Wraps the in-process and the listening sandbox alike, for any other fault. */
+  readonly faults?: SendLayer;
+}
+
+/** The options with every default filled in. */
+export type SandboxSettings = Required<Omit<SandboxOptions, "order" | "rateLimit" | "audience" | "faults">> &
+  Pick<SandboxOptions, "order" | "rateLimit" | "audience" | "faults">;
+
+const DAY_MS = 86_400_000;
+
+/** Fills in the defaults. */
+export function settingsOf(options: SandboxOptions): SandboxSettings {
+  return {
+    seed: "sandbox",
+    clock: () => new Date(),
+    size: 0,
+    organisation: true,
+    version: "v2beta1",
+    latencyMs: 0,
+    tokens: "keyset",
+    tokenLifetimeMs: 3 * DAY_MS,
+    errorRate: 0,
+    ignoreSkip: false,
+    omitTotalCount: false,
+    omitZeros: false,
+    maskSpelling: "both",
+    shadowedProviderList: false,
+    churnEveryPages: 0,
+    maxBodyBytes: 4 * 1024 * 1024,
+    logSize: 10_000,
+    ...options,
+  };
+}

@@ -1,0 +1,81 @@
+/** How does one get a whole small platform: v2, native v1 and token exchange over the same records? (Design section 9.) */
+import { createHash } from "node:crypto";
+import { type ApiRequest, type ApiResponse, compose, type Send, type SendOptions } from "../model/message.ts";
+import { namedToken } from "./auth/authenticate.ts";
+import { signToken } from "./auth/token.ts";
+import type { Context } from "./context.ts";
+import { createHandler } from "./gateway/handle.ts";
+import { deadlineExceeded, grpcTimeoutMs, pause, unavailable } from "./gateway/misbehave.ts";
+import { createRateLimiter } from "./gateway/rate.ts";
+import { type SandboxOptions, settingsOf } from "./options.ts";
+import { allRoutes } from "./routes.ts";
+import { createRandom } from "./seed/prng.ts";
+import { seedStore, type WellKnown } from "./seed/seed.ts";
+import { createServerAround } from "./server.ts";
+import { createStore, type Snapshot, snapshotOf } from "./store/store.ts";
+
+/** One call that the sandbox served. */
+export interface ServedCall {
+  readonly method: string;
+  readonly target: string;
+  readonly status: number;
+}
+
+export interface Sandbox {
+  /** Both faces and token exchange, told apart by path. */
+  readonly send: Send;
+  /** Serves the same over HTTP; port 0 (the default) takes a free one, the host is loopback unless said otherwise. */
+  listen(port?: number, host?: string): Promise<{ readonly url: string }>;
+  close(): Promise<void>;
+  /** A deep copy of all records by resource, ascending by uid. */
+  snapshot(): Snapshot;
+  /** A ready token: `admin`, `staff`, `viewer` or `nobody`, with `@GROUP_UID` limited to a subtree, with `#name` for another subject. */
+  token(name: string): string;
+  /** A token as a workload's own platform would issue it, for `/sts/exchange`. Unsigned. */
+  oidcToken(issuer: string, subject: string, audience?: string): string;
+  readonly wellKnown: WellKnown;
+  /** The newest calls served, oldest first, at most `logSize` of them. */
+  readonly requests: readonly ServedCall[];
+}
+
+/** A platform of its own. Its state follows from `options.seed`, the clock and the calls it gets. */
+export function createSandbox(options: SandboxOptions = {}): Sandbox {
+  const settings = settingsOf(options);
+  const context: Context = { settings, store: createStore(settings.seed) };
+  const wellKnown = seedStore(context);
+  const secret = createHash("sha256").update(`secret of ${settings.seed}`).digest("hex");
+  const limiter = createRateLimiter(settings.rateLimit, settings.clock);
+  const handle = createHandler({ context, secret, limiter, routes: allRoutes(context) });
+  const requests: ServedCall[] = [];
+  const log = (request: ApiRequest, response: ApiResponse) => {
+    requests.push({ method: request.method, target: request.target, status: response.status });
+    if (requests.length > settings.logSize) requests.splice(0, requests.length - settings.logSize);
+    return response;
+  };
+  const moods = createRandom(`moods of ${settings.seed}`);
+  const plain: Send = async (request, sendOptions) => {
+    const late = await delay(settings.latencyMs, request, sendOptions);
+    if (late !== undefined) return log(request, late);
+    return log(request, moods.chance(settings.errorRate) ? unavailable() : handle(request));
+  };
+  const send = compose(settings.faults === undefined ? [] : [settings.faults], plain);
+  const server = createServerAround(send, settings.maxBodyBytes);
+  return {
+    send,
+    listen: server.listen,
+    close: server.close,
+    snapshot: () => snapshotOf(context.store),
+    token: (name) => namedToken(secret, name),
+    oidcToken: (issuer, subject, audience = "sandbox") =>
+      signToken("a platform elsewhere", { iss: issuer, sub: subject, aud: audience }),
+    wellKnown,
+    requests,
+  };
+}
+
+/** Waits as long as the sandbox is to be slow; the answer when the caller's own deadline is shorter. */
+async function delay(ms: number, request: ApiRequest, options: SendOptions): Promise<ApiResponse | undefined> {
+  const allowed = grpcTimeoutMs(request);
+  if (ms > 0 || options.signal.aborted) await pause(Math.min(ms, allowed), options);
+  return ms >= allowed ? deadlineExceeded() : undefined;
+}

@@ -1,0 +1,70 @@
+/** What does the platform remember? */
+import { createHash } from "node:crypto";
+import type { JsonObject } from "../../model/json.ts";
+import { type Collection, createCollection } from "./collection.ts";
+
+export const RESOURCES = [
+  "groups",
+  "identities",
+  "roles",
+  "roleBindings",
+  "identityProviders",
+  "accountAssociations",
+  "groupInvites",
+  "repos",
+  "tags",
+  "advisories",
+] as const;
+/** The ten kinds of records, as v2 spells their collections. */
+export type ResourceName = (typeof RESOURCES)[number];
+
+export interface Store {
+  collection(name: ResourceName): Collection;
+  /** A uid that was never given out: 16 hex digits below `parent`, 40 at the root. Advances the counter. */
+  nextUid(parent: string): string;
+  /** `length` hex digits, a function of the seed and the counter, which it advances. */
+  nextHex(length: number): string;
+  /** Grows with every write to any collection: what joined records depend on. */
+  epoch(): number;
+}
+
+/** All records by resource, ascending by uid: plain JSON for comparing two stores. */
+export type Snapshot = Record<ResourceName, JsonObject[]>;
+
+/** An empty store whose new uids follow from `seed`. */
+export function createStore(seed: string): Store {
+  const collections = new Map<ResourceName, Collection>(RESOURCES.map((name) => [name, createCollection()]));
+  let counter = 0;
+  function collection(name: ResourceName): Collection {
+    const found = collections.get(name);
+    if (found === undefined) throw new Error(`the sandbox has no collection ${name}`);
+    return found;
+  }
+  function nextHex(length: number): string {
+    counter++;
+    return createHash("sha256").update(`${seed}:${counter}`).digest("hex").slice(0, length);
+  }
+  return {
+    collection,
+    nextHex,
+    nextUid: (parent) => (parent === "" ? nextHex(40) : `${parent}/${nextHex(16)}`),
+    epoch() {
+      let sum = 0;
+      for (const one of collections.values()) sum += one.version();
+      return sum;
+    },
+  };
+}
+
+/** A deep copy of everything the store holds. Members that v2 does not show are under `extra`. */
+export function snapshotOf(store: Store): Snapshot {
+  const copy = (name: ResourceName) => {
+    const records = store.collection(name);
+    return records.uids().map((uid) => {
+      const record = records.get(uid);
+      const extra = Object.keys(record?.extra ?? {}).length === 0 ? {} : { extra: record?.extra };
+      return JSON.parse(JSON.stringify({ ...record?.value, ...extra })) as JsonObject;
+    });
+  };
+  return Object.fromEntries(RESOURCES.map((name) => [name, copy(name)])) as Snapshot;
+}

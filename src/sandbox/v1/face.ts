@@ -1,0 +1,142 @@
+/** How does native v1 serve a resource: whole lists, creates, full replaces, deletes? (Specification section 4, v1.) */
+import { type JsonObject, member } from "../../model/json.ts";
+import type { Caller } from "../auth/caller.ts";
+import type { Context } from "../context.ts";
+import type { Action, Call, Route } from "../gateway/route.ts";
+import type { Draft, Resource } from "../resources/resource.ts";
+import { visible } from "../resources/visible.ts";
+import { createRecord, removeRecord, updateRecord } from "../resources/writes.ts";
+import type { StoredRecord } from "../store/collection.ts";
+import { placeFilter, type Selection } from "../store/select.ts";
+import { decodeMessage } from "../wire/decode.ts";
+import { encodeMessage } from "../wire/encode.ts";
+import { bodyText, parseFirst } from "../wire/parse.ts";
+import { decodeQuery } from "../wire/query.ts";
+import { V1 } from "../wire/schemas.ts";
+
+export type Operation = "list" | "create" | "update" | "delete";
+type Test = (record: StoredRecord) => boolean;
+
+/** How v1 writes a resource. */
+export interface V1Write {
+  /** The message of a request body. */
+  readonly message: string;
+  /** What a body means in stored terms; a full replace: what it leaves out is zero, what v1 cannot know stays. */
+  readonly read: (given: JsonObject, before: StoredRecord | undefined, context: Context, caller: Caller) => Draft;
+  /** The message and the content of an answer to a create or an update. */
+  readonly answer: string;
+  readonly view: (record: StoredRecord, context: Context) => JsonObject;
+}
+
+/** What is special about one resource in native v1. */
+export interface V1Face {
+  readonly resource: Resource;
+  readonly domain: string;
+  readonly collection: string;
+  readonly operations: readonly Operation[];
+  /** The message of list parameters. */
+  readonly filter: string;
+  /** The message of one item, and its content. */
+  readonly item: string;
+  readonly view: (record: StoredRecord, context: Context) => JsonObject;
+  /** True when an item depends on other records. */
+  readonly joins?: boolean;
+  /** Filters other than by place. */
+  readonly tests: (request: JsonObject, context: Context) => readonly Test[];
+  /** A list filter that names one record: its parameter. */
+  readonly key: string;
+  readonly write?: V1Write;
+  /** What v1 calls fields that rules name in v2's words; for errors. */
+  readonly names?: ReadonlyMap<string, string>;
+}
+
+const NO_NAMES: ReadonlyMap<string, string> = new Map([["uid", "id"]]);
+
+/** The routes of one resource. */
+export function v1Routes(context: Context, face: V1Face): readonly Route[] {
+  const at = { domain: face.domain, version: "v1", collection: face.collection, names: face.names ?? NO_NAMES };
+  const tail = { ...at, shape: "tail" as const };
+  const all: readonly (readonly [Operation, Route])[] = [
+    ["list", { ...at, shape: "collection", method: "GET", prepare: (call) => list(context, face, call) }],
+    ["create", { ...tail, method: "POST", prepare: (call) => create(context, face, call) }],
+    ["update", { ...tail, method: "PUT", prepare: (call) => update(context, face, call) }],
+    ["delete", { ...tail, method: "DELETE", prepare: (call) => remove(context, face, call) }],
+  ];
+  return all.filter(([operation]) => face.operations.includes(operation)).map(([, route]) => route);
+}
+
+/** The v1 JSON of a list item, made once per version of what it depends on. */
+export function itemText(context: Context, face: V1Face, record: StoredRecord): string {
+  const epoch = face.joins === true ? context.store.epoch() : 0;
+  const cached = record.cached.v1;
+  if (cached?.epoch === epoch) return cached.text;
+  const text = encodeMessage(V1, V1.message(face.item), face.view(record, context), { omitZeros: false });
+  record.cached.v1 = { epoch, text };
+  return text;
+}
+
+/** The records that a v1 list request means. An id that is missing or out of sight means none (field map T03). */
+export function v1Selection(context: Context, face: V1Face, caller: Caller, request: JsonObject): Selection {
+  const key = String(member(request, face.key) ?? "");
+  const tests = [...face.tests(request, context)];
+  if (key !== "") tests.push((record) => record.uid === key);
+  const place = placeFilter(request);
+  const narrowed = key !== "" && place.ids.length === 0 ? { ...place, ids: [key] } : place;
+  return visible(context, face.resource, caller, narrowed, tests);
+}
+
+/** The records of a selection, in ascending order of uid. */
+export function selected(context: Context, face: V1Face, selection: Selection): readonly StoredRecord[] {
+  const collection = context.store.collection(face.resource.name);
+  const { uids, from, to, test } = selection;
+  const records = uids.slice(from, to).flatMap((uid) => collection.get(uid) ?? []);
+  return test === undefined ? records : records.filter(test);
+}
+
+function list(context: Context, face: V1Face, call: Call): Action {
+  const request = decodeQuery(V1, V1.message(face.filter), call.query);
+  return (caller) => {
+    const records = selected(context, face, v1Selection(context, face, caller, request));
+    return `{"items":[${records.map((record) => itemText(context, face, record)).join(",")}]}`;
+  };
+}
+
+/** The decoded message in a v1 body; an empty body is an empty message. */
+export function decodeV1(message: string, body: Uint8Array): JsonObject {
+  const node = parseFirst(bodyText(body));
+  return node === undefined ? {} : decodeMessage(V1, V1.message(message), node);
+}
+
+function writeOf(face: V1Face): V1Write {
+  if (face.write === undefined) throw new Error(`v1 ${face.collection} declares no write`);
+  return face.write;
+}
+
+function answer(context: Context, write: V1Write, record: StoredRecord): string {
+  return encodeMessage(V1, V1.message(write.answer), write.view(record, context), { omitZeros: false });
+}
+
+function create(context: Context, face: V1Face, call: Call): Action {
+  const write = writeOf(face);
+  const given = decodeV1(write.message, call.body);
+  return (caller) => {
+    const draft = write.read(given, undefined, context, caller);
+    return answer(context, write, createRecord(context, face.resource, caller, call.tail, draft));
+  };
+}
+
+function update(context: Context, face: V1Face, call: Call): Action {
+  const write = writeOf(face);
+  const given = decodeV1(write.message, call.body);
+  return (caller) => {
+    const replace = (before: StoredRecord) => write.read(given, before, context, caller);
+    return answer(context, write, updateRecord(context, face.resource, caller, call.tail, replace));
+  };
+}
+
+function remove(context: Context, face: V1Face, call: Call): Action {
+  return (caller) => {
+    removeRecord(context, face.resource, caller, call.tail);
+    return "{}";
+  };
+}
