@@ -17,8 +17,8 @@ export interface Slots {
    * Throws `Problem` OVERLOADED at once when there is none: nobody waits, so no queue can grow.
    */
   claim(credential: string): Release;
-  /** Slots taken now. */
-  inUse(): number;
+  /** Slots taken now, and by how many credentials. */
+  inUse(): { readonly drains: number; readonly credentials: number };
 }
 
 /** Most drains are a few pages: a slot is likely to be free again this soon. */
@@ -45,7 +45,7 @@ export function createSlots(limits: SlotLimits): Slots {
       else taken.set(credential, rest);
     };
   }
-  return { claim, inUse: () => total };
+  return { claim, inUse: () => ({ drains: total, credentials: taken.size }) };
 }
 
 function overloaded(scope: "credential" | "process", limit: number): Problem {

@@ -89,6 +89,14 @@ describe("pages that are odd but allowed", () => {
     }
   });
 
+  it("T-DRN-12 a totalCount that cannot be one is as good as none", async () => {
+    for (const total of ["-1", "x", 1.5, String(2 ** 70)]) {
+      const outcome = await drained(() => respond({ items: [{ uid: "a" }], next: "", total }));
+      expect(outcome.result).toMatchObject({ witness: "cover" });
+      expect(outcome.notes).toEqual([]);
+    }
+  });
+
   it("T-DRN-12 a totalCount that changes, or that only some pages carry, proves nothing and is noted", async () => {
     for (const totals of [
       ["41", "40", "40", "40"],

@@ -25,6 +25,15 @@ describe("pages that go in a circle", () => {
     expect(outcome.facts[0]).toMatchObject({ outcome: "incomplete", witness: "none" });
   });
 
+  it("T-DRN-07 known pages that come again and again with new tokens are no progress", async () => {
+    const second: Platform = (s, call) => {
+      return respond({ ...pageOf(KEYS, { ...s, token: "k:u000009" }, "keyset"), next: `again ${call}` });
+    };
+    const outcome = await drained((s, call) => (s.token === undefined ? quiet(KEYS) : second)(s, call), TEN);
+    expect(outcome.problem?.reason).toBe("DRAIN_INCOMPLETE");
+    expect(outcome.requests).toHaveLength(6);
+  });
+
   it("T-DRN-07 a restart that also lost its token is not taken for the end", async () => {
     const cut: Platform = (selector) => respond({ ...pageOf(KEYS, { size: selector.size }, "keyset"), next: "" });
     expect(uidsOf(await drained(broken(quiet(KEYS), 2, cut), TEN))).toEqual(KEYS);

@@ -24,6 +24,12 @@ describe("limits", () => {
     expect(outcome.requests).toHaveLength(1);
   });
 
+  it("T-DRN-25 a last page with a single record is a page too", async () => {
+    const outcome = await drained(quiet(keysOf(31)), { limits: { pageSize: 10, maxPages: 3 } });
+    expect(outcome.problem).toMatchObject({ reason: "DRAIN_TOO_LARGE", metadata: { count: "4", unit: "pages" } });
+    expect(outcome.requests).toHaveLength(1);
+  });
+
   it("a list exactly at every ceiling is served", async () => {
     const bytes = keysOf(40).length * '{"uid":"u000000"}'.length + 36;
     const limits = { pageSize: 10, maxPages: 4, maxRecords: 40, maxBytes: bytes };

@@ -22,7 +22,7 @@ describe("slots", () => {
     expect(problem).toMatchObject({ reason: "OVERLOADED", http: 503, metadata: { limit: "2", scope: "credential" } });
     expect(problem.retryAfter).toBeGreaterThan(0);
     expect(() => slots.claim("b")).not.toThrow();
-    expect(slots.inUse()).toBe(3);
+    expect(slots.inUse()).toEqual({ drains: 3, credentials: 2 });
   });
 
   it("the process has a limit over all credentials", () => {
@@ -37,10 +37,10 @@ describe("slots", () => {
     refusal(() => slots.claim("a"));
     refusal(() => slots.claim("b"));
     release();
-    expect(slots.inUse()).toBe(0);
+    expect(slots.inUse()).toEqual({ drains: 0, credentials: 0 });
     slots.claim("b")();
     slots.claim("a")();
-    expect(slots.inUse()).toBe(0);
+    expect(slots.inUse()).toEqual({ drains: 0, credentials: 0 });
   });
 
   it("a slot given back is free again, and giving it back twice frees no other", () => {
@@ -49,9 +49,15 @@ describe("slots", () => {
     slots.claim("a");
     first();
     first();
-    expect(slots.inUse()).toBe(1);
+    expect(slots.inUse()).toEqual({ drains: 1, credentials: 1 });
     slots.claim("a");
     expect(refusal(() => slots.claim("a")).metadata["scope"]).toBe("credential");
+  });
+
+  it("a credential is remembered only while it holds a slot", () => {
+    const slots = createSlots(LIMITS);
+    for (let i = 0; i < 100; i++) slots.claim(`credential-${i}`)();
+    expect(slots.inUse()).toEqual({ drains: 0, credentials: 0 });
   });
 
   it("no text of a refusal names the credential", () => {
