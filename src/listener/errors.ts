@@ -1,0 +1,54 @@
+/** How does a Problem become a reply? (The only place.) */
+import { STATUS_CODES } from "node:http";
+import { type Problem, problemBody } from "../model/problem.ts";
+import { writeWhole } from "./reply.ts";
+import { isAnswered, noteProblem, type Visit } from "./visit.ts";
+
+/** After these nothing on the connection can be trusted to begin where it seems to. */
+const UNSAFE: ReadonlySet<string> = new Set([
+  "INVALID_REQUEST",
+  "REQUEST_TIMEOUT",
+  "HEADERS_TOO_LARGE",
+  "UPGRADE_REFUSED",
+]);
+
+/**
+ * Answers `visit` with `problem` (design: carryover's own errors). An answer that has begun is cut off instead, so that it
+ * cannot be taken for a whole one. `status` only where HTTP has one of its own for the case.
+ */
+export function sendProblem(visit: Visit, problem: Problem, status: number = problem.http): void {
+  noteProblem(visit.exchange, problem);
+  if (isAnswered(visit)) {
+    cutOff(visit);
+    return;
+  }
+  if (UNSAFE.has(problem.reason)) visit.last = true;
+  const headers = [...problemHeaders(problem), "x-request-id", visit.exchange.requestId];
+  writeWhole(visit, status, headers, Buffer.from(problemBody(problem)));
+}
+
+/** Ends an answer that has begun so that nobody takes it for complete. */
+export function cutOff(visit: Visit): void {
+  const { req, res } = visit;
+  if (res.writableFinished) return;
+  visit.cut = true;
+  // HTTP/1.0 has no chunks: there the end of the connection may be the end of the body, and only a reset says that it is not.
+  if (req.httpVersion === "1.1") res.destroy();
+  else req.socket.resetAndDestroy();
+}
+
+/** A whole HTTP message for a connection on which no request could be read. */
+export function rawProblem(problem: Problem): string {
+  const body = problemBody(problem);
+  const lines = [`HTTP/1.1 ${problem.http} ${STATUS_CODES[problem.http] ?? ""}`, "connection: close"];
+  const headers = [...problemHeaders(problem), "content-length", String(Buffer.byteLength(body))];
+  for (let i = 0; i + 1 < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
+  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+}
+
+function problemHeaders(problem: Problem): string[] {
+  const headers = ["content-type", "application/json", "cache-control", "private, no-store", "vary", "Authorization"];
+  if (problem.http === 401) headers.push("www-authenticate", "Bearer");
+  if (problem.retryAfter !== undefined) headers.push("retry-after", String(Math.ceil(problem.retryAfter)));
+  return headers;
+}

@@ -1,0 +1,109 @@
+/** Is this request well-formed enough to be looked at? */
+import { Problem } from "../model/problem.ts";
+import { type Head, single } from "./head.ts";
+
+/** What the gate judges, all of it before anything is routed or read. */
+export interface Arrival {
+  readonly method: string;
+  /** The request target as it came. */
+  readonly target: string;
+  /** As Node says it: `1.1`. */
+  readonly httpVersion: string;
+  readonly head: Head;
+}
+
+export interface GateLimits {
+  readonly uriBytes: number;
+}
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+const MAX_FIELDS = 100;
+const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+/** A scheme and one token of the `token68` alphabet (RFC 9110 section 11.2). */
+const AUTHORIZATION = /^[A-Za-z][A-Za-z0-9._~+-]* +[A-Za-z0-9._~+/-]+=*$/;
+/** `.` or `..` as a whole segment, however it is spelled: encoded, after a backslash, with path parameters. */
+const DOT_SEGMENT = /(?:\/|\\|%2f|%5c)(?:\.|%2e){1,2}(?:;(?:(?!\/|\\|%2f|%5c).)*)?(?=\/|\\|%2f|%5c|$)/i;
+
+/**
+ * What must be refused for everyone, pass-through included: bad framing, ambiguous credentials, targets that another
+ * parser could read differently (design: pass-through). Undefined: it may go on.
+ */
+export function judge(arrival: Arrival, limits: GateLimits): Problem | undefined {
+  const { method, head, target } = arrival;
+  return (
+    judgeFraming(arrival) ??
+    judgeSize(arrival, limits) ??
+    judgeTarget(target) ??
+    (METHODS.has(method) ? undefined : new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed")) ??
+    judgeUpgrade(head) ??
+    judgeAuthorization(head) ??
+    judgeMedia(head)
+  );
+}
+
+function invalid(message: string): Problem {
+  return new Problem("INVALID_REQUEST", message);
+}
+
+function judgeFraming({ httpVersion, head }: Arrival): Problem | undefined {
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return invalid("HTTP version: expected 1.1 or 1.0");
+  const hosts = head.watched.get("host");
+  if (hosts === undefined) {
+    if (httpVersion === "1.1") return invalid("Host: missing");
+  } else if (hosts.length > 1 || !HOST.test(hosts[0] ?? "")) return invalid("Host: expected one host name");
+  const transfer = head.watched.get("transfer-encoding");
+  if (transfer !== undefined) {
+    if (transfer.length > 1 || transfer[0]?.toLowerCase() !== "chunked" || httpVersion === "1.0") {
+      return invalid("Transfer-Encoding: expected only chunked");
+    }
+    if (head.watched.has("content-length")) return invalid("Content-Length beside Transfer-Encoding");
+  }
+  if ((head.watched.get("content-length")?.length ?? 0) > 1) return invalid("Content-Length: more than one");
+  return undefined;
+}
+
+/** The bytes of all fields together are counted by the parser. */
+function judgeSize({ target, head }: Arrival, limits: GateLimits): Problem | undefined {
+  if (target.length > limits.uriBytes) {
+    return new Problem("URI_TOO_LONG", `the request target is longer than ${limits.uriBytes} bytes`);
+  }
+  if (head.names.length > MAX_FIELDS) {
+    return new Problem("HEADERS_TOO_LARGE", `more than ${MAX_FIELDS} header fields`);
+  }
+  return undefined;
+}
+
+function judgeTarget(target: string): Problem | undefined {
+  if (!target.startsWith("/") || target.startsWith("//")) return invalid("request target: expected a path");
+  if (target.includes("#")) return invalid("request target: a fragment is not part of it");
+  const query = target.indexOf("?");
+  const path = query < 0 ? target : target.slice(0, query);
+  if (path.includes("\\")) return invalid("request target: backslash in the path");
+  if ((path.includes("/.") || path.includes("%")) && DOT_SEGMENT.test(path)) {
+    return new Problem("INVALID_PATH", "request target: dot segments are not resolved");
+  }
+  return undefined;
+}
+
+/** An offer to speak HTTP/2 may be left alone (RFC 9110 section 7.8), and some clients always make it. */
+function judgeUpgrade(head: Head): Problem | undefined {
+  const protocols = head.watched.get("upgrade");
+  if (protocols === undefined) return undefined;
+  const asked = head.watched.get("connection")?.some((value) => /(?:^|[,\s])upgrade(?:[,\s]|$)/i.test(value));
+  if (asked !== true || protocols.every((value) => value.toLowerCase() === "h2c")) return undefined;
+  return new Problem("UPGRADE_REFUSED", "protocol upgrades are not supported");
+}
+
+function judgeAuthorization(head: Head): Problem | undefined {
+  const values = head.watched.get("authorization");
+  if (values === undefined) return undefined;
+  if (values.length > 1) return new Problem("UNAUTHENTICATED", "Authorization: more than one");
+  if (AUTHORIZATION.test(values[0] ?? "")) return undefined;
+  return new Problem("UNAUTHENTICATED", "Authorization: expected a scheme and one token");
+}
+
+function judgeMedia(head: Head): Problem | undefined {
+  const media = single(head, "content-type");
+  if (media === undefined || !/^application\/grpc(?:[-+;\s]|$)/i.test(media)) return undefined;
+  return new Problem("GRPC_UNSUPPORTED", "gRPC is not served here: use HTTP with JSON bodies");
+}

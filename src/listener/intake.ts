@@ -1,0 +1,149 @@
+/** What happens to every request before it is routed, and after it is answered? */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+import { createExchange, type Exchange } from "../model/exchange.ts";
+import { Problem } from "../model/problem.ts";
+import { clientTimeout } from "./deadline.ts";
+import { sendProblem } from "./errors.ts";
+import { judge } from "./gate.ts";
+import { type Head, readHead, single } from "./head.ts";
+import { createPeers } from "./peers.ts";
+import { givenRequestId } from "./trace.ts";
+import { noteProblem, type Visit } from "./visit.ts";
+
+export interface IntakeOptions {
+  readonly basePath: string;
+  readonly limits: { readonly uriBytes: number; readonly inFlight: number; readonly requestSeconds: number };
+  readonly observe: (exchange: Exchange) => void;
+  readonly newRequestId: () => string;
+  readonly now: () => number;
+  readonly log: (message: string, cause: unknown) => void;
+}
+
+/** What the client said with `Expect`. */
+export type Expectation = "none" | "continue" | "unknown";
+
+export interface Intake {
+  /** Lets a request in, or answers it: then undefined. */
+  arrive(req: IncomingMessage, res: ServerResponse, expectation: Expectation): Visit | undefined;
+  /** A connection could not be read any further. */
+  broken(error: NodeJS.ErrnoException, socket: Socket): void;
+  /** From now on every request is refused and every answer is the last of its connection. */
+  close(onLeave: () => void): void;
+  inFlight(): number;
+}
+
+/** The gate, the count of what is in flight, the deadlines, and the one report per request. */
+export function createIntake(options: IntakeOptions): Intake {
+  const { limits, now } = options;
+  const peers = createPeers();
+  const here = new Set<Visit>();
+  let closing: (() => void) | undefined;
+
+  const report = (exchange: Exchange) => {
+    try {
+      options.observe(exchange);
+    } catch (cause) {
+      options.log("an observer failed", cause);
+    }
+  };
+  const leave = (visit: Visit) => {
+    here.delete(visit);
+    const { exchange, res } = visit;
+    if (!res.writableFinished) {
+      exchange.aborted = !visit.cut;
+      if (exchange.status === 0) exchange.status = CLIENT_LEFT;
+      visit.stop(new Error("the client left"));
+    }
+    report(exchange);
+    closing?.();
+  };
+  const verdict = (visit: Visit): Problem | undefined => {
+    if (closing !== undefined) return new Problem("OVERLOADED", "shutting down", { retryAfter: 1 });
+    if (here.size > limits.inFlight) return new Problem("OVERLOADED", "too many requests at a time", { retryAfter: 1 });
+    const { req, head } = visit;
+    const { method = "", url = "", httpVersion } = req;
+    const problem = judge({ method, target: url, httpVersion, head }, limits);
+    if (problem?.reason === "GRPC_UNSUPPORTED") visit.exchange.notes.push("grpc");
+    if (problem === undefined && visit.target === undefined) return new Problem("UNKNOWN_PATH", "no such path");
+    return problem;
+  };
+  return {
+    arrive(req, res, expectation) {
+      const head = readHead(req.rawHeaders);
+      const visit = createVisit(req, res, head, options, closing !== undefined);
+      visit.expects = expectation === "continue";
+      here.add(visit);
+      const timer = setTimeout(() => expire(visit), lifeOf(head, limits.requestSeconds));
+      peers.add(visit, () => {
+        clearTimeout(timer);
+        leave(visit);
+      });
+      const problem = verdict(visit);
+      if (problem !== undefined) sendProblem(visit, problem);
+      else if (expectation === "unknown") sendProblem(visit, new Problem("INVALID_REQUEST", "Expect: unknown"), 417);
+      else return visit;
+      return undefined;
+    },
+    broken(error, socket) {
+      const problem = peers.fail(error, socket);
+      if (problem === undefined) return;
+      const exchange = createExchange(options.newRequestId(), now(), "", "");
+      exchange.status = problem.http;
+      noteProblem(exchange, problem);
+      report(exchange);
+    },
+    close(onLeave) {
+      closing = () => {
+        if (here.size === 0) onLeave();
+      };
+      for (const visit of here) visit.last = true;
+      closing();
+    },
+    inFlight: () => here.size,
+  };
+}
+
+/** What servers write into their logs for a client that did not wait (no client sees it). */
+const CLIENT_LEFT = 499;
+
+function createVisit(
+  req: IncomingMessage,
+  res: ServerResponse,
+  head: Head,
+  options: IntakeOptions,
+  last: boolean,
+): Visit {
+  const { method = "", url = "" } = req;
+  const query = url.indexOf("?");
+  const path = query < 0 ? url : url.slice(0, query);
+  const requestId = givenRequestId(head) ?? options.newRequestId();
+  const exchange = createExchange(requestId, options.now(), method, path);
+  if (head.oddNames > 0) exchange.notes.push("odd-header-name");
+  const target = withoutBase(url, options.basePath);
+  const stop = () => {};
+  return { req, res, head, exchange, target, expects: false, last, cut: false, outgoing: [], pass: undefined, stop };
+}
+
+/** The target below our base path, or undefined when it is not below it. */
+function withoutBase(url: string, basePath: string): string | undefined {
+  if (basePath === "") return url;
+  if (!url.startsWith(basePath)) return undefined;
+  const rest = url.slice(basePath.length);
+  if (rest === "" || rest.startsWith("?")) return `/${rest}`;
+  return rest.startsWith("/") ? rest : undefined;
+}
+
+function lifeOf(head: Head, requestSeconds: number): number {
+  const own = requestSeconds * 1_000;
+  return Math.min(own, clientTimeout(single(head, "grpc-timeout")) ?? own);
+}
+
+function expire(visit: Visit): void {
+  const method = visit.exchange.method;
+  const safe = method === "GET" || method === "HEAD" || method === "OPTIONS";
+  const metadata = safe ? {} : { state: "unknown" };
+  const problem = new Problem("UPSTREAM_TIMEOUT", "the request's time is over", { metadata });
+  visit.stop(problem);
+  sendProblem(visit, problem);
+}

@@ -1,0 +1,140 @@
+/** How does a request pass through to an upstream untouched? */
+import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
+import type { FastifyInstance, FastifyReply } from "fastify";
+import type { Upstream } from "../model/exchange.ts";
+import { Problem } from "../model/problem.ts";
+import type { Stream, StreamCall, StreamSink } from "../model/stream.ts";
+import { relayBody } from "./body.ts";
+import { cutOff, sendProblem } from "./errors.ts";
+import { returned } from "./headers.ts";
+import { writeHead } from "./reply.ts";
+import { VISIT, type Visit, visitOf } from "./visit.ts";
+
+export interface PassOptions {
+  readonly upstreams: Partial<Readonly<Record<Upstream, Stream>>>;
+  readonly basePath: string;
+  /** Monotonic clock, milliseconds. */
+  readonly now: () => number;
+  /** Runs first: plans the request; true when it is to pass through, false when it is answered otherwise. */
+  readonly plan: (visit: Visit) => boolean;
+}
+
+/** What the proxy plugin hands to its dispatcher, as far as it is used, and what it wants back. */
+interface Dispatched {
+  readonly headers: object;
+}
+interface Answered {
+  readonly statusCode: number;
+  readonly headers: Record<string, string>;
+  readonly body: { destroy(): void };
+}
+type Callback = (error: Error | null, answer?: Answered) => void;
+
+/**
+ * Registers @fastify/http-proxy for everything. Its routing, hooks and failure paths are used; the request target, the
+ * fields and the bytes go around its URL parsing and header objects, over our own connections: see `dispatch`.
+ */
+export function registerPassThrough(server: FastifyInstance, options: PassOptions): void {
+  const proxy: FastifyHttpProxyOptions = {
+    // Never called: the dispatcher below knows the upstreams. It only lets the plugin check its own URL.
+    upstream: "http://upstream.invalid",
+    undici: { request: dispatcher(options) as never },
+    retryMethods: [],
+    internalRewriteLocationHeader: false,
+    preHandler: (request, reply, done) => {
+      if (options.plan(visitOf(request.raw))) done();
+      else reply.hijack();
+    },
+    replyOptions: {
+      // The plugin's own repeats are many, and wait milliseconds where seconds were asked for.
+      retryDelay: () => null,
+      retriesCount: 0,
+      rewriteRequestHeaders: (request) => ({ [VISIT]: visitOf(request.raw) }) as never,
+      onResponse: (_request, reply) => {
+        reply.hijack();
+      },
+      onError: (reply, { error }) => refuse(reply as FastifyReply, error),
+    },
+  };
+  server.register(httpProxy, proxy);
+}
+
+function refuse(reply: FastifyReply, error: Error): void {
+  reply.hijack();
+  // The plugin wraps what its dispatcher reports.
+  sendProblem(visitOf(reply.request.raw), Problem.from(error.cause ?? error));
+}
+
+function dispatcher(options: PassOptions): (request: Dispatched, callback: Callback) => void {
+  return (request, callback) => {
+    const visit = visitOf(request.headers);
+    const { pass } = visit;
+    const stream = pass === undefined ? undefined : options.upstreams[pass.upstream];
+    if (pass === undefined || stream === undefined) {
+      callback(new Problem("INTERNAL", "internal error", { cause: new Error("no such upstream") }));
+      return;
+    }
+    const startedAt = options.now();
+    let noted = false;
+    const note = (status: number) => {
+      if (noted) return;
+      noted = true;
+      noteCall(visit, pass, status, options.now() - startedAt);
+    };
+    // A call may fail before it has been handed back.
+    let call: StreamCall | undefined;
+    visit.stop = () => {
+      note(0);
+      call?.cancel();
+    };
+    const sink = sinkOf(visit, options.basePath, callback, note, () => call?.resume());
+    const method = visit.exchange.method;
+    call = stream({ method, target: pass.target, headers: visit.outgoing, body: relayBody(visit) }, sink);
+  };
+}
+
+function sinkOf(
+  visit: Visit,
+  basePath: string,
+  callback: Callback,
+  note: (status: number) => void,
+  resume: () => void,
+) {
+  const { res, exchange } = visit;
+  let begun = false;
+  const sink: StreamSink = {
+    head: (status, statusText, headers) => {
+      begun = true;
+      note(status);
+      // The plugin is told only that there is an answer; its copy of status and fields would lose order and spelling.
+      callback(null, { statusCode: 200, headers: {}, body: { destroy: () => visit.stop(undefined) } });
+      if (res.destroyed) return;
+      res.sendDate = false;
+      writeHead(visit, status, statusText, returned(headers, exchange.requestId, basePath));
+    },
+    data: (chunk) => {
+      exchange.responseBytes += chunk.length;
+      if (res.write(chunk)) return true;
+      res.once("drain", resume);
+      return false;
+    },
+    end: () => {
+      res.end();
+    },
+    fail: (problem) => {
+      note(0);
+      if (!begun) return callback(problem);
+      exchange.reason = problem.reason;
+      exchange.cause = problem.cause;
+      cutOff(visit);
+    },
+  };
+  return sink;
+}
+
+function noteCall({ exchange }: Visit, pass: { upstream: Upstream; target: string }, status: number, ms: number): void {
+  const query = pass.target.indexOf("?");
+  const path = query < 0 ? pass.target : pass.target.slice(0, query);
+  exchange.upstreamMs += ms;
+  exchange.calls.push({ upstream: pass.upstream, method: exchange.method, path, status, ms });
+}

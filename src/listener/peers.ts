@@ -1,0 +1,104 @@
+/** Which requests are open on a connection, and what becomes of them when it breaks? */
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
+import { Problem } from "../model/problem.ts";
+import { rawProblem, sendProblem } from "./errors.ts";
+import { isAnswered, type Visit } from "./visit.ts";
+
+/** One connection from a client. */
+interface Peer {
+  /** In the order in which they came; several when the client pipelines. */
+  readonly open: Visit[];
+  /** What could not be read behind the requests that are still open. */
+  broken: Problem | undefined;
+}
+
+/** The connections that have requests on them. */
+export interface Peers {
+  /** A request has begun. `gone` is called when its answer has been sent, or its client has left: once. */
+  add(visit: Visit, gone: () => void): void;
+  /** Node's parser gave up on a connection, or waited too long for it. Returns true when no open request was at fault. */
+  fail(error: NodeJS.ErrnoException, socket: Socket): Problem | undefined;
+}
+
+/** Keeps its entries with their sockets, so nothing outlives a connection. */
+export function createPeers(): Peers {
+  const peers = new WeakMap<Socket, Peer>();
+  const goneOf = new WeakMap<Visit, () => void>();
+
+  const leave = (peer: Peer, visit: Visit) => {
+    const at = peer.open.indexOf(visit);
+    if (at < 0) return;
+    peer.open.splice(at, 1);
+    goneOf.get(visit)?.();
+  };
+  const enter = (socket: Socket): Peer => {
+    const peer: Peer = { open: [], broken: undefined };
+    peers.set(socket, peer);
+    // An answer that waits for its turn in a pipeline does not hear that the connection has closed.
+    socket.once("close", () => {
+      for (const visit of [...peer.open]) leave(peer, visit);
+    });
+    return peer;
+  };
+  return {
+    add(visit, gone) {
+      const { socket } = visit.req;
+      const peer = peers.get(socket) ?? enter(socket);
+      peer.open.push(visit);
+      goneOf.set(visit, gone);
+      visit.res.once("close", () => {
+        leave(peer, visit);
+        if (peer.broken !== undefined && peer.open.length === 0) finish(socket, peer.broken);
+      });
+    },
+    fail(error, socket) {
+      const problem = parserProblem(error);
+      const peer = peers.get(socket);
+      const last = peer?.open.at(-1);
+      if (problem === undefined || !socket.writable) {
+        socket.destroy();
+        return undefined;
+      }
+      if (peer !== undefined && last !== undefined) {
+        if (isIncomplete(last.req)) {
+          last.stop(problem);
+          sendProblem(last, problem);
+          return undefined;
+        }
+        if (!isAnswered(last) || !last.res.writableFinished) {
+          peer.broken = problem;
+          return problem;
+        }
+      }
+      finish(socket, problem);
+      return problem;
+    },
+  };
+}
+
+function isIncomplete(req: IncomingMessage): boolean {
+  return !req.complete;
+}
+
+function finish(socket: Socket, problem: Problem): void {
+  if (socket.writable) socket.end(rawProblem(problem), () => socket.destroy());
+}
+
+/** What a parser's error means for the client; undefined: the client is gone. */
+function parserProblem(error: NodeJS.ErrnoException): Problem | undefined {
+  switch (error.code) {
+    case "ECONNRESET":
+    case "EPIPE":
+      return undefined;
+    case "ERR_HTTP_REQUEST_TIMEOUT":
+      return new Problem("REQUEST_TIMEOUT", "the request did not arrive in time");
+    case "HPE_HEADER_OVERFLOW":
+      return new Problem("HEADERS_TOO_LARGE", "the request's head is too long");
+    case "HPE_CHUNK_EXTENSIONS_OVERFLOW":
+      return new Problem("BODY_TOO_LARGE", "chunk extensions are too long");
+    default:
+      // Node's error holds the bytes that it could not read, and they may hold a credential.
+      return new Problem("INVALID_REQUEST", "the request is not valid HTTP/1.1", { cause: new Error(error.code) });
+  }
+}

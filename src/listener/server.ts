@@ -1,0 +1,182 @@
+/** How do requests come in, and how does the listener stop? */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import fastify, { type FastifyInstance } from "fastify";
+import type { Exchange, Upstream } from "../model/exchange.ts";
+import type { Decide, RequestHead } from "../model/plan.ts";
+import { Problem } from "../model/problem.ts";
+import type { Stream } from "../model/stream.ts";
+import { answer } from "./answer.ts";
+import { sendProblem } from "./errors.ts";
+import { forwarded, pairs } from "./headers.ts";
+import { createIntake, type Expectation, type Intake } from "./intake.ts";
+import { registerPassThrough } from "./passthrough.ts";
+import { createTrust, plainAddress, type Trusts } from "./trust.ts";
+import { VISIT, type Visit, visitOf } from "./visit.ts";
+
+export interface ListenerLimits {
+  /** Longest body of a request that carryover answers itself. */
+  readonly bodyBytes: number;
+  /** Longest head of a request. */
+  readonly headerBytes: number;
+  readonly uriBytes: number;
+  /** Requests at a time. */
+  readonly inFlight: number;
+  /** Longest life of a request, its answer included. */
+  readonly requestSeconds: number;
+}
+
+/** Milliseconds that a client may take; the defaults suit an ingress with 60 s. */
+export interface ListenerTimeouts {
+  /** For the head of a request. */
+  readonly headersMs: number;
+  /** For head and body. */
+  readonly requestMs: number;
+  /** Between two requests of a connection. */
+  readonly keepAliveMs: number;
+  /** How often the first two are looked at. */
+  readonly checkMs: number;
+}
+
+export interface ListenerOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Stands before every path; empty, or begins with `/` and does not end with one. */
+  readonly basePath: string;
+  readonly limits: ListenerLimits;
+  readonly timeouts?: ListenerTimeouts | undefined;
+  /** CIDR networks whose `X-Forwarded-*` are believed. */
+  readonly trustedProxies: readonly string[];
+  readonly decide: Decide;
+  readonly upstreams: Partial<Readonly<Record<Upstream, Stream>>>;
+  /** Called once per request, when its answer has been sent or its client has left. */
+  readonly observe: (exchange: Exchange) => void;
+  /** A fresh random id, best a UUID. */
+  readonly newRequestId: () => string;
+  /** Monotonic clock, milliseconds. */
+  readonly now: () => number;
+  /** Told of what should never happen. */
+  readonly log?: ((message: string, cause: unknown) => void) | undefined;
+}
+
+export interface Listener {
+  /** Rejects when the port cannot be had. */
+  listen(): Promise<{ readonly url: string }>;
+  /** Takes no more, lets what is in flight finish for `graceMs`, then cuts it off. */
+  close(graceMs: number): Promise<void>;
+  /** Requests that are here now. */
+  inFlight(): number;
+}
+
+const TIMEOUTS: ListenerTimeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 1_000 };
+
+const NO_HEADERS = Object.freeze({});
+
+/**
+ * One server for everything that clients send. Throws RangeError for a proxy network that is none.
+ * A client that closes its sending side has left: an answer to it is given up (no half-open connections).
+ */
+export function createListener(options: ListenerOptions): Listener {
+  const intake = createIntake({ ...options, log: options.log ?? (() => {}) });
+  const { app, server } = createApp(options, intake);
+  registerPassThrough(app, {
+    upstreams: options.upstreams,
+    basePath: options.basePath,
+    now: options.now,
+    plan: planner(options, createTrust(options.trustedProxies)),
+  });
+  return {
+    listen: async () => ({ url: await app.listen({ host: options.host, port: options.port }) }),
+    close: async (graceMs) => {
+      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+      const closed = app.close();
+      intake.close(() => setImmediate(() => server.closeAllConnections()));
+      await closed;
+      clearTimeout(timer);
+    },
+    inFlight: intake.inFlight,
+  };
+}
+
+function createApp(options: ListenerOptions, intake: Intake): { app: FastifyInstance; server: Server } {
+  const server = createNodeServer(options);
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    // Answered by the intake, in our own words.
+    return503OnClosing: false,
+    genReqId: () => "",
+    serverFactory: (handler) => {
+      const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
+        const visit = intake.arrive(req, res, expectation);
+        if (visit !== undefined) handler(carrying(req, visit), res);
+      };
+      server.on("request", on("none"));
+      server.on("checkContinue", on("continue"));
+      server.on("checkExpectation", on("unknown"));
+      return server;
+    },
+    clientErrorHandler: (error, socket) => intake.broken(error, socket),
+  });
+  app.setErrorHandler((error, request, reply) => {
+    reply.hijack();
+    sendProblem(visitOf(request.raw), Problem.from(error));
+  });
+  return { app, server };
+}
+
+/** Fastify and its plugin see a neutral request: what they would read of it is judged and carried by us. */
+function carrying(req: IncomingMessage, visit: Visit): IncomingMessage {
+  req.url = "/";
+  req.headers = NO_HEADERS;
+  return Object.assign(req, { [VISIT]: visit });
+}
+
+function createNodeServer({ limits, timeouts = TIMEOUTS }: ListenerOptions): Server {
+  return createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+    // The gate says so in our own words, and knows that HTTP/1.0 needs none.
+    requireHostHeader: false,
+  });
+}
+
+/** Plans a request: true when it is to pass through, false when it is being answered. */
+function planner(options: ListenerOptions, trusts: Trusts): (visit: Visit) => boolean {
+  const { decide, newRequestId: newId, basePath } = options;
+  const answerOptions = { bodyBytes: options.limits.bodyBytes, basePath };
+  return (visit) => {
+    const { head, exchange, req } = visit;
+    const peer = req.socket.remoteAddress ?? "";
+    const hop = { requestId: exchange.requestId, peer: plainAddress(peer), trusted: trusts(peer), newId };
+    visit.outgoing = forwarded(head, hop);
+    try {
+      const plan = decide(headFor(visit), exchange);
+      if (plan.kind === "answer") {
+        void answer(visit, plan, answerOptions);
+        return false;
+      }
+      visit.pass = plan;
+      return true;
+    } catch (error) {
+      sendProblem(visit, Problem.from(error));
+      return false;
+    }
+  };
+}
+
+/** Pass-through seldom looks at the fields, so they are paired only when somebody does. */
+function headFor({ exchange, target = "", outgoing }: Visit): RequestHead {
+  let paired: RequestHead["headers"] | undefined;
+  return {
+    method: exchange.method,
+    target,
+    get headers() {
+      paired ??= pairs(outgoing);
+      return paired;
+    },
+  };
+}

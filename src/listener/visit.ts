@@ -1,0 +1,55 @@
+/** What is known of one request while it is here? */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Exchange } from "../model/exchange.ts";
+import type { PassPlan } from "../model/plan.ts";
+import type { Problem } from "../model/problem.ts";
+import type { Head } from "./head.ts";
+
+/** One request from its head to the last byte of its answer. */
+export interface Visit {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly head: Head;
+  readonly exchange: Exchange;
+  /** The raw target without our base path; undefined when it is not below it. */
+  readonly target: string | undefined;
+  /** The client waits for `100 Continue` before it sends the body. */
+  expects: boolean;
+  /** The listener is closing, or the framing cannot be relied on: no further request on this connection. */
+  last: boolean;
+  /** Carryover itself cut the answer off. */
+  cut: boolean;
+  /** Fields for an upstream, flat. */
+  outgoing: string[];
+  /** Set when the request passes through. */
+  pass: PassPlan | undefined;
+  /** Stops what is under way, and says why; set by whoever began it. */
+  stop: (reason: unknown) => void;
+}
+
+/** Under this key a visit travels through fastify and the proxy plugin. */
+export const VISIT = Symbol("visit");
+
+/** The visit of a request that the listener let in. Throws Error for any other. */
+export function visitOf(carrier: object): Visit {
+  const { [VISIT]: visit } = carrier as { [VISIT]?: Visit };
+  if (visit === undefined) throw new Error("a request that did not come in by the gate");
+  return visit;
+}
+
+/** True when nothing can be answered any more: the head has gone out, or the connection. */
+export function isAnswered({ req, res }: Visit): boolean {
+  return res.headersSent || res.destroyed || req.socket.destroyed;
+}
+
+/** True when the client sends, or will send, a body. */
+export function hasBody({ head }: Visit): boolean {
+  const length = head.watched.get("content-length")?.[0];
+  return length === undefined ? head.watched.has("transfer-encoding") : Number(length) > 0;
+}
+
+/** Notes in the exchange that carryover itself answers. */
+export function noteProblem(exchange: Exchange, problem: Problem): void {
+  exchange.reason = problem.reason;
+  exchange.cause = problem.cause;
+}

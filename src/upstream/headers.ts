@@ -1,0 +1,90 @@
+/** Which header fields of an answer go beyond this hop, and which of a call may be sent? */
+import type { HeaderList } from "../model/message.ts";
+
+/** Fields that speak of one connection only (RFC 9110 section 7.6.1, and what old agents send). */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-authenticate",
+  "proxy-authorization",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+  "http2-settings",
+  "expect",
+]);
+
+/** Fields that undici writes itself. */
+const OWN: ReadonlySet<string> = new Set([...HOP_BY_HOP, "host", "content-length", "accept-encoding"]);
+
+/** An answer's fields as they came, flat: name, value, name, value; without those of the connection. */
+export function endToEnd(raw: readonly (Buffer | string)[]): string[] {
+  const kept: string[] = [];
+  let named: Set<string> | undefined;
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = text(raw[i]);
+    const lower = name.toLowerCase();
+    if (lower === "connection") named = addNames(named, text(raw[i + 1]));
+    if (!HOP_BY_HOP.has(lower)) kept.push(name, text(raw[i + 1]));
+  }
+  return named === undefined ? kept : withoutNamed(kept, named);
+}
+
+/** The same fields as the rest of carryover knows them: pairs with lower-case names. */
+export function toHeaderList(flat: readonly string[]): HeaderList {
+  const list: (readonly [string, string])[] = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) list.push([(flat[i] ?? "").toLowerCase(), flat[i + 1] ?? ""]);
+  return list;
+}
+
+/** A call's fields for undici, flat; what belongs to the connection or is written by undici is left out. */
+export function sendable(headers: HeaderList): string[] {
+  const flat: string[] = ["accept-encoding", "identity"];
+  for (const [name, value] of headers) if (!OWN.has(name)) flat.push(name, value);
+  return flat;
+}
+
+/** The first value of `name` (lower case) in a flat list. */
+export function flatHeader(flat: readonly string[], name: string): string | undefined {
+  for (let i = 0; i + 1 < flat.length; i += 2) if (flat[i]?.toLowerCase() === name) return flat[i + 1];
+  return undefined;
+}
+
+/**
+ * A `Location` that points into the upstream, as a path of its own base: clients never see the upstream's address.
+ * Any other place, and any other field, is left as it is. Changes `flat`.
+ */
+export function hideOrigin(flat: string[], origin: string, basePath: string): string[] {
+  for (let i = 0; i + 1 < flat.length; i += 2) {
+    if (flat[i]?.length !== 8 || flat[i]?.toLowerCase() !== "location") continue;
+    let place = flat[i + 1] ?? "";
+    if (startsAt(place, origin)) place = place.slice(origin.length).replace(/^(?!\/)/, "/");
+    if (place.startsWith("/") && startsAt(place, basePath))
+      place = place.slice(basePath.length).replace(/^(?!\/)/, "/");
+    flat[i + 1] = place;
+  }
+  return flat;
+}
+
+/** True when `prefix` ends where a part of `value` ends: `http://a` does not begin `http://a.example`. */
+function startsAt(value: string, prefix: string): boolean {
+  return value.startsWith(prefix) && (value.length === prefix.length || "/?#".includes(value.charAt(prefix.length)));
+}
+
+function addNames(named: Set<string> | undefined, value: string): Set<string> | undefined {
+  const lower = value.toLowerCase();
+  if (lower === "keep-alive" || lower === "close") return named;
+  const names = named ?? new Set<string>();
+  for (const name of lower.split(",")) names.add(name.trim());
+  return names;
+}
+
+function withoutNamed(flat: readonly string[], named: ReadonlySet<string>): string[] {
+  return flat.filter((_, i) => !named.has((flat[i & ~1] ?? "").toLowerCase()));
+}
+
+function text(part: Buffer | string | undefined): string {
+  return typeof part === "string" ? part : part === undefined ? "" : part.toString("latin1");
+}

@@ -1,0 +1,91 @@
+/** When is a call sent a second time, and after how long? */
+import {
+  type ApiRequest,
+  type ApiResponse,
+  header,
+  type Send,
+  type SendLayer,
+  type SendOptions,
+} from "../model/message.ts";
+import { Problem } from "../model/problem.ts";
+import type { Budget } from "./budget.ts";
+import { neverLeft } from "./failure.ts";
+
+export interface RetryOptions {
+  readonly budget: Budget;
+  /** Wall clock, milliseconds since 1970: a `Retry-After` may be a date. */
+  readonly now: () => number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Waits; rejects with the signal's reason when it aborts first. */
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** An upstream that asks for a longer pause is not called again, and its answer is passed on. */
+  readonly maxWaitMs?: number;
+}
+
+const MAX_WAIT_MS = 5_000;
+const AGAIN: ReadonlySet<number> = new Set([502, 503, 504]);
+
+/**
+ * Sends once more, never twice more: a read that was reset or answered 502, 503, 504, and any call that certainly did
+ * not leave. A write of which a byte may have left is never repeated, and neither is what carryover refused itself.
+ */
+export function createRetry(options: RetryOptions): SendLayer {
+  return (next) => async (request, sendOptions) => {
+    const leave = options.budget.enter();
+    try {
+      return await attempt(next, request, sendOptions, options);
+    } finally {
+      leave();
+    }
+  };
+}
+
+async function attempt(
+  next: Send,
+  request: ApiRequest,
+  sending: SendOptions,
+  options: RetryOptions,
+): Promise<ApiResponse> {
+  const first = await next(request, sending).catch(asProblem);
+  const wait = pauseOf(first, request, options);
+  const giveBack = wait === undefined ? undefined : options.budget.repeat();
+  if (wait === undefined || giveBack === undefined) {
+    if (first instanceof Problem) throw first;
+    return first;
+  }
+  try {
+    await options.sleep(wait, sending.signal);
+    return await next(request, sending);
+  } finally {
+    giveBack();
+  }
+}
+
+/** Milliseconds to wait before a repeat, or undefined when there must be none. */
+function pauseOf(first: ApiResponse | Problem, request: ApiRequest, options: RetryOptions): number | undefined {
+  const read = request.method === "GET" || request.method === "HEAD";
+  const jitter = 100 + options.random() * 100;
+  if (first instanceof Problem) {
+    return neverLeft(first) || (read && first.reason === "UPSTREAM_UNREACHABLE") ? jitter : undefined;
+  }
+  if (!read || !AGAIN.has(first.status)) return undefined;
+  const asked = retryAfter(header(first.headers, "retry-after"), options.now());
+  if (asked === undefined) return jitter;
+  return asked > (options.maxWaitMs ?? MAX_WAIT_MS) ? undefined : Math.max(asked, jitter);
+}
+
+/** A `Retry-After` as milliseconds from `now`; a past date is 0, anything that is neither seconds nor a date undefined. */
+export function retryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  if (/^\d{1,10}$/.test(value)) return Number(value) * 1_000;
+  // Only the form that begins with a day's name: Date.parse would take "-1" and much more for a date.
+  const date = /^[A-Z][a-z]{2,8},? /.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
+/** A failed call as a value; a caller who gave up, or a stranger, is thrown on. */
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
+}

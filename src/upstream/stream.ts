@@ -1,0 +1,118 @@
+/** How do bytes stream to an upstream and back, untouched? */
+import type { Readable } from "node:stream";
+import type { Dispatcher } from "undici";
+import type { Problem } from "../model/problem.ts";
+import type { Stream, StreamRequest, StreamSink } from "../model/stream.ts";
+import type { Budget } from "./budget.ts";
+import { failure, invalidAnswer, neverLeft } from "./failure.ts";
+import { endToEnd, hideOrigin } from "./headers.ts";
+import type { Pool } from "./pool.ts";
+
+/**
+ * Streams over `pool`: the request target is not parsed, fields keep their order and spelling. A GET or HEAD without a body
+ * that brought no answer is sent once more within the budget; nothing else ever is (design: pass-through).
+ */
+export function createStream(pool: Pool, budget: Budget): Stream {
+  return (request, sink) => {
+    const leave = budget.enter();
+    const repeatable = request.body === undefined && (request.method === "GET" || request.method === "HEAD");
+    const relay: Relay = {
+      sink,
+      pool,
+      method: request.method,
+      control: undefined,
+      settled: false,
+      answered: false,
+      leave,
+    };
+    const again = (problem: Problem): boolean => {
+      const mayRepeat = neverLeft(problem) || problem.reason === "UPSTREAM_UNREACHABLE";
+      const giveBack = repeatable && mayRepeat ? budget.repeat() : undefined;
+      if (giveBack === undefined) return false;
+      relay.leave = () => {
+        giveBack();
+        leave();
+      };
+      dispatch(relay, request, undefined);
+      return true;
+    };
+    dispatch(relay, request, again);
+    return {
+      resume: () => relay.control?.resume(),
+      cancel: () => {
+        settle(relay);
+        relay.control?.abort(new Error("cancelled by the client"));
+      },
+    };
+  };
+}
+
+/** What is known of one exchange while its answer passes. */
+interface Relay {
+  readonly sink: StreamSink;
+  readonly pool: Pool;
+  readonly method: string;
+  control: Dispatcher.DispatchController | undefined;
+  settled: boolean;
+  answered: boolean;
+  leave: () => void;
+}
+
+function dispatch(relay: Relay, request: StreamRequest, again: ((problem: Problem) => boolean) | undefined): void {
+  const { pool } = relay;
+  relay.control = undefined;
+  pool.dispatcher.dispatch(
+    {
+      path: pool.basePath + request.target,
+      method: request.method as Dispatcher.HttpMethod,
+      headers: request.headers,
+      body: (request.body as Readable | undefined) ?? null,
+    },
+    handlerOf(relay, again),
+  );
+}
+
+function handlerOf(relay: Relay, again: ((problem: Problem) => boolean) | undefined): Dispatcher.DispatchHandler {
+  return {
+    onRequestStart(controller) {
+      relay.control = controller;
+      if (relay.settled) controller.abort(new Error("cancelled before it was sent"));
+    },
+    onResponseStart(controller, status, _headers, statusText) {
+      if (status >= 200 && !relay.settled) begin(relay, controller, status, statusText ?? "");
+    },
+    onResponseData(controller, chunk) {
+      if (!relay.settled && !relay.sink.data(chunk)) controller.pause();
+    },
+    onResponseEnd() {
+      if (settle(relay)) relay.sink.end();
+    },
+    onResponseError(_controller, error) {
+      if (relay.settled) return;
+      const problem = failure(error, { method: relay.method, sent: relay.control !== undefined });
+      if (!relay.answered && again?.(problem)) return;
+      if (settle(relay)) relay.sink.fail(problem);
+    },
+  };
+}
+
+function begin(relay: Relay, controller: Dispatcher.DispatchController, status: number, statusText: string): void {
+  const { sink, pool, method } = relay;
+  if (status > 599) {
+    if (settle(relay)) sink.fail(invalidAnswer("status code out of range", { method, sent: true }));
+    controller.abort(new Error("status code out of range"));
+    return;
+  }
+  relay.answered = true;
+  sink.head(status, statusText, hideOrigin(endToEnd(controller.rawHeaders as Buffer[]), pool.origin, pool.basePath));
+  // These have no body; a 304 that states a length would else be an error once its head has passed.
+  if ((status === 204 || status === 304) && settle(relay)) sink.end();
+}
+
+/** True the first time. */
+function settle(relay: Relay): boolean {
+  if (relay.settled) return false;
+  relay.settled = true;
+  relay.leave();
+  return true;
+}
