@@ -28,7 +28,7 @@ export interface ListFacts {
 /** Filled along the way by whoever learns a fact; only read by observers. */
 export interface Exchange {
   readonly requestId: string;
-  /** Milliseconds on the monotonic clock (`performance.now()`). */
+  /** Milliseconds on the monotonic clock that the process was given. */
   readonly startedAt: number;
   readonly method: string;
   /** Path without query, as it came. */

@@ -1,0 +1,102 @@
+/** Which edits turn a v2 record into the v1 record of a shape? (Design: the rewriter, fields in answers.) */
+import type { EnumPlan, Insert, MemberPlan, ObjectPlan, ValuePlan } from "../json/plan.ts";
+import type { EnumTable, Join, Row, Shape, Value } from "../model/resource.ts";
+import { type Joined, reshape } from "./reshape.ts";
+
+export interface AnswerOptions {
+  /** Members in no row: handed on or left out; counted both ways. */
+  readonly unknown: "pass" | "drop";
+  /** Whether v2 may leave zero values out, so that they are inserted. */
+  readonly insertZeros: boolean;
+}
+
+/** The edits for one record of `shape`. `joined` holds what was read for its joins. */
+export function answerPlan(
+  shape: Shape,
+  options: AnswerOptions,
+  joins: readonly Join[] = [],
+  joined?: Joined,
+): ObjectPlan {
+  return objectPlan(shape.rows, shape.v2Only, "", options, joins, joined);
+}
+
+function objectPlan(
+  rows: readonly Row[],
+  v2Only: readonly string[],
+  label: string,
+  options: AnswerOptions,
+  joins: readonly Join[],
+  joined: Joined | undefined,
+): ObjectPlan {
+  const members = new Map<string, MemberPlan>();
+  for (const name of v2Only) members.set(name, { drop: true });
+  const insert: Insert[] = [];
+  const reshaped: Row[] = [];
+  for (const row of rows) {
+    if (row.from !== undefined || joins.some((join) => join.v1 === row.v1)) {
+      reshaped.push(row);
+      continue;
+    }
+    if (row.v2 !== null) {
+      const value = valuePlan(row, label === "" ? row.v1 : `${label}.${row.v1}`, options);
+      members.set(row.v2, { ...(row.v2 === row.v1 ? {} : { rename: row.v1 }), ...(value === "copy" ? {} : { value }) });
+    }
+    const zero = options.insertZeros && row.presence !== "explicit" ? zeroText(row) : undefined;
+    if (zero !== undefined) insert.push({ key: row.v1, value: zero });
+  }
+  const plan = { kind: "object", label, members, unknown: options.unknown, insert } as const;
+  if (reshaped.length === 0) return plan;
+  const { captures, finish, emits } = reshape(reshaped, joins, joined, zeroText);
+  for (const name of captures) members.set(name, { capture: name });
+  return { ...plan, finish, emits };
+}
+
+function valuePlan(value: Value, label: string, options: AnswerOptions): ValuePlan {
+  if (value.kind === "enum") return enumPlan(value.values);
+  if (value.kind === "message") {
+    const plan = objectPlan(value.rows, value.v2Only ?? [], label, options, [], undefined);
+    return value.list === true ? { kind: "array", items: plan } : plan;
+  }
+  if (value.kind === "map" && typeof value.of !== "string") {
+    return { kind: "map", values: objectPlan(value.of.rows, [], label, options, [], undefined) };
+  }
+  return "copy";
+}
+
+function enumPlan(table: EnumTable): EnumPlan {
+  const names = new Map<string, string>();
+  const numbers = new Map<number, string>();
+  for (const [v1, , v2, v2Number] of table.values) {
+    if (v1 === null || v2 === null) continue;
+    names.set(v2, v1);
+    numbers.set(v2Number, v1);
+  }
+  return { kind: "enum", names, numbers };
+}
+
+/** What v1 showed for an unset member, as JSON text; undefined for times, which are never made up. */
+export function zeroText(row: Row): string | undefined {
+  if (row.kind === "map") return "{}";
+  if (row.list === true) return "[]";
+  switch (row.kind) {
+    case "string":
+    case "bytes":
+      return '""';
+    case "bool":
+      return "false";
+    case "int32":
+    case "uint32":
+      return "0";
+    case "int64":
+      return '"0"';
+    case "enum":
+      return JSON.stringify(row.values.values.find(([v1, number]) => v1 !== null && number === 0)?.[0] ?? "");
+    case "message":
+      return "null";
+    case "timestamp":
+    case "duration":
+      return undefined;
+    default:
+      return row satisfies never;
+  }
+}

@@ -1,0 +1,216 @@
+/** What does a v1 request body say, in v2's words? (Design: fields in requests.) */
+import { JsonError } from "../json/error.ts";
+import { type Node, parseTree } from "../json/tree.ts";
+import { Problem } from "../model/problem.ts";
+import type { EnumTable, Row, Value } from "../model/resource.ts";
+import { snakeCase } from "./names.ts";
+import { checkScalar, describe, invalidBody, textOf } from "./scalars.ts";
+
+/** What becomes of members in no row. */
+export type UnknownPolicy = "drop" | "pass" | "refuse";
+
+/** One member the client sent, ready for v2. */
+export interface SentField {
+  readonly row: Row;
+  /** JSON text of the value in v2's spelling. */
+  readonly raw: string;
+  /** The members of a message, for masks that name them one by one. */
+  readonly nested: V2Body | undefined;
+}
+
+/** A body understood. A member that is null, server-set or an unknown enum name is not in `fields`: it counts as left out. */
+export interface V2Body {
+  /** By v1 name. */
+  readonly fields: ReadonlyMap<string, SentField>;
+  /** Members in no row that are passed on as they came (policy `pass`). */
+  readonly passed: readonly { readonly key: string; readonly raw: string }[];
+}
+
+/** What was learnt while reading, for the exchange. */
+export interface BodyNotes {
+  /** Dotted v1 paths of members in no row. */
+  readonly unknown: string[];
+  /** Dotted v1 paths of enum names that v1 does not know, dropped as v1's decoder did. */
+  readonly droppedEnums: string[];
+  /** v1 members that v2 treats as server-set (mask class `never`), dropped. */
+  readonly serverSet: string[];
+}
+
+/** Everything `readMessage` needs to know beside its rows. */
+interface BodyContext {
+  readonly bytes: Uint8Array;
+  readonly unknown: UnknownPolicy;
+  readonly notes: BodyNotes;
+}
+
+/**
+ * Reads a v1 body by `rows`. An empty body is an empty message, as v1's gateway took it.
+ * Throws `Problem` INVALID_BODY: not JSON, not an object, a wrong type, a member named twice (in either spelling), two members of one oneof.
+ */
+export function readBody(bytes: Uint8Array, rows: readonly Row[], unknown: UnknownPolicy, notes: BodyNotes): V2Body {
+  if (isBlank(bytes)) return { fields: new Map(), passed: [] };
+  const node = parse(bytes);
+  if (node.kind !== "object") {
+    throw invalidBody("", `expected an object, found ${describe(node)}`);
+  }
+  return readMessage(node, rows, "", { bytes, unknown, notes });
+}
+
+/** A value in v2's spelling; `nested` when it is one message. */
+interface Written {
+  readonly raw: string;
+  readonly nested: V2Body | undefined;
+}
+
+/** Fresh notes. */
+export function createBodyNotes(): BodyNotes {
+  return { unknown: [], droppedEnums: [], serverSet: [] };
+}
+
+/** The members of one message; `path` is its dotted v1 path, empty at the top. */
+function readMessage(node: Node, rows: readonly Row[], path: string, context: BodyContext): V2Body {
+  if (node.kind !== "object") throw invalidBody(path, `expected an object, found ${describe(node)}`);
+  const byName = namesOf(rows);
+  const fields = new Map<string, SentField>();
+  const seen = new Set<Row>();
+  const oneofs = new Map<string, string>();
+  const passed: { key: string; raw: string }[] = [];
+  for (const { key, value } of node.members) {
+    const at = path === "" ? key : `${path}.${key}`;
+    const row = byName.get(key);
+    if (row === undefined) {
+      noteUnknown(at, context);
+      if (context.unknown === "pass") passed.push({ key, raw: textOf(context.bytes, value) });
+      continue;
+    }
+    if (seen.has(row)) throw invalidBody(at, "is given twice (perhaps in both spellings)");
+    seen.add(row);
+    if (value.kind === "null") continue;
+    refuseSecondOneof(row, oneofs, at);
+    const sent = readField(row, value, at, context);
+    if (sent !== undefined) fields.set(row.v1, sent);
+  }
+  return { fields, passed };
+}
+
+function readField(row: Row, value: Node, at: string, context: BodyContext): SentField | undefined {
+  // The type is checked even when the value is then dropped: v1's decoder refused a wrong one.
+  const written = writeValue(row, value, at, context);
+  if (row.access === "output" || row.v2 === null) return undefined;
+  if (row.mask === "never") {
+    context.notes.serverSet.push(at);
+    return undefined;
+  }
+  return written === undefined ? undefined : { row, raw: written.raw, nested: written.nested };
+}
+
+/** `node` as v2 wants it; undefined when it is an enum name that is to be dropped. Throws `Problem` INVALID_BODY. */
+function writeValue(value: Row | Value, node: Node, at: string, context: BodyContext): Written | undefined {
+  if (value.kind !== "map" && value.list === true) {
+    if (node.kind !== "array") throw invalidBody(at, `expected an array, found ${describe(node)}`);
+    const items = node.items.map((item, index) => {
+      if (item.kind === "null") throw invalidBody(`${at}[${index}]`, "null is no element");
+      return writeOne(value, item, `${at}[${index}]`, context);
+    });
+    return { raw: `[${items.flatMap((item) => (item === undefined ? [] : [item.raw])).join(",")}]`, nested: undefined };
+  }
+  return writeOne(value, node, at, context);
+}
+
+function writeOne(value: Row | Value, node: Node, at: string, context: BodyContext): Written | undefined {
+  switch (value.kind) {
+    case "enum": {
+      const name = writeEnum(value.values, node, at, context);
+      return name === undefined ? undefined : { raw: JSON.stringify(name), nested: undefined };
+    }
+    case "message": {
+      const nested = readMessage(node, value.rows, at, context);
+      return { raw: bodyText(nested), nested };
+    }
+    case "map":
+      return { raw: writeMap(value.of, node, at, context), nested: undefined };
+    default:
+      checkScalar(value.kind, node, at, context.bytes);
+      return { raw: textOf(context.bytes, node), nested: undefined };
+  }
+}
+
+/** By v1 name or v1 number, always to the v2 NAME: numbers differ between the versions. */
+function writeEnum(table: EnumTable, node: Node, at: string, context: BodyContext): string | undefined {
+  const given =
+    node.kind === "string" ? node.value : node.kind === "number" ? Number(textOf(context.bytes, node)) : undefined;
+  if (given === undefined) throw invalidBody(at, `expected a name of ${table.name}, found ${describe(node)}`);
+  const entry = table.values.find(
+    ([v1, v1Number]) => v1 !== null && (v1 === given || (v1Number === given && table.unknown === "drop")),
+  );
+  if (entry === undefined) {
+    if (table.unknown === "refuse" || typeof given === "number") {
+      throw invalidBody(at, `${JSON.stringify(given)} is not a ${table.name}`);
+    }
+    context.notes.droppedEnums.push(at);
+    return undefined;
+  }
+  if (entry[2] === null) throw invalidBody(at, `${JSON.stringify(given)} cannot be expressed in v2`);
+  return entry[2];
+}
+
+/** Keys are the user's data: the text is copied, after its values were checked; messages inside are rewritten. */
+function writeMap(of: (Value & { kind: "map" })["of"], node: Node, at: string, context: BodyContext): string {
+  if (node.kind !== "object") throw invalidBody(at, `expected an object, found ${describe(node)}`);
+  const keys = new Set<string>();
+  const parts = node.members.map(({ key, value }) => {
+    if (keys.has(key)) throw invalidBody(`${at}.${key}`, "is given twice");
+    keys.add(key);
+    if (typeof of === "string") {
+      checkScalar(of, value, `${at}.${key}`, context.bytes);
+      return `${JSON.stringify(key)}:${textOf(context.bytes, value)}`;
+    }
+    return `${JSON.stringify(key)}:${bodyText(readMessage(value, of.rows, `${at}.${key}`, context))}`;
+  });
+  return typeof of === "string" ? textOf(context.bytes, node) : `{${parts.join(",")}}`;
+}
+
+function refuseSecondOneof(row: Row, oneofs: Map<string, string>, at: string): void {
+  if (row.oneof === undefined) return;
+  const other = oneofs.get(row.oneof);
+  if (other !== undefined) throw invalidBody(at, `cannot be set together with ${other}`);
+  oneofs.set(row.oneof, row.v1);
+}
+
+function noteUnknown(at: string, context: BodyContext): void {
+  context.notes.unknown.push(at);
+  if (context.unknown === "refuse") {
+    throw invalidBody(at, "is not a field of this resource in v1 (unknownFields.request is set to refuse)");
+  }
+}
+
+/** Both accepted spellings of every row. */
+function namesOf(rows: readonly Row[]): Map<string, Row> {
+  const byName = new Map<string, Row>();
+  for (const row of rows) {
+    byName.set(row.v1, row);
+    byName.set(row.v1Proto ?? snakeCase(row.v1), row);
+  }
+  return byName;
+}
+
+/** JSON text of the whole body for v2: every member that was sent. */
+export function bodyText(body: V2Body): string {
+  const parts: string[] = [];
+  for (const { row, raw } of body.fields.values()) parts.push(`${JSON.stringify(row.v2)}:${raw}`);
+  for (const { key, raw } of body.passed) parts.push(`${JSON.stringify(key)}:${raw}`);
+  return `{${parts.join(",")}}`;
+}
+
+function parse(bytes: Uint8Array): Node {
+  try {
+    return parseTree(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) throw new Problem("INVALID_BODY", `invalid body: ${error.message}`);
+    throw error;
+  }
+}
+
+function isBlank(bytes: Uint8Array): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
+}

@@ -1,0 +1,153 @@
+/** How does a v2 error read in v1's words? (Design: errors; specification section 7.) */
+import { JsonError } from "../json/error.ts";
+import type { MemberPlan, ObjectPlan } from "../json/plan.ts";
+import { rewriteValue } from "../json/rewrite.ts";
+import { isJsonObject, type Json } from "../model/json.ts";
+import { type ApiResponse, header } from "../model/message.ts";
+import type { Resource, Row } from "../model/resource.ts";
+import { RpcCode } from "../model/status.ts";
+import { answerWith } from "./headers.ts";
+import { camelCase, snakeCase } from "./names.ts";
+
+/** v2 field names (dotted, both spellings) to v1's. */
+export type FieldNames = ReadonlyMap<string, string>;
+
+/** The names of every row that the resource's operations speak of. */
+export function fieldNames(resource: Resource): FieldNames {
+  const names = new Map<string, string>();
+  const add = (rows: readonly Row[], v1Prefix: string, v2Prefix: string): void => {
+    for (const row of rows) {
+      if (row.v2 === null) continue;
+      const v1 = `${v1Prefix}${row.v1}`;
+      const v2 = `${v2Prefix}${row.v2}`;
+      names.set(v2, v1);
+      names.set(snakeCase(v2), v1);
+      names.set(camelCase(v2), v1);
+      if (row.kind === "message") add(row.rows, `${v1}.`, `${v2}.`);
+    }
+  };
+  for (const operation of resource.operations) {
+    if (
+      operation.kind === "get" ||
+      operation.kind === "list" ||
+      operation.kind === "update" ||
+      operation.kind === "create"
+    ) {
+      add(operation.answer.rows, "", "");
+    }
+    // Bodies last: an error is about what was sent, so their names win.
+    if (operation.kind === "update" || operation.kind === "create") add(operation.body.rows, "", "");
+  }
+  return names;
+}
+
+/**
+ * v2's error for a v1 client: status, code, message and details as v2 sent them, with field names turned back where they
+ * are names. An error without a JSON body (from a front) keeps its status and gets a body in the API's shape.
+ */
+export function errorAnswer(response: ApiResponse, names: FieldNames): ApiResponse {
+  if (isErrorBody(response)) {
+    return answerWith(response, response.status, rewriteValue(response.body, errorPlan(names)).bytes);
+  }
+  const code =
+    HTTP_TO_RPC.get(response.status) ?? (response.status >= 500 ? RpcCode.UNKNOWN : RpcCode.FAILED_PRECONDITION);
+  const body = { code, message: `the platform answered ${response.status} without an error body`, details: [] };
+  return answerWith(response, response.status, Buffer.from(JSON.stringify(body)));
+}
+
+const HTTP_TO_RPC: ReadonlyMap<number, number> = new Map<number, number>([
+  [400, RpcCode.INVALID_ARGUMENT],
+  [401, RpcCode.UNAUTHENTICATED],
+  [403, RpcCode.PERMISSION_DENIED],
+  [404, RpcCode.NOT_FOUND],
+  [409, RpcCode.ABORTED],
+  [429, RpcCode.RESOURCE_EXHAUSTED],
+  [501, RpcCode.UNIMPLEMENTED],
+  [502, RpcCode.UNAVAILABLE],
+  [503, RpcCode.UNAVAILABLE],
+  [504, RpcCode.DEADLINE_EXCEEDED],
+]);
+
+/** The error body as a value, or undefined when it is none. */
+export function readError(response: ApiResponse): { code: number; details: readonly Json[] } | undefined {
+  if (response.body.length === 0) return undefined;
+  const type = header(response.headers, "content-type");
+  if (type !== undefined && !/json/i.test(type)) return undefined;
+  try {
+    const value = JSON.parse(Buffer.from(response.body).toString("utf8")) as Json;
+    if (!isJsonObject(value) || typeof value["code"] !== "number") return undefined;
+    return { code: value["code"], details: Array.isArray(value["details"]) ? value["details"] : [] };
+  } catch {
+    return undefined;
+  }
+}
+
+function isErrorBody(response: ApiResponse): boolean {
+  if (readError(response) === undefined) return false;
+  try {
+    rewriteValue(response.body, "copy");
+    return true;
+  } catch (error) {
+    if (error instanceof JsonError) return false;
+    throw error;
+  }
+}
+
+/** True when the platform itself says so: a typed detail tells its answer from that of a gateway or a wrong base path. */
+export function isTypedRefusal(
+  response: ApiResponse,
+  statuses: readonly (readonly [http: number, code: number])[],
+): boolean {
+  const error = readError(response);
+  if (error === undefined) return false;
+  if (!statuses.some(([http, code]) => response.status === http && error.code === code)) return false;
+  return error.details.some(
+    (detail) => isJsonObject(detail) && /google\.rpc\.(ErrorInfo|ResourceInfo)$/.test(String(detail["@type"])),
+  );
+}
+
+/** Edits names only; everything else, unknown details too, stays byte for byte. */
+function errorPlan(names: FieldNames): ObjectPlan {
+  const converted = (convert: (text: string) => string): MemberPlan => ({
+    value: { kind: "convert", convert: (raw) => convertString(raw, convert) },
+  });
+  const violation: ObjectPlan = {
+    kind: "object",
+    members: new Map([["field", converted((field) => v1Field(field, names))]]),
+  };
+  const detail: ObjectPlan = {
+    kind: "object",
+    members: new Map<string, MemberPlan>([["fieldViolations", { value: { kind: "array", items: violation } }]]),
+  };
+  return {
+    kind: "object",
+    members: new Map<string, MemberPlan>([
+      ["message", converted((text) => v1Message(text, names))],
+      ["details", { value: { kind: "array", items: detail } }],
+    ]),
+  };
+}
+
+function convertString(raw: Uint8Array, convert: (text: string) => string): Uint8Array | string {
+  const text: unknown = JSON.parse(Buffer.from(raw).toString("utf8"));
+  if (typeof text !== "string") return raw;
+  const converted = convert(text);
+  return converted === text ? raw : JSON.stringify(converted);
+}
+
+/** `role_uid` → `role`; the longest known prefix of a nested path is renamed, the rest kept. */
+function v1Field(field: string, names: FieldNames): string {
+  for (let end = field.length; end > 0; end = field.lastIndexOf(".", end - 1)) {
+    const v1 = names.get(field.slice(0, end));
+    if (v1 !== undefined) return `${v1}${field.slice(end)}`;
+  }
+  return field;
+}
+
+/** Only the `Invalid argument: NAME:` prefix holds a name; free text is left alone. */
+function v1Message(message: string, names: FieldNames): string {
+  const match = /^(Invalid argument: )([A-Za-z0-9_.]+)(:)/.exec(message);
+  if (match === null) return message;
+  const [whole, prefix = "", name = "", colon = ""] = match;
+  return `${prefix}${v1Field(name, names)}${colon}${message.slice(whole.length)}`;
+}

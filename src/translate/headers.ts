@@ -1,0 +1,71 @@
+/** Which header fields go along with a translated call, and which come back with its answer? (Design: HTTP on translated routes.) */
+import type { ApiResponse, HeaderList } from "../model/message.ts";
+import { Problem } from "../model/problem.ts";
+
+/** Not sent to v2: they speak of the v1 body or representation, which v2 does not see, or would change the method. */
+const NOT_SENT: ReadonlySet<string> = new Set([
+  "accept",
+  "accept-encoding",
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "digest",
+  "content-md5",
+  "content-digest",
+  "host",
+  "if-match",
+  "if-modified-since",
+  "if-none-match",
+  "if-range",
+  "if-unmodified-since",
+  "range",
+  "x-http-method-override",
+]);
+
+/** Conditions that a write must not lose. */
+const WRITE_CONDITIONS: readonly string[] = ["if-match", "if-unmodified-since"];
+
+/** Not given back: they describe v2's bytes, not the rewritten ones. */
+const NOT_GIVEN_BACK: ReadonlySet<string> = new Set([
+  "accept-ranges",
+  "connection",
+  "content-digest",
+  "content-encoding",
+  "content-length",
+  "content-md5",
+  "content-range",
+  "digest",
+  "etag",
+  "keep-alive",
+  "last-modified",
+  "trailer",
+  "transfer-encoding",
+]);
+
+const JSON_TYPE: readonly [string, string] = ["content-type", "application/json"];
+
+/** Fields for a read of v2. Conditions and ranges are ignored: a rewritten answer has other bytes. */
+export function readHeaders(client: HeaderList): HeaderList {
+  return [...client.filter(([name]) => !NOT_SENT.has(name)), ["accept", "application/json"]];
+}
+
+/**
+ * Fields for a write to v2. `calls`: how many calls the request takes; a condition is only good for one.
+ * Throws `Problem` CONDITION_UNSUPPORTED.
+ */
+export function writeHeaders(client: HeaderList, calls: "one" | "several"): HeaderList {
+  const conditions = client.filter(([name]) => WRITE_CONDITIONS.includes(name));
+  if (conditions.length > 0 && calls === "several") {
+    throw new Problem(
+      "CONDITION_UNSUPPORTED",
+      `${conditions[0]?.[0]} cannot be kept: this request takes several calls to v2`,
+    );
+  }
+  return [...readHeaders(client), ...conditions, JSON_TYPE];
+}
+
+/** A rewritten answer: v2's own fields less those that describe its bytes. */
+export function answerWith(from: ApiResponse, status: number, body: Uint8Array, extra: HeaderList = []): ApiResponse {
+  const kept = from.headers.filter(([name]) => !NOT_GIVEN_BACK.has(name) && name !== "content-type");
+  return { status, headers: [...kept, JSON_TYPE, ...extra], body };
+}

@@ -1,0 +1,123 @@
+/** How is a v1 list answered? (Design: lists; specification section 4.) */
+import { createPageRewriter } from "../json/rewrite.ts";
+import type { DrainedList, ListPlan } from "../model/list.ts";
+import type { ApiResponse, HeaderList } from "../model/message.ts";
+import type { Operation } from "../model/resource.ts";
+import { RpcCode } from "../model/status.ts";
+import { errorAnswer, isTypedRefusal } from "./error.ts";
+import { answerWith, readHeaders } from "./headers.ts";
+import { keepsRecord } from "./keep.ts";
+import { answerPaged } from "./paged.ts";
+import { pagePlan, pageTarget, readPage } from "./pages.ts";
+import { collectionPath, type Parts } from "./parts.ts";
+import { type ListQuery, readListQuery } from "./query.ts";
+import { createShow, noteReports, type Show } from "./show.ts";
+import type { Tools, Translation, V1Request } from "./tools.ts";
+
+export type ListOperation = Operation & { readonly kind: "list" };
+
+const EMPTY = Buffer.from('{"items":[]}');
+const OPEN = Buffer.from('{"items":[');
+const COMMA = Buffer.from(",");
+const CLOSE = Buffer.from("]}");
+
+/** What a list answer of v1 carries when no answer of v2 is at hand to take fields from. */
+const NO_ANSWER: ApiResponse = { status: 200, headers: [], body: EMPTY };
+
+/** Missing, or not allowed: v1's list showed both as nothing. */
+const NOT_THERE = [
+  [404, RpcCode.NOT_FOUND],
+  [403, RpcCode.PERMISSION_DENIED],
+] as const;
+
+/** Every match in one answer `{"items":[…]}`, whatever v2's page size; an id filter becomes a Get. */
+export function createList(operation: ListOperation, parts: Parts): Translation {
+  const { resource, options } = parts;
+  const path = collectionPath(resource, options.version);
+  const show = createShow(operation.answer, operation.joins ?? [], parts);
+  const pages = createPageRewriter(pagePlan(resource, show.plan ?? "copy"));
+
+  return async (request, tools) => {
+    const query = readListQuery(request.match.query, operation.filters);
+    if (query.unknown.length > 0) tools.exchange.notes.push("query-unknown");
+    if (query.empty) return answerWith(NO_ANSWER, 200, EMPTY);
+    if (query.get !== undefined) return listOfOne(query.get, query, { path, show, parts }, request, tools);
+    if (resource.list === "paged") return answerPaged(operation, query, { path, parts, pages }, request, tools);
+
+    let first: ApiResponse | undefined;
+    const plan: ListPlan = {
+      resource: resource.name,
+      keyOrder: resource.orderedByUid,
+      request: (page) => ({
+        method: "GET",
+        target: pageTarget(path, query.params, page),
+        headers: readHeaders(request.headers),
+      }),
+      read: (response) => {
+        first ??= response;
+        return readPage(response, pages, query.keyTests, (reports) => noteReports(reports, tools));
+      },
+    };
+    const drained = await tools.drain(plan);
+    if (drained.kind === "refused") return errorAnswer(drained.response, parts.names);
+    const shown = show.plan === undefined ? await showChunks(drained, show, request, tools) : drained.chunks;
+    if (!Array.isArray(shown)) return errorAnswer(shown as ApiResponse, parts.names);
+    return answerWith(first ?? NO_ANSWER, 200, joinChunks(shown), listHeader(drained));
+  };
+}
+
+async function showChunks(
+  list: DrainedList,
+  show: Show,
+  request: V1Request,
+  tools: Tools,
+): Promise<readonly Uint8Array[] | ApiResponse> {
+  const showChunk = show.chunks(request, tools);
+  const shown: Uint8Array[] = [];
+  for (const chunk of list.chunks) {
+    const result = await showChunk(chunk);
+    if (result.kind === "refused") return result.response;
+    shown.push(result.bytes);
+  }
+  return shown;
+}
+
+function joinChunks(chunks: readonly Uint8Array[]): Uint8Array {
+  const parts: Uint8Array[] = [OPEN];
+  chunks.forEach((chunk, index) => {
+    if (index > 0) parts.push(COMMA);
+    parts.push(chunk);
+  });
+  parts.push(CLOSE);
+  return Buffer.concat(parts);
+}
+
+/** What is proved about the list, for the client to see (design section 10). */
+function listHeader(list: DrainedList): HeaderList {
+  return [["carryover-list", `witness=${list.witness}; pages=${list.pages}; records=${list.records}`]];
+}
+
+interface OneParts {
+  readonly path: string;
+  readonly show: Show;
+  readonly parts: Parts;
+}
+
+async function listOfOne(
+  uid: string,
+  query: ListQuery,
+  { path, show, parts }: OneParts,
+  request: V1Request,
+  tools: Tools,
+) {
+  const response = await tools.send({ method: "GET", target: `${path}/${uid}`, headers: readHeaders(request.headers) });
+  if (isTypedRefusal(response, NOT_THERE)) {
+    tools.exchange.notes.push("id-filter-empty");
+    return answerWith(NO_ANSWER, 200, EMPTY);
+  }
+  if (response.status !== 200) return errorAnswer(response, parts.names);
+  const shown = await show.one(response.body, request, tools);
+  if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
+  if (!keepsRecord(response.body, uid, query)) return answerWith(response, 200, EMPTY);
+  return answerWith(response, 200, joinChunks([shown.bytes]));
+}

@@ -1,0 +1,44 @@
+/** Which calls to v2 serve an operation of v1, and how does the answer come back? (Design: v1 as clients see it.) */
+import type { Operation, Resource } from "../model/resource.ts";
+import { fieldNames } from "./error.ts";
+import { createList } from "./list.ts";
+import type { Parts } from "./parts.ts";
+import { createCreate, createDelete, createGet } from "./records.ts";
+import { createReplace } from "./replace.ts";
+import type { TranslateOptions, Translation } from "./tools.ts";
+
+/** The translation of every operation that has one. `resources`: all of the catalogue, for joins. */
+export function createTranslations(
+  resources: readonly Resource[],
+  options: TranslateOptions,
+): ReadonlyMap<Operation, Translation> {
+  const byName = new Map(resources.map((resource) => [resource.name, resource]));
+  const translations = new Map<Operation, Translation>();
+  for (const resource of resources) {
+    const parts: Parts = { resource, resources: byName, options, names: fieldNames(resource) };
+    for (const operation of resource.operations) {
+      const translation = translationOf(operation, parts);
+      if (translation !== undefined) translations.set(operation, translation);
+    }
+  }
+  return translations;
+}
+
+function translationOf(operation: Operation, parts: Parts): Translation | undefined {
+  switch (operation.kind) {
+    case "list":
+      return createList(operation, parts);
+    case "get":
+      return createGet(operation, parts);
+    case "create":
+      return createCreate(operation, parts);
+    case "update":
+      return createReplace(operation, parts);
+    case "delete":
+      return createDelete(parts);
+    case "native":
+      return undefined;
+    default:
+      return operation satisfies never;
+  }
+}

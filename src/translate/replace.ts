@@ -1,0 +1,101 @@
+/** How does a v1 PUT, which replaces everything, become one v2 PATCH? (Design: updates.) */
+import type { Json } from "../model/json.ts";
+import type { ApiResponse, HeaderList } from "../model/message.ts";
+import { Problem } from "../model/problem.ts";
+import type { Operation } from "../model/resource.ts";
+import { RpcCode } from "../model/status.ts";
+import { createBodyNotes, readBody } from "./body.ts";
+import { errorAnswer, readError } from "./error.ts";
+import { answerWith, readHeaders, writeHeaders } from "./headers.ts";
+import { noteBody } from "./note.ts";
+import { type Parts, v2PathOf } from "./parts.ts";
+import { isSuccess, STATE_UNKNOWN } from "./records.ts";
+import { createShow } from "./show.ts";
+import type { Tools, Translation, V1Request } from "./tools.ts";
+import { buildPatch, findMismatches, type MaskSpelling, needsStored, type Patch } from "./update.ts";
+
+/** One read first where a row needs it, then one PATCH; its answer is compared with what was asked. */
+export function createReplace(operation: Operation & { readonly kind: "update" }, parts: Parts): Translation {
+  const { rows } = operation.body;
+  const show = createShow(operation.answer, [], parts);
+  return async (request, tools) => {
+    const notes = createBodyNotes();
+    const body = readBody(request.body, rows, parts.options.unknownRequest, notes);
+    noteBody(notes, tools);
+    const several = needsStored(rows, body);
+    const headers = writeHeaders(request.headers, several ? "several" : "one");
+    const stored = several ? await readStored(request, parts, tools) : undefined;
+    if (stored?.kind === "refused") return errorAnswer(stored.response, parts.names);
+    const patch = buildPatch(rows, body, stored?.record);
+    const response = await sendPatch(patch, v2PathOf(request.match, parts.options.version), headers, tools);
+    if (!isSuccess(response)) return errorAnswer(response, parts.names);
+    tools.exchange.defaultedFields.push(...patch.defaulted);
+    for (const _ of patch.leftAlone) tools.exchange.notes.push("field-left-alone");
+    const shown = await show.one(response.body, request, tools, STATE_UNKNOWN);
+    if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
+    return answerWith(response, 200, shown.bytes, checkEcho(patch, response, parts, tools));
+  };
+}
+
+/** The record as v2 has it now. Its race with other writers is stated in the documentation of updates. */
+async function readStored(request: V1Request, parts: Parts, tools: Tools) {
+  const target = v2PathOf(request.match, parts.options.version);
+  const response = await tools.send({ method: "GET", target, headers: readHeaders(request.headers) });
+  if (response.status !== 200) return { kind: "refused", response } as const;
+  return { kind: "stored", record: parseRecord(response) } as const;
+}
+
+/**
+ * Sends the PATCH in the spelling that this upstream is known to want. While it is not known: camelCase, as the
+ * specification names fields; a refusal of it (400, code 3: nothing was done) is answered by sending snake_case once.
+ */
+async function sendPatch(patch: Patch, path: string, headers: HeaderList, tools: Tools): Promise<ApiResponse> {
+  const send = (spelling: MaskSpelling) =>
+    tools.send({
+      method: "PATCH",
+      target: `${path}?updateMask=${patch.asked.map(({ mask }) => mask[spelling]).join(",")}`,
+      headers,
+      body: Buffer.from(patch.body),
+    });
+  if (tools.mask.known !== undefined) return send(tools.mask.known);
+  const first = await send("camelCase");
+  const sameInBoth = patch.asked.every(({ mask }) => mask.camelCase === mask.snake_case);
+  if (sameInBoth || first.status !== 400 || readError(first)?.code !== RpcCode.INVALID_ARGUMENT) return first;
+  const second = await send("snake_case");
+  if (second.status < 200 || second.status >= 300) return first;
+  tools.mask.learn("snake_case");
+  return second;
+}
+
+/** Throws `Problem` UPDATE_INCOMPLETE by `updates.mismatch`; else names the differences in a header. */
+function checkEcho(patch: Patch, response: ApiResponse, parts: Parts, tools: Tools): HeaderList {
+  const mismatches = findMismatches(patch, parseRecord(response, STATE_UNKNOWN));
+  if (mismatches.length === 0) return [];
+  tools.exchange.mismatches.push(...mismatches.map(({ v1 }) => v1));
+  const { mismatch } = parts.options;
+  const failing = mismatches.filter(({ zero }) => mismatch === "fail" || (mismatch === "zeros" && zero));
+  if (failing.length > 0) {
+    const names = failing.map(({ v1 }) => v1).join(", ");
+    throw new Problem(
+      "UPDATE_INCOMPLETE",
+      `the platform did not store what was asked for: ${names}; read the record and repeat the update`,
+      {
+        fieldViolations: failing.map(({ v1, zero }) => ({
+          field: v1,
+          description: zero ? "was to become empty" : "differs",
+        })),
+      },
+    );
+  }
+  return [["carryover-mismatch", mismatches.map(({ v1 }) => v1).join(", ")]];
+}
+
+function parseRecord(response: ApiResponse, metadata: Readonly<Record<string, string>> = {}): Json {
+  try {
+    return JSON.parse(Buffer.from(response.body).toString("utf8")) as Json;
+  } catch {
+    throw new Problem("UPSTREAM_INVALID", "the platform's answer is not what was asked for: it is no JSON", {
+      metadata,
+    });
+  }
+}

@@ -1,0 +1,97 @@
+/** Is a JSON value of a request body of the type that v1 declares? (Proto JSON types; specification section 4.) */
+import type { Node } from "../json/tree.ts";
+import { Problem } from "../model/problem.ts";
+import type { ScalarKind } from "../model/resource.ts";
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+const DURATION = /^-?\d{1,12}(\.\d{1,9})?s$/;
+const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+const INT64_MAX = 2n ** 63n;
+
+/** Throws `Problem` INVALID_BODY naming `at` when `node` is no `kind`. `bytes` is the document of `node`. */
+export function checkScalar(kind: ScalarKind, node: Node, at: string, bytes: Uint8Array): void {
+  switch (kind) {
+    case "bool":
+      if (node.kind !== "true" && node.kind !== "false") throw wrong(at, "true or false", node);
+      return;
+    case "string":
+      if (node.kind !== "string") throw wrong(at, "a string", node);
+      return;
+    case "timestamp":
+      checkText(node, TIMESTAMP, at, "an RFC 3339 time");
+      return;
+    case "duration":
+      checkText(node, DURATION, at, "a duration such as 3600s");
+      return;
+    case "bytes":
+      checkText(node, BASE64, at, "base64 text");
+      return;
+    case "int32":
+      checkInteger(node, -(2n ** 31n), 2n ** 31n, at, bytes);
+      return;
+    case "uint32":
+      checkInteger(node, 0n, 2n ** 32n, at, bytes);
+      return;
+    case "int64":
+      checkInteger(node, -INT64_MAX, INT64_MAX, at, bytes);
+      return;
+    default:
+      kind satisfies never;
+  }
+}
+
+function checkText(node: Node, pattern: RegExp, at: string, expected: string): void {
+  if (node.kind !== "string" || !pattern.test(node.value)) throw wrong(at, expected, node);
+}
+
+/** Integers may come as numbers (also 1.0 or 1e2) or as decimal strings, within [low, high). */
+function checkInteger(node: Node, low: bigint, high: bigint, at: string, bytes: Uint8Array): void {
+  const text = node.kind === "number" ? textOf(bytes, node) : node.kind === "string" ? node.value : "";
+  const integer = readInteger(text);
+  if (integer === undefined || integer < low || integer >= high) {
+    throw wrong(at, `a whole number from ${low} to ${high - 1n}`, node);
+  }
+}
+
+/** Exact for plain digits; for exponent and fraction forms exact within the range of safe integers. */
+function readInteger(text: string): bigint | undefined {
+  if (/^-?\d{1,20}$/.test(text)) return BigInt(text);
+  if (!/^-?\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,2})?$/.test(text)) return undefined;
+  const number = Number(text);
+  return Number.isSafeInteger(number) ? BigInt(number) : undefined;
+}
+
+function wrong(at: string, expected: string, node: Node): Problem {
+  return invalidBody(at, `expected ${expected}, found ${describe(node)}`);
+}
+
+/** What a node is, for messages; never its content, which may be a secret. */
+export function describe(node: Node): string {
+  switch (node.kind) {
+    case "object":
+      return "an object";
+    case "array":
+      return "an array";
+    case "string":
+      return "a string";
+    case "number":
+      return "a number";
+    case "null":
+      return "null";
+    default:
+      return `the boolean ${node.kind}`;
+  }
+}
+
+/** The text of a node exactly as it came. */
+export function textOf(bytes: Uint8Array, node: Node): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8", node.start, node.end);
+}
+
+/** A 400 that says where in the client's own body, in v1's words. `at`: dotted path, empty for the body itself. */
+export function invalidBody(at: string, what: string): Problem {
+  const where = at === "" ? "the body" : at;
+  return new Problem("INVALID_BODY", `invalid body: ${where}: ${what}`, {
+    fieldViolations: at === "" ? [] : [{ field: at, description: what }],
+  });
+}

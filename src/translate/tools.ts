@@ -1,0 +1,43 @@
+/** What may an operation do, and where does it note what it learns? */
+import type { Exchange } from "../model/exchange.ts";
+import type { Drain } from "../model/list.ts";
+import type { Match } from "../model/match.ts";
+import type { ApiRequest, ApiResponse, HeaderList } from "../model/message.ts";
+import type { UnknownPolicy } from "./body.ts";
+import type { MaskSpelling } from "./update.ts";
+
+/** A v1 request recognised, with its body. */
+export interface V1Request {
+  readonly match: Match;
+  /** The client's end-to-end fields. */
+  readonly headers: HeaderList;
+  readonly body: Uint8Array;
+}
+
+/** How one upstream wants masks spelled; `learned` is remembered by whoever hands this in. */
+export interface MaskMemory {
+  readonly known: MaskSpelling | undefined;
+  learn(spelling: MaskSpelling): void;
+}
+
+/** Everything an operation may do is handed in: it does no I/O of its own. */
+export interface Tools {
+  readonly send: (request: ApiRequest) => Promise<ApiResponse>;
+  readonly drain: Drain;
+  readonly mask: MaskMemory;
+  readonly exchange: Pick<Exchange, "unknownFields" | "defaultedFields" | "mismatches" | "notes">;
+}
+
+/** Settings of every operation. */
+export interface TranslateOptions {
+  /** v2's version segment, e.g. `v2beta1`. */
+  readonly version: string;
+  readonly unknownRequest: UnknownPolicy;
+  readonly unknownResponse: "pass" | "drop";
+  readonly insertZeros: boolean;
+  /** Which differences after an update are errors: those that were to become zero, all, or none. */
+  readonly mismatch: "zeros" | "report" | "fail";
+}
+
+/** One operation: both halves on one screen. Throws `Problem`. */
+export type Translation = (request: V1Request, tools: Tools) => Promise<ApiResponse>;

@@ -1,0 +1,170 @@
+/** Which PATCH does a v1 full replace become, and did it take effect? (Design: updates.) */
+import { type Json, member } from "../model/json.ts";
+import type { Row, WritableRow } from "../model/resource.ts";
+import type { SentField, V2Body } from "./body.ts";
+import { camelCase, snakeCase } from "./names.ts";
+import { isSame, isZero } from "./same.ts";
+
+/** How a mask names a field: as the specification does, or as the public gateway wants it. */
+export type MaskSpelling = "camelCase" | "snake_case";
+
+/** One field that the PATCH names. */
+export interface AskedField {
+  /** Dotted v1 path, for messages and metrics. */
+  readonly v1: string;
+  readonly v2Path: readonly string[];
+  readonly mask: Readonly<Record<MaskSpelling, string>>;
+  readonly row: Row & WritableRow;
+  /** JSON text sent; a zero when the client left the field out. */
+  readonly raw: string;
+}
+
+export interface Patch {
+  readonly body: string;
+  readonly asked: readonly AskedField[];
+  /** v1 fields that the client left out and that become zero. */
+  readonly defaulted: readonly string[];
+  /** v1 fields left alone although a full replace would have made them zero (conditional rows). */
+  readonly leftAlone: readonly string[];
+}
+
+/** True when a field was sent that is named only if it differs from the stored record: then one read comes first. */
+export function needsStored(rows: readonly Row[], body: V2Body): boolean {
+  return rows.some((row) => isWritable(row) && row.mask === "when-changed" && body.fields.has(row.v1));
+}
+
+/**
+ * The PATCH for a full replace: every field that v1 could set and v2 lets a PATCH change, explicit zeros for what was
+ * left out. `stored`: the v2 record as read before, when `needsStored`. Never `*`: it would wipe what v1 cannot know.
+ */
+export function buildPatch(rows: readonly Row[], body: V2Body, stored: Json | undefined): Patch {
+  const plan: Plan = { asked: [], defaulted: [], leftAlone: [] };
+  const members = collect(rows, body, stored, { v1: "", v2: [] }, plan);
+  for (const { key, raw } of body.passed) members.push(`${JSON.stringify(key)}:${raw}`);
+  return { body: `{${members.join(",")}}`, ...plan };
+}
+
+interface Plan {
+  readonly asked: AskedField[];
+  readonly defaulted: string[];
+  readonly leftAlone: string[];
+}
+interface Place {
+  readonly v1: string;
+  readonly v2: readonly string[];
+}
+
+/** The members of one message of the PATCH body; what the mask names goes into `plan`. */
+function collect(rows: readonly Row[], body: V2Body, stored: Json | undefined, place: Place, plan: Plan): string[] {
+  const members: string[] = [];
+  for (const row of rows) {
+    if (!isWritable(row) || row.v2 === null || row.mask === "never") continue;
+    const sent = body.fields.get(row.v1);
+    const at: Place = { v1: place.v1 === "" ? row.v1 : `${place.v1}.${row.v1}`, v2: [...place.v2, row.v2] };
+    const storedValue = member(stored, row.v2);
+    const raw =
+      row.mask === "members"
+        ? collectMembers(row, sent, storedValue, at, plan)
+        : chooseValue(row, sent, storedValue, at, plan);
+    if (raw === undefined) continue;
+    members.push(`${JSON.stringify(row.v2)}:${raw}`);
+    if (row.mask !== "members") plan.asked.push(asked(row, at, raw));
+  }
+  return members;
+}
+
+function collectMembers(
+  row: Row & WritableRow,
+  sent: SentField | undefined,
+  stored: Json | undefined,
+  at: Place,
+  plan: Plan,
+) {
+  if (sent?.nested === undefined || row.kind !== "message") {
+    plan.leftAlone.push(at.v1);
+    return undefined;
+  }
+  return `{${collect(row.rows, sent.nested, stored, at, plan).join(",")}}`;
+}
+
+/** The JSON text that the PATCH names for this row, or undefined when it does not name it. */
+function chooseValue(
+  row: Row & WritableRow,
+  sent: SentField | undefined,
+  stored: Json | undefined,
+  at: Place,
+  plan: Plan,
+): string | undefined {
+  switch (row.mask ?? "always") {
+    case "always":
+      if (sent === undefined) plan.defaulted.push(at.v1);
+      return sent?.raw ?? zeroText(row);
+    case "when-present":
+      // An empty secret counts as left out: reads never return it, and naming it would clear it.
+      if (sent !== undefined && !(row.presence !== "explicit" && isZero(parse(sent.raw), row))) return sent.raw;
+      plan.leftAlone.push(at.v1);
+      return undefined;
+    case "when-changed":
+      if (sent === undefined) {
+        plan.leftAlone.push(at.v1);
+        return undefined;
+      }
+      return isSame(parse(sent.raw), stored, row, false) ? undefined : sent.raw;
+    default:
+      return undefined;
+  }
+}
+
+function asked(row: Row & WritableRow, at: Place, raw: string): AskedField {
+  const names = at.v2.map((name, index) =>
+    index === at.v2.length - 1 ? (row.v2Proto ?? snakeCase(name)) : snakeCase(name),
+  );
+  const snake = names.join(".");
+  return { v1: at.v1, v2Path: at.v2, mask: { camelCase: camelCase(snake), snake_case: snake }, row, raw };
+}
+
+/** The zero of a row in v2's spelling. */
+function zeroText(row: Row & WritableRow): string {
+  if (row.kind === "enum" && row.list !== true) {
+    const zero = row.values.values.find(([v1]) => v1 === row.zero);
+    return JSON.stringify(zero?.[2] ?? null);
+  }
+  return JSON.stringify(row.zero);
+}
+
+/** A field that the platform did not store as asked. */
+export interface Mismatch {
+  readonly v1: string;
+  /** It was to become zero and did not. */
+  readonly zero: boolean;
+}
+
+/** Compares the v2 record after the PATCH with what was asked, field by field. */
+export function findMismatches(patch: Patch, record: Json): Mismatch[] {
+  const mismatches: Mismatch[] = [];
+  for (const { v1, v2Path, row, raw } of patch.asked) {
+    if (row.echo === "none") continue;
+    const wanted = parse(raw);
+    const found =
+      v2Path.reduce<Json | undefined>((value, name) => member(value, name), record) ?? fromElsewhere(row, record);
+    if (!isSame(wanted, found, row, row.echo === "normalised")) mismatches.push({ v1, zero: isZero(wanted, row) });
+  }
+  return mismatches;
+}
+
+/** Answers may show a reference only inside the object it leads to (`role.uid` for `roleUid`). */
+function fromElsewhere(row: Row, record: Json): Json | undefined {
+  for (const path of row.from ?? []) {
+    const value = path.split(".").reduce<Json | undefined>((at, name) => member(at, name), record);
+    if (!isZero(value)) return value;
+  }
+  return undefined;
+}
+
+function isWritable(row: Row): row is Row & WritableRow {
+  return row.access !== "output";
+}
+
+function parse(raw: string): Json {
+  return JSON.parse(raw) as Json;
+}
