@@ -1,20 +1,23 @@
 /** In which words is a v1 call written down, by hand, so that two servers can be asked the same? */
 import type { Json, JsonObject } from "../../src/model/json.ts";
 
-/** Who asks: may do everything; may only read; may read, but in another organisation; a token that nobody issued; no token. */
-export type Caller = "admin" | "viewer" | "outsider" | "forged" | "nobody";
+/**
+ * Who asks: `admin`, `staff` and `viewer` (who may only read) see every organisation; `outsider` may do everything, but in
+ * another organisation only; `powerless` has a token that allows nothing; `forged`: a token that nobody issued; `anonymous`: none.
+ */
+export type Caller = "admin" | "staff" | "viewer" | "outsider" | "powerless" | "forged" | "anonymous";
 
 /** What a call may use of the sandbox's seed: the same on both sides, since both have the same seed. */
 export interface Known {
   /** The root group of the organisation. */
   readonly root: string;
-  /** A group below the root that has children of its own. */
+  /** A group below the root that has ten groups below it. */
   readonly parent: string;
   /** A group without anything in it. */
   readonly leaf: string;
-  /** A root group of somebody else: `admin` may not see it, `outsider` may. */
+  /** The root group of the other organisation, the one of `outsider`. */
   readonly elsewhere: string;
-  /** Built-in role ids by name: `viewer`, `editor`, `owner`. */
+  /** The id of the built-in role of this name: `viewer`, `editor`, `owner`. */
   readonly role: (name: string) => string;
 }
 
@@ -38,9 +41,9 @@ export interface Expectation {
   /** How many records the list holds. */
   readonly items?: number | "some" | "over 200";
   /** Members that the answer's body has, nested objects in part. */
-  readonly shows?: Given<JsonObject>;
+  readonly shows?: JsonObject | ((seed: { readonly known: Known }) => JsonObject);
   /** Members of every record of the list. */
-  readonly each?: Given<JsonObject>;
+  readonly each?: JsonObject | ((seed: { readonly known: Known }) => JsonObject);
   /** The rpc code of an error. */
   readonly code?: number;
   /** A field that an error's BadRequest names. */

@@ -1,0 +1,172 @@
+/** How are two platforms kept that differ only in who translates: native v1 of one, v1 through carryover of the other? */
+import type { Json, JsonObject } from "../../src/model/json.ts";
+import { isJsonObject, member } from "../../src/model/json.ts";
+import type { ApiResponse } from "../../src/model/message.ts";
+import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Call, Caller, Given, Known, Seen } from "./call.ts";
+import { exchange } from "./http.ts";
+import { jsonDifferences } from "./json-diff.ts";
+
+/** What serves v1 over the second sandbox. */
+export interface Front {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Starts it. `startCarryover` is one; `directly` below is another, for a test of the calls themselves. */
+export type StartFront = (upstream: { readonly v2Url: string }) => Promise<Front>;
+
+/** No carryover at all: the calls reach the second sandbox's own v1. Both sides must then be equal whatever is called. */
+export const directly: StartFront = async ({ v2Url }) => ({ url: v2Url, close: async () => {} });
+
+/** One of the two, with what it has answered so far. */
+export interface Side {
+  readonly sandbox: Sandbox;
+  ask(call: Call): Promise<ApiResponse>;
+}
+
+export interface Pair {
+  readonly native: Side;
+  readonly carried: Side;
+  /** Where the two stores differ, nothing left out. */
+  storeDifferences(): string[];
+  close(): Promise<void>;
+}
+
+const START = Date.parse("2026-03-01T08:00:00.000Z");
+const SECOND = 1000;
+
+/**
+ * Two sandboxes with one seed and one clock, the second behind `start`. The clock stands still while a call is made on both
+ * sides and moves a second on before the next, so that a time that was written in vain is a difference of the stores.
+ * `both`: options of both sandboxes; `second`: further ones of the second, which only its v2 may show.
+ */
+export async function startPair(
+  start: StartFront,
+  both: SandboxOptions = {},
+  second: SandboxOptions = {},
+): Promise<Pair> {
+  let now = START;
+  const shared: SandboxOptions = { seed: "comparison", clock: () => new Date(now), ...both };
+  const [first, other] = [createSandbox(shared), createSandbox({ ...shared, ...second })];
+  const [{ url }, { url: v2Url }] = [await first.listen(), await other.listen()];
+  const front = await start({ v2Url });
+  let asked = 0;
+  const tick = () => {
+    now = START + Math.floor(asked / 2) * SECOND;
+    asked += 1;
+  };
+  return {
+    native: createSide(first, url, tick),
+    carried: createSide(other, front.url, tick),
+    storeDifferences: () => snapshotDifferences(first, other),
+    async close() {
+      await front.close();
+      await Promise.all([first.close(), other.close()]);
+    },
+  };
+}
+
+function createSide(sandbox: Sandbox, url: string, tick: () => void): Side {
+  const answers = new Map<string, Json>();
+  const seen: Seen = {
+    known: knownOf(sandbox),
+    answer: (call) => valueOf(answers, call),
+    id: (call) => identityIn(valueOf(answers, call), call),
+    item: (call, name, value) => itemIn(valueOf(answers, call), call, name, value),
+  };
+  return {
+    sandbox,
+    async ask(call) {
+      tick();
+      const answer = await exchange({
+        method: call.method,
+        url,
+        target: given(call.path, seen),
+        headers: { ...authorization(sandbox, call.as ?? "admin"), ...call.headers },
+        body: bytes(call.body === undefined ? undefined : given(call.body, seen)),
+      });
+      answers.set(call.name, parsed(answer));
+      return answer;
+    },
+  };
+}
+
+/** The value, made with what this side has seen where the call asks for that. */
+function given<T>(value: Given<T>, seen: Seen): T {
+  return typeof value === "function" ? (value as (seen: Seen) => T)(seen) : value;
+}
+
+function authorization(sandbox: Sandbox, caller: Caller): Record<string, string> {
+  if (caller === "anonymous") return {};
+  if (caller === "forged") return { authorization: "Bearer nobody-issued-this" };
+  return { authorization: `Bearer ${sandbox.token(tokenName(sandbox, caller))}` };
+}
+
+function tokenName(sandbox: Sandbox, caller: Caller): string {
+  if (caller === "outsider") return `admin@${sandbox.wellKnown.otherRootGroup}`;
+  return caller === "powerless" ? "nobody" : caller;
+}
+
+function bytes(body: Json | Uint8Array | undefined): Uint8Array | undefined {
+  if (body === undefined || body instanceof Uint8Array) return body;
+  return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+}
+
+/** What every side knows of the seed. */
+export function knownOf(sandbox: Sandbox): Known {
+  const { rootGroup, otherRootGroup, someGroup, emptyGroup } = sandbox.wellKnown;
+  const roles = sandbox.snapshot().roles.filter((role) => !String(role["uid"]).includes("/"));
+  return {
+    root: rootGroup,
+    parent: someGroup,
+    leaf: emptyGroup,
+    elsewhere: otherRootGroup,
+    role(name) {
+      const uid = roles.find((role) => role["name"] === name)?.["uid"];
+      if (typeof uid !== "string") throw new Error(`the seed has no built-in role ${name}`);
+      return uid;
+    },
+  };
+}
+
+/** The body as JSON; null when it is none. */
+export function parsed(answer: ApiResponse): Json {
+  try {
+    return JSON.parse(new TextDecoder().decode(answer.body)) as Json;
+  } catch {
+    return null;
+  }
+}
+
+function valueOf(answers: ReadonlyMap<string, Json>, call: string): Json {
+  const answer = answers.get(call);
+  if (answer === undefined) throw new Error(`no call named ${call} was made before`);
+  return answer;
+}
+
+function items(answer: Json): Json[] {
+  const list = member(answer, "items");
+  return Array.isArray(list) ? list : [];
+}
+
+function identityIn(answer: Json, call: string): string {
+  const id = member(answer, "id") ?? member(items(answer)[0], "id");
+  if (typeof id !== "string")
+    throw new Error(`the answer of ${call} has no id: ${JSON.stringify(answer).slice(0, 300)}`);
+  return id;
+}
+
+function itemIn(answer: Json, call: string, name: string, value: Json): JsonObject {
+  const found = items(answer).find((item) => member(item, name) === value);
+  if (!isJsonObject(found))
+    throw new Error(`the list of ${call} has no record whose ${name} is ${JSON.stringify(value)}`);
+  return found;
+}
+
+function snapshotDifferences(first: Sandbox, other: Sandbox): string[] {
+  const [left, right] = [first.snapshot(), other.snapshot()];
+  // Whole texts first: comparing tens of thousands of values one by one after each write would take long.
+  return JSON.stringify(left) === JSON.stringify(right) ? [] : jsonDifferences(left, right);
+}
