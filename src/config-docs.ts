@@ -1,0 +1,56 @@
+/** How do the options read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
+import { type Option, optionsOf } from "./config-options.ts";
+import { settingsJsonSchema } from "./config-schema.ts";
+
+/** `docs/config.schema.json`: for editors and for checking a file before it is used. */
+export function schemaFile(): string {
+  const schema = { title: "carryover configuration", ...settingsJsonSchema() };
+  // Lists of plain values on one line, as the formatter of this project has them.
+  const flat = (list: string) => list.replace(/\s*\n\s*/g, " ").replace(/^\[ | \]$/g, (edge) => edge.trim());
+  return `${JSON.stringify(schema, null, 2).replace(/\[\n[^[\]{}]*\]/g, flat)}\n`;
+}
+
+/** `docs/configuration.md`. */
+export function optionsPage(): string {
+  const options = optionsOf(settingsJsonSchema());
+  return [...HEAD, ...options.map(row), ""].join("\n");
+}
+
+const HEAD = [
+  "# Configuration",
+  "",
+  "This page is made from the options themselves; `npx vitest run test/config-docs.test.ts -u` writes it anew.",
+  "",
+  "Every option has one path. `upstream.v2.url` is",
+  "",
+  "- a flag: `--upstream-v2-url`,",
+  "- a variable: `CARRYOVER_UPSTREAM_V2_URL` (an empty variable is as good as none),",
+  "- a place in the YAML file that `--config` or `CARRYOVER_CONFIG` names: `upstream: { v2: { url: … } }`.",
+  "",
+  "Flags win over variables, variables over the file, the file over defaults. Anything that is not an option is an error,",
+  "in the file as among the variables (those that Kubernetes sets for a Service called `carryover` excepted).",
+  "Editors check a file against [`config.schema.json`](config.schema.json).",
+  "",
+  "| form | written as |",
+  "|---|---|",
+  "| seconds | `45`, `45s`, `1500ms`, `1m`, `1h`; a bare number is seconds |",
+  "| bytes | `1048576`, `64KiB`, `256MiB`, `1GiB`; a bare number is bytes |",
+  "| list | a YAML list; as a flag or a variable, separated by commas |",
+  "| file | a path, from the working directory; read once, at start |",
+  "| url | `http` or `https`, without credentials, query and fragment |",
+  "| `resource=…` | a YAML map; as a flag or a variable `group=cover,default=count` |",
+  "",
+  "| option | form | default | limits | |",
+  "|---|---|---|---|---|",
+];
+
+function row(option: Option): string {
+  const cells = [
+    `\`${option.path}\``,
+    option.form.replaceAll("|", " \\| "),
+    option.default === undefined ? "–" : `\`${option.default}\``,
+    option.limits,
+    option.description,
+  ];
+  return `| ${cells.join(" | ")} |`;
+}

@@ -1,0 +1,250 @@
+/** Which options are there, of what type, with which default and limits? (The only home of an option; design section 10.) */
+import { z } from "zod";
+import {
+  DURATION_PATTERN,
+  isNetwork,
+  isPathPrefix,
+  readBytes,
+  readSeconds,
+  SIZE_PATTERN,
+  showBytes,
+  urlFault,
+} from "./config-values.ts";
+
+/** Every leaf says in `x-form` how it is written, and in `error` what is expected: nothing else states either. */
+const form = (name: string) => ({ "x-form": name });
+
+const text = (expected: string) => z.string({ error: expected }).min(1, { error: expected });
+
+const file = text("expected the path of a file").meta(form("file"));
+
+function whole(min: number, max: number) {
+  const error = `expected a whole number from ${min} to ${max}`;
+  return z.int({ error }).min(min, { error }).max(max, { error }).meta(form("number"));
+}
+
+function seconds(min: number, max: number) {
+  const error = `expected a duration from ${min} to ${max} seconds, such as ${max}, ${max}s or 1500ms`;
+  return z
+    .union([z.number().min(min).max(max), z.string().regex(DURATION_PATTERN, { error })], { error })
+    .transform((value) => readSeconds(value) ?? Number.NaN)
+    .refine((value) => value >= min && value <= max, { error })
+    .meta(form("seconds"));
+}
+
+function bytes(min: number, max: number) {
+  const error = `expected a size from ${showBytes(min)} to ${showBytes(max)}, such as ${max}, 64KiB or 1MiB`;
+  return z
+    .union([z.int().min(min).max(max), z.string().regex(SIZE_PATTERN, { error })], { error })
+    .transform((value) => readBytes(value) ?? Number.NaN)
+    .refine((value) => value >= min && value <= max, { error })
+    .meta(form("bytes"));
+}
+
+function oneOf<const Names extends readonly string[]>(...names: Names) {
+  return z.enum(names, { error: `expected one of ${names.join(", ")}` }).meta(form(names.join("|")));
+}
+
+function listOf(item: z.ZodString, expected: string) {
+  return z.array(item, { error: `expected a list, each ${expected}` }).meta(form("list"));
+}
+
+const url = text("expected an http or https URL")
+  .superRefine((value, context) => {
+    const fault = urlFault(value);
+    if (fault === undefined) return;
+    context.addIssue({
+      code: "custom",
+      message: `${fault}; expected http(s)://host[:port][/path] without credentials`,
+    });
+  })
+  .meta({ ...form("url"), format: "uri" });
+
+const NETWORK = "expected a network such as 10.0.0.0/8, or an address";
+const PREFIX = "expected a path such as /gateway, without a slash at its end";
+const port = whole(0, 65535);
+const MiB = 1024 ** 2;
+
+const tls = z
+  .strictObject({
+    caFile: file.optional().describe("PEM file of the authorities to trust instead of the system's"),
+    certFile: file.optional().describe("PEM file of the client certificate to show; needs keyFile"),
+    keyFile: file.optional().describe("PEM file of that certificate's private key"),
+  })
+  .prefault({});
+
+const timeouts = z
+  .strictObject({
+    connectSeconds: seconds(0.01, 59).prefault("3s").describe("For TCP and TLS together"),
+    headersSeconds: seconds(0.01, 59).prefault("15s").describe("From the end of a request to the head of its answer"),
+    bodySeconds: seconds(0.01, 59).prefault("15s").describe("Between two pieces of an answer's body"),
+  })
+  .prefault({});
+
+const connections = whole(1, 10_000)
+  .default(128)
+  .describe("Most connections to this upstream at a time; further calls wait in line");
+
+const v2 = z.strictObject({
+  url: url.describe("Where the v2 API is; a path in it stands before every v2 path. Required"),
+  version: z
+    .string({ error: "expected a version such as v2beta1" })
+    .regex(/^v2[a-z0-9]{0,16}$/, { error: "expected a version such as v2beta1" })
+    .meta(form("version"))
+    .default("v2beta1")
+    .describe("Version segment of v2 paths"),
+  maskSpelling: oneOf("auto", "camelCase", "snake_case")
+    .default("auto")
+    .describe("How updateMask names fields; auto learns it from the first refusal"),
+  audience: text("expected an audience")
+    .meta(form("audience"))
+    .optional()
+    .describe("Audience that tokens for v2 carry; default: upstream.v2.url"),
+  tls,
+  timeouts,
+  connections,
+});
+
+const v1 = z.strictObject({
+  url: url.describe("Where the platform's own v1 is; without it, operations that v2 lacks are refused"),
+  tls,
+  timeouts,
+  connections,
+});
+
+const sts = z.strictObject({
+  url: url.describe("Where tokens are exchanged; /sts/exchange goes there untouched"),
+  tls,
+  timeouts,
+  connections,
+});
+
+const listen = z.strictObject({
+  host: text("expected an address or a host name")
+    .meta(form("host"))
+    .default("0.0.0.0")
+    .describe("Address to listen on"),
+  port: port.default(8080).describe("Port to listen on; 0 takes a free one"),
+  basePath: z
+    .string({ error: `${PREFIX}, or nothing` })
+    .refine((value) => value === "" || isPathPrefix(value), { error: `${PREFIX}, or nothing` })
+    .meta(form("path"))
+    .default("")
+    .describe("Path that stands before every path clients ask for"),
+  publicUrl: url.optional().describe("What clients call carryover; used for aud, Link and Location"),
+  trustedProxies: listOf(z.string({ error: NETWORK }).refine(isNetwork, { error: NETWORK }), NETWORK.slice(9))
+    .default([])
+    .describe("Networks whose X-Forwarded-* headers are believed"),
+  extraPrefixes: listOf(z.string({ error: PREFIX }).refine(isPathPrefix, { error: PREFIX }), PREFIX.slice(9))
+    .default([])
+    .describe("Further path prefixes to pass on to v2 untouched"),
+});
+
+const admin = z.strictObject({
+  host: text("expected an address or a host name")
+    .meta(form("host"))
+    .default("127.0.0.1")
+    .describe("Address of the admin port"),
+  port: port.default(8081).describe("Port for health, metrics and views; 0 takes a free one"),
+  tokenFile: file
+    .optional()
+    .describe("File with the token that views ask for; without one they answer to this machine only"),
+});
+
+const witness = oneOf("none", "count", "cover");
+const lists = z.strictObject({
+  require: z
+    .union([witness, z.record(z.string(), witness)], {
+      error: "expected none, count or cover, or a map of resource names (and default) to one of them",
+    })
+    .transform(readRequirement)
+    .meta(form("none|count|cover|resource=...,default=..."))
+    .prefault("none")
+    .describe("What a list must prove to be answered (none, count or cover), for all or per resource"),
+  maxPages: whole(1, 100_000).default(600).describe("Most pages of one list"),
+  maxRecords: whole(1, 10_000_000).default(120_000).describe("Most records of one list"),
+  maxBytes: bytes(1024, 4096 * MiB)
+    .prefault("256MiB")
+    .describe("Most bytes of one list's records"),
+  maxSeconds: seconds(1, 58).prefault("45s").describe("Longest time for one list; below limits.requestSeconds"),
+  maxConcurrent: whole(1, 10_000).default(16).describe("Lists drained at a time"),
+  maxConcurrentPerCredential: whole(1, 10_000).default(4).describe("Lists drained at a time for one credential"),
+});
+
+const limits = z.strictObject({
+  bodyBytes: bytes(1024, 64 * MiB)
+    .prefault("1MiB")
+    .describe("Largest request body"),
+  headerBytes: bytes(1024, MiB).prefault("16KiB").describe("Largest request head: request line and headers"),
+  uriBytes: bytes(256, MiB).prefault("8KiB").describe("Longest request target; below limits.headerBytes"),
+  inFlight: whole(1, 1_000_000).default(1000).describe("Requests under way at a time; further ones get 503"),
+  requestSeconds: seconds(1, 59).prefault("50s").describe("Longest time for one request; below the 60 s of an ingress"),
+});
+
+/** The schema of the whole configuration file; flags and variables are merged into the same tree. */
+export const SettingsSchema = z.strictObject({
+  listen: listen.prefault({}),
+  admin: admin.prefault({}),
+  upstream: z.strictObject({ v2, v1: v1.optional(), sts: sts.optional() }),
+  lists: lists.prefault({}),
+  updates: z
+    .strictObject({
+      mismatch: oneOf("zeros", "report", "fail")
+        .default("zeros")
+        .describe("Which fields must be stored as a PUT asked: those to become zero, none (only reported), or all"),
+    })
+    .prefault({}),
+  unknownFields: z
+    .strictObject({
+      request: oneOf("drop", "pass", "refuse").default("drop").describe("Fields of a request that v1 does not know"),
+      response: oneOf("pass", "drop")
+        .default("pass")
+        .describe("Fields of an answer that neither version is known to have"),
+    })
+    .prefault({}),
+  fallback: oneOf("native", "refuse")
+    .optional()
+    .describe("Operations that v2 lacks: served by native v1, or refused; default: native when upstream.v1.url is set"),
+  limits: limits.prefault({}),
+  log: z
+    .strictObject({
+      level: oneOf("debug", "info", "warn", "error", "silent")
+        .default("info")
+        .describe("Least severity to log; requests are logged at info"),
+    })
+    .prefault({}),
+});
+
+/** What the schema gives: every default filled in, units in the names, files still as paths. */
+export type Settings = z.output<typeof SettingsSchema>;
+
+/** What a list must prove: for one resource, or for all others. */
+export interface ListRequirement {
+  readonly default: "none" | "count" | "cover";
+  readonly resources: ReadonlyMap<string, "none" | "count" | "cover">;
+}
+
+function readRequirement(given: string | Record<string, string>): ListRequirement {
+  const level = (value: string | undefined) => (value === "count" || value === "cover" ? value : "none");
+  if (typeof given === "string") return { default: level(given), resources: new Map() };
+  const rows = Object.entries(given).map(([name, value]) => [name, level(value)] as const);
+  const named = new Map(rows);
+  const others = named.get("default");
+  named.delete("default");
+  return { default: others ?? "none", resources: named };
+}
+
+/**
+ * The schema as JSON Schema (draft 2020-12) of a configuration file. Nothing is required in it: what a file lacks may
+ * come from a variable or a flag.
+ */
+export function settingsJsonSchema(): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(SettingsSchema, {
+    io: "input",
+    reused: "inline",
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.required;
+      if (jsonSchema.type === "object") delete jsonSchema.default;
+    },
+  });
+}

@@ -1,0 +1,162 @@
+/** Which configuration does this process run with, and what is wrong with the one it was given? */
+import { contradictions, doubts, type Remark } from "./config-checks.ts";
+import { ConfigError, didYouMean, type Fault, nearest, textOf } from "./config-fault.ts";
+import { judge } from "./config-judge.ts";
+import { type Option, optionsOf } from "./config-options.ts";
+import { type Settings, settingsJsonSchema } from "./config-schema.ts";
+import { FILE_VARIABLE, gather, type Sources } from "./config-sources.ts";
+
+/** Contents of PEM files, as `tls.*` names them. */
+export interface Tls {
+  readonly caFile?: Uint8Array;
+  readonly certFile?: Uint8Array;
+  readonly keyFile?: Uint8Array;
+}
+
+type WithTls<Upstream> = Readonly<Omit<Upstream, "tls">> & { readonly tls: Tls };
+
+/** Complete, checked and frozen. Durations are seconds, sizes bytes, TLS files are read. */
+export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "fallback">> {
+  readonly upstream: {
+    readonly v2: WithTls<Settings["upstream"]["v2"]> & { readonly audience: string };
+    readonly v1?: WithTls<NonNullable<Settings["upstream"]["v1"]>>;
+    readonly sts?: WithTls<NonNullable<Settings["upstream"]["sts"]>>;
+  };
+  readonly admin: Readonly<Settings["admin"]> & {
+    /** Contents of `tokenFile` without white space around it. */
+    readonly token?: string;
+  };
+  readonly fallback: "native" | "refuse";
+}
+
+/** Where `loadConfig` looks. */
+export interface ConfigInput {
+  /** As commander hands them over (`upstreamV2Url`, `config`); keys that are no option are the command's and not looked at. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Reads a whole file; throws when it cannot. */
+  readonly readFile: (path: string) => Uint8Array;
+  /** Names that `lists.require` may use; any name is taken when they are not given. */
+  readonly resources?: readonly string[];
+}
+
+/** All options, in the order of the documentation. */
+export function configOptions(): readonly Option[] {
+  return optionsOf(settingsJsonSchema());
+}
+
+/** One flag as commander takes it. */
+export interface OptionFlag {
+  /** `--upstream-v2-url <url>`. */
+  readonly flags: string;
+  readonly attribute: string;
+  readonly description: string;
+  /** For the help text only: the loader fills defaults in, so that variables and the file can speak first. */
+  readonly default: string | undefined;
+  readonly env: string;
+}
+
+/** Every option as a flag, `--config` first. */
+export function optionFlags(): readonly OptionFlag[] {
+  const config = {
+    flags: "--config <file>",
+    attribute: "config",
+    description: "YAML file with any of these options",
+    default: undefined,
+    env: FILE_VARIABLE,
+  };
+  const others = configOptions().map((option) => ({
+    flags: `${option.flag} <${option.form}>`,
+    attribute: option.attribute,
+    description: option.description,
+    default: option.default,
+    env: option.variable,
+  }));
+  return [config, ...others];
+}
+
+/**
+ * Flags over variables over the file over defaults (design: configuration). Reads the configuration file and the files
+ * that options name. Throws ConfigError with every fault that it can see.
+ */
+export function loadConfig(input: ConfigInput): { readonly config: Config; readonly warnings: readonly string[] } {
+  const options = configOptions();
+  const gathered = gather({ flags: input.flags, env: input.env, file: configFile(input) }, options);
+  const settings = judge(gathered, options);
+  const locate = (remark: Remark): Fault => ({ ...remark, where: gathered.locate(remark.path.split(".")) });
+  const remarks = [...contradictions(settings), ...unknownResources(settings, input.resources ?? [])];
+  const config = complete(settings, (path, name) => {
+    const read = readBytes(input.readFile, name);
+    if (typeof read === "string") remarks.push({ path, what: read, remedy: "name a file that is there and not empty" });
+    return typeof read === "string" ? new Uint8Array() : read;
+  });
+  if (remarks.length > 0) throw new ConfigError(remarks.map(locate));
+  return { config: deepFreeze(config), warnings: doubts(settings).map(locate).map(textOf) };
+}
+
+/** The configuration file that a flag or a variable names. */
+function configFile({ flags, env, readFile }: ConfigInput): Sources["file"] {
+  const flag = Object.hasOwn(flags, "config") ? flags["config"] : undefined;
+  const name = typeof flag === "string" ? flag : env[FILE_VARIABLE];
+  if (name === undefined || name === "") return undefined;
+  const where = typeof flag === "string" ? "--config" : FILE_VARIABLE;
+  const read = readBytes(readFile, name);
+  if (typeof read !== "string") return { name, text: new TextDecoder().decode(read) };
+  throw new ConfigError([{ where, what: read, remedy: "name a YAML file that is there and not empty" }]);
+}
+
+/** The contents, or what is wrong with the file. */
+function readBytes(readFile: ConfigInput["readFile"], name: string): Uint8Array | string {
+  try {
+    const bytes = readFile(name);
+    return new TextDecoder().decode(bytes).trim() === "" ? `${name} is empty` : bytes;
+  } catch (error) {
+    return `${name} cannot be read (${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+function unknownResources(settings: Settings, known: readonly string[]): readonly Remark[] {
+  const names = known.length === 0 ? [] : [...settings.lists.require.resources.keys()];
+  return names
+    .filter((name) => !known.includes(name))
+    .map((name) => ({
+      path: `lists.require.${name}`,
+      what: "there is no such resource",
+      remedy: didYouMean(nearest(name, known)),
+    }));
+}
+
+/** Fills in what follows from other options, and the contents of files: `read` is given the option and its file. */
+function complete(settings: Settings, read: (path: string, name: string) => Uint8Array): Config {
+  const withTls = <U extends { readonly tls: Settings["upstream"]["v2"]["tls"] }>(name: string, upstream: U) => {
+    const files = Object.entries(upstream.tls).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const tls: Tls = Object.fromEntries(files.map(([key, file]) => [key, read(`upstream.${name}.tls.${key}`, file)]));
+    return { ...upstream, tls };
+  };
+  const { v2, v1, sts } = settings.upstream;
+  const { tokenFile } = settings.admin;
+  return {
+    ...settings,
+    upstream: {
+      v2: { ...withTls("v2", v2), audience: v2.audience ?? v2.url },
+      ...(v1 === undefined ? {} : { v1: withTls("v1", v1) }),
+      ...(sts === undefined ? {} : { sts: withTls("sts", sts) }),
+    },
+    admin: {
+      ...settings.admin,
+      ...(tokenFile === undefined ? {} : { token: tokenOf(read("admin.tokenFile", tokenFile)) }),
+    },
+    fallback: settings.fallback ?? (v1 === undefined ? "refuse" : "native"),
+  };
+}
+
+function tokenOf(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes).trim();
+}
+
+function deepFreeze<T>(value: T): T {
+  // Arrays of bytes cannot be frozen, and maps have no frozen form: both are read-only by type.
+  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || value instanceof Map) return value;
+  for (const child of Object.values(value)) deepFreeze(child);
+  return Object.freeze(value);
+}

@@ -1,0 +1,391 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../src/config.ts";
+import { ConfigError } from "../src/config-fault.ts";
+
+const V2 = "https://api.example";
+
+interface Given {
+  readonly flags?: Record<string, unknown>;
+  readonly env?: Record<string, string>;
+  readonly files?: Record<string, string>;
+  readonly yaml?: string;
+  readonly resources?: readonly string[];
+}
+
+function input({ flags = {}, env = {}, files = {}, yaml, resources }: Given): ConfigInput {
+  const all = new Map(Object.entries(yaml === undefined ? files : { ...files, "c.yaml": yaml }));
+  return {
+    flags: yaml === undefined ? flags : { config: "c.yaml", ...flags },
+    env,
+    readFile: (path) => {
+      const text = all.get(path);
+      if (text === undefined) throw new Error("ENOENT");
+      return new TextEncoder().encode(text);
+    },
+    ...(resources === undefined ? {} : { resources }),
+  };
+}
+
+const load = (given: Given) => loadConfig(input({ ...given, flags: { upstreamV2Url: V2, ...given.flags } }));
+
+function faults(given: Given, withUrl = true): readonly string[] {
+  const flags = withUrl ? { upstreamV2Url: V2, ...given.flags } : (given.flags ?? {});
+  try {
+    loadConfig(input({ ...given, flags }));
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults.map((f) => `${f.where}: ${f.what}; ${f.remedy}`);
+    throw error;
+  }
+  return [];
+}
+
+describe("defaults", () => {
+  test("an address is enough, everything else has a default", () => {
+    const { config, warnings } = load({});
+    expect(warnings).toEqual([]);
+    expect(config).toMatchObject({
+      listen: { host: "0.0.0.0", port: 8080, basePath: "", trustedProxies: [], extraPrefixes: [] },
+      admin: { host: "127.0.0.1", port: 8081 },
+      upstream: {
+        v2: {
+          url: V2,
+          audience: V2,
+          version: "v2beta1",
+          maskSpelling: "auto",
+          connections: 128,
+          tls: {},
+          timeouts: { connectSeconds: 3, headersSeconds: 15, bodySeconds: 15 },
+        },
+      },
+      lists: { maxPages: 600, maxRecords: 120_000, maxBytes: 268_435_456, maxSeconds: 45, maxConcurrent: 16 },
+      updates: { mismatch: "zeros" },
+      unknownFields: { request: "drop", response: "pass" },
+      fallback: "refuse",
+      limits: { bodyBytes: 1_048_576, headerBytes: 16_384, uriBytes: 8192, requestSeconds: 50 },
+      log: { level: "info" },
+    });
+    expect(config.upstream.v1).toBeUndefined();
+    expect(config.lists.require).toEqual({ default: "none", resources: new Map() });
+  });
+
+  test("native v1 serves what v2 lacks once its address is known, unless told to refuse", () => {
+    expect(load({ flags: { upstreamV1Url: "https://v1" } }).config.fallback).toBe("native");
+    expect(load({ flags: { upstreamV1Url: "https://v1", fallback: "refuse" } }).config.fallback).toBe("refuse");
+  });
+
+  test("the configuration is frozen to its leaves", () => {
+    const { config } = load({});
+    expect(() => Object.assign(config.upstream.v2.timeouts, { bodySeconds: 1 })).toThrow(TypeError);
+    expect(() => (config.listen.trustedProxies as string[]).push("x")).toThrow(TypeError);
+  });
+});
+
+describe("sources", () => {
+  test("flags win over variables, variables over the file, the file over defaults", () => {
+    const yaml = "listen:\n  port: 1\n  host: file\nadmin:\n  port: 5\nlog:\n  level: warn\n";
+    const env = { CARRYOVER_LISTEN_PORT: "2", CARRYOVER_LISTEN_HOST: "variable" };
+    const { config } = load({ yaml, env, flags: { listenPort: "3" } });
+    expect(config.listen.port).toBe(3);
+    expect(config.listen.host).toBe("variable");
+    expect(config.admin.port).toBe(5);
+    expect(config.log.level).toBe("warn");
+  });
+
+  test("a variable may name the file, and a flag another one", () => {
+    const files = { "a.yaml": "log: {level: warn}", "b.yaml": "log: {level: error}" };
+    const env = { CARRYOVER_CONFIG: "a.yaml" };
+    expect(load({ files, env }).config.log.level).toBe("warn");
+    expect(load({ files, env, flags: { config: "b.yaml" } }).config.log.level).toBe("error");
+  });
+
+  test("an empty variable and an empty key are as good as none", () => {
+    const { config } = load({ env: { CARRYOVER_LISTEN_PORT: "" }, yaml: "listen:\nadmin:\n  port:\n" });
+    expect(config.listen.port).toBe(8080);
+    expect(config.admin.port).toBe(8081);
+  });
+
+  test("flags that are no option belong to the command", () => {
+    expect(load({ flags: { json: true } }).config.log.level).toBe("info");
+  });
+
+  test.each(configOptions().map((option) => [option.path, option] as const))(
+    "%s is read from every source",
+    (_, option) => {
+      const [, leaf = ""] = /([^.]+)$/.exec(option.path) ?? [];
+      const wrong = "\u0000not-a-value";
+      // A value that no option takes, or one that every text option takes: either way each source must be heard.
+      const seen = [
+        faultsOrValue({ flags: { [option.attribute]: wrong } }, option.path),
+        faultsOrValue({ env: { [option.variable]: wrong } }, option.path),
+        faultsOrValue({ yaml: nested(option.path, wrong) }, option.path),
+      ];
+      expect(seen, leaf).toEqual([
+        expect.stringContaining(`heard ${option.flag}`),
+        expect.stringContaining(`heard ${option.variable}`),
+        expect.stringMatching(/^heard c\.yaml:\d+:\d+/),
+      ]);
+    },
+  );
+
+  function nested(path: string, value: string): string {
+    return JSON.stringify(path.split(".").reduceRight<unknown>((inner, key) => ({ [key]: inner }), value));
+  }
+
+  /** `heard <place>` when the source is blamed, or when its value is in the configuration. */
+  function faultsOrValue(given: Given, path: string): string {
+    const needed = path === "upstream.v2.url" ? {} : { upstreamV2Url: V2 };
+    const upstream = /^upstream\.(v1|sts)\.(?!url)/.exec(path)?.[1];
+    const also = upstream === undefined ? {} : { [`upstream${upstream === "v1" ? "V1" : "Sts"}Url`]: V2 };
+    const both = { ...given, flags: { ...needed, ...also, ...given.flags } };
+    const found = faults(both, false);
+    if (found.length > 0) return `heard ${found.find((fault) => !fault.includes("has no effect")) ?? found[0]}`;
+    const { config } = loadConfig(input(both));
+    const value = path.split(".").reduce<unknown>((node, key) => (node as Record<string, unknown>)[key], config);
+    const place = given.yaml === undefined ? (Object.keys(given.env ?? {})[0] ?? "") : "c.yaml:1:1";
+    const flag = configOptions().find((option) => option.path === path)?.flag;
+    const heard = given.env === undefined && given.yaml === undefined ? flag : place;
+    return value === "\u0000not-a-value" ? `heard ${heard}` : `not heard: ${JSON.stringify(value)}`;
+  }
+});
+
+describe("values", () => {
+  test.each([
+    ["30", 30],
+    ["30s", 30],
+    ["1500ms", 1.5],
+    ["0.5m", 30],
+  ])("a duration %s is %s seconds", (text, seconds) => {
+    expect(load({ flags: { listsMaxSeconds: text } }).config.lists.maxSeconds).toBe(seconds);
+    expect(load({ yaml: `lists: { maxSeconds: ${text} }` }).config.lists.maxSeconds).toBe(seconds);
+  });
+
+  test.each([
+    ["2048", 2048],
+    ["2KiB", 2048],
+    ["2 MiB", 2_097_152],
+    ["1GiB", 1_073_741_824],
+  ])("a size %s is %s bytes", (text, bytes) => {
+    expect(load({ flags: { listsMaxBytes: text } }).config.lists.maxBytes).toBe(bytes);
+    expect(load({ yaml: `lists: { maxBytes: ${text} }` }).config.lists.maxBytes).toBe(bytes);
+  });
+
+  test.each(["45x", "-1", "1e3", "", " 5", "0x10", "5 s s", "59s"])("%j is no duration for a list", (text) => {
+    expect(faults({ flags: { listsMaxSeconds: text } })).toHaveLength(1);
+  });
+
+  test("lists.require takes one word for all, or a map by resource", () => {
+    const one = load({ env: { CARRYOVER_LISTS_REQUIRE: "count" } }).config.lists.require;
+    expect(one).toEqual({ default: "count", resources: new Map() });
+    const map = { default: "count", resources: new Map([["group", "cover"]]) };
+    expect(load({ flags: { listsRequire: "group=cover,default=count" } }).config.lists.require).toEqual(map);
+    expect(load({ yaml: "lists: { require: { group: cover, default: count } }" }).config.lists.require).toEqual(map);
+  });
+
+  test("a resource that does not exist is refused with the nearest that does", () => {
+    const found = faults({ yaml: "lists:\n  require:\n    gruop: cover", resources: ["group", "role"] });
+    expect(found).toEqual(["c.yaml:3:12 lists.require.gruop: there is no such resource; did you mean group?"]);
+  });
+
+  test("networks and prefixes are lists, in the file or with commas", () => {
+    const { config } = load({
+      env: { CARRYOVER_LISTEN_TRUSTED_PROXIES: "10.0.0.0/8, fd00::/8" },
+      yaml: "listen: { extraPrefixes: [/status, /a/b] }",
+    });
+    expect(config.listen.trustedProxies).toEqual(["10.0.0.0/8", "fd00::/8"]);
+    expect(config.listen.extraPrefixes).toEqual(["/status", "/a/b"]);
+  });
+
+  test.each(["10.0.0.0/33", "10.0.0/8", "x", "10.0.0.0/8/8", "10.0.0.0/", "::/129", "10.0.0.0/08"])(
+    "%s is no network",
+    (network) => {
+      expect(faults({ flags: { listenTrustedProxies: network } })).toEqual([
+        expect.stringMatching(/^--listen-trusted-proxies: got .*expected a network/),
+      ]);
+    },
+  );
+
+  test.each(["gateway", "/", "/a/", "/a//b", "/a/../b", "/a%20", "/a?b"])("%s is no base path", (path) => {
+    expect(faults({ flags: { listenBasePath: path } })).toHaveLength(1);
+  });
+});
+
+describe("faults", () => {
+  test("without an address of v2 nothing starts, and the way to set it is said", () => {
+    expect(faults({}, false)).toEqual([
+      "upstream.v2.url: required, and not set; set --upstream-v2-url, CARRYOVER_UPSTREAM_V2_URL or upstream.v2.url in the file",
+    ]);
+  });
+
+  test("every fault is listed, each with its place", () => {
+    const yaml = "listen:\n  prot: 1\nlimits:\n  inFlight: many\nfallbak: native\n";
+    const found = faults({ yaml, env: { CARRYOVER_LOG_LEVEL: "loud", CARRYOVER_LOGLEVEL: "info" } });
+    expect(found.toSorted()).toEqual([
+      "CARRYOVER_LOGLEVEL: there is no such option; did you mean CARRYOVER_LOG_LEVEL?",
+      'CARRYOVER_LOG_LEVEL: got "loud"; expected one of debug, info, warn, error, silent',
+      "c.yaml:2:3 listen.prot: there is no such option; did you mean listen.port?",
+      'c.yaml:4:13 limits.inFlight: got "many"; expected a whole number from 1 to 1000000',
+      "c.yaml:5:1 fallbak: there is no such option; did you mean fallback?",
+    ]);
+  });
+
+  test.each(["lists: { readers: 4 }", "cutover: { mode: native }", "clients: { max: 3 }", "__proto__: { a: 1 }"])(
+    "an option that nothing uses is refused: %s",
+    (yaml) => {
+      expect(faults({ yaml })).toEqual([expect.stringContaining("there is no such option")]);
+    },
+  );
+
+  test("a key in the wrong place is told where it belongs", () => {
+    expect(faults({ yaml: "maxPages: 3" })).toEqual([expect.stringContaining("did you mean lists.maxPages?")]);
+  });
+
+  test.each([
+    ["https://user:hunter2@host", "the URL holds credentials"],
+    ["https://host/?token=hunter2", "the URL holds a query or a fragment"],
+    ["ftp://hunter2", "the scheme is neither http nor https"],
+    ["hunter2", "this is no URL"],
+  ])("an address %s is refused and never repeated", (url, what) => {
+    const found = faults({ flags: { upstreamV2Url: url } });
+    expect(found).toEqual([expect.stringContaining(what)]);
+    expect(found[0]).not.toContain("hunter2");
+  });
+
+  test("a file that is no YAML is blamed with its line, and nothing else is", () => {
+    expect(faults({ yaml: "listen:\n  port: [1\n" })).toEqual([expect.stringMatching(/^c\.yaml:\d+:\d+: /)]);
+    expect(faults({ yaml: "a: 1\na: 2\n" })).toEqual([expect.stringMatching(/^c\.yaml:2:1: .*unique/)]);
+    expect(faults({ yaml: "- 1" })).toEqual([expect.stringContaining("not a map of options")]);
+    expect(faults({ flags: { config: "absent.yaml" } })).toEqual([
+      expect.stringMatching(/^--config: absent\.yaml cannot/),
+    ]);
+  });
+
+  test("a map where a value belongs, and a value where a map belongs, are refused", () => {
+    expect(faults({ yaml: "listen: 5" })).toEqual(["c.yaml:1:9 listen: got 5; expected a map of options"]);
+    expect(faults({ yaml: "listen: { port: { a: 1 } }" })).toEqual([expect.stringContaining('got {"a":1}')]);
+    expect(faults({ yaml: "upstream: []" }, false)).toEqual([expect.stringContaining("expected a map of options")]);
+  });
+
+  test("native without an upstream for it is refused", () => {
+    expect(faults({ env: { CARRYOVER_FALLBACK: "native" } })).toEqual([
+      expect.stringMatching(/^CARRYOVER_FALLBACK: .*upstream\.v1\.url is not set/),
+    ]);
+  });
+
+  test("options of an upstream without an address are refused", () => {
+    expect(faults({ flags: { upstreamV1Connections: "4" } })).toEqual([
+      expect.stringMatching(/^upstream\.v1\.url: required/),
+    ]);
+  });
+
+  test.each([
+    ["one port for clients and operators", { listenPort: "9000", adminPort: "9000" }, "--admin-port"],
+    ["a list that may outlast its request", { limitsRequestSeconds: "20" }, "lists.maxSeconds"],
+    ["more lists for one than for all", { listsMaxConcurrent: "2" }, "lists.maxConcurrentPerCredential"],
+    ["a target longer than the head it is in", { limitsHeaderBytes: "4KiB" }, "limits.uriBytes"],
+    [
+      "TLS files for http",
+      { upstreamV2Url: "http://localhost", upstreamV2TlsCaFile: "pem" },
+      "--upstream-v2-tls-ca-file",
+    ],
+    ["a certificate without its key", { upstreamV2TlsCertFile: "pem" }, "--upstream-v2-tls-cert-file"],
+  ])("%s is refused", (_, flags, where) => {
+    const found = faults({ flags, files: { pem: "PEM" } });
+    expect(found).toHaveLength(1);
+    expect(found[0]?.split(":")[0]).toBe(where);
+  });
+
+  test("both ports may be any free one", () => {
+    expect(faults({ flags: { listenPort: "0", adminPort: "0" } })).toEqual([]);
+  });
+
+  test("a request may not outlast the ingress", () => {
+    expect(faults({ flags: { limitsRequestSeconds: "60" } })).toHaveLength(1);
+  });
+});
+
+describe("files", () => {
+  test("the contents of TLS files and of the token are in the configuration", () => {
+    const flags = { upstreamV2TlsCaFile: "ca", adminTokenFile: "t" };
+    const { config } = load({ flags, files: { ca: "PEM", t: " secret\n" } });
+    expect(new TextDecoder().decode(config.upstream.v2.tls.caFile)).toBe("PEM");
+    expect(config.admin.token).toBe("secret");
+  });
+
+  test("a file that is missing or blank is refused with the option that names it", () => {
+    const found = faults({ flags: { upstreamV2TlsCaFile: "ca", adminTokenFile: "t" }, files: { t: " \n" } });
+    expect(found.toSorted()).toEqual([
+      expect.stringMatching(/^--admin-token-file: t is empty/),
+      expect.stringMatching(/^--upstream-v2-tls-ca-file: ca cannot be read/),
+    ]);
+  });
+});
+
+describe("warnings", () => {
+  test("http to another machine is warned about, http to this one is not", () => {
+    const warn = (url: string) => load({ flags: { upstreamV2Url: url } }).warnings;
+    expect(warn("http://api.example")).toEqual([
+      expect.stringMatching(/^--upstream-v2-url: tokens go to another machine/),
+    ]);
+    for (const host of ["localhost", "127.0.0.1:80", "[::1]:80", "a.localhost"])
+      expect(warn(`http://${host}`)).toEqual([]);
+    expect(warn("http://127.0.0.1.example")).toHaveLength(1);
+  });
+
+  test("an admin port for others without a token is warned about", () => {
+    expect(load({ flags: { adminHost: "0.0.0.0" } }).warnings).toEqual([expect.stringMatching(/^--admin-host: /)]);
+    expect(load({ flags: { adminHost: "0.0.0.0", adminTokenFile: "t" }, files: { t: "x" } }).warnings).toEqual([]);
+  });
+});
+
+describe("variables of the container platform", () => {
+  test("those about services named like carryover are not about options", () => {
+    const env = {
+      CARRYOVER_SERVICE_HOST: "10.0.0.1",
+      CARRYOVER_SERVICE_PORT: "80",
+      CARRYOVER_SERVICE_PORT_HTTP: "80",
+      CARRYOVER_PORT: "tcp://10.0.0.1:80",
+      CARRYOVER_PORT_80_TCP: "tcp://10.0.0.1:80",
+      CARRYOVER_PORT_80_TCP_ADDR: "10.0.0.1",
+      CARRYOVER_ADMIN_PORT: "tcp://10.0.0.1:8081",
+    };
+    expect(load({ env }).config.admin.port).toBe(8081);
+    expect(faults({ env: { CARRYOVER_PORT: "80" } })).toHaveLength(1);
+  });
+});
+
+describe("what is derived", () => {
+  test("every option has a flag, a variable, a description and a form", () => {
+    const flags = optionFlags();
+    expect(flags[0]).toMatchObject({ flags: "--config <file>", env: "CARRYOVER_CONFIG" });
+    expect(flags).toContainEqual({
+      flags: "--upstream-v2-tls-ca-file <file>",
+      attribute: "upstreamV2TlsCaFile",
+      description: "PEM file of the authorities to trust instead of the system's",
+      default: undefined,
+      env: "CARRYOVER_UPSTREAM_V2_TLS_CA_FILE",
+    });
+    expect(flags.every((flag) => flag.description.length > 10)).toBe(true);
+    expect(configOptions().filter((option) => option.form === "text")).toEqual([]);
+    expect(new Set(flags.map((flag) => flag.env)).size).toBe(flags.length);
+  });
+
+  test("commander hands each flag over under the attribute that the loader reads", async () => {
+    const { Command } = await import("commander");
+    const command = new Command();
+    for (const flag of optionFlags()) command.option(flag.flags, flag.description);
+    const argv = optionFlags().flatMap((flag) => [flag.flags.split(" ")[0] ?? "", "x"]);
+    command.parse(["node", "x", ...argv]);
+    expect(Object.keys(command.opts()).toSorted()).toEqual(
+      optionFlags()
+        .map((flag) => flag.attribute)
+        .toSorted(),
+    );
+  });
+});
+
+test("a real file is read with the real reader", () => {
+  expect(() =>
+    loadConfig({ flags: { config: "package.json" }, env: {}, readFile: (path) => readFileSync(path) }),
+  ).toThrow(/package\.json:\d+:\d+ name: there is no such option/);
+});
