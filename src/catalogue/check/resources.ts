@@ -1,7 +1,7 @@
 /** Do the files of a catalogue fit together? */
 import type { Filter, Join, NativeDomain, Operation, Resource } from "../../model/resource.ts";
 import { checkExamples, sentNames } from "./examples.ts";
-import { checkShape, checkUnique, type Report } from "./rows.ts";
+import { checkEnum, checkEnvelope, checkShape, checkUnique, type Report } from "./rows.ts";
 
 /** One file of a catalogue, as it was found. */
 export interface CatalogueFile {
@@ -46,6 +46,7 @@ function checkFilters(filters: readonly Filter[], report: Report): void {
   const v2 = filters.flatMap((filter) => (filter.use === "parent" ? [] : sentNames(filter)));
   checkUnique(v1, report, "two filters have this v1 name; remove one");
   checkUnique(v2, report, "two filters are sent under this v2 name; remove one");
+  for (const filter of filters) if (filter.use === "enum") checkEnum(filter.values, `filter ${filter.v1}`, report);
   if (filters.filter((filter) => filter.use === "get").length > 1) {
     report("filters", "two of them turn the list into a Get; keep one");
   }
@@ -96,6 +97,7 @@ function checkOperation(own: Resource, operation: Operation, all: ReadonlyMap<st
   if ("body" in operation) checkShape(operation.body, new Set(), report);
   if (operation.kind === "list") {
     checkFilters(operation.filters, report);
+    checkEnvelope(operation.envelope ?? [], report);
     if ((operation.envelope === undefined) === (own.list === "paged")) {
       report("envelope", "a paged list has one, a drained list has none; add or remove it");
     }

@@ -1,6 +1,6 @@
 /** Is every row of a shape sound: can it have an effect, and is its zero what a full replace would make of it? */
 import type { Json } from "../../model/json.ts";
-import type { EnumTable, Row, Shape, WritableRow } from "../../model/resource.ts";
+import type { EnumTable, EnvelopeRow, Row, Shape, WritableRow } from "../../model/resource.ts";
 
 /** What is wrong, at which row, and what to do about it. */
 export type Report = (row: string, fault: string) => void;
@@ -76,11 +76,25 @@ function checkRow(row: Row, at: string, joined: ReadonlySet<string>, report: Rep
     report(at, "dead row: nothing fills it and nothing sends it; name `v2`, `from` or a join, or remove it");
   }
   if (row.kind === "enum") checkEnum(row.values, at, report);
-  const nested = nestedRows(row);
   // What a join fills follows from the other resource, which has checked its rows itself.
-  if (nested === undefined || joined.has(at)) return;
+  if (!joined.has(at)) checkNested(row, at, joined, report);
+}
+
+function checkNested(row: Row, at: string, joined: ReadonlySet<string>, report: Report): void {
+  const nested = nestedRows(row);
+  if (nested === undefined) return;
   checkNames(nested, row.kind === "message" ? (row.v2Only ?? []) : [], `${at}.`, report);
-  for (const inner of nested) checkRow(inner, `${at}.${inner.v1}`, joined, report);
+  for (const inner of nested) {
+    const path = `${at}.${inner.v1}`;
+    checkRow(inner, path, joined, report);
+    const named = isWritable(inner) && inner.mask !== undefined && inner.mask !== "never";
+    if (named && !(isWritable(row) && row.mask === "members")) {
+      report(
+        path,
+        'dead mask: the message around it is named as a whole; remove it or give that one `mask: "members"`',
+      );
+    }
+  }
 }
 
 function checkNames(rows: readonly Row[], v2Only: readonly string[], prefix: string, report: Report): void {
@@ -99,18 +113,31 @@ function checkNames(rows: readonly Row[], v2Only: readonly string[], prefix: str
   );
 }
 
+function pathsRead(rows: readonly Row[], prefix: string): readonly (readonly [row: string, path: string])[] {
+  return rows.flatMap((row) => [
+    ...(row.from ?? []).map((path) => [`${prefix}${row.v1}`, path] as const),
+    ...pathsRead(nestedRows(row) ?? [], `${prefix}${row.v1}.`),
+  ]);
+}
+
 /** Reports what is wrong with `shape`. `joined`: v1 names of its members that joins fill. */
 export function checkShape(shape: Shape, joined: ReadonlySet<string>, report: Report): void {
   checkNames(shape.rows, shape.v2Only, "", report);
+  for (const row of shape.rows) checkRow(row, row.v1, joined, report);
   const known = new Set([...shape.v2Only, ...shape.rows.map((row) => row.v2)]);
-  for (const row of shape.rows) {
-    checkRow(row, row.v1, joined, report);
-    for (const path of row.from ?? []) {
-      const head = path.split(".")[0] ?? "";
-      if (!known.has(head))
-        report(row.v1, `\`from\` reads ${head}, which would reach v1 as well; add it to \`v2Only\``);
-    }
+  const own = shape.rows.filter((row) => !joined.has(row.v1));
+  for (const [row, path] of pathsRead(own, "")) {
+    const head = path.split(".")[0] ?? "";
+    if (!known.has(head)) report(row, `\`from\` reads ${head}, which would reach v1 as well; add it to \`v2Only\``);
   }
+}
+
+/** Reports what is wrong with the members of a list envelope. */
+export function checkEnvelope(rows: readonly EnvelopeRow[], report: Report): void {
+  const repeated = new Set(rows.filter((row) => row.fromQuery !== undefined).map((row) => row.v1));
+  checkNames(rows, [], "envelope.", report);
+  const inEnvelope: Report = (row, fault) => report(`envelope.${row}`, fault);
+  for (const row of rows) checkRow(row, row.v1, repeated, inEnvelope);
 }
 
 /** Reports what is wrong with `table`: both directions must be functions, and each version needs its zero. */

@@ -11,3 +11,5 @@ export const CREATED = "2026-03-01T09:30:00.000Z";
 export const UPDATED = "2026-04-02T10:45:30.250Z";
 /** The same in a query. */
 export const ORG_GROUP_QUERY = `${ORG}%2F1122334455667788`;
+/** A repo of a group. */
+export const REPO = `${GROUP}/cafe0000cafe0000`;
