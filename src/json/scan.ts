@@ -33,24 +33,12 @@ export function load(text: Uint8Array): Buffer {
   return bytes;
 }
 
-/** Offset of the first byte that is no UTF-8: what a decoder would have to replace. */
+/** Offset of the first byte that a lenient decoder would have to replace. */
 function invalidUtf8(text: Uint8Array): number {
-  let valid = 0;
-  for (let step = text.length; step >= 1; step = Math.floor(step / 2)) {
-    while (valid + step <= text.length && isUtf8Prefix(text, valid + step)) valid += step;
-  }
-  return valid;
-}
-
-/** True when the first `length` bytes could begin a UTF-8 text: valid, but for a character cut off at the end. */
-function isUtf8Prefix(text: Uint8Array, length: number): boolean {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  try {
-    decoder.decode(text.subarray(0, length), { stream: true });
-    return true;
-  } catch {
-    return false;
-  }
+  const repaired = Buffer.from(new TextDecoder("utf-8", { ignoreBOM: true }).decode(text));
+  let at = 0;
+  while (text[at] === repaired[at]) at++;
+  return at;
 }
 
 export function skipSpace(bytes: Uint8Array, start: number): number {

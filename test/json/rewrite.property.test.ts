@@ -1,0 +1,116 @@
+/** Does the rewriter do what parse, edit and stringify would do, for any document and any plan? */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { JsonError } from "../../src/json/error.ts";
+import { rewritePage, rewriteValue } from "../../src/json/rewrite.ts";
+import type { Json } from "../../src/model/json.ts";
+import { documents, expected, plans, Repeated, text, utf8, write } from "./documents.ts";
+
+const noise = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
+const byId = (reports: readonly object[]): string[] => reports.map((report) => JSON.stringify(report)).sort();
+
+/** What `run` gives, or the error it ends with. */
+function outcome<T>(run: () => T): T | Error {
+  try {
+    return run();
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+describe("rewriteValue", () => {
+  it("does to any document what editing the parsed document by the same plan does", () => {
+    fc.assert(
+      fc.property(documents, plans, noise, (document, plan, spacing) => {
+        const source = write(document, spacing);
+        const wrongKind = typeof plan === "object" && plan.kind === "object" && !/^\s*\{/.test(source);
+        const want = outcome(() => expected(document, plan));
+        const got = outcome(() => rewriteValue(utf8(source), plan));
+        if (want instanceof Error || wrongKind) {
+          if (!wrongKind) expect(want).toBeInstanceOf(Repeated);
+          expect(got).toBeInstanceOf(JsonError);
+        } else {
+          if (got instanceof Error) throw got;
+          expect(JSON.stringify(JSON.parse(text(got.bytes)))).toBe(JSON.stringify(want.value));
+          expect(byId(got.reports)).toEqual(byId(want.reports));
+        }
+      }),
+      { numRuns: 4000 },
+    );
+  });
+
+  it("gives back the very bytes when a plan edits nothing", () => {
+    fc.assert(
+      fc.property(documents, noise, (document, spacing) => {
+        const source = utf8(write(document, spacing));
+        expect(rewriteValue(source, "copy").bytes).toBe(source);
+        const idle = { kind: "object" as const, members: new Map([["a", {}]]) };
+        const everywhere = { kind: "array" as const, items: { kind: "map" as const, values: idle } };
+        expect(rewriteValue(source, everywhere).bytes).toBe(source);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("refuses exactly the broken texts that JSON.parse refuses", () => {
+    const edit = fc.tuple(
+      fc.nat(),
+      fc.constantFrom(...'{}[],:"\\ 0123456789.-+eEtrufalsn\u0000\u001f\u007f'),
+      fc.nat(2),
+    );
+    fc.assert(
+      fc.property(documents, noise, fc.array(edit, { minLength: 1, maxLength: 3 }), (document, spacing, edits) => {
+        let source = write(document, spacing);
+        for (const [at, character, removed] of edits) {
+          const cut = at % (source.length + 1);
+          source = source.slice(0, cut) + character + source.slice(cut + removed);
+        }
+        const bytes = utf8(source);
+        const refused = outcome(() => JSON.parse(text(bytes))) instanceof SyntaxError;
+        const got = outcome(() => rewriteValue(bytes, "copy"));
+        expect(got instanceof JsonError).toBe(refused);
+        const map = outcome(() => rewriteValue(bytes, { kind: "map", values: { kind: "array", items: "copy" } }));
+        expect(map instanceof JsonError).toBe(refused);
+      }),
+      { numRuns: 4000 },
+    );
+  });
+});
+
+describe("rewritePage", () => {
+  it("hands out every record as the same plan rewrites it by itself, with its key as it was", () => {
+    const records = fc.array(fc.tuple(documents, fc.string({ unit: "grapheme", maxLength: 20 })), { maxLength: 6 });
+    fc.assert(
+      fc.property(records, plans, noise, (made, plan, spacing) => {
+        fc.pre(typeof plan === "object" && plan.kind === "object");
+        const items = made.map(([document, uid]) => {
+          const members = typeof document === "object" && document !== null ? Object.entries(document) : [];
+          return Object.fromEntries([...members, ["uid", uid]]) as Json;
+        });
+        const page = utf8(write({ next: "t", groups: items, total: 3 }, spacing));
+        const record = { ...plan, members: new Map([...plan.members, ["uid", { rename: "id" }]]) } as typeof plan;
+        const alone = items.map((item) => outcome(() => rewriteValue(utf8(JSON.stringify(item)), record)));
+        const got = outcome(() =>
+          rewritePage(page, { items: "groups", key: "uid", record, scalars: ["next", "total"] }),
+        );
+        if (got instanceof Error) {
+          expect(got).toBeInstanceOf(JsonError);
+          expect(alone.some((one) => one instanceof JsonError)).toBe(true);
+          return;
+        }
+        expect(got.keys).toEqual(made.map(([, uid]) => uid));
+        const slices = [...got.starts].map((start, i) => text(got.bytes.subarray(start, got.ends[i])));
+        expect(slices.join(",")).toBe(text(got.bytes));
+        const parsed = slices.map((slice) => JSON.stringify(JSON.parse(slice)));
+        expect(parsed).toEqual(
+          alone.map((one) => (one instanceof Error ? one : JSON.stringify(JSON.parse(text(one.bytes))))),
+        );
+        expect([...got.scalars]).toEqual([
+          ["next", "t"],
+          ["total", 3],
+        ]);
+      }),
+      { numRuns: 1500 },
+    );
+  });
+});

@@ -1,0 +1,103 @@
+/** Does the tree keep everything that a JSON text says? */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { JsonError } from "../../src/json/error.ts";
+import { encodeString } from "../../src/json/text.ts";
+import { type Node, parseTree, rawOf } from "../../src/json/tree.ts";
+import type { Json } from "../../src/model/json.ts";
+import { documents, text, utf8, write } from "./documents.ts";
+
+const noise = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
+
+function meaning(node: Node): Json {
+  if (node.kind === "object") return Object.fromEntries(node.members.map(({ key, value }) => [key, meaning(value)]));
+  if (node.kind === "array") return node.items.map(meaning);
+  return node.kind === "string" ? node.value : JSON.parse(text(rawOf(node)));
+}
+
+describe("parseTree", () => {
+  it("says what JSON.parse says, and where each value stands", () => {
+    fc.assert(
+      fc.property(documents, noise, (document, spacing) => {
+        const source = write(document, spacing);
+        const node = parseTree(utf8(source));
+        expect(JSON.stringify(meaning(node))).toBe(JSON.stringify(document));
+        expect(text(rawOf(node))).toBe(source.trim());
+        const children =
+          node.kind === "object" ? node.members.map((member) => member.value) : node.kind === "array" ? node.items : [];
+        for (const child of children) expect(parseTree(rawOf(child))).toMatchObject({ kind: child.kind, start: 0 });
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("keeps digits, repeated names, their order, and names of prototypes", () => {
+    const node = parseTree(
+      utf8(' {"b":1.0,"a":12345678901234567890,"b":true,"__proto__":{"x":null},"constructor":"\\u0041"} '),
+    );
+    if (node.kind !== "object") throw new Error("an object was expected");
+    expect(node.members.map(({ key, value }) => [key, value.kind, text(rawOf(value))])).toEqual([
+      ["b", "number", "1.0"],
+      ["a", "number", "12345678901234567890"],
+      ["b", "true", "true"],
+      ["__proto__", "object", '{"x":null}'],
+      ["constructor", "string", '"\\u0041"'],
+    ]);
+    expect(node.members[4]?.value).toMatchObject({ value: "A" });
+  });
+
+  it("gives views of the bytes it was given, also of a part of a buffer", () => {
+    const whole = utf8('xx[1,"a"]yy');
+    const node = parseTree(whole.subarray(2, 9));
+    expect(rawOf(node).buffer).toBe(whole.buffer);
+    expect(text(rawOf(node))).toBe('[1,"a"]');
+  });
+
+  it.each([
+    ['{"a":1', 6, "unexpected end of data"],
+    ['{"a":[1,]}', 8, "comma behind the last one"],
+    ['{"a":1,}', 7, "comma behind the last one"],
+    ['{"a":flase}', 6, "expected a value"],
+    ["1 2", 2, "data after the value"],
+    ["\ufeff1", 0, "byte order mark"],
+    ['["\\ud800"]', 2, "lone surrogate"],
+    ["'a'", 0, "expected a value"],
+    ["-", 1, "unexpected end of data"],
+  ])("refuses %s at byte %i: %s", (source, offset, reason) => {
+    const parse = () => parseTree(utf8(source));
+    expect(parse).toThrow(JsonError);
+    expect(parse).toThrow(expect.objectContaining({ offset, reason }));
+  });
+
+  it("refuses any text that is cut off", () => {
+    const whole = utf8('{"a":["é",{"b":-1.5e3}],"c":[true,false,null]}');
+    expect(parseTree(whole).kind).toBe("object");
+    for (let length = 0; length < whole.length; length++)
+      expect(() => parseTree(whole.subarray(0, length))).toThrow(JsonError);
+  });
+
+  it("lets half a character pass when asked to", () => {
+    expect(parseTree(utf8('"\\ud800"'), { surrogates: "pass" })).toMatchObject({ value: "\ud800" });
+  });
+
+  it("refuses nesting above the allowed depth without exhausting the stack", () => {
+    expect(parseTree(utf8("[[1]]"), { maxDepth: 2 }).kind).toBe("array");
+    expect(() => parseTree(utf8("[[1]]"), { maxDepth: 1 })).toThrow(expect.objectContaining({ offset: 1 }));
+    expect(() => parseTree(utf8("[".repeat(100_000)))).toThrow(
+      expect.objectContaining({ offset: 100, reason: "nested too deeply" }),
+    );
+    expect(() => parseTree(utf8('{"a":'.repeat(100_000)))).toThrow(expect.objectContaining({ offset: 500 }));
+  });
+});
+
+describe("encodeString", () => {
+  it("is read back as the same string, and is valid UTF-8 whatever it holds", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (value) => {
+        const node = parseTree(utf8(encodeString(value)), { surrogates: "pass" });
+        expect(node).toMatchObject({ kind: "string", value });
+      }),
+    );
+    expect(parseTree(utf8(encodeString("\ud800")), { surrogates: "pass" })).toMatchObject({ value: "\ud800" });
+  });
+});
