@@ -140,7 +140,7 @@ export function checkEnvelope(rows: readonly EnvelopeRow[], report: Report): voi
   for (const row of rows) checkRow(row, row.v1, repeated, inEnvelope);
 }
 
-/** Reports what is wrong with `table`: both directions must be functions, and each version needs its zero. */
+/** Reports what is wrong with `table`: both directions must be functions. */
 export function checkEnum(table: EnumTable, at: string, report: Report): void {
   const fault = (name: string | number, what: string): void => report(at, `enum ${table.name}: ${name} ${what}`);
   const once: Report = (name) => fault(name, "is there twice; a value is one value in the other version");
