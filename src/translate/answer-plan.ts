@@ -1,7 +1,7 @@
 /** Which edits turn a v2 record into the v1 record of a shape? (Design: the rewriter, fields in answers.) */
 import type { EnumPlan, Insert, MemberPlan, ObjectPlan, ValuePlan } from "../json/plan.ts";
 import type { EnumTable, Join, Row, Shape, Value } from "../model/resource.ts";
-import { type Joined, reshape } from "./reshape.ts";
+import { type Joined, type Reshaped, reshape, rootOf } from "./reshape.ts";
 
 export interface AnswerOptions {
   /** Members in no row: handed on or left out; counted both ways. */
@@ -31,14 +31,17 @@ function objectPlan(
   const members = new Map<string, MemberPlan>();
   for (const name of v2Only) members.set(name, { drop: true });
   const insert: Insert[] = [];
-  const reshaped: Row[] = [];
+  const reshaped: Reshaped[] = [];
+  const readTwice = readByOthers(rows);
   for (const row of rows) {
-    if (row.from !== undefined || joins.some((join) => join.v1 === row.v1)) {
-      reshaped.push(row);
+    const value = valuePlan(row, label === "" ? row.v1 : `${label}.${row.v1}`, options);
+    // Rows of a message that are read from outside it are the business of the record, not of the message.
+    const elsewhere = row.from !== undefined || hasDistantMembers(row) || (row.v2 !== null && readTwice.has(row.v2));
+    if (label === "" && (elsewhere || joins.some((join) => join.v1 === row.v1))) {
+      reshaped.push({ row, value });
       continue;
     }
     if (row.v2 !== null) {
-      const value = valuePlan(row, label === "" ? row.v1 : `${label}.${row.v1}`, options);
       members.set(row.v2, { ...(row.v2 === row.v1 ? {} : { rename: row.v1 }), ...(value === "copy" ? {} : { value }) });
     }
     const zero = options.insertZeros && row.presence !== "explicit" ? zeroText(row) : undefined;
@@ -49,6 +52,24 @@ function objectPlan(
   const { captures, finish, emits } = reshape(reshaped, joins, joined, zeroText);
   for (const name of captures) members.set(name, { capture: name });
   return { ...plan, finish, emits };
+}
+
+/** True for a message of which a member may lie elsewhere in the record (a role's uid beside a role that is gone). */
+function hasDistantMembers(row: Row): boolean {
+  return row.kind === "message" && row.list !== true && row.rows.some(({ from }) => from !== undefined);
+}
+
+/** v2 members that v1 shows under more than one name. */
+function readByOthers(rows: readonly Row[]): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const twice = new Set<string>();
+  for (const { v2, from } of rows) {
+    for (const name of from?.map(rootOf) ?? (v2 === null ? [] : [v2])) {
+      if (seen.has(name)) twice.add(name);
+      seen.add(name);
+    }
+  }
+  return twice;
 }
 
 function valuePlan(value: Value, label: string, options: AnswerOptions): ValuePlan {

@@ -1,4 +1,5 @@
 /** How are the parts of records read that v2 keeps in other records? (Design: joined records.) */
+import type { ObjectPlan } from "../json/plan.ts";
 import { createPageRewriter, createValueRewriter, type ValueResult } from "../json/rewrite.ts";
 import { type Node, parseTree, rawOf } from "../json/tree.ts";
 import type { DrainRefused } from "../model/list.ts";
@@ -19,6 +20,8 @@ export interface CompiledJoin {
   readonly path: string;
   /** Turns one v2 record of the other resource into its v1 record. */
   readonly show: (record: Uint8Array) => ValueResult;
+  /** The same for the little that a record holds of another one: what is not there is not made up. */
+  readonly showReduced: (record: Uint8Array) => ValueResult;
 }
 
 /** Most uids in one request: a page of them, and a target that every gateway takes. */
@@ -110,7 +113,7 @@ function take(
     tools.exchange.notes.push("join-missing");
     if (typeof join.missing === "string") return undefined;
     const reduced = nodeAt(record, join.missing.reduced);
-    return reduced?.kind === "object" ? compiled.show(rawOf(reduced)).bytes : undefined;
+    return reduced?.kind === "object" ? compiled.showReduced(rawOf(reduced)).bytes : undefined;
   }
   if (join.take === "record") return compiled.show(other).bytes;
   const value = nodeAt(parseTree(other, { surrogates: "pass" }), join.take.member);
@@ -199,12 +202,13 @@ export function compileJoins(
   joins: readonly Join[],
   resources: ReadonlyMap<string, Resource>,
   version: string,
-  planOf: (resource: Resource) => Parameters<typeof createValueRewriter>[0],
+  planOf: (resource: Resource, whole: boolean) => ObjectPlan,
 ): CompiledJoin[] {
   return joins.map((join) => {
     const other = resources.get(join.resource);
     if (other === undefined) throw new Error(`join ${join.v1}: there is no resource ${join.resource}`);
     const path = `/${other.domain}/${version}/${other.v2}`;
-    return { join, other, path, show: createValueRewriter(planOf(other)) };
+    const show = createValueRewriter(planOf(other, true));
+    return { join, other, path, show, showReduced: createValueRewriter(planOf(other, false)) };
   });
 }

@@ -1,5 +1,6 @@
 /** How are v1 members built that have another shape in v2, or lie in another record? (Design: the rewriter, joined records.) */
-import type { Finish } from "../json/plan.ts";
+import type { Finish, ValuePlan } from "../json/plan.ts";
+import { createValueRewriter } from "../json/rewrite.ts";
 import { type Node, parseTree, rawOf } from "../json/tree.ts";
 import { Problem } from "../model/problem.ts";
 import type { Join, Row } from "../model/resource.ts";
@@ -7,6 +8,12 @@ import { nodeAt } from "./node.ts";
 
 /** What was read for the joins of a request: by v1 member, then by uid of the other record, v1 JSON. */
 export type Joined = ReadonlyMap<string, ReadonlyMap<string, Uint8Array>>;
+
+/** A row that cannot be edited in place, with the edits of its value. */
+export interface Reshaped {
+  readonly row: Row;
+  readonly value: ValuePlan;
+}
 
 export interface Reshape {
   /** Top-level v2 members to be cut out. */
@@ -16,46 +23,82 @@ export interface Reshape {
   readonly finish: Finish;
 }
 
-/** Top-level names of dotted paths. */
-function rootOf(path: string): string {
+/** Top-level name of a dotted path. */
+export function rootOf(path: string): string {
   const dot = path.indexOf(".");
   return dot < 0 ? path : path.slice(0, dot);
 }
 
-/** `rows`: those with `from`, and those that a join fills. `zeroOf`: JSON text of a row's zero. */
+/** The members of one record, as far as they were cut out. */
+type Trees = ReadonlyMap<string, Node>;
+/** Builds one v1 member; undefined when the record holds nothing for it. */
+type Build = (trees: Trees) => Uint8Array | string | undefined;
+
+/** `zeroOf`: JSON text of a row's zero, undefined for times. */
 export function reshape(
-  rows: readonly Row[],
+  reshaped: readonly Reshaped[],
   joins: readonly Join[],
   joined: Joined | undefined,
   zeroOf: (row: Row) => string | undefined,
 ): Reshape {
   const captures = new Set<string>();
-  for (const row of rows) {
-    for (const path of row.from ?? []) captures.add(rootOf(path));
-    if (row.v2 !== null) captures.add(rootOf(row.v2));
-  }
-  for (const join of joins) {
+  const builds = reshaped.map(({ row, value }): readonly [Row, Build] => {
+    for (const path of allPaths(row)) captures.add(rootOf(path));
+    const join = joins.find((candidate) => candidate.v1 === row.v1);
+    if (join === undefined) return [row, builder(row, value, zeroOf)];
     captures.add(rootOf(join.by));
     if (typeof join.missing === "object") captures.add(join.missing.reduced);
-  }
+    return [row, (trees) => fromJoin(join, trees, joined)];
+  });
   const finish: Finish = (captured, emit) => {
     const trees = new Map<string, Node>();
     for (const [name, raw] of captured) trees.set(name, parseTree(raw, { surrogates: "pass" }));
-    for (const row of rows) {
-      const join = joins.find((candidate) => candidate.v1 === row.v1);
-      const value = join === undefined ? pick(trees, row.from ?? []) : fromJoin(join, trees, joined);
-      if (value !== undefined) emit(row.v1, value);
-      else if (row.presence !== "explicit") {
-        const zero = zeroOf(row);
-        if (zero !== undefined) emit(row.v1, zero);
-      }
+    for (const [row, build] of builds) {
+      const shown = build(trees) ?? (row.presence === "explicit" ? undefined : (zeroOf(row) ?? nullOf(trees, row)));
+      if (shown !== undefined) emit(row.v1, shown);
     }
   };
-  return { captures, emits: rows.map((row) => row.v1), finish };
+  return { captures, emits: reshaped.map(({ row }) => row.v1), finish };
+}
+
+/** Every v2 path that a row, or a row of its message, is read from. */
+function allPaths(row: Row): readonly string[] {
+  const inner = row.kind === "message" ? row.rows.flatMap(({ from }) => from ?? []) : [];
+  return [...pathsOf(row), ...inner];
+}
+
+function pathsOf(row: Row): readonly string[] {
+  return row.from ?? (row.v2 === null ? [] : [row.v2]);
+}
+
+function builder(row: Row, value: ValuePlan, zeroOf: (row: Row) => string | undefined): Build {
+  const rewrite = value === "copy" ? undefined : createValueRewriter(value);
+  return (trees) => {
+    const raw = pick(trees, pathsOf(row));
+    if (raw === undefined) return row.kind === "message" ? rebuild(row.rows, trees, zeroOf) : undefined;
+    return rewrite === undefined ? raw : rewrite(raw).bytes;
+  };
+}
+
+/** A message that v2 left out, from what the record says of it elsewhere; undefined when it says nothing. */
+function rebuild(rows: readonly Row[], trees: Trees, zeroOf: (row: Row) => string | undefined): string | undefined {
+  let known = false;
+  const members = rows.flatMap((row) => {
+    const raw = row.from === undefined ? undefined : pick(trees, row.from);
+    if (raw !== undefined) known = true;
+    const text = raw === undefined ? zeroOf(row) : Buffer.from(raw).toString("utf8");
+    return text === undefined ? [] : [`${JSON.stringify(row.v1)}:${text}`];
+  });
+  return known ? `{${members.join(",")}}` : undefined;
+}
+
+/** A time that v2 shows as null is null in v1 as well; one that v2 does not show is not made up. */
+function nullOf(trees: Trees, row: Row): string | undefined {
+  return pathsOf(row).some((path) => atPath(trees, path)?.kind === "null") ? "null" : undefined;
 }
 
 /** The first value along `paths` that is there, not null and not an empty string. */
-function pick(trees: ReadonlyMap<string, Node>, paths: readonly string[]): Uint8Array | undefined {
+function pick(trees: Trees, paths: readonly string[]): Uint8Array | undefined {
   for (const path of paths) {
     const node = atPath(trees, path);
     if (node === undefined || node.kind === "null" || (node.kind === "string" && node.value === "")) continue;
@@ -64,12 +107,12 @@ function pick(trees: ReadonlyMap<string, Node>, paths: readonly string[]): Uint8
   return undefined;
 }
 
-function atPath(trees: ReadonlyMap<string, Node>, path: string): Node | undefined {
+function atPath(trees: Trees, path: string): Node | undefined {
   const root = rootOf(path);
   return root === path ? trees.get(root) : nodeAt(trees.get(root), path.slice(root.length + 1));
 }
 
-function fromJoin(join: Join, trees: ReadonlyMap<string, Node>, joined: Joined | undefined): Uint8Array | undefined {
+function fromJoin(join: Join, trees: Trees, joined: Joined | undefined): Uint8Array | undefined {
   const by = atPath(trees, join.by);
   const uid = by?.kind === "string" ? by.value : "";
   const found = joined?.get(join.v1)?.get(uid);

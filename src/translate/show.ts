@@ -31,9 +31,10 @@ export type Shown = { readonly kind: "shown"; readonly bytes: Uint8Array } | Dra
 export function createShow(shape: Shape, joins: readonly Join[], parts: Parts): Show {
   const { options, resource, resources } = parts;
   if (joins.length === 0) return plainShow(answerPlan(shape, answerOptions(options)));
-  const compiled = compileJoins(joins, resources, options.version, (other) =>
-    answerPlan(recordShape(other), answerOptions(options)),
-  );
+  const compiled = compileJoins(joins, resources, options.version, (other, whole) => {
+    const { unknown, insertZeros } = answerOptions(options);
+    return answerPlan(recordShape(other), { unknown, insertZeros: insertZeros && whole });
+  });
   return joinedShow(shape, compiled, resource, options);
 }
 

@@ -105,7 +105,8 @@ function chooseValue(
       plan.leftAlone.push(at.v1);
       return undefined;
     case "when-changed":
-      if (sent === undefined) {
+      // An enum's zero says "unspecified": the client left the choice open.
+      if (sent === undefined || (row.kind === "enum" && isZero(parse(sent.raw), row))) {
         plan.leftAlone.push(at.v1);
         return undefined;
       }
