@@ -17,6 +17,8 @@ export interface Known {
   readonly leaf: string;
   /** The root group of the other organisation, the one of `outsider`. */
   readonly elsewhere: string;
+  /** An identity with a claim match and with a company, which v1 cannot see. */
+  readonly identityOfCompany: () => string;
   /** The id of the built-in role of this name: `viewer`, `editor`, `owner`. */
   readonly role: (name: string) => string;
 }
@@ -40,10 +42,10 @@ export interface Expectation {
   readonly status: number;
   /** How many records the list holds. */
   readonly items?: number | "some" | "over 200";
-  /** Members that the answer's body has, nested objects in part. */
+  /** Members that the answer's body has, nested objects in part; an empty object stands for an empty one. */
   readonly shows?: JsonObject | ((seed: { readonly known: Known }) => JsonObject);
   /** Members of every record of the list. */
-  readonly each?: JsonObject | ((seed: { readonly known: Known }) => JsonObject);
+  readonly every?: JsonObject | ((seed: { readonly known: Known }) => JsonObject);
   /** The rpc code of an error. */
   readonly code?: number;
   /** A field that an error's BadRequest names. */
@@ -70,8 +72,11 @@ export interface Scenario {
   readonly name: string;
   /** Further groups below the organisation, for long lists. */
   readonly size?: number;
-  readonly calls: readonly Call[];
+  readonly calls: readonly Step[];
 }
+
+/** One test: a call, or many of one kind that are made and compared one after another. */
+export type Step = Call | { readonly name: string; readonly each: readonly Call[] };
 
 type Extra = Partial<Omit<Call, "name" | "method" | "path" | "status">>;
 
@@ -93,6 +98,11 @@ export function put(name: string, path: Given<string>, body: Call["body"], statu
 /** A removal. */
 export function del(name: string, path: Given<string>, status: number, extra: Extra = {}): Call {
   return { name, method: "DELETE", path, status, ...extra };
+}
+
+/** `count` calls of one kind as one step; `make` gets 0, 1, 2 and so on. */
+export function many(name: string, count: number, make: (index: number) => Call | readonly Call[]): Step {
+  return { name, each: Array.from({ length: count }, (_, index) => make(index)).flat() };
 }
 
 /** A path of which one part is known only when the call is made. */

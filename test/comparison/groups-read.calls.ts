@@ -32,7 +32,7 @@ export const readingGroups: readonly Scenario[] = [
         200,
         {
           items: 1,
-          each: (seen) => ({ id: seen.known.root }),
+          every: (seen) => ({ id: seen.known.root }),
         },
       ),
       get(
@@ -103,7 +103,7 @@ export const readingGroups: readonly Scenario[] = [
         { name: "two words" },
         200,
       ),
-      get("both", `${GROUPS}?name=findable`, 200, { items: 2, each: { name: "findable" } }),
+      get("both", `${GROUPS}?name=findable`, 200, { items: 2, every: { name: "findable" } }),
       get("a part of a name is no match", `${GROUPS}?name=findabl`, 200, { items: 0 }),
       get("in capitals is no match", `${GROUPS}?name=FINDABLE`, 200, { items: 0 }),
       get("a space as a plus", `${GROUPS}?name=two+words`, 200, { items: 1 }),
@@ -172,7 +172,7 @@ export const readingGroups: readonly Scenario[] = [
         200,
         {
           items: 1,
-          each: { name: "a child" },
+          every: { name: "a child" },
         },
       ),
       get(

@@ -72,9 +72,9 @@ function createSide(sandbox: Sandbox, url: string, tick: () => void): Side {
   const answers = new Map<string, Json>();
   const seen: Seen = {
     known: knownOf(sandbox),
-    answer: (call) => valueOf(answers, call),
-    id: (call) => identityIn(valueOf(answers, call), call),
-    item: (call, name, value) => itemIn(valueOf(answers, call), call, name, value),
+    answer: (call) => answerOf(answers, call),
+    id: (call) => identityIn(answerOf(answers, call), call),
+    item: (call, name, value) => itemIn(answerOf(answers, call), call, name, value),
   };
   return {
     sandbox,
@@ -85,7 +85,7 @@ function createSide(sandbox: Sandbox, url: string, tick: () => void): Side {
         url,
         target: given(call.path, seen),
         headers: { ...authorization(sandbox, call.as ?? "admin"), ...call.headers },
-        body: bytes(call.body === undefined ? undefined : given(call.body, seen)),
+        body: call.body === undefined ? undefined : bytes(given(call.body, seen)),
       });
       answers.set(call.name, parsed(answer));
       return answer;
@@ -109,26 +109,38 @@ function tokenName(sandbox: Sandbox, caller: Caller): string {
   return caller === "powerless" ? "nobody" : caller;
 }
 
-function bytes(body: Json | Uint8Array | undefined): Uint8Array | undefined {
-  if (body === undefined || body instanceof Uint8Array) return body;
+function bytes(body: Json | Uint8Array): Uint8Array {
+  if (body instanceof Uint8Array) return body;
   return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
 }
 
 /** What every side knows of the seed. */
 export function knownOf(sandbox: Sandbox): Known {
   const { rootGroup, otherRootGroup, someGroup, emptyGroup } = sandbox.wellKnown;
-  const roles = sandbox.snapshot().roles.filter((role) => !String(role["uid"]).includes("/"));
+  const { roles, identities } = sandbox.snapshot();
   return {
     root: rootGroup,
     parent: someGroup,
     leaf: emptyGroup,
     elsewhere: otherRootGroup,
+    identityOfCompany: () =>
+      uidOf(
+        identities.find((one) => one["company"] && one["claimMatch"]),
+        "an identity of a company",
+      ),
     role(name) {
-      const uid = roles.find((role) => role["name"] === name)?.["uid"];
-      if (typeof uid !== "string") throw new Error(`the seed has no built-in role ${name}`);
-      return uid;
+      return uidOf(
+        roles.find((role) => role["name"] === name && !String(role["uid"]).includes("/")),
+        `a role ${name}`,
+      );
     },
   };
+}
+
+function uidOf(record: JsonObject | undefined, what: string): string {
+  const uid = record?.["uid"];
+  if (typeof uid !== "string") throw new Error(`the seed does not have ${what}`);
+  return uid;
 }
 
 /** The body as JSON; null when it is none. */
@@ -140,7 +152,7 @@ export function parsed(answer: ApiResponse): Json {
   }
 }
 
-function valueOf(answers: ReadonlyMap<string, Json>, call: string): Json {
+function answerOf(answers: ReadonlyMap<string, Json>, call: string): Json {
   const answer = answers.get(call);
   if (answer === undefined) throw new Error(`no call named ${call} was made before`);
   return answer;
@@ -151,8 +163,10 @@ function items(answer: Json): Json[] {
   return Array.isArray(list) ? list : [];
 }
 
+/** Of a list: the least of its ids, so that both sides mean the same record whatever the order. */
 function identityIn(answer: Json, call: string): string {
-  const id = member(answer, "id") ?? member(items(answer)[0], "id");
+  const ids = [answer, ...items(answer)].map((one) => member(one, "id") ?? member(one, "group"));
+  const id = ids.filter((one) => typeof one === "string" && one !== "").toSorted()[0];
   if (typeof id !== "string")
     throw new Error(`the answer of ${call} has no id: ${JSON.stringify(answer).slice(0, 300)}`);
   return id;

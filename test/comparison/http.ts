@@ -14,9 +14,18 @@ export interface Outgoing {
 /** The whole answer, header names in lower case. Rejects when the connection breaks before its end. */
 export function exchange(outgoing: Outgoing): Promise<ApiResponse> {
   const { hostname, port } = new URL(outgoing.url);
+  // Node frames the body of a DELETE only when told its length.
+  const length = outgoing.body === undefined ? {} : { "content-length": String(outgoing.body.length) };
   return new Promise((resolve, reject) => {
     const request = httpRequest(
-      { hostname, port, method: outgoing.method, path: outgoing.target, headers: outgoing.headers, agent: false },
+      {
+        hostname,
+        port,
+        method: outgoing.method,
+        path: outgoing.target,
+        headers: { ...outgoing.headers, ...length },
+        agent: false,
+      },
       (incoming) => {
         const chunks: Buffer[] = [];
         incoming.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -7,6 +7,9 @@ import type { Call, Expectation, Known, Scenario } from "./call.ts";
 import { differences, namedFields } from "./compare.ts";
 import { knownOf, type Pair, parsed, type StartFront, startPair } from "./harness.ts";
 
+/** How many differences of one call are told. */
+const SHOWN = 20;
+
 /** How the second platform differs from the first: in ways that a v1 client must not notice. */
 export interface Variant {
   readonly name: string;
@@ -26,19 +29,24 @@ export function compareScenario(start: StartFront, variant: Variant, scenario: S
       known = knownOf(pair.native.sandbox);
     });
     afterAll(() => pair.close());
-    for (const call of scenario.calls) {
-      test(`${call.method} ${call.name}`, async () => {
-        const native = await pair.native.ask(call);
-        const carried = await pair.carried.ask(call);
-        expect(disappointments(call, native, known), "native v1 against the references").toEqual([]);
-        expect(
-          differences(native, carried, { ordered: call.ordered ?? false }).slice(0, 20),
-          "native, carried",
-        ).toEqual([]);
-        expect(pair.storeDifferences().slice(0, 20), "the stores afterwards").toEqual([]);
-      });
+    for (const step of scenario.calls) {
+      const calls = "each" in step ? step.each : [step];
+      test(calls.length === 1
+        ? `${calls[0]?.method} ${step.name}`
+        : `${calls.length} calls: ${step.name}`, async () => {
+        for (const call of calls) await compareCall(pair, known, call);
+      }, 60_000);
     }
   });
+}
+
+async function compareCall(pair: Pair, known: Known, call: Call): Promise<void> {
+  const native = await pair.native.ask(call);
+  const carried = await pair.carried.ask(call);
+  expect(disappointments(call, native, known), `${call.name}: native v1 against the references`).toEqual([]);
+  const found = differences(native, carried, { ordered: call.ordered ?? false });
+  expect(found.slice(0, SHOWN), `${call.name}: native, carried`).toEqual([]);
+  expect(pair.storeDifferences().slice(0, SHOWN), `${call.name}: the stores afterwards`).toEqual([]);
 }
 
 /** Where native v1 does not do what the call was written to show. */
@@ -63,9 +71,9 @@ function contentDisappointments(call: Expectation, body: Json, known: Known): st
     found.push(`${Array.isArray(list) ? items.length : "no"} items, expected ${call.items}`);
   }
   const seed = { known };
-  const each = typeof call.each === "function" ? call.each(seed) : call.each;
+  const every = typeof call.every === "function" ? call.every(seed) : call.every;
   const shows = typeof call.shows === "function" ? call.shows(seed) : call.shows;
-  if (each !== undefined) for (const item of items) found.push(...missing("", each, item));
+  if (every !== undefined) for (const item of items) found.push(...missing("", every, item));
   if (shows !== undefined) found.push(...missing("", shows, body));
   return found;
 }

@@ -1,9 +1,21 @@
 /** Which scenarios are there? */
+import { advisoryScenarios } from "./advisories.calls.ts";
 import type { Scenario } from "./call.ts";
 import { readingGroups } from "./groups-read.calls.ts";
+import { writingGroups } from "./groups-write.calls.ts";
+import { identityScenarios } from "./identities.calls.ts";
+import { otherLists } from "./other-lists.calls.ts";
+import { roleBindingScenarios } from "./role-bindings.calls.ts";
+import { roleScenarios } from "./roles.calls.ts";
 
 /** Those of groups, which are run against every kind of upstream. */
-export const groupScenarios: readonly Scenario[] = [...readingGroups];
+export const groupScenarios: readonly Scenario[] = [...readingGroups, ...writingGroups];
 
 /** Those of everything else. */
-export const otherScenarios: readonly Scenario[] = [];
+export const otherScenarios: readonly Scenario[] = [
+  ...identityScenarios,
+  ...roleScenarios,
+  ...roleBindingScenarios,
+  ...otherLists,
+  ...advisoryScenarios,
+];

@@ -1,0 +1,358 @@
+/** What do v1 clients write to groups? */
+import { at, del, get, idOf, post, put, type Scenario } from "./call.ts";
+
+const GROUPS = "/iam/v1/groups";
+const MISSING = `${GROUPS}/${"0".repeat(40)}/${"0".repeat(16)}`;
+const leaf = at(`${GROUPS}/`, (seen) => seen.known.leaf);
+const root = at(`${GROUPS}/`, (seen) => seen.known.root);
+const one = at(`${GROUPS}/`, idOf("one"));
+
+const creatingGroups: readonly Scenario[] = [
+  {
+    name: "creating groups",
+    calls: [
+      post("with a description", leaf, { name: "one", description: "the first" }, 200, {
+        shows: { name: "one", description: "the first", verified: false },
+      }),
+      post("with a name only", leaf, { name: "two" }, 200, { shows: { name: "two", description: "" } }),
+      post("of the same name once more", leaf, { name: "two" }, 200),
+      post("of one letter", leaf, { name: "x" }, 200),
+      post("with every kind of letter", leaf, { name: "a.b_c-d 9" }, 200),
+      post(
+        "with text that needs escapes",
+        leaf,
+        { name: "esc", description: '"\\/\b\f\n\r\t\u0001<>&\u2028 \u{1f600} é' },
+        200,
+        {
+          shows: { description: '"\\/\b\f\n\r\t\u0001<>&\u2028 \u{1f600} é' },
+        },
+      ),
+      post(
+        "below a parent written with %2F",
+        at(`${GROUPS}/`, (seen) => encodeURIComponent(seen.known.leaf)),
+        { name: "enc" },
+        200,
+      ),
+      post(
+        "below a parent written with %2f",
+        at(`${GROUPS}/`, (seen) => seen.known.leaf.replaceAll("/", "%2f")),
+        { name: "enc" },
+        200,
+      ),
+      get(
+        "they are there",
+        at(`${GROUPS}?uidp.children_of=`, (seen) => seen.known.leaf),
+        200,
+        { items: 8 },
+      ),
+      get("by the id of the answer", at(`${GROUPS}?id=`, idOf("with a description")), 200, { items: 1 }),
+    ],
+  },
+  {
+    name: "creating root groups",
+    calls: [
+      post("with a trailing slash", `${GROUPS}/`, { name: "rooted" }, 200, { shows: { name: "rooted" } }),
+      post("without one", GROUPS, { name: "rooted too", description: "d" }, 200),
+      post("of a kind", GROUPS, { name: "kind", kind: "ORG_KIND_DEV" }, 200, { shows: { kind: "ORG_KIND_DEV" } }),
+      post("of a kind by its number", GROUPS, { name: "kind by number", kind: 2 }, 200, {
+        shows: { kind: "ORG_KIND_CUSTOMER" },
+      }),
+      post("of a kind that v1 does not know", GROUPS, { name: "no kind", kind: "ORG_KIND_NOBODY" }, 200, {
+        shows: { kind: "ORG_KIND_UNSPECIFIED" },
+      }),
+      post("of the kind null", GROUPS, { name: "null kind", kind: null }, 200, {
+        shows: { kind: "ORG_KIND_UNSPECIFIED" },
+      }),
+      post("of a kind that is no name", GROUPS, { name: "wrong kind", kind: true }, 400, { code: 3 }),
+      post("verified and of a kind, by staff", GROUPS, { name: "v", verified: true, kind: "ORG_KIND_CUSTOMER" }, 200, {
+        as: "staff",
+        shows: { verified: true },
+      }),
+      post("verified, by somebody else", GROUPS, { name: "v", verified: true, kind: "ORG_KIND_CUSTOMER" }, 403, {
+        code: 7,
+      }),
+      post("without a name", GROUPS, {}, 400, { code: 3, field: "name" }),
+      get("they are roots", `${GROUPS}?uidp.in_root=true`, 200, { items: "some" }),
+    ],
+  },
+  {
+    name: "groups that cannot be created",
+    calls: [
+      post("without a name", leaf, { description: "d" }, 400, { code: 3, field: "name" }),
+      post("with an empty name", leaf, { name: "" }, 400, { code: 3, field: "name" }),
+      post("with a name of null", leaf, { name: null }, 400, { code: 3, field: "name" }),
+      post("with capitals", leaf, { name: "Upper" }, 400, { code: 3, field: "name" }),
+      post("with a slash", leaf, { name: "a/b" }, 400, { code: 3, field: "name" }),
+      post("with a line break", leaf, { name: "a\nb" }, 400, { code: 3, field: "name" }),
+      post("with other letters", leaf, { name: "é" }, 400, { code: 3, field: "name" }),
+      post("of a parent that is not there", MISSING, { name: "orphan" }, 404, { code: 5 }),
+      post("by a viewer", leaf, { name: "mine" }, 403, { as: "viewer", code: 7 }),
+      post("by somebody who may do nothing", leaf, { name: "mine" }, 403, { as: "powerless", code: 7 }),
+      post("by somebody of another organisation", leaf, { name: "mine" }, 403, { as: "outsider", code: 7 }),
+      post("without a token", leaf, { name: "mine" }, 401, { as: "anonymous", code: 16 }),
+      post("with a forged token", leaf, { name: "mine" }, 401, { as: "forged", code: 16 }),
+      get(
+        "none of them is there",
+        at(`${GROUPS}?uidp.children_of=`, (seen) => seen.known.leaf),
+        200,
+        { items: 0 },
+      ),
+    ],
+  },
+  {
+    name: "bodies of groups",
+    calls: [
+      post("no body: an empty message", leaf, undefined, 400, { code: 3, field: "name" }),
+      post("an empty body", leaf, "", 400, { code: 3, field: "name" }),
+      post("null", leaf, null, 400, { code: 3 }),
+      post("an array", leaf, [{ name: "x" }], 400, { code: 3 }),
+      post("a text", leaf, '"x"', 400, { code: 3 }),
+      post("a number", leaf, "1", 400, { code: 3 }),
+      post("cut off", leaf, '{"name":"x"', 400, { code: 3 }),
+      post("a trailing comma", leaf, '{"name":"x",}', 400, { code: 3 }),
+      post("single quotes", leaf, "{'name':'x'}", 400, { code: 3 }),
+      post("a comment", leaf, '{"name":"x"/* */}', 400, { code: 3 }),
+      post("a byte order mark", leaf, '\ufeff{"name":"x"}', 400, { code: 3 }),
+      post("a lone surrogate", leaf, '{"name":"x","description":"\\ud800"}', 400, { code: 3 }),
+      post("bytes that are no UTF-8", leaf, new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), 400, {
+        code: 3,
+      }),
+      post("a raw control byte in a text", leaf, '{"name":"x","description":"a\u0001"}', 400, { code: 3 }),
+      post("a name that is a number", leaf, { name: 5 }, 400, { code: 3 }),
+      post("a name that is an object", leaf, { name: {} }, 400, { code: 3 }),
+      post("a description that is a list", leaf, { name: "x", description: ["d"] }, 400, { code: 3 }),
+      post("a boolean that is a text", leaf, { name: "x", verified: "true" }, 400, { code: 3 }),
+      post("a map that is a list", leaf, { name: "x", resourceLimits: [] }, 400, { code: 3 }),
+      post("a map of texts for numbers", leaf, { name: "x", resourceLimits: { clusters: "many" } }, 400, { code: 3 }),
+      post("one name twice", leaf, '{"name":"x","name":"x"}', 400, { code: 3 }),
+      post("one name twice, once escaped", leaf, '{"name":"x","n\\u0061me":"x"}', 400, { code: 3 }),
+      post("both spellings", leaf, { name: "x", resourceLimits: {}, resource_limits: {} }, 400, { code: 3 }),
+      post("bad JSON without a token: the body comes first", leaf, "{", 400, { as: "anonymous", code: 3 }),
+      get(
+        "none of them was made",
+        at(`${GROUPS}?uidp.children_of=`, (seen) => seen.known.leaf),
+        200,
+        { items: 0 },
+      ),
+      post(
+        "null members are left out",
+        leaf,
+        { name: "x", description: null, verified: null, resourceLimits: null },
+        200,
+      ),
+      post("unknown members do nothing", leaf, { name: "x", uid: "u", createTime: "t", colour: { of: ["any"] } }, 200),
+      post("unknown members twice do nothing", leaf, '{"name":"x","colour":1,"colour":[]}', 200),
+      post("members of the server do nothing", leaf, { name: "x", id: "mine", status: "ORG_STATUS_SUSPENDED" }, 200),
+      post("limits do nothing", leaf, { name: "x", resourceLimits: { clusters: 7 } }, 200, {
+        shows: { resourceLimits: {} },
+      }),
+      post("the other spelling", leaf, { name: "x", resource_limits: { clusters: 7 } }, 200, {
+        shows: { resourceLimits: {} },
+      }),
+      post("spaces around it", leaf, ' \r\n\t{ "name" : "x" } \n', 200),
+      post("escaped names", leaf, '{"n\\u0061me":"\\u0078"}', 200, { shows: { name: "x" } }),
+      post("declared as text", leaf, { name: "x" }, 200, { headers: { "content-type": "text/plain" } }),
+      post("declared as a form", leaf, { name: "x" }, 200, {
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      }),
+      post("declared as a form, and one", leaf, "name=x", 400, {
+        code: 3,
+        headers: { "content-type": "application/x-www-form-urlencoded" },
+      }),
+      get(
+        "those were",
+        at(`${GROUPS}?uidp.children_of=`, (seen) => seen.known.leaf),
+        200,
+        { items: 10 },
+      ),
+    ],
+  },
+];
+
+const updatingGroups: readonly Scenario[] = [
+  {
+    name: "replacing groups",
+    calls: [
+      post("one", leaf, { name: "one", description: "the first" }, 200),
+      put("name and description", one, { name: "uno", description: "el primero" }, 200, {
+        shows: { name: "uno", description: "el primero" },
+      }),
+      put("the same again", one, { name: "uno", description: "el primero" }, 200),
+      put("left out, the description is cleared", one, { name: "uno" }, 200, {
+        shows: { name: "uno", description: "" },
+      }),
+      put("a description again", one, { name: "uno", description: "back" }, 200),
+      put("null clears it", one, { name: "uno", description: null }, 200, { shows: { description: "" } }),
+      put("a description once more", one, { name: "uno", description: "again" }, 200),
+      put("an empty text clears it", one, { name: "uno", description: "" }, 200, { shows: { description: "" } }),
+      put("explicit zeros", one, { name: "uno", description: "", verified: false, resourceLimits: {}, kind: 0 }, 200),
+      put(
+        "zeros by their names",
+        one,
+        { name: "uno", kind: "ORG_KIND_UNSPECIFIED", status: "ORG_STATUS_UNSPECIFIED" },
+        200,
+      ),
+      put(
+        "unknown members do nothing",
+        one,
+        { name: "uno", description: "d", uid: "u", colour: [1], updateTime: "t" },
+        200,
+        {
+          shows: { description: "d" },
+        },
+      ),
+      put(
+        "limits and status do nothing",
+        one,
+        { name: "uno", resourceLimits: { clusters: 9 }, status: "ORG_STATUS_SUSPENDED" },
+        200,
+        {
+          shows: { resourceLimits: {} },
+        },
+      ),
+      put("an id of its own does nothing", one, { name: "uno", id: "another" }, 200),
+      put(
+        "with a uid written with %2F",
+        at(`${GROUPS}/`, (seen) => encodeURIComponent(seen.id("one"))),
+        { name: "dos" },
+        200,
+      ),
+      get("it is there", at(`${GROUPS}?id=`, idOf("one")), 200, { items: 1, every: { name: "dos", description: "" } }),
+      put("what a read gave", one, (seen) => seen.item("it is there", "name", "dos"), 200),
+      put(
+        "what a read gave, with a description",
+        one,
+        (seen) => ({ ...seen.item("it is there", "name", "dos"), description: "d" }),
+        200,
+      ),
+    ],
+  },
+  {
+    name: "replacing a verified root group with limits",
+    calls: [
+      get(
+        "it",
+        at(`${GROUPS}?id=`, (seen) => seen.known.root),
+        200,
+        { items: 1, every: { verified: true } },
+      ),
+      put("by what a read gave", root, (seen) => seen.item("it", "verified", true), 200),
+      put("another description", root, (seen) => ({ ...seen.item("it", "verified", true), description: "new" }), 200, {
+        shows: { description: "new", verified: true },
+      }),
+      put("its kind by number", root, (seen) => ({ ...seen.item("it", "verified", true), kind: 2 }), 200),
+      put(
+        "other limits do nothing",
+        root,
+        (seen) => ({ ...seen.item("it", "verified", true), resourceLimits: { idps: 99 } }),
+        200,
+      ),
+      put("no limits do nothing", root, (seen) => ({ ...seen.item("it", "verified", true), resourceLimits: {} }), 200),
+      put(
+        "not verified, by somebody who may not",
+        root,
+        (seen) => ({ ...seen.item("it", "verified", true), verified: false }),
+        403,
+        {
+          code: 7,
+        },
+      ),
+      put(
+        "another kind, by staff",
+        root,
+        (seen) => ({ ...seen.item("it", "verified", true), kind: "ORG_KIND_DEV" }),
+        200,
+        {
+          as: "staff",
+          shows: { kind: "ORG_KIND_DEV" },
+        },
+      ),
+      put("not verified, by staff", root, (seen) => ({ ...seen.item("it", "verified", true), verified: false }), 200, {
+        as: "staff",
+        shows: { verified: false },
+      }),
+      put("verified again, by staff", root, (seen) => seen.item("it", "verified", true), 200, {
+        as: "staff",
+        shows: { verified: true },
+      }),
+      put("by a viewer", root, (seen) => seen.item("it", "verified", true), 403, { as: "viewer", code: 7 }),
+    ],
+  },
+  {
+    name: "groups that cannot be replaced",
+    calls: [
+      post("one", leaf, { name: "one", description: "the first" }, 200),
+      put("without a name", one, { description: "d" }, 400, { code: 3, field: "name" }),
+      put("by an empty message", one, {}, 400, { code: 3, field: "name" }),
+      put("without a body", one, undefined, 400, { code: 3, field: "name" }),
+      put("with a bad name", one, { name: "NO" }, 400, { code: 3, field: "name" }),
+      put("with a name of null", one, { name: null }, 400, { code: 3, field: "name" }),
+      put("by null", one, null, 400, { code: 3 }),
+      put("by an array", one, [], 400, { code: 3 }),
+      put("by bad JSON", one, '{"name":"x"', 400, { code: 3 }),
+      put("with a number for a name", one, { name: 1 }, 400, { code: 3 }),
+      put("one name twice", one, '{"name":"x","name":"y"}', 400, { code: 3 }),
+      put("one that is not there", MISSING, { name: "ghost" }, 404, { code: 5 }),
+      put("verified, by somebody who may not", one, { name: "one", verified: true }, 403, { code: 7 }),
+      put("by a viewer", one, { name: "mine" }, 403, { as: "viewer", code: 7 }),
+      put("by somebody of another organisation", one, { name: "mine" }, 403, { as: "outsider", code: 7 }),
+      put("without a token", one, { name: "mine" }, 401, { as: "anonymous", code: 16 }),
+      get("it is as it was", at(`${GROUPS}?id=`, idOf("one")), 200, {
+        items: 1,
+        every: { name: "one", description: "the first" },
+      }),
+    ],
+  },
+];
+
+const removingGroups: readonly Scenario[] = [
+  {
+    name: "removing groups",
+    calls: [
+      post("one", leaf, { name: "one" }, 200),
+      post("its child", one, { name: "child" }, 200),
+      del("one that is not empty", one, 400, { code: 9 }),
+      del("a root that is not empty", root, 400, { code: 9 }),
+      del("the child, by a viewer", at(`${GROUPS}/`, idOf("its child")), 403, { as: "viewer", code: 7 }),
+      del("the child, by somebody of another organisation", at(`${GROUPS}/`, idOf("its child")), 403, {
+        as: "outsider",
+        code: 7,
+      }),
+      del("the child, without a token", at(`${GROUPS}/`, idOf("its child")), 401, { as: "anonymous", code: 16 }),
+      del("the child", at(`${GROUPS}/`, idOf("its child")), 200, { shows: {} }),
+      del("the child once more", at(`${GROUPS}/`, idOf("its child")), 404, { code: 5 }),
+      del(
+        "one, with a uid written with %2F",
+        at(`${GROUPS}/`, (seen) => encodeURIComponent(seen.id("one"))),
+        200,
+        { shows: {} },
+      ),
+      get("it is gone", at(`${GROUPS}?id=`, idOf("one")), 200, { items: 0 }),
+      put("what is gone", one, { name: "back" }, 404, { code: 5 }),
+      del("one that was never there", MISSING, 404, { code: 5 }),
+      post("another", leaf, { name: "another" }, 200),
+      del("with a body that is none", at(`${GROUPS}/`, idOf("another")), 200, { body: "{" }),
+    ],
+  },
+  {
+    name: "methods that groups do not have",
+    calls: [
+      { name: "of a list", method: "PATCH", path: leaf, body: { name: "x" }, status: 501, code: 12 },
+      { name: "of a list, head only", method: "HEAD", path: GROUPS, status: 501 },
+      { name: "of a list, options", method: "OPTIONS", path: GROUPS, status: 501, code: 12 },
+      { name: "of a record, head only", method: "HEAD", path: leaf, status: 501 },
+      { name: "of a record, options", method: "OPTIONS", path: leaf, status: 501, code: 12 },
+      {
+        name: "of a record, without a token",
+        method: "PATCH",
+        path: leaf,
+        as: "anonymous",
+        body: {},
+        status: 501,
+        code: 12,
+      },
+    ],
+  },
+];
+
+export const writingGroups: readonly Scenario[] = [...creatingGroups, ...updatingGroups, ...removingGroups];
