@@ -10,7 +10,7 @@ export interface SandboxOptions {
   readonly clock?: () => Date;
   /** Further groups below the seeded organisation, for long lists. Default 0; 100,000 is fine. */
   readonly size?: number;
-  /** False seeds no organisation but its root group, the built-in roles and the two identities of the tokens. Default true. */
+  /** False seeds only two root groups, the built-in roles, and one identity with its binding. Default true. */
   readonly organisation?: boolean;
   /** The version segment of v2 paths. Default `v2beta1`. */
   readonly version?: string;
@@ -36,7 +36,7 @@ export interface SandboxOptions {
   readonly maskSpelling?: MaskSpelling;
   /** GET on the bare collection of v2 identity providers reaches Get with an empty uid. Default false. */
   readonly shadowedProviderList?: boolean;
-  /** A new group and the deletion of an earlier one of those between list pages: after how many v2 pages. Default 0: never. */
+  /** Concurrent writers: after every n-th v2 list page they make a group below the root and delete one they made before. Default 0: never. */
   readonly churnEveryPages?: number;
   /** The audience that token exchange insists on. Default: any. */
   readonly audience?: string;

@@ -4,6 +4,7 @@ import { type ApiRequest, type ApiResponse, compose, type Send, type SendOptions
 import { namedToken } from "./auth/authenticate.ts";
 import { signToken } from "./auth/token.ts";
 import type { Context } from "./context.ts";
+import { createChurn } from "./gateway/churn.ts";
 import { createHandler } from "./gateway/handle.ts";
 import { deadlineExceeded, grpcTimeoutMs, pause, unavailable } from "./gateway/misbehave.ts";
 import { createRateLimiter } from "./gateway/rate.ts";
@@ -46,6 +47,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const secret = createHash("sha256").update(`secret of ${settings.seed}`).digest("hex");
   const limiter = createRateLimiter(settings.rateLimit, settings.clock);
   const handle = createHandler({ context, secret, limiter, routes: allRoutes(context) });
+  const churn = createChurn(context, wellKnown.rootGroup);
   const requests: ServedCall[] = [];
   const log = (request: ApiRequest, response: ApiResponse) => {
     requests.push({ method: request.method, target: request.target, status: response.status });
@@ -56,7 +58,9 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const plain: Send = async (request, sendOptions) => {
     const late = await delay(settings.latencyMs, request, sendOptions);
     if (late !== undefined) return log(request, late);
-    return log(request, moods.chance(settings.errorRate) ? unavailable() : handle(request));
+    const response = moods.chance(settings.errorRate) ? unavailable() : handle(request);
+    churn(request, response);
+    return log(request, response);
   };
   const send = compose(settings.faults === undefined ? [] : [settings.faults], plain);
   const server = createServerAround(send, settings.maxBodyBytes);

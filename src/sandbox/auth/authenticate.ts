@@ -4,6 +4,7 @@ import { type HeaderList, header } from "../../model/message.ts";
 import { RpcCode } from "../../model/status.ts";
 import type { Context } from "../context.ts";
 import { type Refusal, refuse } from "../refusal.ts";
+import { allowsWrites } from "../resources/roles.ts";
 import { isWithin, parentOf } from "../store/uid.ts";
 import type { Caller, Grant } from "./caller.ts";
 import { bearerToken, signToken, TOKEN_ISSUER, verifyToken } from "./token.ts";
@@ -75,7 +76,7 @@ function identityGrants(context: Context, identity: string): readonly Grant[] {
     if (role === undefined) continue;
     const scope = parentOf(uid);
     if (!grants.some((grant) => grant.write && isWithin(scope, grant.scope))) {
-      grants.push({ scope, write: member(role.extra, "writes") === true });
+      grants.push({ scope, write: allowsWrites(role.value) });
     }
   }
   return grants;

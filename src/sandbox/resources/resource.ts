@@ -32,9 +32,13 @@ export interface Resource {
   readonly times: readonly ("createTime" | "updateTime")[];
   /** The uid of a new record, when it is not a fresh one below the parent. */
   readonly uidFor?: (parent: string) => string;
+  /** A record that a new one would double: same name below the same parent, or the one record of a group. */
+  readonly twin?: (context: Context, parent: string, value: JsonObject) => StoredRecord | undefined;
+  /** What the server draws for a new record once nothing can fail any more: keys, codes. */
+  readonly secrets?: (context: Context) => Draft;
   /** The rules of both faces: throws a refusal, or says what is really stored. */
   readonly check: (write: Write) => Draft;
-  /** Throws when a record must stay. */
+  /** Throws when a record must stay; removes what goes with it. */
   readonly checkRemoval?: (context: Context, record: StoredRecord) => void;
   /** True when deleting what is not there succeeds. */
   readonly removalIsIdempotent?: boolean;

@@ -8,11 +8,26 @@ import { normalMessage } from "../wire/encode.ts";
 import { V2 } from "../wire/schemas.ts";
 import type { Draft, Resource } from "./resource.ts";
 
-function singular(resource: Resource): string {
-  return resource.parents === "repos" ? "Repo" : "Group";
+/** What would be stored below `parent`. Throws whatever `createRecord` would throw; changes nothing. */
+export function checkCreation(
+  context: Context,
+  resource: Resource,
+  caller: Caller,
+  parent: string,
+  next: Draft,
+): Draft {
+  if (parent === "" && resource.rootless !== true) throw invalid("parent", "a parent is required");
+  needWrite(caller, parent);
+  if (parent !== "" && context.store.collection(resource.parents ?? "groups").get(parent) === undefined) {
+    throw notFound(resource.parents === "repos" ? "Repo" : "Group", parent);
+  }
+  const checked = resource.check({ context, caller, parent, before: undefined, next });
+  const twin = resource.twin?.(context, parent, next.value);
+  if (twin !== undefined) throw alreadyExists(resource.type, twin.uid);
+  return checked;
 }
 
-/** Creates a record below `parent`. Uids advance only when it is stored. */
+/** Creates a record below `parent`. The counter of uids advances only when it is stored. */
 export function createRecord(
   context: Context,
   resource: Resource,
@@ -20,18 +35,14 @@ export function createRecord(
   parent: string,
   next: Draft,
 ): StoredRecord {
-  if (parent === "" && resource.rootless !== true) throw invalid("parent", "a parent is required");
-  needWrite(caller, parent);
-  if (parent !== "" && context.store.collection(resource.parents ?? "groups").get(parent) === undefined) {
-    throw notFound(singular(resource), parent);
-  }
-  const checked = resource.check({ context, caller, parent, before: undefined, next });
-  if (resource.uidFor !== undefined && context.store.collection(resource.name).get(resource.uidFor(parent))) {
-    throw alreadyExists(resource.type, resource.uidFor(parent));
-  }
+  const checked = checkCreation(context, resource, caller, parent, next);
   const uid = resource.uidFor?.(parent) ?? context.store.nextUid(parent);
   const times = Object.fromEntries(resource.times.map((key) => [key, now(context)]));
-  return store(context, resource, { value: { ...checked.value, uid, ...times }, extra: checked.extra });
+  const drawn = resource.secrets?.(context) ?? { value: {}, extra: {} };
+  return store(context, resource, {
+    value: { ...checked.value, ...drawn.value, uid, ...times },
+    extra: { ...checked.extra, ...drawn.extra },
+  });
 }
 
 /** Puts `change(record)` in the place of the record `uid`. Throws 403 out of scope, 404 when there is none. */

@@ -26,6 +26,8 @@ export interface V1Write {
   /** The message and the content of an answer to a create or an update. */
   readonly answer: string;
   readonly view: (record: StoredRecord, context: Context) => JsonObject;
+  /** True when a create replaces the record of the same name. `refuse` names a flag in the query that forbids it. */
+  readonly upserts?: { readonly request?: string; readonly refuse?: string };
 }
 
 /** What is special about one resource in native v1. */
@@ -48,6 +50,12 @@ export interface V1Face {
   readonly write?: V1Write;
   /** What v1 calls fields that rules name in v2's words; for errors. */
   readonly names?: ReadonlyMap<string, string>;
+}
+
+/** The exact-name filter: an empty name is no filter. */
+export function nameTest(request: JsonObject): readonly Test[] {
+  const name = member(request, "name") ?? "";
+  return name === "" ? [] : [(record) => member(record.value, "name") === name];
 }
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map([["uid", "id"]]);
@@ -119,9 +127,16 @@ function answer(context: Context, write: V1Write, record: StoredRecord): string 
 function create(context: Context, face: V1Face, call: Call): Action {
   const write = writeOf(face);
   const given = decodeV1(write.message, call.body);
+  const { request, refuse = "" } = write.upserts ?? {};
+  const flags = request === undefined ? {} : decodeQuery(V1, V1.message(request), call.query);
+  const replaces = write.upserts !== undefined && member(flags, refuse) !== true;
   return (caller) => {
     const draft = write.read(given, undefined, context, caller);
-    return answer(context, write, createRecord(context, face.resource, caller, call.tail, draft));
+    const twin = replaces ? face.resource.twin?.(context, call.tail, draft.value) : undefined;
+    if (twin === undefined)
+      return answer(context, write, createRecord(context, face.resource, caller, call.tail, draft));
+    const replace = (before: StoredRecord) => write.read(given, before, context, caller);
+    return answer(context, write, updateRecord(context, face.resource, caller, twin.uid, replace));
   };
 }
 

@@ -5,7 +5,7 @@ import type { Context } from "../context.ts";
 import { groups } from "../resources/groups.ts";
 import type { Draft } from "../resources/resource.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import type { V1Face } from "./face.ts";
+import { nameTest, type V1Face } from "./face.ts";
 import { keep } from "./shape.ts";
 
 /** A group as v1 knows it: no times. */
@@ -37,10 +37,7 @@ export const groupsV1: V1Face = {
   filter: "GroupFilter",
   item: "Group",
   view: viewGroup,
-  tests: (request) => {
-    const name = member(request, "name") ?? "";
-    return name === "" ? [] : [(record) => member(record.value, "name") === name];
-  },
+  tests: nameTest,
   key: "id",
   write: { message: "Group", read: readGroup, answer: "Group", view: viewGroup },
 };

@@ -34,11 +34,15 @@ export interface V2Face {
   readonly order: string;
   /** Filters other than by place. */
   readonly tests: (request: JsonObject, context: Context) => readonly ((record: StoredRecord) => boolean)[];
-  /** The message that writes carry; by default the resource's own. */
-  readonly readWrite?: (given: JsonObject) => JsonObject;
-  /** What a created record shows beyond what it shows later. */
+  /** What v2 demands beyond the rules of both faces; throws. `before` is undefined for a new record. */
+  readonly demand?: (next: JsonObject, before: StoredRecord | undefined) => void;
+  /** True when a create replaces the record of the same name. */
+  readonly upserts?: boolean;
+  /** The stored value as a PATCH sees it, when that is more than what is shown. */
+  readonly editable?: (record: StoredRecord) => JsonObject;
+  /** What a created record shows once. */
   readonly revealed?: (record: StoredRecord) => JsonObject;
-  /** What a single record shows beyond what a list shows. */
+  /** What a list shows of a record, when that is less than the record. */
   readonly listed?: (value: JsonObject) => JsonObject;
 }
 
@@ -121,7 +125,12 @@ function create(context: Context, face: V2Face, call: Call): Action {
   const { given } = decodeBody(message, call.body);
   return (caller) => {
     const value = writableOnly(message, given);
-    const record = createRecord(context, face.resource, caller, call.tail, { value, extra: {} });
+    face.demand?.(value, undefined);
+    const twin = face.upserts === true ? face.resource.twin?.(context, call.tail, value) : undefined;
+    const record =
+      twin === undefined
+        ? createRecord(context, face.resource, caller, call.tail, { value, extra: {} })
+        : updateRecord(context, face.resource, caller, twin.uid, (before) => ({ value, extra: before.extra }));
     if (face.revealed === undefined) return recordText(context, face, record, false);
     const whole = face.resource.joined?.(context, record) ?? record.value;
     const shown = { ...whole, ...face.revealed(record) };
@@ -132,23 +141,39 @@ function create(context: Context, face: V2Face, call: Call): Action {
 function update(context: Context, face: V2Face, call: Call): Action {
   const message = V2.message(face.resource.type);
   const { given, node } = decodeBody(message, call.body);
-  const masks = maskParameters(call.query);
-  const derived = () => deriveMask(V2, message, node ?? { kind: "object", members: [] });
-  // An unknown key is refused here even when a mask is named: the gateway derives one before it reads the query.
-  const fallback = node?.kind === "object" && node.members.length > 0 ? derived() : [];
+  const paths = patchPaths(context, message, node, call.query);
   return (caller) => {
-    const paths = masks === undefined ? (fallback.length > 0 ? fallback : derived()) : named(context, message, masks);
-    const writable = paths.filter((path) => !path.some((field) => field.readonly));
-    const record = updateRecord(context, face.resource, caller, call.tail, (before) => ({
-      value: applyMask(V2, message, before.value, given, writable),
-      extra: before.extra,
-    }));
+    const writable = paths();
+    const record = updateRecord(context, face.resource, caller, call.tail, (before) => {
+      const value = applyMask(V2, message, face.editable?.(before) ?? before.value, given, writable);
+      face.demand?.(value, before);
+      return { value, extra: before.extra };
+    });
     return recordText(context, face, record, false);
   };
 }
 
-/** The one `updateMask` parameter, in either spelling. */
-export function maskParameters(query: QueryPairs): string | undefined {
+/**
+ * The paths that a PATCH may change: those of `updateMask`, else those that the keys of the body stand for.
+ * Decoding faults are thrown at once; faults of the mask itself when the result is called, after authentication.
+ */
+export function patchPaths(
+  context: Context,
+  message: Message,
+  body: JsonNode | undefined,
+  query: QueryPairs,
+): () => readonly MaskPath[] {
+  const text = maskParameter(query);
+  const derived = () => deriveMask(V2, message, body);
+  // An unknown key is refused here even when a mask is named: the gateway derives one before it reads the query.
+  const keyed = body?.kind === "object" && body.members.length > 0 ? derived() : undefined;
+  return () => {
+    const paths = text === undefined ? (keyed ?? derived()) : named(context, message, text);
+    return paths.filter((path) => !path.some((field) => field.readonly));
+  };
+}
+
+function maskParameter(query: QueryPairs): string | undefined {
   const found = query.filter(([name]) => name === "updateMask" || name === "update_mask");
   if (found.length > 1) throw gatewayRefusal(RpcCode.INVALID_ARGUMENT, "update_mask is given more than once");
   return found[0]?.[1];

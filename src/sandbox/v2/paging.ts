@@ -38,7 +38,7 @@ interface TokenContent {
 }
 
 /** Reads the paging parameters. Throws 400 for negative numbers; a size over the maximum is the maximum. */
-export function pageRequest(request: JsonObject, order: Order): PageRequest {
+export function pageRequest(request: JsonObject, order: Order, maxSize = MAX_SIZE): PageRequest {
   const number = (key: string) => Number(member(request, key) ?? 0);
   const size = number("pageSize");
   const skip = number("skip");
@@ -50,7 +50,7 @@ export function pageRequest(request: JsonObject, order: Order): PageRequest {
     .digest("base64url")
     .slice(0, 12);
   return {
-    size: size === 0 ? DEFAULT_SIZE : Math.min(size, MAX_SIZE),
+    size: size === 0 ? DEFAULT_SIZE : Math.min(size, maxSize),
     token: String(member(request, "pageToken") ?? ""),
     skip,
     order,

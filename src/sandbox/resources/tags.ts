@@ -1,0 +1,42 @@
+/** Which rules do tags follow, and which of them are special? (Field map 2.12 and 3.11.) */
+import { createHash } from "node:crypto";
+import { member } from "../../model/json.ts";
+import { invalid } from "../refusal.ts";
+import type { StoredRecord } from "../store/collection.ts";
+import { findByName } from "./repos.ts";
+import type { Draft, Resource, Write } from "./resource.ts";
+
+const NAME = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/;
+const DIGEST = /^sha256:[0-9a-f]{64}$/;
+
+/** What a list can leave out: signatures and the like, dated builds, package revisions. */
+export const SPECIAL_TAGS = {
+  referrers: /^sha256-[0-9a-f]{64}(?:\.\w+)?$/,
+  dates: /(?:^|[.-])20\d{6}(?:\d{4,6})?$/,
+  epochs: /-r\d+$/,
+} as const;
+
+/** True when the tag's name has that form. */
+export function isSpecial(record: StoredRecord, kind: keyof typeof SPECIAL_TAGS): boolean {
+  return SPECIAL_TAGS[kind].test(String(member(record.value, "name") ?? ""));
+}
+
+/** A tag made without a digest gets one: here the hash of where it is. */
+function check({ before, next, parent }: Write): Draft {
+  const name = String(member(next.value, "name") ?? "");
+  if (!NAME.test(name)) throw invalid("name", `name must match ${NAME.source}`);
+  const given = String(member(next.value, "digest") ?? "");
+  if (given !== "" && !DIGEST.test(given)) throw invalid("digest", "a digest is sha256: and 64 hex digits");
+  const made = `sha256:${createHash("sha256").update(`${parent}:${name}`).digest("hex")}`;
+  const digest = given || String(member(before?.value, "digest") ?? made);
+  return { ...next, value: { ...next.value, digest } };
+}
+
+export const tags: Resource = {
+  name: "tags",
+  type: "Tag",
+  parents: "repos",
+  times: ["updateTime"],
+  twin: (context, parent, value) => findByName(context, "tags", parent, member(value, "name")),
+  check,
+};

@@ -1,0 +1,156 @@
+/** How does native v1 show advisories, which it pages itself? (Field map 2.14 and 3.12, traps T38 to T40.) */
+import { type Json, type JsonObject, member } from "../../model/json.ts";
+import type { Context } from "../context.ts";
+import type { Call, Route } from "../gateway/route.ts";
+import { advisories, advisoryTests, eventsOf, numbers, texts } from "../resources/advisories.ts";
+import { readable } from "../resources/writes.ts";
+import type { StoredRecord } from "../store/collection.ts";
+import { parseOrder } from "../store/order.ts";
+import { cutPage, pageRequest } from "../v2/paging.ts";
+import { encodeMessage } from "../wire/encode.ts";
+import { decodeQuery } from "../wire/query.ts";
+import { V1 } from "../wire/schemas.ts";
+import { itemText, type V1Face, v1Selection } from "./face.ts";
+import { keep, pick } from "./shape.ts";
+
+const TEXTS: readonly (readonly [parameter: string, field: string])[] = [
+  ["advisoryIds", "advisoryId"],
+  ["legacyAdvisoryIds", "legacyAdvisoryId"],
+  ["artifactType", "artifactType"],
+  ["artifactName", "artifactName"],
+  ["artifactArchitecture", "artifactArchitecture"],
+  ["componentName", "componentName"],
+  ["componentType", "componentType"],
+  ["componentLocation", "componentLocation"],
+];
+/** The orders of the v1 enum by number. */
+const ORDERS: readonly string[] = [
+  "uid asc",
+  "uid asc",
+  "uid desc",
+  "created_at asc",
+  "created_at desc",
+  "aliases asc",
+  "aliases desc",
+  "updated_at asc",
+  "updated_at desc",
+  "deleted_at asc",
+  "deleted_at desc",
+];
+const SAME = ["artifactType", "artifactName", "artifactArchitecture", "aliases", "advisoryId", "author"] as const;
+const RENAMED: readonly (readonly [stored: string, v1: string])[] = [
+  ["createTime", "createdAt"],
+  ["updateTime", "updatedAt"],
+  ["deleteTime", "deletedAt"],
+  ["legacyAdvisoryId", "legacyAdvisoryID"],
+];
+const EVENT_SAME = [
+  "fixed",
+  "falsePositiveDetermination",
+  "analysisNotPlanned",
+  "fixNotPlanned",
+  "pendingUpstreamFix",
+  "truePositiveDetermination",
+  "patched",
+  "findings",
+  "author",
+  "reviewer",
+  "issue",
+] as const;
+
+function viewDetection(detection: Json): JsonObject {
+  const scan = member(detection, "scanv1");
+  if (scan === undefined) return keep(detection, ["nvdapi", "manual"]);
+  const { subpackage, component, ...rest } = scan as JsonObject;
+  return { scanv1: { ...rest, subpackageName: subpackage ?? "", componentName: component ?? "" } };
+}
+
+/** An event as v1 knows it; where a component moved to is kept beside the record, for v2 has no word for it. */
+function viewEvent(event: Json, moved: Json | undefined): JsonObject {
+  const detection = member(event, "detection");
+  const uid = String(member(event, "uid") ?? "");
+  const move = member(moved, uid);
+  return {
+    id: uid,
+    ...pick(event, [
+      ["createTime", "timestamp"],
+      ["reviewState", "status"],
+    ]),
+    ...keep(event, EVENT_SAME),
+    ...(detection === undefined ? {} : { detection: viewDetection(detection) }),
+    ...(move === undefined ? {} : { componentLocationChanged: move }),
+  };
+}
+
+function viewEvents(record: StoredRecord): JsonObject[] {
+  return eventsOf(record).map((event) => viewEvent(event, member(record.extra, "moved")));
+}
+
+/** The component's members have presence in v1: an empty one is not there. */
+function viewAdvisory(record: StoredRecord): JsonObject {
+  return {
+    id: record.uid,
+    ...keep(record.value, SAME),
+    ...keep(record.value, ["componentName", "componentLocation", "componentType"]),
+    ...pick(record.value, RENAMED),
+    events: viewEvents(record),
+  };
+}
+
+const face: V1Face = {
+  resource: advisories,
+  domain: "vulnerabilities",
+  collection: "advisories",
+  operations: [],
+  filter: "AdvisoryFilter",
+  item: "Advisory",
+  view: viewAdvisory,
+  key: "id",
+  tests: (request) =>
+    advisoryTests({
+      texts: new Map(TEXTS.map(([parameter, field]) => [field, texts(request, parameter)])),
+      aliases: texts(request, "aliases"),
+      authors: texts(request, "eventAuthor"),
+      notAuthors: texts(request, "excludeEventAuthor"),
+      reviewers: texts(request, "eventReviewer"),
+      states: numbers(request, "eventStatuses"),
+      types: numbers(request, "eventTypes"),
+      latest: Number(member(request, "latestEventType") ?? 0),
+      origin: String(member(request, "origin") ?? ""),
+    }),
+};
+
+/** `{id, items, nextPageToken, totalCount}`; `id` is the group that was asked for, else the root of what is listed. */
+function list(context: Context, call: Call): ReturnType<Route["prepare"]> {
+  const request = decodeQuery(V1, V1.message(face.filter), call.query);
+  return (caller) => {
+    const order = parseOrder(ORDERS[Number(member(request, "orderBy") ?? 0)] ?? "uid");
+    const selection = v1Selection(context, face, caller, request);
+    const paging = pageRequest(request, order, Number.POSITIVE_INFINITY);
+    const page = cutPage(context, context.store.collection("advisories"), selection, paging);
+    const uidp = member(request, "uidp");
+    const asked = member(uidp, "childrenOf") ?? member(uidp, "descendantsOf");
+    const first = page.records[0]?.uid ?? "";
+    const group = asked ?? first.slice(0, Math.max(first.lastIndexOf("/"), 0));
+    const items = page.records.map((record) => itemText(context, face, record)).join(",");
+    const next = JSON.stringify(page.nextToken);
+    return `{"id":${JSON.stringify(group)},"items":[${items}],"nextPageToken":${next},"totalCount":"${page.total}"}`;
+  };
+}
+
+function events(context: Context, call: Call): ReturnType<Route["prepare"]> {
+  return (caller) => {
+    const record = readable(context, advisories, caller, call.tail);
+    const answer = { parentId: record.uid, items: viewEvents(record) };
+    return encodeMessage(V1, V1.message("AdvisoryEventList"), answer, { omitZeros: false });
+  };
+}
+
+/** `GET advisories` and `GET advisories/{id}/events`. */
+export function advisoriesV1(context: Context): readonly Route[] {
+  const at = { domain: "vulnerabilities", version: "v1", collection: "advisories", method: "GET" };
+  return [
+    { ...at, shape: "collection", prepare: (call) => list(context, call) },
+    { ...at, shape: "suffix", word: "events", prepare: (call) => events(context, call) },
+  ];
+}
