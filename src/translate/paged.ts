@@ -1,14 +1,14 @@
 /** How is a list answered that v1 itself paged? (Design: lists; the token goes through unchanged.) */
 import type { PageResult } from "../json/rewrite.ts";
 import type { ApiResponse } from "../model/message.ts";
-import type { Operation, Row } from "../model/resource.ts";
-import { parentOf } from "../model/uid.ts";
+import type { EnvelopeRow, Operation } from "../model/resource.ts";
 import { zeroText } from "./answer-plan.ts";
 import { errorAnswer } from "./error.ts";
 import { answerWith, readHeaders } from "./headers.ts";
+import { snakeCase } from "./names.ts";
 import { readUpstream } from "./pages.ts";
 import type { Parts } from "./parts.ts";
-import type { ListQuery } from "./query.ts";
+import { type ListQuery, parseQuery } from "./query.ts";
 import { noteReports } from "./show.ts";
 import type { Tools, V1Request } from "./tools.ts";
 
@@ -32,25 +32,27 @@ export async function answerPaged(
   if (response.status !== 200) return errorAnswer(response, parts.names);
   const page = readUpstream(() => pages(response.body));
   noteReports(page.reports, tools);
-  const members = (operation.envelope ?? []).flatMap((row) => envelopeMember(row, page, query));
+  const asked = askedFor(request.match.query);
+  const members = (operation.envelope ?? []).flatMap((row) => envelopeMember(row, page, asked));
   const rest = members.length === 0 ? "" : `,${members.join(",")}`;
   const body = Buffer.concat([Buffer.from('{"items":['), page.bytes, Buffer.from(`]${rest}}`)]);
   return answerWith(response, 200, body);
 }
 
 /** `"name":value` of one member; nothing for an optional one that v2 did not send. */
-function envelopeMember(row: Row, page: PageResult, query: ListQuery): string[] {
-  const value = row.v2 === null ? ownerOf(page, query) : page.scalars.get(row.v2);
+function envelopeMember(row: EnvelopeRow, page: PageResult, asked: ReadonlyMap<string, string>): string[] {
+  const value = row.v2 === null ? fromQuery(row, asked) : page.scalars.get(row.v2);
   if (value !== undefined && value !== null) return [`${JSON.stringify(row.v1)}:${JSON.stringify(value)}`];
   const zero = row.presence === "explicit" ? undefined : zeroText(row);
   return zero === undefined ? [] : [`${JSON.stringify(row.v1)}:${zero}`];
 }
 
-/** The group that owns the records of this page: the one that was asked for, else the parent that all of them share. */
-function ownerOf(page: PageResult, query: ListQuery): string | undefined {
-  const scope = query.params.find((param) => /^uidp\.(?:children_of|descendants_of)=/.test(param));
-  if (scope !== undefined) return decodeURIComponent(scope.slice(scope.indexOf("=") + 1));
-  const parents = new Set(page.keys.map(parentOf));
-  const [only] = parents;
-  return parents.size === 1 ? only : undefined;
+/** What v1 repeated of the request: the first of these parameters that the client sent. */
+function fromQuery(row: EnvelopeRow, asked: ReadonlyMap<string, string>): string | undefined {
+  return row.fromQuery?.map((name) => asked.get(name)).find((value) => value !== undefined && value !== "");
+}
+
+/** Parameters by their snake_case name. */
+function askedFor(query: string): ReadonlyMap<string, string> {
+  return new Map(parseQuery(query).map(({ name, value }) => [snakeCase(name), value]));
 }

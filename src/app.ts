@@ -1,0 +1,225 @@
+/** How do the parts become one running carryover? (The composition root: every part is built once, here.) */
+import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createAdmin } from "./admin/server.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Config } from "./config.ts";
+import { createListener } from "./listener/server.ts";
+import type { Exchange, Upstream, Witness } from "./model/exchange.ts";
+import { compose, header, type Send } from "./model/message.ts";
+import type { RequestHead } from "./model/plan.ts";
+import type { Stream } from "./model/stream.ts";
+import { createLog, type Log } from "./observe/log.ts";
+import { createMetrics } from "./observe/metrics.ts";
+import { createUnknownFields } from "./observe/unknown-fields.ts";
+import { createProxy } from "./proxy.ts";
+import { createRouter } from "./route/router.ts";
+import { createTranslations } from "./translate/operations.ts";
+import type { MaskMemory, Tools } from "./translate/tools.ts";
+import { createBudget } from "./upstream/budget.ts";
+import { createSend } from "./upstream/client.ts";
+import { createDrain, type DrainParts } from "./upstream/drain/drain.ts";
+import { createSlots, type Slots } from "./upstream/drain/slots.ts";
+import { createPool, type Pool } from "./upstream/pool.ts";
+import { createRetry } from "./upstream/retry.ts";
+import { createStream } from "./upstream/stream.ts";
+import { createTimed } from "./upstream/timed.ts";
+import { VERSION } from "./version.ts";
+
+export interface App {
+  /** Opens both ports. Rejects when one cannot be had. */
+  listen(): Promise<{ readonly url: string; readonly adminUrl: string }>;
+  /** Takes no more requests, finishes what is in flight (for at most `graceMs`), closes everything. */
+  close(graceMs: number): Promise<void>;
+}
+
+/** What is not configuration: where the log goes, and who else wants to see each request. */
+export interface AppOptions {
+  readonly log?: Log;
+  /** Called once per request when it is over (the tour shows v2 calls with it). */
+  readonly onExchange?: (exchange: Exchange) => void;
+}
+
+/** v2 serves at most this many records a page (specification section 8). */
+const PAGE_SIZE = 200;
+const LOG_FLUSH_MS = 1_000;
+/** Largest answer of one call that is read whole. */
+const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
+
+/** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself or an address that is none. */
+export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
+  const log = options.log ?? createLog({ level: config.log.level });
+  const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
+  const metrics = createMetrics({
+    version: VERSION,
+    resources: knownLabels(catalogue),
+    inFlight: () => state.inFlight(),
+    droppedLogLines: () => log.dropped(),
+  });
+  const unknownFields = createUnknownFields();
+  const upstreams = createUpstreams(config);
+  const observe = (exchange: Exchange): void => {
+    metrics.observe(exchange);
+    unknownFields.observe(exchange);
+    log.request(exchange);
+    options.onExchange?.(exchange);
+  };
+  const decide = createProxy({
+    route: createRouter({
+      resources: catalogue.resources,
+      natives: catalogue.natives,
+      version: catalogue.version,
+      extraPrefixes: config.listen.extraPrefixes,
+    }),
+    translations: createTranslations(catalogue.resources, {
+      version: catalogue.version,
+      unknownRequest: config.unknownFields.request,
+      unknownResponse: config.unknownFields.response,
+      insertZeros: true,
+      mismatch: config.updates.mismatch,
+    }),
+    upstreams: new Set(upstreams.streams.keys()),
+    fallback: config.fallback,
+    audience: { from: config.listen.publicUrl, to: config.upstream.v2.audience },
+    tools: createTools(config, upstreams.v2),
+  });
+  const listener = createListener({
+    ...config.listen,
+    limits: config.limits,
+    decide,
+    upstreams: Object.fromEntries(upstreams.streams),
+    observe,
+    newRequestId: () => randomUUID(),
+    now: () => performance.now(),
+    log: (message, cause) => log.error(message, cause),
+  });
+  state.inFlight = listener.inFlight;
+  const admin = createAdmin({
+    host: config.admin.host,
+    port: config.admin.port,
+    ...(config.admin.token === undefined ? {} : { token: config.admin.token }),
+    metrics,
+    ready: () => state.ready,
+    views: new Map([["unknown-fields", () => unknownFields.view()]]),
+    log: (message, cause) => log.error(message, cause),
+  });
+  return {
+    async listen() {
+      const { url: adminUrl } = await admin.listen();
+      const { url } = await listener.listen();
+      state.ready = true;
+      return { url, adminUrl };
+    },
+    async close(graceMs) {
+      state.ready = false;
+      await listener.close(graceMs);
+      await Promise.all([admin.close(), ...upstreams.pools.map((pool) => pool.close())]);
+      await log.flush(LOG_FLUSH_MS);
+    },
+  };
+}
+
+interface Upstreams {
+  readonly v2: Send;
+  readonly streams: ReadonlyMap<Upstream, Stream>;
+  readonly pools: readonly Pool[];
+}
+
+/** One pool per upstream, shared by translated calls and pass-through. */
+function createUpstreams(config: Config): Upstreams {
+  const streams = new Map<Upstream, Stream>();
+  const pools: Pool[] = [];
+  const open = (name: Upstream, settings: Config["upstream"]["v2"] | NonNullable<Config["upstream"]["v1"]>): Pool => {
+    const { timeouts } = settings;
+    const pool = createPool({
+      url: settings.url,
+      tls: settings.tls,
+      connections: settings.connections,
+      timeouts: {
+        connectMs: timeouts.connectSeconds * 1000,
+        headersMs: timeouts.headersSeconds * 1000,
+        bodyMs: timeouts.bodySeconds * 1000,
+      },
+    });
+    pools.push(pool);
+    streams.set(name, createStream(pool, createBudget()));
+    return pool;
+  };
+  const v2 = createSend(open("v2", config.upstream.v2), { maxResponseBytes: MAX_RESPONSE_BYTES });
+  if (config.upstream.v1 !== undefined) open("v1", config.upstream.v1);
+  if (config.upstream.sts !== undefined) open("sts", config.upstream.sts);
+  return { v2, streams, pools };
+}
+
+/** What one translated request may do: each call retried within the budget, timed, and noted in its exchange. */
+function createTools(config: Config, v2: Send): (exchange: Exchange, head: RequestHead, signal: AbortSignal) => Tools {
+  const retry = createRetry({
+    budget: createBudget(),
+    now: () => Date.now(),
+    random: Math.random,
+    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+  });
+  const mask = createMaskMemory(config.upstream.v2.maskSpelling);
+  const slots = createSlots(config.lists);
+  const secret = randomBytes(32);
+  const now = () => performance.now();
+  return (exchange, head, signal) => {
+    const send = compose([retry, createTimed(exchange, "v2", now)], v2);
+    return {
+      send: (request) => send(request, { signal }),
+      drain: createDrain({ ...drainParts(config, exchange, claimFor(slots, secret, head)), send, signal, now }),
+      mask,
+      exchange,
+    };
+  };
+}
+
+function drainParts(
+  config: Config,
+  exchange: Exchange,
+  claim: () => () => void,
+): Omit<DrainParts, "send" | "signal" | "now"> {
+  const { lists } = config;
+  return {
+    limits: { ...lists, pageSize: PAGE_SIZE },
+    require: (resource): Witness => lists.require.resources.get(resource) ?? lists.require.default,
+    claim,
+    report: (facts, notes) => {
+      exchange.list = facts;
+      exchange.notes.push(...notes);
+    },
+  };
+}
+
+/** Slots are counted by a keyed digest: the token itself is kept nowhere. */
+function claimFor(slots: Slots, secret: Uint8Array, head: RequestHead): () => () => void {
+  return () =>
+    slots.claim(
+      createHmac("sha256", secret)
+        .update(header(head.headers, "authorization") ?? "")
+        .digest("base64"),
+    );
+}
+
+function createMaskMemory(configured: "auto" | "camelCase" | "snake_case"): MaskMemory {
+  const memory: { known: MaskMemory["known"] } = { known: configured === "auto" ? undefined : configured };
+  return {
+    get known() {
+      return memory.known;
+    },
+    learn: (spelling) => {
+      memory.known = spelling;
+    },
+  };
+}
+
+function knownLabels(catalogue: Catalogue): { resource: string; operations: string[] }[] {
+  const own = catalogue.resources.map(({ name, operations }) => ({
+    resource: name,
+    operations: operations.map((operation) => operation.name),
+  }));
+  const others = catalogue.natives.flatMap(({ operations }) =>
+    operations.map(({ resource, name }) => ({ resource, operations: [name] })),
+  );
+  return [...own, ...others];
+}

@@ -1,0 +1,173 @@
+/** What can be asked of carryover on the command line? */
+import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { createApp } from "./app.ts";
+import { type Catalogue, loadCatalogue } from "./catalogue.ts";
+import { type ConfigInput, loadConfig, optionFlags } from "./config.ts";
+import { ConfigError } from "./config-fault.ts";
+import { type DemoPorts, runDemo, runTour } from "./demo.ts";
+import { createSandbox } from "./sandbox/sandbox.ts";
+import { VERSION } from "./version.ts";
+
+/** The process, as far as a command needs it. */
+export interface Io {
+  readonly env: ConfigInput["env"];
+  readonly readFile: ConfigInput["readFile"];
+  print(text: string): void;
+  warn(text: string): void;
+  /** Registers what is to happen when the process is told to stop; `graceMs` is the longest wait. */
+  onStop(stop: (graceMs: number) => Promise<void>): void;
+}
+
+/** Exit code for a command line or configuration that is wrong (as sysexits has it). */
+const USAGE = 64;
+
+/** Runs one command. Gives the exit code, or undefined while the process is to live on. */
+export async function run(argv: readonly string[], io: Io): Promise<number | undefined> {
+  const outcome: { code: number | undefined } = { code: undefined };
+  const program = createProgram(io, outcome);
+  try {
+    await program.parseAsync([...argv], { from: "user" });
+    return outcome.code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
+    io.warn(explain(error));
+    return error instanceof ConfigError ? USAGE : 1;
+  }
+}
+
+/** What a person can do with it: configuration faults and taken ports say everything in their message. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if ("code" in error && error.code === "EADDRINUSE") {
+    return `${error.message}\nAnother process listens there: stop it, or choose another port (--help shows the flags).`;
+  }
+  return error instanceof ConfigError ? error.message : (error.stack ?? error.message);
+}
+
+function createProgram(io: Io, outcome: { code: number | undefined }): Command {
+  const program = new Command("carryover")
+    .description("Keeps v1 API clients working while the platform behind it moves to v2.")
+    .version(VERSION)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => io.print(text.trimEnd()), writeErr: (text) => io.warn(text.trimEnd()) });
+  addServe(program, io);
+  addDemo(program, io, outcome);
+  addSandbox(program, io);
+  return program;
+}
+
+function addServe(program: Command, io: Io): void {
+  const serve = program.command("serve").description("serve v1 clients from a v2 platform");
+  for (const { flags, description, default: byDefault, env } of optionFlags()) {
+    const text = byDefault === undefined ? description : `${description} (default: ${byDefault})`;
+    serve.option(flags, `${text} [${env}]`);
+  }
+  serve.action(async (flags: Record<string, unknown>) => {
+    const { config, warnings } = loadConfig({ flags, env: io.env, readFile: io.readFile });
+    for (const warning of warnings) io.warn(`warning: ${warning}`);
+    const catalogue = await loadCatalogue(config.upstream.v2.version);
+    requireKnownResources(flags, io, catalogue);
+    const app = createApp(config, catalogue);
+    const { url, adminUrl } = await app.listen();
+    io.warn(
+      `carryover ${VERSION}: v1 clients at ${url}, v2 ${catalogue.version} at ${config.upstream.v2.url}, admin at ${adminUrl}, ${catalogue.resources.length} resources`,
+    );
+    io.onStop((graceMs) => app.close(graceMs));
+  });
+}
+
+/** `lists.require` may name resources: only the catalogue knows them. */
+function requireKnownResources(flags: Record<string, unknown>, io: Io, catalogue: Catalogue): void {
+  loadConfig({ flags, env: io.env, readFile: io.readFile, resources: catalogue.resources.map(({ name }) => name) });
+}
+
+function addDemo(program: Command, io: Io, outcome: { code: number | undefined }): void {
+  program
+    .command("demo")
+    .description("start a sandbox platform and carryover in front of it, and print calls to try")
+    .option("--tour", "make the calls, show what happens, and end")
+    .option("--port <number>", "port of carryover", readPort, 8080)
+    .option("--admin-port <number>", "port of its admin side", readPort, 8081)
+    .option("--sandbox-port <number>", "port of the sandbox", readPort, 8090)
+    .action(
+      async ({
+        tour,
+        port,
+        adminPort,
+        sandboxPort,
+      }: {
+        tour?: true;
+        port: number;
+        adminPort: number;
+        sandboxPort: number;
+      }) => {
+        if (tour === true) {
+          outcome.code = await runTour(io);
+          return;
+        }
+        const ports: DemoPorts = { listen: port, admin: adminPort, sandbox: sandboxPort };
+        io.onStop(await runDemo(ports, io));
+      },
+    );
+}
+
+interface SandboxFlags {
+  readonly port: number;
+  readonly host: string;
+  readonly seed: string;
+  readonly records: number;
+  readonly latency: number;
+  readonly tokens: "keyset" | "offset";
+  readonly tokenLifetime: number;
+  readonly errorRate: number;
+}
+
+function addSandbox(program: Command, io: Io): void {
+  program
+    .command("sandbox")
+    .description("start only the sandbox: v2, native v1 and token exchange over made-up records")
+    .option("--port <number>", "port to listen on", readPort, 8090)
+    .option("--host <address>", "address to listen on", "127.0.0.1")
+    .option("--seed <text>", "everything made up follows from it", "sandbox")
+    .option("--records <number>", "further groups, for long lists", readWhole, 0)
+    .option("--latency <milliseconds>", "wait before every answer", readWhole, 0)
+    .option("--tokens <style>", "page tokens remember a record (keyset) or a row number (offset)", readStyle, "keyset")
+    .option("--token-lifetime <seconds>", "after which a page token restarts its list", readWhole, 3 * 86_400)
+    .option("--error-rate <share>", "share of calls answered 503, 0 to 1", readShare, 0)
+    .action(async (flags: SandboxFlags) => {
+      const sandbox = createSandbox({
+        seed: flags.seed,
+        size: flags.records,
+        latencyMs: flags.latency,
+        tokens: flags.tokens,
+        tokenLifetimeMs: flags.tokenLifetime * 1000,
+        errorRate: flags.errorRate,
+      });
+      const { url } = await sandbox.listen(flags.port, flags.host);
+      io.print(`Sandbox platform (made-up records) at ${url}\n\nTOKEN=${sandbox.token("admin")}`);
+      io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v2beta1/groups?page_size=2'`);
+      io.onStop(() => sandbox.close());
+    });
+}
+
+function readWhole(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError("expected a whole number");
+  return Number(text);
+}
+
+function readPort(text: string): number {
+  const port = readWhole(text);
+  if (port > 65535) throw new InvalidArgumentError("expected a port from 0 (any free one) to 65535");
+  return port;
+}
+
+function readShare(text: string): number {
+  const share = Number(text);
+  if (text === "" || !(share >= 0 && share <= 1)) throw new InvalidArgumentError("expected a number from 0 to 1");
+  return share;
+}
+
+function readStyle(text: string): "keyset" | "offset" {
+  if (text !== "keyset" && text !== "offset") throw new InvalidArgumentError("expected keyset or offset");
+  return text;
+}

@@ -1,0 +1,133 @@
+/** What happens to a request? Match, mode, translate, upstream, rewrite, reply: the sentence that the rest spells out. */
+import type { Exchange, Upstream } from "./model/exchange.ts";
+import type { Match, Routed } from "./model/match.ts";
+import type { ApiRequest, ApiResponse } from "./model/message.ts";
+import type { AnswerPlan, Decide, PassPlan, Plan, RequestHead } from "./model/plan.ts";
+import { Problem } from "./model/problem.ts";
+import type { Operation } from "./model/resource.ts";
+import type { Router } from "./route/router.ts";
+import { answerOptions } from "./translate/options.ts";
+import type { Tools, Translation } from "./translate/tools.ts";
+
+export interface ProxyParts {
+  readonly route: Router;
+  readonly translations: ReadonlyMap<Operation, Translation>;
+  /** Upstreams that are configured; v2 always is. */
+  readonly upstreams: ReadonlySet<Upstream>;
+  /** What serves an operation that v2 lacks (design: no v2 counterpart). */
+  readonly fallback: "native" | "refuse";
+  /** Token exchange: a query `aud` of the first becomes the second (design section 10, `upstream.sts`). */
+  readonly audience: { readonly from: string | undefined; readonly to: string };
+  /** What one request may do; everything it does is noted in `exchange`. */
+  tools(exchange: Exchange, head: RequestHead, signal: AbortSignal): Tools;
+}
+
+/** Decides on each request from its head. Throws `Problem` for what must be refused. */
+export function createProxy(parts: ProxyParts): Decide {
+  return (head, exchange) => {
+    if (isV1(head.target)) exchange.apiVersion = "v1";
+    const routed = parts.route(head.method, head.target);
+    switch (routed.kind) {
+      case "v2":
+        exchange.apiVersion = "v2";
+        return pass("v2", head.target, "pass", exchange);
+      case "sts":
+        exchange.apiVersion = "sts";
+        return exchangeToken(routed.query, parts, exchange);
+      case "native":
+        exchange.resource = routed.resource;
+        exchange.operation = routed.operation;
+        return native(head, parts, exchange);
+      case "options":
+        exchange.operation = "options";
+        return options(routed, head, parts, exchange);
+      case "match":
+        exchange.resource = routed.match.resource.name;
+        exchange.operation = routed.match.operation.name;
+        return translate(routed.match, head, parts, exchange);
+      default:
+        return routed satisfies never;
+    }
+  };
+}
+
+function isV1(target: string): boolean {
+  const slash = target.indexOf("/", 1);
+  return slash > 0 && /^\/v1(?:[/?:]|$)/.test(target.slice(slash, slash + 4));
+}
+
+function pass(upstream: Upstream, target: string, mode: "pass" | "native", exchange: Exchange): PassPlan {
+  exchange.mode = mode;
+  return { kind: "pass", upstream, target };
+}
+
+/** An operation of the catalogue: its translation is handed everything it may do. */
+function translate(match: Match, head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
+  const translation = parts.translations.get(match.operation);
+  if (translation === undefined) return native(head, parts, exchange);
+  exchange.mode = "translate";
+  return answer(exchange, async (body, signal) => {
+    if (head.method === "GET" && body.length > 0) {
+      throw new Problem("INVALID_BODY", "invalid body: a GET has none; send filters in the query");
+    }
+    return translation({ match, headers: head.headers, body }, parts.tools(exchange, head, signal));
+  });
+}
+
+/** No v2 counterpart: native v1 where there is one, else 501 with the operation's name. */
+function native(head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
+  if (parts.fallback === "native" && parts.upstreams.has("v1")) return pass("v1", head.target, "native", exchange);
+  const name =
+    exchange.resource === "unknown" ? `${head.method} ${exchange.path}` : `${exchange.resource} ${exchange.operation}`;
+  throw new Problem(
+    "NOT_TRANSLATABLE",
+    `${name} has no counterpart in v2, and there is no native v1 behind this proxy`,
+    {
+      metadata: { resource: exchange.resource, operation: exchange.operation },
+    },
+  );
+}
+
+/** A front of the platform may answer CORS: native's if there is one, else what v2 says of the mapped path. */
+function options(routed: Routed & { kind: "options" }, head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
+  const { v2Target } = routed;
+  if (v2Target === undefined || parts.upstreams.has("v1")) return native(head, parts, exchange);
+  exchange.mode = "translate";
+  return answer(exchange, async (_body, signal) => {
+    const request: ApiRequest = { method: "OPTIONS", target: v2Target, headers: head.headers };
+    return answerOptions(await parts.tools(exchange, head, signal).send(request));
+  });
+}
+
+function answer(exchange: Exchange, respond: AnswerPlan["respond"]): AnswerPlan {
+  return {
+    kind: "answer",
+    respond: async (body, signal): Promise<ApiResponse> => {
+      const response = await respond(body, signal);
+      return { ...response, headers: [...response.headers, ["carryover-mode", exchange.mode]] };
+    },
+  };
+}
+
+/** `/sts/exchange` goes through unread, but for an `aud` that names carryover itself: v2's own audience takes its place. */
+function exchangeToken(query: string, parts: ProxyParts, exchange: Exchange): Plan {
+  exchange.operation = "exchange";
+  if (!parts.upstreams.has("sts")) {
+    throw new Problem("UNKNOWN_PATH", "token exchange is not configured here (upstream.sts.url)");
+  }
+  const { from, to } = parts.audience;
+  const pairs = query.split("&").map((pair) => {
+    return from !== undefined && pair.startsWith("aud=") && isAudience(pair.slice("aud=".length), from)
+      ? `aud=${encodeURIComponent(to)}`
+      : pair;
+  });
+  return pass("sts", query === "" ? "/sts/exchange" : `/sts/exchange?${pairs.join("&")}`, "pass", exchange);
+}
+
+function isAudience(value: string, audience: string): boolean {
+  try {
+    return decodeURIComponent(value.replaceAll("+", " ")).replace(/\/$/, "") === audience.replace(/\/$/, "");
+  } catch {
+    return false;
+  }
+}

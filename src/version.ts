@@ -1,0 +1,4 @@
+/** Which version of carryover is this? */
+
+/** The same as in package.json; a test compares them. */
+export const VERSION = "0.1.0";
