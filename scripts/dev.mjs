@@ -1,0 +1,35 @@
+/** How does a change in `src/` show at once? The compiler watches the source, Node watches what it writes. */
+import { spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+
+const require = createRequire(import.meta.url);
+const tsc = join(dirname(require.resolve("typescript/package.json")), "bin", "tsc");
+const demo = process.argv.length > 2 ? process.argv.slice(2) : ["demo"];
+
+/** Children that have not ended yet. Each is ended by its own handle. */
+const children = new Set();
+let stopping = false;
+
+/** Starts `node` with `args`; when it ends by itself, everything ends. */
+function start(args) {
+  const child = spawn(process.execPath, args, { stdio: "inherit" });
+  children.add(child);
+  child.on("exit", (code) => {
+    children.delete(child);
+    stop(code ?? 1);
+  });
+}
+
+/** Ends what still runs, then this process with `code`. */
+function stop(code) {
+  if (!stopping) {
+    stopping = true;
+    process.exitCode = code;
+    for (const child of children) child.kill("SIGTERM");
+  }
+}
+
+for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => stop(0));
+start([tsc, "-p", "tsconfig.build.json", "--watch", "--preserveWatchOutput"]);
+start(["--watch", "--watch-preserve-output", "dist/main.js", ...demo]);

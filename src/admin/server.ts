@@ -1,0 +1,92 @@
+/** What does carryover tell its operators, over which port? */
+import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
+import { Problem, problemBody } from "../model/problem.ts";
+import { refusal } from "./access.ts";
+
+export interface AdminOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** What views ask for; without it they answer to this machine only. */
+  readonly token?: string;
+  readonly metrics: { readonly contentType: string; text(): Promise<string> };
+  /** Configured, listening and not stopping: nothing about the platform. */
+  readonly ready: () => boolean;
+  /** Further GETs by name: `unknown-fields` is served as JSON at `/unknown-fields`. */
+  readonly views: ReadonlyMap<string, () => unknown>;
+  /** Hears of what a view or the metrics threw; the client does not. */
+  readonly log?: (message: string, cause: unknown) => void;
+}
+
+export interface Admin {
+  /** Rejects when the port cannot be had. */
+  listen(): Promise<{ readonly url: string }>;
+  /** Cuts what is still open. */
+  close(): Promise<void>;
+}
+
+/** The operators' side (design section 10): `/healthz`, `/readyz`, `/metrics` open to all, views to whom they may be shown. */
+export function createAdmin(options: AdminOptions): Admin {
+  const server = fastify({
+    logger: false,
+    forceCloseConnections: true,
+    bodyLimit: 1024,
+    requestTimeout: 10_000,
+    frameworkErrors: (error, _request, reply) => {
+      send(reply, new Problem("INVALID_PATH", "the path cannot be read", { cause: error }));
+    },
+  });
+  addOpen(server, options);
+  addViews(server, options);
+  const paths = ["/healthz", "/readyz", "/metrics", ...[...options.views.keys()].map((name) => `/${name}`)];
+  server.setNotFoundHandler((_request, reply) =>
+    send(reply, new Problem("UNKNOWN_PATH", `there is nothing here; GET one of ${paths.join(", ")}`)),
+  );
+  server.setErrorHandler((error, _request, reply) => {
+    const problem = Problem.from(error);
+    if (problem.reason === "INTERNAL") options.log?.("an answer to an operator failed", error);
+    return send(reply, problem);
+  });
+  return {
+    listen: async () => ({ url: await server.listen({ host: options.host, port: options.port }) }),
+    close: () => server.close(),
+  };
+}
+
+function addOpen(server: FastifyInstance, { ready, metrics }: AdminOptions): void {
+  server.get("/healthz", (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
+  server.get("/readyz", (_request, reply) => {
+    const is = ready();
+    return reply
+      .code(is ? 200 : 503)
+      .header("cache-control", "no-store")
+      .send({ status: is ? "ready" : "not ready" });
+  });
+  server.get("/metrics", async (_request, reply) => {
+    const text = await metrics.text();
+    return reply.header("content-type", metrics.contentType).header("cache-control", "no-store").send(text);
+  });
+}
+
+function addViews(server: FastifyInstance, { views, token }: AdminOptions): void {
+  for (const [name, view] of views) {
+    server.get(`/${name}`, async (request, reply) => {
+      const problem = refusal(request.raw, token);
+      if (problem !== undefined) return send(reply, problem);
+      return reply
+        .header("content-type", "application/json; charset=utf-8")
+        .header("cache-control", "no-store")
+        .send(JSON.stringify(view()));
+    });
+  }
+}
+
+/** The same shape as on the clients' side. */
+function send(reply: FastifyReply, problem: Problem): FastifyReply {
+  if (problem.reason === "UNAUTHENTICATED") reply.header("www-authenticate", "Bearer");
+  return reply
+    .code(problem.http)
+    .header("content-type", "application/json; charset=utf-8")
+    .header("cache-control", "no-store")
+    .send(problemBody(problem));
+}

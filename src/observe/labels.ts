@@ -1,0 +1,64 @@
+/** Which label values can there be, whatever clients and upstreams send? */
+import { PROBLEMS } from "../model/problem.ts";
+import { OTHER } from "./series.ts";
+
+/** The resources and operations that labels may name: the catalogue's. */
+export interface KnownResource {
+  readonly resource: string;
+  readonly operations: readonly string[];
+}
+
+const CODES = [
+  200, 201, 202, 204, 206, 207, 301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407, 408, 409, 410,
+  411, 412, 413, 414, 415, 416, 417, 422, 424, 425, 426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 505, 507,
+  511,
+];
+const CODE_LABELS: ReadonlyMap<number, string> = new Map([
+  [0, "none"],
+  ...CODES.map((code) => [code, String(code)] as const),
+]);
+
+/** A status as a label: registered ones, `none` for no answer, `other` for the rest. */
+export function codeLabel(status: number): string {
+  return CODE_LABELS.get(status) ?? OTHER;
+}
+
+/** Makes a function that lets `values` through and turns the rest into `other`. */
+export function oneOf(values: Iterable<string>): (value: string) => string {
+  const known = new Set(values);
+  return (value) => (known.has(value) ? value : OTHER);
+}
+
+export const apiVersionLabel = oneOf(["v1", "v2", "sts", "none"]);
+export const modeLabel = oneOf(["native", "shadow", "translate", "pass", "refused"]);
+export const upstreamLabel = oneOf(["v1", "v2", "sts"]);
+export const witnessLabel = oneOf(["cover", "count", "none"]);
+export const outcomeLabel = oneOf(["complete", "incomplete", "too-large", "unproven", "refused"]);
+export const directionLabel = oneOf(["request", "response"]);
+export const reasonLabel = oneOf(Object.keys(PROBLEMS));
+
+/** A field of the catalogue or a note of the code: a short word, or `other`. How many there are is bounded elsewhere. */
+export function wordLabel(word: string): string {
+  return /^[A-Za-z][A-Za-z0-9_.[\]-]{0,63}$/.test(word) ? word : OTHER;
+}
+
+/**
+ * Resource and operation as labels; an operation counts only with its own resource, which may be listed several times.
+ * `unknown` is what nobody matched.
+ */
+export function resourceLabels(known: readonly KnownResource[]): {
+  resource(name: string): string;
+  operation(resource: string, operation: string): string;
+} {
+  const operations = new Map<string, Set<string>>();
+  for (const one of known) {
+    const names = operations.get(one.resource) ?? new Set(["unknown"]);
+    for (const name of one.operations) names.add(name);
+    operations.set(one.resource, names);
+  }
+  operations.set("unknown", new Set(["unknown"]));
+  return {
+    resource: (name) => (operations.has(name) ? name : OTHER),
+    operation: (resource, operation) => (operations.get(resource)?.has(operation) === true ? operation : OTHER),
+  };
+}

@@ -1,0 +1,81 @@
+/** What does the log say, and what happens to it when nobody reads it? */
+import { pino, stdTimeFunctions } from "pino";
+import type { Exchange } from "../model/exchange.ts";
+import { createSink, type Sink } from "./log-sink.ts";
+import { requestLine } from "./request-line.ts";
+import { causeText, scrub, stackText } from "./scrub.ts";
+
+export interface LogOptions {
+  readonly level: "debug" | "info" | "warn" | "error" | "silent";
+  /** Where lines go; standard output when absent. */
+  readonly destination?: { write(line: string): void };
+  /** Milliseconds on the clock that `Exchange.startedAt` was read from; by default the monotonic one. */
+  readonly now?: () => number;
+}
+
+/** Small facts beside a message; texts are scrubbed. */
+export type LogFacts = Readonly<Record<string, string | number | boolean>>;
+
+export interface Log {
+  /** One line for a finished request: error for carryover's own mistakes, warn for its other 5xx, else info. */
+  request(exchange: Exchange): void;
+  debug(message: string, facts?: LogFacts): void;
+  info(message: string, facts?: LogFacts): void;
+  warn(message: string, cause?: unknown, facts?: LogFacts): void;
+  error(message: string, cause?: unknown, facts?: LogFacts): void;
+  /** Lines lost so far because the sink was blocked. */
+  dropped(): number;
+  /** Writes out what is held, waiting for at most `ms` milliseconds. */
+  flush(ms: number): Promise<void>;
+}
+
+/**
+ * JSON lines (design section 8). Nothing waits for the sink: lines go out as soon as the one before was taken, and a
+ * sink that blocks costs 4 MiB of memory and then lines, never a request. No call throws.
+ */
+export function createLog(options: LogOptions): Log {
+  const sink = options.destination === undefined ? createSink(1) : given(options.destination);
+  const now = options.now ?? (() => performance.now());
+  const logger = pino(
+    { level: options.level, base: null, timestamp: stdTimeFunctions.isoTime, formatters },
+    sink.stream,
+  );
+  return {
+    request: (exchange) => {
+      const level = levelOf(exchange);
+      if (logger.isLevelEnabled(level)) logger[level](requestLine(exchange, now() - exchange.startedAt), "request");
+    },
+    debug: (message, facts) => logger.debug(scrubbed(facts), scrub(message)),
+    info: (message, facts) => logger.info(scrubbed(facts), scrub(message)),
+    warn: (message, cause, facts) => logger.warn({ ...scrubbed(facts), ...causeFacts(cause) }, scrub(message)),
+    error: (message, cause, facts) => {
+      const stack = stackText(cause);
+      const at = stack === undefined ? {} : { stack };
+      logger.error({ ...scrubbed(facts), ...causeFacts(cause), ...at }, scrub(message));
+    },
+    dropped: sink.dropped,
+    flush: sink.flush,
+  };
+}
+
+const formatters = { level: (label: string) => ({ level: label }) };
+
+function levelOf(exchange: Exchange): "error" | "warn" | "info" {
+  if (exchange.reason === "INTERNAL") return "error";
+  return exchange.reason !== undefined && exchange.status >= 500 && exchange.status !== 501 ? "warn" : "info";
+}
+
+function scrubbed(facts: LogFacts | undefined): LogFacts {
+  if (facts === undefined) return {};
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => [name, typeof fact === "string" ? scrub(fact) : fact]),
+  );
+}
+
+function causeFacts(cause: unknown): { readonly cause?: string } {
+  return cause === undefined ? {} : { cause: causeText(cause) };
+}
+
+function given(destination: { write(line: string): void }): Sink {
+  return { stream: destination, dropped: () => 0, flush: async () => {} };
+}

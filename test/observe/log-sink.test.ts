@@ -1,0 +1,66 @@
+import { execFileSync } from "node:child_process";
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createSink } from "../../src/observe/log-sink.ts";
+
+let folder = "";
+let fd = -1;
+
+// A pipe that nobody reads: opened for both directions, so that opening it does not wait for a reader.
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "carryover-sink-"));
+  execFileSync("mkfifo", [join(folder, "pipe")]);
+  fd = openSync(join(folder, "pipe"), constants.O_RDWR | constants.O_NONBLOCK);
+});
+
+afterEach(() => {
+  closeSync(fd);
+  rmSync(folder, { recursive: true });
+});
+
+function readAll(): string {
+  const parts: string[] = [];
+  const buffer = Buffer.alloc(65_536);
+  try {
+    for (;;) parts.push(buffer.toString("utf8", 0, readSync(fd, buffer)));
+  } catch {
+    return parts.join("");
+  }
+}
+
+test("a blocked sink costs bounded memory and then lines, and takes lines again once it is read", async () => {
+  const sink = createSink(fd);
+  const line = `${"x".repeat(1023)}\n`;
+  for (let at = 0; at < 10_000; at++) sink.stream.write(line);
+  const lost = sink.dropped();
+  expect(lost).toBeGreaterThan(5_000);
+  expect(lost).toBeLessThan(9_000);
+  const parts: string[] = [];
+  while (parts.join("").length < (10_000 - lost) * 1024) {
+    parts.push(readAll());
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  sink.stream.write("after\n");
+  await sink.flush(5_000);
+  const whole = parts.join("") + readAll();
+  expect(whole.split("\n").length - 1).toBe(10_000 - lost + 1);
+  expect(whole.endsWith("after\n")).toBe(true);
+});
+
+test("a flush writes what is held, and does not wait for ever", async () => {
+  const sink = createSink(fd);
+  sink.stream.write("one\n");
+  await sink.flush(5_000);
+  expect(readAll()).toBe("one\n");
+  for (let at = 0; at < 200; at++) sink.stream.write(`${"x".repeat(1023)}\n`);
+  await sink.flush(20);
+  expect(sink.dropped()).toBe(0);
+  // Whatever still waits must find a reader before the pipe goes.
+  let read = 0;
+  while (read < 200 * 1024) {
+    read += readAll().length;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+});

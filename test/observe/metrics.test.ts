@@ -1,0 +1,212 @@
+import { describe, expect, test } from "vitest";
+import type { Exchange } from "../../src/model/exchange.ts";
+import { createMetrics, type MetricsOptions } from "../../src/observe/metrics.ts";
+import { finished } from "./exchange.ts";
+import { parsePrometheus, sampleValue } from "./prometheus.ts";
+
+const RESOURCES = [
+  { resource: "group", operations: ["list", "update"] },
+  { resource: "role", operations: ["list"] },
+  { resource: "native-thing", operations: ["a"] },
+  { resource: "native-thing", operations: ["b"] },
+];
+
+function metrics(options: Partial<MetricsOptions> = {}) {
+  return createMetrics({ version: "1.2.3", resources: RESOURCES, now: () => 250, ...options });
+}
+
+async function scraped(exchanges: readonly Exchange[], options: Partial<MetricsOptions> = {}) {
+  const made = metrics(options);
+  for (const exchange of exchanges) made.observe(exchange);
+  return parsePrometheus(await made.text());
+}
+
+const KIND = { api_version: "v1", resource: "group", operation: "list", mode: "translate" };
+
+describe("the text", () => {
+  test("every series has HELP and TYPE, is there once, and begins with carryover_", async () => {
+    const { types, samples } = await scraped([finished(), finished({ status: 404 })]);
+    expect([...types.keys()].filter((name) => !name.startsWith("carryover_"))).toEqual([]);
+    expect(samples.length).toBeGreaterThan(40);
+    expect(metrics().contentType).toContain("text/plain");
+  });
+
+  test("the names are those of the design", async () => {
+    const { types } = await scraped([]);
+    const expected = {
+      requests_total: "counter",
+      request_duration_seconds: "histogram",
+      upstream_requests_total: "counter",
+      upstream_seconds_total: "counter",
+      own_seconds_total: "counter",
+      list_pages: "histogram",
+      list_records: "histogram",
+      lists_total: "counter",
+      unknown_fields_total: "counter",
+      update_defaulted_fields_total: "counter",
+      update_mismatches_total: "counter",
+      request_bytes_total: "counter",
+      response_bytes_total: "counter",
+      problems_total: "counter",
+      notes_total: "counter",
+      config_last_reload_successful: "gauge",
+      build_info: "gauge",
+      process_cpu_seconds_total: "counter",
+      nodejs_eventloop_lag_seconds: "gauge",
+    };
+    for (const [name, type] of Object.entries(expected)) expect(types.get(`carryover_${name}`), name).toBe(type);
+  });
+
+  test("two instances do not share a registry", async () => {
+    const one = metrics();
+    one.observe(finished());
+    expect(
+      sampleValue(parsePrometheus(await metrics().text()), "carryover_requests_total", { ...KIND, code: "200" }),
+    ).toBe(undefined);
+  });
+
+  test("asking twice counts nothing twice", async () => {
+    const made = metrics();
+    made.observe(finished());
+    await made.text();
+    expect(sampleValue(parsePrometheus(await made.text()), "carryover_requests_total", { ...KIND, code: "200" })).toBe(
+      1,
+    );
+  });
+});
+
+describe("what is counted", () => {
+  test("requests by kind and status, their time and their bytes", async () => {
+    const parsed = await scraped([
+      finished({ upstreamMs: 200, requestBytes: 10, responseBytes: 100 }),
+      finished({ upstreamMs: 100, requestBytes: 1, responseBytes: 2, aborted: true }),
+      finished({ status: 503, upstreamMs: 1000 }),
+    ]);
+    expect(sampleValue(parsed, "carryover_requests_total", { ...KIND, code: "200" })).toBe(2);
+    expect(sampleValue(parsed, "carryover_requests_total", { ...KIND, code: "503" })).toBe(1);
+    expect(sampleValue(parsed, "carryover_request_duration_seconds_count", KIND)).toBe(3);
+    expect(sampleValue(parsed, "carryover_request_duration_seconds_sum", KIND)).toBeCloseTo(0.75);
+    expect(sampleValue(parsed, "carryover_request_duration_seconds_bucket", { ...KIND, le: "0.1" })).toBe(0);
+    expect(sampleValue(parsed, "carryover_request_duration_seconds_bucket", { ...KIND, le: "0.25" })).toBe(3);
+    expect(sampleValue(parsed, "carryover_upstream_seconds_total", { api_version: "v1" })).toBeCloseTo(1.3);
+    expect(sampleValue(parsed, "carryover_own_seconds_total", { api_version: "v1" })).toBeCloseTo(0.2);
+    expect(sampleValue(parsed, "carryover_request_bytes_total", { api_version: "v1" })).toBe(11);
+    expect(sampleValue(parsed, "carryover_response_bytes_total", { api_version: "v1" })).toBe(102);
+    expect(sampleValue(parsed, "carryover_aborted_requests_total", { api_version: "v1" })).toBe(1);
+  });
+
+  test("calls, lists, fields, problems and notes", async () => {
+    const call = { upstream: "v2", method: "GET", path: "/x", ms: 1 } as const;
+    const parsed = await scraped([
+      finished({
+        calls: [
+          { ...call, status: 200 },
+          { ...call, status: 200 },
+          { ...call, status: 0 },
+        ],
+        list: { pages: 2, records: 300, witness: "count", outcome: "complete" },
+        unknownFields: [
+          { direction: "response", name: "x" },
+          { direction: "response", name: "y" },
+        ],
+        defaultedFields: ["description"],
+        mismatches: ["name"],
+        reason: "LIST_UNPROVEN",
+        notes: ["gzip", "gzip"],
+      }),
+    ]);
+    const value = (name: string, labels: Record<string, string> = {}) =>
+      sampleValue(parsed, `carryover_${name}`, labels);
+    expect(value("upstream_requests_total", { upstream: "v2", code: "200" })).toBe(2);
+    expect(value("upstream_requests_total", { upstream: "v2", code: "none" })).toBe(1);
+    expect(value("lists_total", { resource: "group", witness: "count", outcome: "complete" })).toBe(1);
+    expect(value("list_pages_sum")).toBe(2);
+    expect(value("list_records_bucket", { le: "200" })).toBe(0);
+    expect(value("list_records_bucket", { le: "1000" })).toBe(1);
+    expect(value("unknown_fields_total", { resource: "group", direction: "response" })).toBe(2);
+    expect(value("update_defaulted_fields_total", { resource: "group", field: "description" })).toBe(1);
+    expect(value("update_mismatches_total", { resource: "group", field: "name" })).toBe(1);
+    expect(value("problems_total", { reason: "LIST_UNPROVEN" })).toBe(1);
+    expect(value("notes_total", { note: "gzip" })).toBe(2);
+  });
+
+  test("the state of the process", async () => {
+    const made = metrics({ inFlight: () => 7, droppedLogLines: () => 3 });
+    made.reloaded(false);
+    const parsed = parsePrometheus(await made.text());
+    expect(sampleValue(parsed, "carryover_in_flight_requests")).toBe(7);
+    expect(sampleValue(parsed, "carryover_log_lines_dropped_total")).toBe(3);
+    expect(sampleValue(parsed, "carryover_config_last_reload_successful")).toBe(0);
+    expect(sampleValue(parsed, "carryover_build_info", { version: "1.2.3", node: process.version })).toBe(1);
+    expect(sampleValue(await scraped([]), "carryover_config_last_reload_successful")).toBe(1);
+  });
+});
+
+describe("labels", () => {
+  test("what is not in the catalogue is other, what nobody matched is unknown", async () => {
+    const parsed = await scraped([
+      finished({ resource: "evil" }),
+      finished({ operation: "evil" }),
+      finished({ resource: "role", operation: "update" }),
+      finished({ resource: "unknown", operation: "unknown" }),
+      finished({ resource: "native-thing", operation: "a" }),
+      finished({ resource: "native-thing", operation: "b" }),
+      finished({ status: 799 }),
+    ]);
+    const count = (resource: string, operation: string, code = "200") =>
+      sampleValue(parsed, "carryover_requests_total", { ...KIND, resource, operation, code });
+    expect(count("other", "other")).toBe(1);
+    expect(count("group", "other")).toBe(1);
+    expect(count("role", "other")).toBe(1);
+    expect(count("unknown", "unknown")).toBe(1);
+    expect(count("native-thing", "a")).toBe(1);
+    expect(count("native-thing", "b")).toBe(1);
+    expect(count("group", "list", "other")).toBe(1);
+  });
+
+  test("a hundred thousand hostile exchanges do not pass the cap, and none is lost", async () => {
+    const many = Array.from({ length: 60 }, (_, at) => ({
+      resource: `resource${at}`,
+      operations: Array.from({ length: 10 }, (__, op) => `op${op}`),
+    }));
+    const made = createMetrics({ version: "1", resources: many, now: () => 1 });
+    const versions = ["v1", "v2", "sts", "none", "evil\n"] as Exchange["apiVersion"][];
+    const modes = ["native", "shadow", "translate", "pass", "refused", 'evil"'] as Exchange["mode"][];
+    for (let at = 0; at < 100_000; at++) {
+      const name = `f${at}`;
+      made.observe(
+        finished({
+          method: `M${at}`,
+          path: `/secret-${at}`,
+          apiVersion: versions[at % 5] ?? "v1",
+          mode: modes[at % 6] ?? "pass",
+          resource: at % 7 === 0 ? `evil${at}` : `resource${at % 60}`,
+          operation: at % 11 === 0 ? `evil\\${at}` : `op${(at * 3) % 10}`,
+          status: at % 1000,
+          reason: `REASON_${at}`,
+          calls: [
+            { upstream: (at % 2 ? "v2" : `u${at}`) as "v2", method: "GET", path: "/x", status: at % 1000, ms: 1 },
+          ],
+          list: { pages: at, records: at, witness: `w${at}` as "none", outcome: `o${at}` as "refused" },
+          unknownFields: [{ direction: `d${at}` as "request", name }],
+          defaultedFields: [name],
+          mismatches: [`${name}"} 1\nevil 1`],
+          notes: [`note-${at}`],
+        }),
+      );
+    }
+    const text = await made.text();
+    const { samples } = parsePrometheus(text);
+    expect(samples.length).toBeLessThan(7_000);
+    expect(samples.length).toBeGreaterThan(1_000);
+    expect(text).not.toMatch(/secret|evil/);
+    const total = (name: string) =>
+      samples.filter((sample) => sample.name === `carryover_${name}`).reduce((sum, sample) => sum + sample.value, 0);
+    for (const name of ["requests_total", "request_duration_seconds_count", "upstream_requests_total", "notes_total"]) {
+      expect(total(name), name).toBe(100_000);
+    }
+    for (const name of ["lists_total", "update_defaulted_fields_total", "update_mismatches_total", "problems_total"]) {
+      expect(total(name), name).toBe(100_000);
+    }
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, test } from "vitest";
+import { createUnknownFields } from "../../src/observe/unknown-fields.ts";
+import { finished } from "./exchange.ts";
+
+const request = (name: string) => ({ direction: "request" as const, name });
+
+test("names are counted by resource and direction, the most frequent first", () => {
+  const seen = createUnknownFields();
+  seen.observe(finished({ unknownFields: [request("a"), request("b")] }));
+  seen.observe(finished({ unknownFields: [request("b"), { direction: "response", name: "c" }] }));
+  seen.observe(finished({ resource: "role", unknownFields: [request("a")] }));
+  expect(seen.view()).toEqual([
+    {
+      resource: "group",
+      direction: "request",
+      fields: [
+        { name: "b", count: 2 },
+        { name: "a", count: 1 },
+      ],
+      others: 0,
+    },
+    { resource: "group", direction: "response", fields: [{ name: "c", count: 1 }], others: 0 },
+    { resource: "role", direction: "request", fields: [{ name: "a", count: 1 }], others: 0 },
+  ]);
+});
+
+test("a client that invents names is counted, not remembered", () => {
+  const seen = createUnknownFields({ resources: 2, names: 3 });
+  for (let at = 0; at < 1000; at++) {
+    seen.observe(finished({ resource: `r${at % 100}`, unknownFields: [request(`${at}${"x".repeat(500)}`)] }));
+  }
+  const view = seen.view();
+  expect(view.length).toBeLessThanOrEqual(5);
+  for (const { fields } of view) expect(fields.length).toBeLessThanOrEqual(3);
+  expect(
+    view.reduce((sum, { fields, others }) => sum + others + fields.reduce((n, { count }) => n + count, 0), 0),
+  ).toBe(1000);
+  expect(JSON.stringify(view).length).toBeLessThan(5 * 4 * 150);
+});
+
+test("a name that holds a token is not shown", () => {
+  const seen = createUnknownFields();
+  seen.observe(finished({ unknownFields: [request("eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln")] }));
+  expect(JSON.stringify(seen.view())).not.toContain("eyJ");
+});
