@@ -73,6 +73,8 @@ export function createIntake(options: IntakeOptions): Intake {
       const head = readHead(req.rawHeaders);
       const visit = createVisit(req, res, head, options, closing !== undefined);
       visit.expects = expectation === "continue";
+      // Node forgets what came in one packet behind an offer to upgrade: better no second request than one in silence.
+      if (head.watched.has("upgrade")) visit.last = true;
       here.add(visit);
       const timer = setTimeout(() => expire(visit), lifeOf(head, limits.requestSeconds));
       peers.add(visit, () => {
@@ -122,7 +124,20 @@ function createVisit(
   if (head.oddNames > 0) exchange.notes.push("odd-header-name");
   const target = withoutBase(url, options.basePath);
   const stop = () => {};
-  return { req, res, head, exchange, target, expects: false, last, cut: false, outgoing: [], pass: undefined, stop };
+  return {
+    req,
+    res,
+    head,
+    exchange,
+    target,
+    expects: false,
+    last,
+    whole: false,
+    cut: false,
+    outgoing: [],
+    pass: undefined,
+    stop,
+  };
 }
 
 /** The target below our base path, or undefined when it is not below it. */

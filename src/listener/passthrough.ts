@@ -111,6 +111,10 @@ function sinkOf(
       if (res.destroyed) return;
       res.sendDate = false;
       writeHead(visit, status, statusText, returned(headers, exchange.requestId, basePath));
+      // What came in the same packet has been written by then, and takes the head along.
+      queueMicrotask(() => {
+        if (exchange.responseBytes === 0 && !res.writableEnded) res.flushHeaders();
+      });
     },
     data: (chunk) => {
       exchange.responseBytes += chunk.length;

@@ -1,9 +1,8 @@
 /** Which requests are open on a connection, and what becomes of them when it breaks? */
-import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import { Problem } from "../model/problem.ts";
 import { rawProblem, sendProblem } from "./errors.ts";
-import { isAnswered, type Visit } from "./visit.ts";
+import type { Visit } from "./visit.ts";
 
 /** One connection from a client. */
 interface Peer {
@@ -17,7 +16,7 @@ interface Peer {
 export interface Peers {
   /** A request has begun. `gone` is called when its answer has been sent, or its client has left: once. */
   add(visit: Visit, gone: () => void): void;
-  /** Node's parser gave up on a connection, or waited too long for it. Returns true when no open request was at fault. */
+  /** Node's parser gave up on a connection, or waited too long. Returns what is said to the client when no open request is to blame. */
   fail(error: NodeJS.ErrnoException, socket: Socket): Problem | undefined;
 }
 
@@ -61,15 +60,12 @@ export function createPeers(): Peers {
         return undefined;
       }
       if (peer !== undefined && last !== undefined) {
-        if (isIncomplete(last.req)) {
-          last.stop(problem);
-          sendProblem(last, problem);
-          return undefined;
-        }
-        if (!isAnswered(last) || !last.res.writableFinished) {
+        if (last.req.complete) {
           peer.broken = problem;
           return problem;
         }
+        blame(last, problem);
+        return undefined;
       }
       finish(socket, problem);
       return problem;
@@ -77,8 +73,14 @@ export function createPeers(): Peers {
   };
 }
 
-function isIncomplete(req: IncomingMessage): boolean {
-  return !req.complete;
+/** The request whose body could not be read gets the answer, unless it has one. */
+function blame(visit: Visit, problem: Problem): void {
+  if (visit.whole) {
+    visit.res.end();
+    return;
+  }
+  visit.stop(problem);
+  sendProblem(visit, problem);
 }
 
 function finish(socket: Socket, problem: Problem): void {
@@ -90,6 +92,8 @@ function parserProblem(error: NodeJS.ErrnoException): Problem | undefined {
   switch (error.code) {
     case "ECONNRESET":
     case "EPIPE":
+    // The client stopped in the middle of a request.
+    case "HPE_INVALID_EOF_STATE":
       return undefined;
     case "ERR_HTTP_REQUEST_TIMEOUT":
       return new Problem("REQUEST_TIMEOUT", "the request did not arrive in time");

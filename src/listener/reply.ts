@@ -7,6 +7,7 @@ const LINGER_MS = 500;
 /** Writes an answer that is whole: `headers` flat, without length and connection. */
 export function writeWhole(visit: Visit, status: number, headers: string[], body: Uint8Array): void {
   const { req, res, exchange } = visit;
+  visit.whole = true;
   const bodyless = status === 204 || status === 304;
   if (!bodyless) headers.push("content-length", String(body.length));
   writeHead(visit, status, undefined, headers);

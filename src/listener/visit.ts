@@ -17,6 +17,8 @@ export interface Visit {
   expects: boolean;
   /** The listener is closing, or the framing cannot be relied on: no further request on this connection. */
   last: boolean;
+  /** The whole answer has been handed over; the client may still be sending. */
+  whole: boolean;
   /** Carryover itself cut the answer off. */
   cut: boolean;
   /** Fields for an upstream, flat. */

@@ -78,6 +78,8 @@ function reasonOf(code: string, error: unknown): keyof typeof TEXTS & ProblemRea
 }
 
 function codeOf(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? error.code : undefined;
-  return typeof code === "string" ? code : "";
+  if (!(error instanceof Error)) return "";
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  // Not all of the parser's errors have a code.
+  return code === "" && error.name === "HTTPParserError" ? "HPE_OTHER" : code;
 }

@@ -1,0 +1,216 @@
+import { describe, expect, it } from "vitest";
+import type { Decide } from "../../src/model/plan.ts";
+import { ask, dial, parse, talk } from "./support/client.ts";
+import { ok } from "./support/double.ts";
+import { LIMITS, rig, takeDownAfterEach } from "./support/rig.ts";
+
+takeDownAfterEach();
+
+/** Answers when told to. */
+function held(): { decide: Decide; release: () => void; begun: () => Promise<void> } {
+  const waiting: (() => void)[] = [];
+  let arrived = () => {};
+  return {
+    decide: () => ({
+      kind: "answer",
+      respond: () =>
+        new Promise((resolve) => {
+          waiting.push(() => resolve({ status: 200, headers: [], body: Buffer.from("done") }));
+          arrived();
+        }),
+    }),
+    release: () => {
+      for (const go of waiting.splice(0)) go();
+    },
+    begun: () =>
+      new Promise((resolve) => {
+        arrived = resolve;
+      }),
+  };
+}
+
+describe("limits", () => {
+  it("of requests in flight: one more is 503 with Retry-After, and those here are not harmed", async () => {
+    const { decide, release, begun } = held();
+    const { port, listener } = await rig({ decide, limits: { ...LIMITS, inFlight: 1 } });
+    const beginning = begun();
+    const first = ask(port, "GET /a");
+    await beginning;
+    const second = await ask(port, "GET /b");
+    expect(second.status).toBe(503);
+    expect(second.field("retry-after")).toBe("1");
+    expect(second.json()).toMatchObject({ code: 14, details: [{ reason: "OVERLOADED" }] });
+    release();
+    expect((await first).body).toBe("done");
+    expect(listener.inFlight()).toBe(0);
+    const third = ask(port, "GET /c");
+    await begun();
+    release();
+    expect((await third).status).toBe(200);
+  });
+
+  it.each([
+    ["the target", 414, "URI_TOO_LONG", `GET /${"a".repeat(9_000)}`, ""],
+    ["the head", 431, "HEADERS_TOO_LARGE", "GET /x", `X: ${"a".repeat(17_000)}\r\n`],
+    ["the number of fields", 431, "HEADERS_TOO_LARGE", "GET /x", "X: 1\r\n".repeat(99)],
+    [
+      "the number of fields, far over it",
+      431,
+      "HEADERS_TOO_LARGE",
+      "GET /x",
+      `${"X:1\r\n".repeat(2_100)}Authorization: Bearer t\r\n`,
+    ],
+  ])("of %s: %i %s", async (_, status, reason, line, fields) => {
+    const { port, double } = await rig();
+    const answer = await ask(port, line, fields);
+    expect(answer.status).toBe(status);
+    expect(answer.json()).toMatchObject({ code: 3, details: [{ reason }] });
+    expect(double.received()).toBe("");
+  });
+
+  it("let a long token and a uid of many levels through", async () => {
+    const { port } = await rig();
+    expect((await ask(port, "GET /x", `Authorization: Bearer ${"a".repeat(15_800)}==\r\n`)).status).toBe(200);
+    const uid = `${"0".repeat(40)}${"/0123456789abcdef".repeat(4)}`;
+    expect(uid).toHaveLength(108);
+    expect((await ask(port, `GET /iam/v2beta1/groups/${uid}`)).status).toBe(200);
+  });
+});
+
+describe("what an observer sees", () => {
+  it("of a request whose head could not be read holds none of its bytes", async () => {
+    const { port, ended } = await rig();
+    await talk(port, "GET /x HTTP/1.1\r\nAuthorization: Bearer SECRET\r\nbad line\r\n\r\n");
+    const exchange = await ended(1);
+    expect(exchange).toMatchObject({ status: 400, reason: "INVALID_REQUEST", mode: "refused" });
+    expect(JSON.stringify([exchange, String(exchange.cause)])).not.toContain("SECRET");
+    expect(Object.keys(exchange.cause as object)).toEqual([]);
+  });
+
+  it("of a query is nothing", async () => {
+    const { port, ended } = await rig();
+    await ask(port, "GET /sts/exchange?identity=SECRET");
+    expect(JSON.stringify(await ended(1))).not.toContain("SECRET");
+  });
+
+  it("are the calls made and gRPC refused", async () => {
+    const { port, ended } = await rig();
+    await ask(port, "GET /x?y");
+    expect(await ended(1)).toMatchObject({
+      status: 200,
+      responseBytes: 2,
+      calls: [{ upstream: "v2", method: "GET", path: "/x", status: 200 }],
+    });
+    await ask(port, "POST /x", "Content-Type: application/grpc\r\nContent-Length: 0\r\n");
+    expect(await ended(2)).toMatchObject({ status: 415, notes: ["grpc"] });
+  });
+});
+
+describe("request ids and traces", () => {
+  it("are passed on when they are sound, made when they are not", async () => {
+    const { port, double, ended } = await rig();
+    const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    const field = (index: number, name: string) =>
+      double.requests[index]!.fields.filter(([key]) => key.toLowerCase() === name);
+    await ask(port, "GET /x", `X-Request-Id: mine\r\nTraceparent: ${parent}\r\nTracestate: a=1\r\n`);
+    expect(field(0, "x-request-id")).toEqual([["X-Request-Id", "mine"]]);
+    expect(field(0, "traceparent")).toEqual([["Traceparent", parent]]);
+    expect(field(0, "tracestate")).toEqual([["Tracestate", "a=1"]]);
+    const junk = `X-Request-Id: ${"x".repeat(129)}\r\nTraceparent: 00-${"0".repeat(32)}-00f067aa0ba902b7-01\r\nTracestate: a=1\r\n`;
+    const answer = await ask(port, "GET /x", junk);
+    const made = field(1, "x-request-id")[0]![1];
+    expect(made).toMatch(/^id-\d+$/);
+    expect(answer.field("x-request-id")).toBe(made);
+    expect((await ended(2)).requestId).toBe(made);
+    expect(field(1, "traceparent")).toHaveLength(1);
+    expect(field(1, "traceparent")[0]![1]).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    expect(field(1, "tracestate")).toEqual([]);
+    await ask(port, "GET /x", "X-Request-Id: a\r\nX-Request-Id: b\r\n");
+    expect(field(2, "x-request-id")).toHaveLength(1);
+  });
+});
+
+describe("closing", () => {
+  it("finishes what is in flight, says that it is the last, and takes no more", async () => {
+    const { decide, release, begun } = held();
+    const { port, listener } = await rig({ decide });
+    const beginning = begun();
+    const client = await dial(port);
+    client.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    await beginning;
+    const idle = await dial(port);
+    const closed = listener.close(10_000);
+    client.send("GET /late HTTP/1.1\r\nHost: a\r\n\r\n");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    release();
+    await closed;
+    const answer = parse(await client.closed());
+    expect([answer.body, answer.field("connection")]).toEqual(["done", "close"]);
+    await idle.closed();
+    await expect(dial(port).then((late) => late.closed()))
+      .resolves.toBe("")
+      .catch(() => {});
+    expect(listener.inFlight()).toBe(0);
+  });
+
+  it("sends every byte of an answer that has begun", async () => {
+    let go = () => {};
+    const { port, listener, double } = await rig({
+      script: (_, socket) => {
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n");
+        go = () => socket.write("b".repeat(200_000));
+      },
+    });
+    const client = await dial(port);
+    client.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    await client.until((text) => text.includes("\r\n\r\n"));
+    const closed = listener.close(10_000);
+    go();
+    await closed;
+    expect(parse(await client.closed()).body).toHaveLength(200_000);
+    expect(double.requests).toHaveLength(1);
+  });
+
+  it("refuses what comes on an open connection with 503", async () => {
+    const { port, listener } = await rig({
+      script: (_, socket) => {
+        setTimeout(() => socket.write(ok()), 200);
+      },
+    });
+    const busy = await dial(port);
+    busy.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    const fresh = await dial(port);
+    fresh.send("GET /b HTTP/1.1\r\nHost: a\r\nX: ");
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    const closed = listener.close(10_000);
+    fresh.send("1\r\n\r\n");
+    const refused = parse(await fresh.closed());
+    expect(refused.status).toBe(503);
+    expect([refused.field("connection"), refused.field("retry-after")]).toEqual(["close", "1"]);
+    expect(parse(await busy.closed()).status).toBe(200);
+    await closed;
+  });
+
+  it("cuts off what is not done when the grace is over", async () => {
+    const { port, listener, double, ended } = await rig({ script: () => {} });
+    const client = await dial(port);
+    client.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+    await double.until(() => double.requests.length === 1);
+    await listener.close(100);
+    expect(await client.closed()).toBe("");
+    expect((await ended(1)).aborted).toBe(true);
+    expect(listener.inFlight()).toBe(0);
+  });
+});
+
+describe("starting", () => {
+  it("on a port that is taken is an error", async () => {
+    const { port } = await rig();
+    await expect(rig({ port })).rejects.toThrow("EADDRINUSE");
+  });
+
+  it("with a proxy network that is none is an error", async () => {
+    await expect(rig({ trustedProxies: ["10.0.0.0/33"] })).rejects.toThrow(RangeError);
+    await expect(rig({ trustedProxies: ["ingress"] })).rejects.toThrow("not a network: ingress");
+  });
+});

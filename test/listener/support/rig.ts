@@ -1,0 +1,91 @@
+/** A listener over a raw upstream, put together for one test. */
+import { afterEach } from "vitest";
+import { createListener, type Listener, type ListenerOptions } from "../../../src/listener/server.ts";
+import type { Exchange } from "../../../src/model/exchange.ts";
+import type { Plan } from "../../../src/model/plan.ts";
+import { createBudget } from "../../../src/upstream/budget.ts";
+import { createPool, type PoolOptions } from "../../../src/upstream/pool.ts";
+import { createStream } from "../../../src/upstream/stream.ts";
+import { createDouble, type Double, type Script } from "./double.ts";
+
+export interface Rig {
+  readonly port: number;
+  readonly double: Double;
+  readonly listener: Listener;
+  /** One per request, in the order in which they ended. */
+  readonly seen: Exchange[];
+  /** Resolves with the exchange of the request that ended as number `count`. */
+  ended(count: number): Promise<Exchange>;
+}
+
+type Choices = Partial<ListenerOptions> & { readonly script?: Script; readonly pool?: Partial<PoolOptions> };
+
+const closers: (() => Promise<void>)[] = [];
+
+/** To be called at the top of a test file: everything built is taken down after each test. */
+export function takeDownAfterEach(): void {
+  afterEach(async () => {
+    for (const close of closers.splice(0).reverse()) await close();
+  });
+}
+
+/** Runs `close` after the test. */
+export function later(close: () => Promise<void>): void {
+  closers.push(close);
+}
+
+export const LIMITS = {
+  bodyBytes: 64 * 1024,
+  headerBytes: 16 * 1024,
+  uriBytes: 8 * 1024,
+  inFlight: 100,
+  requestSeconds: 10,
+};
+export const POOL = { timeouts: { connectMs: 2_000, headersMs: 5_000, bodyMs: 5_000 }, connections: 16 };
+
+/** Everything passes through to the double, unless `decide` says otherwise. */
+export async function rig(choices: Choices = {}): Promise<Rig> {
+  const { script, pool: poolChoices, ...rest } = choices;
+  const double = await createDouble(script ?? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  later(double.close);
+  const pool = createPool({ url: double.url, ...POOL, ...poolChoices });
+  later(pool.close);
+  const seen: Exchange[] = [];
+  const waiting = new Set<() => void>();
+  let ids = 0;
+  const listener = createListener({
+    host: "127.0.0.1",
+    port: 0,
+    basePath: "",
+    limits: LIMITS,
+    trustedProxies: [],
+    decide: ({ target }) => pass(target),
+    upstreams: { v2: createStream(pool, createBudget()) },
+    observe: (exchange) => {
+      seen.push(exchange);
+      for (const look of [...waiting]) look();
+    },
+    newRequestId: () => `id-${++ids}`,
+    now: () => performance.now(),
+    ...rest,
+  });
+  const { url } = await listener.listen();
+  later(() => listener.close(0));
+  const ended = (count: number) =>
+    new Promise<Exchange>((resolve) => {
+      const look = () => {
+        const exchange = seen[count - 1];
+        if (exchange === undefined) return;
+        waiting.delete(look);
+        resolve(exchange);
+      };
+      waiting.add(look);
+      look();
+    });
+  return { port: Number(new URL(url).port), double, listener, seen, ended };
+}
+
+/** Passes `target` through to v2. */
+export function pass(target: string): Plan {
+  return { kind: "pass", upstream: "v2", target };
+}
