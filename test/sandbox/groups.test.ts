@@ -22,6 +22,8 @@ describe("v1 groups", () => {
       "verified",
       "kind",
       "status",
+      "createdAt",
+      "updatedAt",
     ]);
   });
 

@@ -10,6 +10,8 @@ message Group
   verified bool
   kind enum OrgKind
   status enum OrgStatus
+  created_at timestamp
+  updated_at timestamp
 message GroupFilter
   id string
   uidp UIDPFilter
@@ -32,6 +34,13 @@ message LookupRequest
   issuer string
   subject string
 message Role
+  id string
+  name string
+  description string
+  capabilities []string
+  created_at timestamp
+  updated_at timestamp
+message InviteRole
   id string
   name string
   description string
@@ -68,6 +77,8 @@ message IdentityProvider
   default_role string
   oidc IdentityProvider.OIDC in configuration
   scim IdentityProvider.SCIM
+  created_at timestamp
+  updated_at timestamp
 message IdentityProviderFilter
   id string
   name string
@@ -81,6 +92,8 @@ message AccountAssociations
   name string
   description string
   github AccountAssociations.GitHub
+  created_at timestamp
+  updated_at timestamp
 message AccountAssociationsFilter
   group string
   name string
@@ -101,13 +114,13 @@ message GroupInvite
   id string
   expiration timestamp
   key_id string
-  role Role
+  role InviteRole
   code string
 message StoredGroupInvite
   id string
   expiration timestamp
   key_id string
-  role Role
+  role InviteRole
   email string
   created_at timestamp
   single_use bool
@@ -127,6 +140,8 @@ message Repo
   create_time timestamp
   active_tags []string
   description string
+  created_at timestamp
+  updated_at timestamp
 message RepoFilter
   uidp UIDPFilter
   name string
@@ -142,6 +157,7 @@ message Tag
   last_updated timestamp
   deprecated bool
   bundles []string
+  updated_at timestamp
 message TagFilter
   uidp UIDPFilter
   name string

@@ -11,7 +11,7 @@ import type { StoredRecord } from "../store/collection.ts";
 import { encodeMessage } from "../wire/encode.ts";
 import { V1 } from "../wire/schemas.ts";
 import { decodeV1, nameTest, type V1Face } from "./face.ts";
-import { keep } from "./shape.ts";
+import { keep, times } from "./shape.ts";
 
 const SAME = ["name", "description", "amazon", "google", "azure", "github", VENDOR_KEY] as const;
 const NAMES: ReadonlyMap<string, string> = new Map([
@@ -22,7 +22,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 const ACCOUNTS = ["", "google", "amazon", "azure"] as const;
 
 function viewAssociation(record: StoredRecord): JsonObject {
-  return { group: record.uid, ...keep(record.value, SAME) };
+  return { group: record.uid, ...keep(record.value, SAME), ...times(record.value) };
 }
 
 /** `group` in the body is ignored: the path says it. */

@@ -1,6 +1,6 @@
 /** How does native v1 serve a resource: whole lists, creates, full replaces, deletes? (Specification section 4, v1.) */
 import { type JsonObject, member } from "../../model/json.ts";
-import type { Caller } from "../auth/caller.ts";
+import { type Caller, needWrite } from "../auth/caller.ts";
 import type { Context } from "../context.ts";
 import type { Action, Call, Route } from "../gateway/route.ts";
 import type { Draft, Resource } from "../resources/resource.ts";
@@ -131,6 +131,7 @@ function create(context: Context, face: V1Face, call: Call): Action {
   const flags = request === undefined ? {} : decodeQuery(V1, V1.message(request), call.query);
   const replaces = write.upserts !== undefined && member(flags, refuse) !== true;
   return (caller) => {
+    needWrite(caller, call.tail);
     const draft = write.read(given, undefined, context, caller);
     const twin = replaces ? face.resource.twin?.(context, call.tail, draft.value) : undefined;
     if (twin === undefined)

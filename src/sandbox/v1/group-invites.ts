@@ -11,7 +11,8 @@ import { keep, pick } from "./shape.ts";
 /** The role as an object; of a role that is gone only its id is left. */
 function roleObject(record: StoredRecord, context: Context): JsonObject {
   const role = inviteRole(context, record);
-  return role === undefined ? { id: member(record.value, "roleUid") ?? "" } : viewRole(role);
+  if (role === undefined) return { id: member(record.value, "roleUid") ?? "" };
+  return keep(viewRole(role), ["id", "name", "description", "capabilities"]);
 }
 
 /** What creates and lists have in common. */

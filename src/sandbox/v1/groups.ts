@@ -6,12 +6,12 @@ import { groups } from "../resources/groups.ts";
 import type { Draft } from "../resources/resource.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { nameTest, type V1Face } from "./face.ts";
-import { keep } from "./shape.ts";
+import { keep, times } from "./shape.ts";
 
-/** A group as v1 knows it: no times. */
+/** A group as v1 knows it. */
 export function viewGroup(record: StoredRecord): JsonObject {
   const same = keep(record.value, ["name", "description", "resourceLimits", "verified", "kind", "status"]);
-  return { id: record.uid, ...same };
+  return { id: record.uid, ...same, ...times(record.value) };
 }
 
 /**

@@ -4,12 +4,12 @@ import { identityProviders } from "../resources/identity-providers.ts";
 import type { Draft } from "../resources/resource.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { nameTest, type V1Face } from "./face.ts";
-import { keep } from "./shape.ts";
+import { keep, times } from "./shape.ts";
 
 const SAME = ["name", "description", "defaultRole", "oidc"] as const;
 
 function viewProvider(record: StoredRecord): JsonObject {
-  return { id: record.uid, ...keep(record.value, [...SAME, "scim"]) };
+  return { id: record.uid, ...keep(record.value, [...SAME, "scim"]), ...times(record.value) };
 }
 
 /** A PUT without the secret keeps it: reads never return it, so no client could send it back. */

@@ -7,7 +7,7 @@ import type { Draft } from "../resources/resource.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { nameTest, type V1Face } from "./face.ts";
 import { overlayFromV1, overlayToV1 } from "./overlay.ts";
-import { keep, pick } from "./shape.ts";
+import { keep, pick, times } from "./shape.ts";
 
 /** v1 counts its tiers from 4 where v2 counts from 1. */
 const TIER_SHIFT = 3;
@@ -35,6 +35,7 @@ function viewRepo(record: StoredRecord): JsonObject {
   return {
     id: record.uid,
     ...keep(record.value, [...SAME, "createTime"]),
+    ...times(record.value),
     ...(tier === 0 ? {} : { catalogTier: tier + TIER_SHIFT }),
     readme: member(record.extra, "readme") ?? "",
     ...viewSync(record),

@@ -7,17 +7,17 @@ import { capabilitiesOf, roles } from "../resources/roles.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { parentOf } from "../store/uid.ts";
 import type { V1Face } from "./face.ts";
-import { keep } from "./shape.ts";
+import { keep, times } from "./shape.ts";
 
 const NUMBER_OF: ReadonlyMap<string, number> = new Map(
   CAPABILITIES.filter(([text]) => text !== "").map(([text, , number]) => [text, number]),
 );
 const TEXT_OF: ReadonlyMap<number, string> = new Map(CAPABILITIES.map(([text, , number]) => [number, text]));
 
-/** A role as v1 knows it: dotted capability strings, no times. */
+/** A role as v1 knows it: dotted capability strings. */
 export function viewRole(record: StoredRecord): JsonObject {
   const capabilities = capabilitiesOf(record.value).map((number) => TEXT_OF.get(number) ?? "");
-  return { id: record.uid, ...keep(record.value, ["name", "description"]), capabilities };
+  return { id: record.uid, ...keep(record.value, ["name", "description"]), capabilities, ...times(record.value) };
 }
 
 function readRole(given: JsonObject, before: StoredRecord | undefined): Draft {

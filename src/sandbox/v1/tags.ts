@@ -3,7 +3,7 @@ import { type JsonObject, member } from "../../model/json.ts";
 import { isSpecial, type SPECIAL_TAGS, tags } from "../resources/tags.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { nameTest, type V1Face } from "./face.ts";
-import { keep, pick } from "./shape.ts";
+import { keep, pick, times } from "./shape.ts";
 
 const EXCLUDES: readonly (readonly [parameter: string, kind: keyof typeof SPECIAL_TAGS])[] = [
   ["excludeReferrers", "referrers"],
@@ -29,7 +29,7 @@ function tests(request: JsonObject): readonly ((record: StoredRecord) => boolean
 
 function viewTag(record: StoredRecord): JsonObject {
   const same = keep(record.value, ["name", "digest", "deprecated", "bundles"]);
-  return { id: record.uid, ...same, ...pick(record.value, [["updateTime", "lastUpdated"]]) };
+  return { id: record.uid, ...same, ...pick(record.value, [["updateTime", "lastUpdated"]]), ...times(record.value) };
 }
 
 export const tagsV1: V1Face = {

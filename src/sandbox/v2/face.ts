@@ -1,6 +1,7 @@
 /** How does v2 serve a resource: list, get, create, patch, delete? (Specification section 4.) */
 import { type JsonObject, member } from "../../model/json.ts";
 import { RpcCode } from "../../model/status.ts";
+import { needWrite } from "../auth/caller.ts";
 import type { Context } from "../context.ts";
 import type { Action, Call, Route } from "../gateway/route.ts";
 import { gatewayRefusal, invalid } from "../refusal.ts";
@@ -125,6 +126,7 @@ function create(context: Context, face: V2Face, call: Call): Action {
   const { given } = decodeBody(message, call.body);
   return (caller) => {
     const value = writableOnly(message, given);
+    needWrite(caller, call.tail);
     face.demand?.(value, undefined);
     const twin = face.upserts === true ? face.resource.twin?.(context, call.tail, value) : undefined;
     const record =
@@ -143,9 +145,8 @@ function update(context: Context, face: V2Face, call: Call): Action {
   const { given, node } = decodeBody(message, call.body);
   const paths = patchPaths(context, message, node, call.query);
   return (caller) => {
-    const writable = paths();
     const record = updateRecord(context, face.resource, caller, call.tail, (before) => {
-      const value = applyMask(V2, message, face.editable?.(before) ?? before.value, given, writable);
+      const value = applyMask(V2, message, face.editable?.(before) ?? before.value, given, paths());
       face.demand?.(value, before);
       return { value, extra: before.extra };
     });

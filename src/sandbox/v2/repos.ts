@@ -47,8 +47,8 @@ export function readmeRoutes(context: Context): readonly Route[] {
     const { given, node } = decodeBody(message, call.body);
     const paths = patchPaths(context, message, node, call.query);
     return (caller) => {
-      const named = paths().some((path) => path[0]?.json === "content");
       if (!caller.staff) throw forbidden();
+      const named = paths().some((path) => path[0]?.json === "content");
       const record = updateRecord(context, repos, caller, call.tail, (before) => {
         const { readme: old, ...rest } = before.extra;
         const content = named ? (member(given, "content") ?? "") : (old ?? "");
