@@ -78,7 +78,7 @@ function pauseOf(first: ApiResponse | Problem, request: ApiRequest, options: Ret
 /** A `Retry-After` as milliseconds from `now`; a past date is 0, anything that is neither seconds nor a date undefined. */
 export function retryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
-  if (/^\d{1,10}$/.test(value)) return Number(value) * 1_000;
+  if (/^\d+$/.test(value)) return Number(value) * 1_000;
   // Only the form that begins with a day's name: Date.parse would take "-1" and much more for a date.
   const date = /^[A-Z][a-z]{2,8},? /.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
