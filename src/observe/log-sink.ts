@@ -17,8 +17,8 @@ const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
  * Asynchronous and with the least length there is: a quiet process logs at once, a busy one in batches while a write is
  * under way (a length of 0 would do the same, but its flush does not wait).
  */
-export function createSink(fd: number): Sink {
-  const stream = openDestination({ fd, sync: false, minLength: 1, maxLength: MAX_BUFFERED_BYTES });
+export function createSink(fd: number, maxBytes: number = MAX_BUFFERED_BYTES): Sink {
+  const stream = openDestination({ fd, sync: false, minLength: 1, maxLength: maxBytes });
   let dropped = 0;
   stream.on("drop", () => {
     dropped++;

@@ -43,7 +43,10 @@ export function createLog(options: LogOptions): Log {
   return {
     request: (exchange) => {
       const level = levelOf(exchange);
-      if (logger.isLevelEnabled(level)) logger[level](requestLine(exchange, now() - exchange.startedAt), "request");
+      if (!logger.isLevelEnabled(level)) return;
+      // The form of the logger's own lines, at half its price: this is the one line that every request pays for.
+      const line = JSON.stringify(requestLine(exchange, now() - exchange.startedAt));
+      sink.stream.write(`{"level":"${level}"${stdTimeFunctions.isoTime()},${line.slice(1)}\n`);
     },
     debug: (message, facts) => logger.debug(scrubbed(facts), scrub(message)),
     info: (message, facts) => logger.info(scrubbed(facts), scrub(message)),

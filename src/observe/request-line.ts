@@ -8,6 +8,7 @@ const MAX_KINDS = 12;
 /** The line's members; what a request has nothing of is left out. `durationMs` is milliseconds. */
 export function requestLine(exchange: Exchange, durationMs: number): Readonly<Record<string, unknown>> {
   const line: Record<string, unknown> = {
+    msg: "request",
     requestId: scrub(exchange.requestId),
     method: exchange.method.slice(0, 20),
     path: scrubPath(exchange.path),

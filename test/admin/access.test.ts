@@ -1,0 +1,27 @@
+import type { IncomingMessage } from "node:http";
+import { expect, test } from "vitest";
+import { refusal } from "../../src/admin/access.ts";
+
+function from(remoteAddress: string | undefined, headers: Record<string, string> = { host: "localhost:8081" }) {
+  return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
+}
+
+test.each(["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])("%s is this machine", (address) => {
+  expect(refusal(from(address), undefined)).toBeUndefined();
+});
+
+test.each(["10.0.0.1", "::ffff:10.0.0.1", "fe80::1", "1127.0.0.1", "", undefined])(
+  "%s is not, and needs a token that is not set",
+  (address) => {
+    expect(refusal(from(address), undefined)?.reason).toBe("UNAUTHENTICATED");
+  },
+);
+
+test("with a token an address is no longer looked at, in either direction", () => {
+  expect(refusal(from("10.0.0.1", { authorization: "bearer t" }), "t")).toBeUndefined();
+  expect(refusal(from("127.0.0.1"), "t")?.reason).toBe("UNAUTHENTICATED");
+});
+
+test("a request without Host is not from a local browser or tool", () => {
+  expect(refusal(from("127.0.0.1", {}), undefined)?.reason).toBe("UNAUTHENTICATED");
+});

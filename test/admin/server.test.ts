@@ -1,0 +1,196 @@
+import { request } from "node:http";
+import { afterEach, describe, expect, test } from "vitest";
+import { type Admin, type AdminOptions, createAdmin } from "../../src/admin/server.ts";
+import { Problem } from "../../src/model/problem.ts";
+
+const TOKEN = "0123456789-token";
+const open: Admin[] = [];
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((admin) => admin.close()));
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+async function start(options: Partial<AdminOptions> = {}): Promise<string> {
+  const admin = createAdmin({
+    host: "127.0.0.1",
+    port: 0,
+    metrics: { contentType: "text/plain; version=0.0.4; charset=utf-8", text: async () => "up 1\n" },
+    ready: () => true,
+    views: new Map<string, () => unknown>([["unknown-fields", () => [{ resource: "group" }]]]),
+    ...options,
+  });
+  open.push(admin);
+  return (await admin.listen()).url;
+}
+
+function ask(url: string, path: string, headers: Record<string, string> = {}, method = "GET"): Promise<Answer> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve, reject) => {
+    const sent = request({ hostname, port, path, method, headers, agent: false }, (response) => {
+      const parts: Buffer[] = [];
+      response.on("data", (part: Buffer) => parts.push(part));
+      response.on("end", () =>
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(parts).toString("utf8"),
+        }),
+      );
+    });
+    sent.on("error", reject);
+    sent.end();
+  });
+}
+
+const reasonOf = ({ body }: Answer): unknown => JSON.parse(body).details?.[0]?.reason;
+
+describe("what is open", () => {
+  test("health, readiness and metrics need no token", async () => {
+    const url = await start({ token: TOKEN });
+    expect(await ask(url, "/healthz")).toMatchObject({ status: 200, body: '{"status":"ok"}' });
+    expect(await ask(url, "/readyz")).toMatchObject({ status: 200, body: '{"status":"ready"}' });
+    const metrics = await ask(url, "/metrics");
+    expect(metrics).toMatchObject({ status: 200, body: "up 1\n" });
+    expect(metrics.headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
+  });
+
+  test("what is not ready says so and stays healthy", async () => {
+    const state = { ready: false };
+    const url = await start({ ready: () => state.ready });
+    expect((await ask(url, "/readyz")).status).toBe(503);
+    expect((await ask(url, "/healthz")).status).toBe(200);
+    state.ready = true;
+    expect((await ask(url, "/readyz")).status).toBe(200);
+  });
+
+  test("metrics that fail are a clean error, and their cause stays inside", async () => {
+    const heard: unknown[] = [];
+    const url = await start({
+      metrics: { contentType: "text/plain", text: () => Promise.reject(new Error("hunter2")) },
+      log: (message, cause) => heard.push([message, cause]),
+    });
+    const answer = await ask(url, "/metrics");
+    expect(answer.status).toBe(500);
+    expect(reasonOf(answer)).toBe("INTERNAL");
+    expect(answer.body).not.toContain("hunter2");
+    expect(heard).toEqual([["an answer to an operator failed", new Error("hunter2")]]);
+  });
+});
+
+describe("views with a token", () => {
+  test("the token opens them, whatever Host was asked for", async () => {
+    const url = await start({ token: TOKEN });
+    const answer = await ask(url, "/unknown-fields", { authorization: `Bearer ${TOKEN}`, host: "ops.example" });
+    expect(answer).toMatchObject({ status: 200, body: '[{"resource":"group"}]' });
+    expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(answer.headers["cache-control"]).toBe("no-store");
+  });
+
+  test.each([
+    undefined,
+    "",
+    "Bearer",
+    "Bearer ",
+    `Bearer ${TOKEN}x`,
+    `Bearer ${TOKEN.slice(0, -1)}`,
+    `Basic ${TOKEN}`,
+    TOKEN,
+    `Bearer ${TOKEN} x`,
+  ])("authorization %j does not", async (authorization) => {
+    const url = await start({ token: TOKEN });
+    const answer = await ask(url, "/unknown-fields", authorization === undefined ? {} : { authorization });
+    expect(answer.status).toBe(401);
+    expect(answer.headers["www-authenticate"]).toBe("Bearer");
+    expect(JSON.parse(answer.body)).toMatchObject({
+      code: 16,
+      details: [{ reason: "UNAUTHENTICATED", domain: "carryover" }],
+    });
+    expect(answer.body).not.toContain(TOKEN);
+  });
+
+  test("an empty token opens nothing", async () => {
+    const url = await start({ token: "" });
+    expect((await ask(url, "/unknown-fields", { authorization: "Bearer " })).status).toBe(401);
+  });
+});
+
+describe("views without a token", () => {
+  test.each(["localhost", "localhost:8081", "127.0.0.1:8081", "[::1]:8081"])(
+    "this machine may ask as %s",
+    async (host) => {
+      expect((await ask(await start(), "/unknown-fields", { host })).status).toBe(200);
+    },
+  );
+
+  test.each([
+    { host: "evil.example" },
+    { host: "127.0.0.1.evil.example" },
+    { "x-forwarded-for": "1.2.3.4" },
+    { forwarded: "for=1.2.3.4" },
+  ])("a request that came by another name or through a proxy may not: %j", async (headers) => {
+    const answer = await ask(await start(), "/unknown-fields", headers as Record<string, string>);
+    expect(answer.status).toBe(401);
+    expect(reasonOf(answer)).toBe("UNAUTHENTICATED");
+  });
+});
+
+describe("errors", () => {
+  test("what is not there lists what is", async () => {
+    const answer = await ask(await start(), "/nothing");
+    expect(answer.status).toBe(404);
+    expect(reasonOf(answer)).toBe("UNKNOWN_PATH");
+    for (const path of ["/healthz", "/readyz", "/metrics", "/unknown-fields"]) expect(answer.body).toContain(path);
+  });
+
+  test("nothing can be changed", async () => {
+    const url = await start();
+    for (const method of ["POST", "PUT", "DELETE"])
+      expect((await ask(url, "/unknown-fields", {}, method)).status).toBe(404);
+  });
+
+  test("a view that fails is a clean error", async () => {
+    const views = new Map<string, () => unknown>([
+      ["broken", () => BigInt(1)],
+      [
+        "refused",
+        () => {
+          throw new Problem("OVERLOADED", "later");
+        },
+      ],
+    ]);
+    const url = await start({ views });
+    expect(await ask(url, "/broken")).toMatchObject({ status: 500 });
+    expect(reasonOf(await ask(url, "/refused"))).toBe("OVERLOADED");
+  });
+
+  test("a path that cannot be read is an error in the same shape", async () => {
+    const answer = await ask(await start(), "/%zz");
+    expect(answer.status).toBe(400);
+    expect(reasonOf(answer)).toBe("INVALID_PATH");
+  });
+});
+
+test("closing frees the port", async () => {
+  const url = await start();
+  await open.pop()?.close();
+  await expect(ask(url, "/healthz")).rejects.toThrow(/ECONNREFUSED/);
+});
+
+test("a port that is taken is an error when listening", async () => {
+  const url = await start();
+  const other = createAdmin({
+    host: "127.0.0.1",
+    port: Number(new URL(url).port),
+    metrics: { contentType: "text/plain", text: async () => "" },
+    ready: () => true,
+    views: new Map(),
+  });
+  await expect(other.listen()).rejects.toThrow(/EADDRINUSE/);
+  await other.close();
+});
