@@ -7,5 +7,5 @@ export function keepsRecord(record: Uint8Array, uid: string, query: ListQuery): 
   if (![...query.keyTests, ...query.getTests].every((test) => test(uid))) return false;
   if (query.memberTests.length === 0) return true;
   const value = JSON.parse(Buffer.from(record).toString("utf8")) as Json;
-  return query.memberTests.every(({ member: name, value: wanted }) => (member(value, name) ?? "") === wanted);
+  return query.memberTests.every(({ member: name, values, zero }) => values.has(String(member(value, name) ?? zero)));
 }

@@ -21,8 +21,8 @@ const OPEN = Buffer.from('{"items":[');
 const COMMA = Buffer.from(",");
 const CLOSE = Buffer.from("]}");
 
-/** What a list answer of v1 carries when no answer of v2 is at hand to take fields from. */
-const NO_ANSWER: ApiResponse = { status: 200, headers: [], body: EMPTY };
+/** What a list answer of v1's gateway carries, for when there is no answer of v2 to take fields from. */
+const NO_ANSWER: ApiResponse = { status: 200, headers: [["grpc-metadata-content-type", "application/grpc"]], body: EMPTY };
 
 /** Missing, or not allowed: v1's list showed both as nothing. */
 const NOT_THERE = [

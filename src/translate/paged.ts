@@ -8,7 +8,8 @@ import { answerWith, readHeaders } from "./headers.ts";
 import { snakeCase } from "./names.ts";
 import { readUpstream } from "./pages.ts";
 import type { Parts } from "./parts.ts";
-import { type ListQuery, parseQuery } from "./query.ts";
+import type { ListQuery } from "./query.ts";
+import { parseQuery } from "./query-values.ts";
 import { noteReports } from "./show.ts";
 import type { Tools, V1Request } from "./tools.ts";
 

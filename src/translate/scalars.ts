@@ -2,8 +2,8 @@
 import type { Node } from "../json/tree.ts";
 import { Problem } from "../model/problem.ts";
 import type { ScalarKind } from "../model/resource.ts";
+import { isTimestamp } from "./times.ts";
 
-const TIMESTAMP = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
 const DURATION = /^-?\d{1,12}(\.\d{1,9})?s$/;
 const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
 const INT64_MAX = 2n ** 63n;
@@ -18,7 +18,7 @@ export function checkScalar(kind: ScalarKind, node: Node, at: string, bytes: Uin
       if (node.kind !== "string") throw wrong(at, "a string", node);
       return;
     case "timestamp":
-      checkText(node, TIMESTAMP, at, "an RFC 3339 time");
+      if (node.kind !== "string" || !isTimestamp(node.value)) throw wrong(at, "an RFC 3339 time", node);
       return;
     case "duration":
       checkText(node, DURATION, at, "a duration such as 3600s");

@@ -1,7 +1,8 @@
 /** How does a test run one translation without a network? */
 import type { ListPlan } from "../../src/model/list.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
-import type { Operation, Resource } from "../../src/model/resource.ts";
+import { Problem } from "../../src/model/problem.ts";
+import type { EnvelopeRow, Filter, Join, Operation, Resource, Row } from "../../src/model/resource.ts";
 import { createTranslations } from "../../src/translate/operations.ts";
 import type { Tools, TranslateOptions } from "../../src/translate/tools.ts";
 
@@ -98,4 +99,90 @@ export function operationOf(resource: Resource, kind: Operation["kind"]): Operat
   const found = resource.operations.find((operation) => operation.kind === kind);
   if (found === undefined) throw new Error(`${resource.name} has no ${kind}`);
   return found;
+}
+
+/** What makes up a small resource of a test. */
+export interface ThingInput {
+  readonly rows: readonly Row[];
+  readonly v2Only?: readonly string[];
+  readonly filters?: readonly Filter[];
+  readonly joins?: readonly Join[];
+  readonly envelope?: readonly EnvelopeRow[];
+  readonly list?: "drain" | "paged";
+  /** Default: `thing`; its collection is the plural. */
+  readonly name?: string;
+}
+
+/** The uid row that every record has. */
+export const ID: Row = { v1: "id", v2: "uid", kind: "string", access: "output" };
+/** A plain text that clients set. */
+export const NAME: Row = { v1: "name", v2: "name", kind: "string", zero: "" };
+
+/** A resource made by hand, with every operation that is translated. */
+export function thing(input: ThingInput): Resource {
+  const { rows, v2Only = [], filters = [], joins = [], envelope, list = "drain", name = "thing" } = input;
+  const shape = { rows, v2Only };
+  return {
+    name,
+    domain: "iam",
+    v1: `${name}s`,
+    v2: `${name}s`,
+    items: `${name}s`,
+    key: "id",
+    list,
+    orderedByUid: true,
+    operations: [
+      { kind: "list", name: "list", answer: shape, filters, joins, ...(envelope === undefined ? {} : { envelope }) },
+      { kind: "get", name: "get", answer: shape, joins, extension: true },
+      { kind: "create", name: "create", body: shape, answer: shape },
+      { kind: "update", name: "update", body: shape, answer: shape },
+      { kind: "delete", name: "delete" },
+    ],
+    examples: [],
+  };
+}
+
+type RunMore = Partial<Omit<RunInput, "resource" | "operation" | "body">> & { readonly body?: unknown };
+
+/** Runs one operation of `resource`. `body`: text as it is, anything else as JSON. Without `answer` v2 answers `{"uid":"u"}`. */
+export function run(resource: Resource, kind: Operation["kind"], more: RunMore = {}): Promise<Run> {
+  const { body, ...rest } = more;
+  return runOperation({
+    resources: [resource],
+    answer: () => json(200, { uid: "u" }),
+    ...rest,
+    resource,
+    operation: operationOf(resource, kind),
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+}
+
+/** The Problem that `work` ends with; throws when it ends otherwise. */
+export async function problemOf(work: Promise<unknown>): Promise<Problem> {
+  const outcome = await work.then(
+    (value) => ({ value }),
+    (thrown: unknown) => ({ thrown }),
+  );
+  if ("thrown" in outcome && outcome.thrown instanceof Problem) return outcome.thrown;
+  throw new Error(`expected a Problem, got ${JSON.stringify(outcome)}`, { cause: outcome });
+}
+
+/** The text of a body that was sent. */
+export function textOf(request: ApiRequest | undefined): string {
+  return Buffer.from(request?.body ?? "").toString();
+}
+
+/** The query of a request, sorted and without what a drain adds. */
+export function queryOf(request: ApiRequest | undefined): string {
+  const params = new URLSearchParams(request?.target.split("?")[1] ?? "");
+  params.delete("page_size");
+  params.sort();
+  return decodeURIComponent(params.toString().replaceAll("+", "%20"));
+}
+
+/** The fields that a PATCH names. */
+export function maskOf(request: ApiRequest | undefined): readonly string[] {
+  const query = request?.target.split("?")[1] ?? "";
+  const mask = /^updateMask=([^&]*)$/.exec(query)?.[1] ?? "";
+  return mask === "" ? [] : mask.split(",");
 }
