@@ -16,10 +16,14 @@ const after =
   (seen: Seen): string =>
     encodeURIComponent(String(member(seen.answer(call), "nextPageToken") ?? ""));
 
+/** A member of the first record that has it in the list that `call` got. */
 const of =
   (call: string, name: string) =>
-  (seen: Seen): string =>
-    encodeURIComponent(String(member(seen.item(call, "id", seen.id(call)), name)));
+  (seen: Seen): string => {
+    const items = member(seen.answer(call), "items");
+    const values = (Array.isArray(items) ? items : []).map((item) => member(item, name));
+    return encodeURIComponent(String(values.find((value) => typeof value === "string" && value !== "")));
+  };
 
 export const advisoryScenarios: readonly Scenario[] = [
   {

@@ -26,7 +26,7 @@ export interface Known {
 /** What one side has answered so far, and what is known of its seed. Every side sees its own answers only. */
 export interface Seen {
   readonly known: Known;
-  /** The body that the call named `call` got on this side. */
+  /** The body that the first call named `call` got on this side. */
   readonly answer: (call: string) => Json;
   /** The `id` of the record in the answer of `call`, else of the first record of its `items`. */
   readonly id: (call: string) => string;
@@ -54,7 +54,7 @@ export interface Expectation {
 
 /** One v1 call. */
 export interface Call extends Expectation {
-  /** What the call is to show; unique in its scenario. */
+  /** What the call is to show; unique in its scenario and method. */
   readonly name: string;
   /** `admin` when left out. */
   readonly as?: Caller;

@@ -249,15 +249,6 @@ const updatingGroups: readonly Scenario[] = [
       ),
       put("no limits do nothing", root, (seen) => ({ ...seen.item("it", "verified", true), resourceLimits: {} }), 200),
       put(
-        "not verified, by somebody who may not",
-        root,
-        (seen) => ({ ...seen.item("it", "verified", true), verified: false }),
-        403,
-        {
-          code: 7,
-        },
-      ),
-      put(
         "another kind, by staff",
         root,
         (seen) => ({ ...seen.item("it", "verified", true), kind: "ORG_KIND_DEV" }),

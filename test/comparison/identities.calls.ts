@@ -134,7 +134,28 @@ const reading: readonly Scenario[] = [
         { name: "snake", claim_match: { issuer: "https://i", subject_pattern: "s" } },
         200,
       ),
-      get("all of them", listed, 200, { items: 10 }),
+      post(
+        "and of a service that v1 does not know",
+        below,
+        { name: "only claims", claimMatch: CLAIM, servicePrincipal: "NOBODY" },
+        400,
+        { code: 3 },
+      ),
+      post(
+        "and of a service by v2's name",
+        below,
+        { name: "only claims", claimMatch: CLAIM, servicePrincipal: "SERVICE_PRINCIPAL_INGESTER" },
+        400,
+        { code: 3 },
+      ),
+      post(
+        "and by v2's name of static keys",
+        below,
+        { name: "only claims", claimMatch: CLAIM, staticKeys: STATIC },
+        200,
+        { shows: { claimMatch: { subject: "a subject" } } },
+      ),
+      get("all of them", listed, 200, { items: 11 }),
       get("by id", at(`${IDENTITIES}?id=`, idOf("one")), 200, { items: 1, every: { name: "one" } }),
       get(
         "by id with %2F",
@@ -188,12 +209,6 @@ const refused: readonly Scenario[] = [
       post("of two issuers", below, { name: "x", claimMatch: { issuer: "i", issuerPattern: "i", subject: "s" } }, 400, {
         code: 3,
       }),
-      post("of none", below, { name: "x" }, 400, { code: 3 }),
-      post("of a service that v1 does not know", below, { name: "x", servicePrincipal: "NOBODY" }, 400, { code: 3 }),
-      post("of a service by v2's name", below, { name: "x", servicePrincipal: "SERVICE_PRINCIPAL_INGESTER" }, 400, {
-        code: 3,
-      }),
-      post("by v2's name of static keys", below, { name: "x", staticKeys: STATIC }, 400, { code: 3 }),
       post("with both spellings", below, { name: "x", claimMatch: CLAIM, claim_match: CLAIM }, 400, { code: 3 }),
       post("with both spellings within", below, { name: "x", static: { issuerKeys: "{}", issuer_keys: "{}" } }, 400, {
         code: 3,

@@ -21,6 +21,11 @@ export interface Variant {
  * the same. The calls of a scenario build on each other, so the first that fails explains the rest.
  */
 export function compareScenario(start: StartFront, variant: Variant, scenario: Scenario): void {
+  const names = scenario.calls
+    .flatMap((step) => ("each" in step ? step.each : [step]))
+    .map(({ method, name }) => `${method} ${name}`);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`${scenario.name}: two calls are named ${twice}`);
   describe(`${scenario.name} (${variant.name})`, () => {
     let pair: Pair;
     let known: Known;
