@@ -1,5 +1,6 @@
 /** What does a plan come to, once every name is bytes? */
 import { type KeyTable, keyTable } from "./keys.ts";
+import { type Token, tokenOf } from "./output.ts";
 import type { EnumPlan, Finish, MemberPlan, ObjectPlan, ValuePlan } from "./plan.ts";
 import { encodeString } from "./text.ts";
 
@@ -57,7 +58,7 @@ export interface Rule {
   /** Number of the name that must be there only once, or -1. */
   readonly slot: number;
   /** JSON token of the new name. */
-  readonly newKey: Uint8Array | undefined;
+  readonly newKey: Token | undefined;
   /** Name under which `finish` finds it. */
   readonly capture: string;
   readonly value: Compiled | undefined;
@@ -196,7 +197,7 @@ function listed(
   const edited = isKey || out !== name || value !== undefined || insert !== undefined || others || emitted;
   return ruleFor(label, name, {
     slot: edited ? slotFor(`out ${out}`) : -1,
-    newKey: out === name ? undefined : Buffer.from(encodeString(out)),
+    newKey: out === name ? undefined : tokenOf(encodeString(out)),
     value,
     overNull: insert?.overNull === true ? Buffer.from(insert.value) : undefined,
     key: isKey,
@@ -204,20 +205,19 @@ function listed(
   });
 }
 
-/** A rule that keeps the member, but for what `given` says. */
+/** A rule that keeps the member, but for what `given` says. One literal: rules have one shape inside the engine. */
 export function ruleFor(label: string, name: string, given: Partial<Rule>): Rule {
   return {
     label,
     name,
-    action: "keep",
-    slot: -1,
-    newKey: undefined,
-    capture: "",
-    value: undefined,
-    overNull: undefined,
-    key: false,
-    report: undefined,
-    plain: false,
-    ...given,
+    action: given.action ?? "keep",
+    slot: given.slot ?? -1,
+    newKey: given.newKey,
+    capture: given.capture ?? "",
+    value: given.value,
+    overNull: given.overNull,
+    key: given.key ?? false,
+    report: given.report,
+    plain: given.plain ?? false,
   };
 }

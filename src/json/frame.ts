@@ -1,14 +1,18 @@
 /** What must be remembered while one object, or all objects of one plan, are rewritten? */
 import { type CompiledObject, type Rule, ruleFor } from "./compile.ts";
-import { findKey, sameBytes } from "./keys.ts";
+import { findKey } from "./keys.ts";
 import { createOutput, type Output } from "./output.ts";
 import { type Reports, reportOf } from "./reports.ts";
-import { skipKey } from "./scan.ts";
+import { type Loaded, skipColon, skipKey } from "./scan.ts";
 import { decodeString } from "./text.ts";
 
-/** A member name as it stands in the text (quotes included), and what it means. */
+/** A member name as it stands in the text, and what it means. */
 export interface Known {
+  /** Behind the opening brace or the member before: comma and white space come first. */
   readonly start: number;
+  /** From `start`: to the name's opening quote, behind its closing one, and behind the colon. */
+  readonly name: number;
+  readonly nameEnd: number;
   readonly length: number;
   readonly rule: Rule;
   /** Counted each time it is met. */
@@ -17,14 +21,24 @@ export interface Known {
   next: Known | undefined;
 }
 
+/** The only place where they are made, so that all have one shape inside the engine. */
+function knownName(
+  start: number,
+  name: number,
+  nameEnd: number,
+  length: number,
+  rule: Rule,
+  report: Known["report"],
+): Known {
+  return { start, name, nameEnd, length, rule, report, next: undefined };
+}
+
 /** One object being rewritten. Reused for the next one of its plan. */
 export interface Frame {
   /** By slot: the number of the object in which its name came out last. */
   readonly seen: number[];
   /** Number of the current object. */
   object: number;
-  /** Where the text before the current member begins: at the comma, or behind the brace. */
-  gap: number;
   /** Whether a member was kept, and whether one was left out, so far. */
   kept: boolean;
   left: boolean;
@@ -46,6 +60,7 @@ interface PlanState {
 /** Everything that one call changes. */
 export interface Work {
   readonly source: Buffer;
+  readonly text: DataView;
   readonly output: Output;
   readonly reports: Reports;
   /** By `CompiledObject.index`. */
@@ -55,59 +70,70 @@ export interface Work {
   keyEnd: number;
 }
 
+/** Names remembered for each plan; more than any honest list has. */
+const MOST_NAMES = 5000;
 const NOTHING = ruleFor("", "", {});
 
-/** Fresh working state for one text and `objects` object plans. */
-export function createWork(source: Buffer, objects: number): Work {
+/** Fresh working state for a text of `size` bytes and `objects` object plans. */
+export function createWork(loaded: Loaded, size: number, objects: number): Work {
   const states = Array.from({ length: objects }, (): PlanState => {
-    const head: Known = { start: 0, length: 0, rule: NOTHING, report: undefined, next: undefined };
+    const head = knownName(0, 0, 0, 0, NOTHING, undefined);
     return { head, names: new Map(), frames: [], level: 0, objects: 0 };
   });
-  return { source, output: createOutput(source), reports: new Map(), states, keyStart: 0, keyEnd: 0 };
+  const { bytes, view } = loaded;
+  return {
+    source: bytes,
+    text: view,
+    output: createOutput(loaded, size),
+    reports: new Map(),
+    states,
+    keyStart: 0,
+    keyEnd: 0,
+  };
 }
 
 export function stateOf(work: Work, plan: CompiledObject): PlanState {
   return work.states[plan.index] as PlanState;
 }
 
-/** A frame for an object of `plan` whose first member begins behind `brace`. Give it back by lowering `state.level`. */
-export function openFrame(state: PlanState, brace: number): Frame {
+/** A frame for the next object. Give it back by lowering `state.level`. */
+export function openFrame(state: PlanState): Frame {
   let frame = state.frames[state.level];
   if (frame === undefined) {
-    frame = { seen: [], object: 0, gap: 0, kept: false, left: false, captured: undefined };
+    frame = { seen: [], object: 0, kept: false, left: false, captured: undefined };
     state.frames.push(frame);
   }
   state.level++;
   frame.object = ++state.objects;
-  frame.gap = brace + 1;
   frame.kept = false;
   frame.left = false;
   frame.captured = undefined;
   return frame;
 }
 
-/** The name at `at`, which came behind `before`. */
-export function nextName(work: Work, plan: CompiledObject, before: Known, at: number): Known {
-  const expected = before.next;
-  const { source } = work;
-  if (expected !== undefined && sameBytes(source, at, source, expected.start, expected.length)) return expected;
-  const end = skipKey(source, at);
-  const found = lookUp(work, plan, at, end);
-  before.next = found;
-  return found;
+/** True when what stands at `gap` is the name that came next the last time, byte for byte up to its colon. */
+export function repeats(text: DataView, { start, length }: Known, gap: number): boolean {
+  // By words, the last of which may overlap the one before it, or begin a byte early: then more is compared than needed.
+  const last = length - 4;
+  for (let i = 0; i < last; i += 4) if (text.getInt32(start + i, true) !== text.getInt32(gap + i, true)) return false;
+  return text.getInt32(start + last, true) === text.getInt32(gap + last, true);
 }
 
-function lookUp(work: Work, plan: CompiledObject, start: number, end: number): Known {
+/** Reads the name at `at`, behind `gap`, and remembers it as what comes behind `before`. */
+export function readName(work: Work, plan: CompiledObject, before: Known, gap: number, at: number): Known {
+  const end = skipKey(work.text, at);
+  const colon = skipColon(work.text, end);
   const { names } = stateOf(work, plan);
-  const token = work.source.toString("latin1", start, end);
+  const token = work.source.toString("latin1", gap, colon);
   let known = names.get(token);
   if (known === undefined) {
-    const rule = findKey(plan.rules, work.source, start, end) ?? stranger(work, plan, start, end);
+    const rule = findKey(plan.rules, work.source, at, end) ?? stranger(work, plan, at, end);
     const { report } = rule;
     const counted = report && reportOf(work.reports, report, rule.label, rule.name);
-    known = { start, length: end - start, rule, report: counted, next: undefined };
-    names.set(token, known);
+    known = knownName(gap, at - gap, end - gap, colon - gap, rule, counted);
+    if (names.size < MOST_NAMES) names.set(token, known);
   }
+  before.next = known;
   return known;
 }
 

@@ -25,7 +25,7 @@ export function keyTable<T>(names: ReadonlyMap<string, T>): KeyTable<T> {
 }
 
 /** What stands in `table` for the string token at `start..end`, or undefined. However the string is escaped. */
-export function findKey<T>(table: KeyTable<T>, bytes: Uint8Array, start: number, end: number): T | undefined {
+export function findKey<T>(table: KeyTable<T>, bytes: Buffer, start: number, end: number): T | undefined {
   const bucket = table.entries[slot(bytes, start, end) & (table.entries.length - 1)] ?? [];
   for (const entry of bucket) {
     if (entry.token.length === end - start && sameBytes(bytes, start, entry.token, 0, end - start)) return entry.found;

@@ -33,35 +33,35 @@ interface Records {
 
 /** Reads the page of `text`, which `work` has loaded, rewriting its records. Throws `JsonError` without a pointer. */
 export function readPage(work: Work, plan: PagePlan, record: CompiledObject, text: Uint8Array): Page {
-  const { source } = work;
+  const { source, text: view } = work;
   const depth = depthOf(plan);
   const records: Records = { starts: [], ends: [], keys: [], bytes: text.subarray(0, 0) };
   const scalars = new Map<string, Scalar>();
   const seen = new Set<string>();
-  const start = skipSpace(source, 0);
-  if (source[start] !== 0x7b) fail(start, "expected an object");
+  const start = skipSpace(view, 0);
+  if (view.getUint8(start) !== 0x7b) fail(start, "expected an object");
   enter(start, depth);
   let found = plan.missingItems === "empty";
-  let at = skipSpace(source, start + 1);
-  while (source[at] !== 0x7d) {
-    const nameEnd = skipKey(source, at);
+  let at = skipSpace(view, start + 1);
+  while (view.getUint8(at) !== 0x7d) {
+    const nameEnd = skipKey(view, at);
     const name = decodeString(source, at, nameEnd);
-    const value = skipColon(source, nameEnd);
+    const value = skipSpace(view, skipColon(view, nameEnd));
     const items = name === plan.items;
     if (items || plan.scalars?.includes(name)) claimName(seen, name, at);
-    if (items && !(source[value] === 0x6e && plan.missingItems === "empty")) {
+    if (items && !(view.getUint8(value) === 0x6e && plan.missingItems === "empty")) {
       found = true;
       at = readRecords(work, record, value, depth - 1, records, text);
     } else {
-      at = skipValue(source, value, depth - 1);
+      at = skipValue(view, value, depth - 1);
       if (!items) readOther(work, plan, name, value, at, scalars);
     }
-    at = skipComma(source, at, 0x7d);
+    at = skipComma(view, at, 0x7d);
   }
   if (!found) fail(start, "no member with the records");
-  skipEnd(source, at + 1, text.length);
+  skipEnd(view, at + 1, text.length);
   const { bytes, keys } = records;
-  return { bytes, starts: Int32Array.from(records.starts), ends: Int32Array.from(records.ends), keys, scalars };
+  return { bytes, starts: new Int32Array(records.starts), ends: new Int32Array(records.ends), keys, scalars };
 }
 
 function claimName(seen: Set<string>, name: string, at: number): void {
@@ -78,8 +78,8 @@ function readOther(
   end: number,
   into: Map<string, Scalar>,
 ): void {
-  const { source, reports } = work;
-  const byte = source[start] as number;
+  const { source, text: view, reports } = work;
+  const byte = view.getUint8(start);
   if (!plan.scalars?.includes(name)) reportOf(reports, "unknown", plan.label ?? "", name).count++;
   else if (byte === 0x22) into.set(name, decodeString(source, start, end));
   else if (byte === 0x6e) into.set(name, null);
@@ -96,14 +96,14 @@ function readRecords(
   records: Records,
   text: Uint8Array,
 ): number {
-  const { source, output } = work;
-  if (source[start] !== 0x5b) fail(start, "expected an array of records");
+  const { source, text: view, output } = work;
+  if (view.getUint8(start) !== 0x5b) fail(start, "expected an array of records");
   enter(start, depth);
-  let at = skipSpace(source, start + 1);
+  let at = skipSpace(view, start + 1);
   let end = at;
   output.from = at;
-  while (source[at] !== 0x5d) {
-    if (source[at] !== 0x7b) fail(at, "expected an object as record");
+  while (view.getUint8(at) !== 0x5d) {
+    if (view.getUint8(at) !== 0x7b) fail(at, "expected an object as record");
     if (records.ends.length > 0 && at !== end + 1) replace(output, end, at, ",");
     records.starts.push(placeOf(output, at));
     work.keyEnd = 0;
@@ -111,7 +111,7 @@ function readRecords(
     if (work.keyEnd === 0) fail(at, "record without its key");
     records.keys.push(decodeString(source, work.keyStart, work.keyEnd));
     records.ends.push(placeOf(output, end));
-    at = skipComma(source, end, 0x5d);
+    at = skipComma(view, end, 0x5d);
   }
   records.bytes = output.length === 0 ? text.subarray(output.from, end) : written(output, end);
   return at + 1;

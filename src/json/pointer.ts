@@ -15,7 +15,8 @@ interface Level {
  * The RFC 6901 pointer of the innermost value around byte `offset`; of the member when `offset` is where its name begins.
  * For error messages: reads the text from its start, and takes it leniently, as it may be broken at `offset`.
  */
-export function pointerAt(text: Uint8Array, offset: number): string {
+export function pointerAt(document: Uint8Array, offset: number): string {
+  const text = Buffer.from(document.buffer, document.byteOffset, document.byteLength);
   const levels: Level[] = [];
   let at = 0;
   while (at <= offset && at < text.length) {
@@ -47,7 +48,7 @@ function structure(levels: Level[], level: Level | undefined, byte: number | und
 }
 
 /** Past the closing quote; one past the end of the text when there is none. */
-function endOfString(text: Uint8Array, start: number): number {
+function endOfString(text: Buffer, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     if (text[at] === 0x22) return at + 1;
     if (text[at] === 0x5c) at++;
@@ -55,7 +56,7 @@ function endOfString(text: Uint8Array, start: number): number {
   return text.length + 1;
 }
 
-function keyOf(text: Uint8Array, start: number, end: number): string | undefined {
+function keyOf(text: Buffer, start: number, end: number): string | undefined {
   try {
     return decodeString(text, start, end);
   } catch {

@@ -6,7 +6,7 @@ import { written } from "./output.ts";
 import { type Page, readPage } from "./page.ts";
 import type { ObjectPlan, PagePlan, Report, ValuePlan } from "./plan.ts";
 import { listReports } from "./reports.ts";
-import { depthOf, load, type ScanOptions, skipEnd, skipSpace } from "./scan.ts";
+import { createLoader, depthOf, type Loaded, type ScanOptions, skipEnd, skipSpace } from "./scan.ts";
 import { loneSurrogate } from "./text.ts";
 import { walkValue } from "./walk.ts";
 
@@ -23,7 +23,7 @@ export interface PageResult extends Page {
 }
 
 /**
- * A function that rewrites bodies by `plan`. Compile once, use often: what it makes shares nothing between calls.
+ * A function that rewrites bodies by `plan`. Compile once, use often: calls share nothing but memory.
  * The function throws `JsonError` when the text is not one valid JSON value (RFC 8259, UTF-8, no byte order mark), is nested
  * too deeply, repeats a member that is edited, is no object although `plan` is an object plan, or, with `surrogates: "refuse"`
  * (default: `pass`), has a lone surrogate escape. Nothing comes out then.
@@ -31,13 +31,14 @@ export interface PageResult extends Page {
 export function createValueRewriter(plan: ValuePlan, options: ScanOptions = {}): (text: Uint8Array) => ValueResult {
   const compiler = createCompiler();
   const compiled = compileValue(compiler, plan);
-  return (text) =>
-    located(text, () => {
-      const work = createWork(load(text), compiler.objects);
-      const bytes = rewriteWhole(work, compiled, text, depthOf(options));
-      refuseSurrogates(text, options);
-      return { bytes, reports: listReports(work.reports) };
-    });
+  const loadAnd = createLoader();
+  const rewrite = (text: Uint8Array, loaded: Loaded): ValueResult => {
+    const work = createWork(loaded, text.length, compiler.objects);
+    const bytes = rewriteWhole(work, compiled, text, depthOf(options));
+    refuseSurrogates(text, options);
+    return { bytes, reports: listReports(work.reports) };
+  };
+  return (text) => located(text, () => loadAnd(text, (loaded) => rewrite(text, loaded)));
 }
 
 /** `createValueRewriter` for one use. */
@@ -53,13 +54,14 @@ export function rewriteValue(text: Uint8Array, plan: ValuePlan, options: ScanOpt
 export function createPageRewriter(plan: PagePlan): (text: Uint8Array) => PageResult {
   const compiler = createCompiler();
   const compiled = compileObject(compiler, plan.record === "copy" ? UNTOUCHED : plan.record, plan.key);
-  return (text) =>
-    located(text, () => {
-      const work = createWork(load(text), compiler.objects);
-      const page = readPage(work, plan, compiled, text);
-      refuseSurrogates(text, plan);
-      return { ...page, reports: listReports(work.reports) };
-    });
+  const loadAnd = createLoader();
+  const rewrite = (text: Uint8Array, loaded: Loaded): PageResult => {
+    const work = createWork(loaded, text.length, compiler.objects);
+    const page = readPage(work, plan, compiled, text);
+    refuseSurrogates(text, plan);
+    return { ...page, reports: listReports(work.reports) };
+  };
+  return (text) => located(text, () => loadAnd(text, (loaded) => rewrite(text, loaded)));
 }
 
 const UNTOUCHED: ObjectPlan = { kind: "object", members: new Map(), reportUnknown: false };
@@ -70,11 +72,11 @@ export function rewritePage(text: Uint8Array, plan: PagePlan): PageResult {
 }
 
 function rewriteWhole(work: Work, plan: Compiled | undefined, text: Uint8Array, depth: number): Uint8Array {
-  const { source, output } = work;
-  const start = skipSpace(source, 0);
-  if (plan?.kind === "object" && source[start] !== 0x7b) fail(start, "expected an object");
+  const { text: view, output } = work;
+  const start = skipSpace(view, 0);
+  if (plan?.kind === "object" && view.getUint8(start) !== 0x7b) fail(start, "expected an object");
   const end = walkValue(work, plan, start, depth, undefined);
-  skipEnd(source, end, text.length);
+  skipEnd(view, end, text.length);
   return output.from === 0 ? text : written(output, text.length);
 }
 

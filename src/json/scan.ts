@@ -1,12 +1,14 @@
 /**
  * Where does this JSON value end, and is it valid (RFC 8259)?
- * Every function takes the position of a token in padded bytes (see `load`) and returns the position behind it.
+ * Every function takes the position of a token in a padded text (see `load`) and returns the position behind it.
  */
 import { isUtf8 } from "node:buffer";
 import { fail } from "./error.ts";
 
 /** Zero bytes behind the text: no token may hold one, so scanning stops there without looking at the length. */
 const PADDING = 8;
+/** Memory that is not larger is kept for the next text. */
+const KEPT_BYTES = 1024 * 1024;
 /** Deepest nesting that can be asked for: scanning is recursive. */
 const MAX_DEPTH = 1000;
 const DEFAULT_DEPTH = 100;
@@ -23,14 +25,47 @@ export function depthOf(options: ScanOptions): number {
   return Math.min(options.maxDepth ?? DEFAULT_DEPTH, MAX_DEPTH);
 }
 
-/** A padded copy of `text`. Throws `JsonError` when it is not UTF-8 or begins with a byte order mark. */
-export function load(text: Uint8Array): Buffer {
+/** A text that can be scanned: two views of one padded copy. Single bytes and words are read by `view`. */
+export interface Loaded {
+  readonly bytes: Buffer;
+  readonly view: DataView;
+}
+
+/**
+ * Loads `text`, into `spare` when that is large enough: what was loaded there is gone then.
+ * Throws `JsonError` when it is not UTF-8 or begins with a byte order mark.
+ */
+export function load(text: Uint8Array, spare?: Loaded): Loaded {
   if (text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf) fail(0, "byte order mark");
   if (!isUtf8(text)) fail(invalidUtf8(text), "invalid UTF-8");
-  const bytes = Buffer.allocUnsafe(text.length + PADDING);
-  bytes.set(text);
-  bytes.fill(0, text.length);
-  return bytes;
+  const size = text.length + PADDING;
+  const loaded = spare !== undefined && spare.bytes.length >= size ? spare : space(size);
+  loaded.bytes.set(text);
+  loaded.bytes.fill(0, text.length, size);
+  return loaded;
+}
+
+/**
+ * A function that loads a text and uses it, in memory that it keeps for the next one. `use` may load another text meanwhile;
+ * what it gives must not refer to the loaded bytes.
+ */
+export function createLoader(): <T>(text: Uint8Array, use: (loaded: Loaded) => T) => T {
+  let spare: Loaded | undefined;
+  return (text, use) => {
+    const loaded = load(text, spare);
+    spare = undefined;
+    try {
+      return use(loaded);
+    } finally {
+      if (loaded.bytes.length <= KEPT_BYTES) spare = loaded;
+    }
+  };
+}
+
+/** Two views of `size` bytes that hold anything. */
+export function space(size: number): Loaded {
+  const bytes = Buffer.allocUnsafe(size);
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, size) };
 }
 
 /** Offset of the first byte that a lenient decoder would have to replace. */
@@ -41,52 +76,64 @@ function invalidUtf8(text: Uint8Array): number {
   return at;
 }
 
-export function skipSpace(bytes: Uint8Array, start: number): number {
+export function skipSpace(text: DataView, start: number): number {
+  let byte = text.getUint8(start);
+  if (byte > 0x20) return start;
   let at = start;
-  let byte = bytes[at];
-  while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = bytes[++at];
+  while (byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09) byte = text.getUint8(++at);
   return at;
 }
 
 /** Any value; `depth` is how many more objects and arrays may be entered. */
-export function skipValue(bytes: Uint8Array, start: number, depth: number): number {
-  switch (bytes[start]) {
+export function skipValue(text: DataView, start: number, depth: number): number {
+  switch (text.getUint8(start)) {
     case 0x22:
-      return skipString(bytes, start);
+      return skipString(text, start);
     case 0x7b:
-      return skipObject(bytes, start, depth);
+      return skipObject(text, start, depth);
     case 0x5b:
-      return skipArray(bytes, start, depth);
+      return skipArray(text, start, depth);
     case 0x74:
-      return skipWord(bytes, start, TRUE);
+      return skipWord(text, start, "true");
     case 0x66:
-      return skipWord(bytes, start, FALSE);
+      return skipWord(text, start, "false");
     case 0x6e:
-      return skipWord(bytes, start, NULL);
+      return skipWord(text, start, "null");
     default:
-      return skipNumber(bytes, start);
+      return skipNumber(text, start);
   }
 }
 
 /** A string, from its opening quote. */
-export function skipString(bytes: Uint8Array, start: number): number {
+export function skipString(text: DataView, start: number): number {
   for (let at = start + 1; ; ) {
-    const byte = bytes[at] as number;
+    // Four bytes at a time. The high bit of a byte of `stop` is set where the byte is a quote, a backslash or a control
+    // character; borrowing can set it wrongly only behind such a byte, and the first one is what counts.
+    const word = text.getInt32(at, true);
+    const stop =
+      (((word ^ 0x22222222) - 0x01010101) | ((word ^ 0x5c5c5c5c) - 0x01010101) | (word - 0x20202020)) &
+      ~word &
+      0x80808080;
+    if (stop === 0) {
+      at += 4;
+      continue;
+    }
+    at += (31 - Math.clz32(stop & -stop)) >> 3;
+    const byte = text.getUint8(at);
     if (byte === 0x22) return at + 1;
-    if (byte === 0x5c) at = skipEscape(bytes, at);
-    else if (byte < 0x20) fail(at, "control character in a string");
-    else at++;
+    if (byte !== 0x5c) fail(at, "control character in a string");
+    at = skipEscape(text, at);
   }
 }
 
-function skipEscape(bytes: Uint8Array, start: number): number {
-  const byte = bytes[start + 1];
+function skipEscape(text: DataView, start: number): number {
+  const byte = text.getUint8(start + 1);
   if (byte !== 0x75) {
-    if (byte === undefined || !'"\\/bfnrt'.includes(String.fromCharCode(byte))) fail(start + 1, "invalid escape");
+    if (!'"\\/bfnrt'.includes(String.fromCharCode(byte))) fail(start + 1, "invalid escape");
     return start + 2;
   }
   for (let at = start + 2; at < start + 6; at++) {
-    if (!isHex(bytes[at] as number)) fail(at, "invalid escape");
+    if (!isHex(text.getUint8(at))) fail(at, "invalid escape");
   }
   return start + 6;
 }
@@ -95,51 +142,48 @@ function isHex(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x46) || (byte >= 0x61 && byte <= 0x66);
 }
 
-function skipDigits(bytes: Uint8Array, start: number): number {
+/** One digit or more. */
+function skipDigits(text: DataView, start: number): number {
   let at = start;
-  while ((bytes[at] as number) >= 0x30 && (bytes[at] as number) <= 0x39) at++;
-  if (at === start) fail(at, "expected a digit");
+  let byte = text.getUint8(at);
+  if (byte < 0x30 || byte > 0x39) fail(at, "expected a digit");
+  while (byte >= 0x30 && byte <= 0x39) byte = text.getUint8(++at);
   return at;
 }
 
-function skipNumber(bytes: Uint8Array, start: number): number {
-  let at = bytes[start] === 0x2d ? start + 1 : start;
-  if (at === start && !((bytes[at] as number) >= 0x30 && (bytes[at] as number) <= 0x39)) fail(at, "expected a value");
-  at = bytes[at] === 0x30 ? at + 1 : skipDigits(bytes, at);
-  if (bytes[at] === 0x2e) at = skipDigits(bytes, at + 1);
-  if (bytes[at] === 0x65 || bytes[at] === 0x45) {
-    at++;
-    if (bytes[at] === 0x2b || bytes[at] === 0x2d) at++;
-    at = skipDigits(bytes, at);
-  }
-  return at;
+function skipNumber(text: DataView, start: number): number {
+  const first = text.getUint8(start);
+  let at = first === 0x2d ? start + 1 : start;
+  if (at === start && (first < 0x30 || first > 0x39)) fail(at, "expected a value");
+  at = text.getUint8(at) === 0x30 ? at + 1 : skipDigits(text, at);
+  if (text.getUint8(at) === 0x2e) at = skipDigits(text, at + 1);
+  if ((text.getUint8(at) | 0x20) !== 0x65) return at;
+  const sign = text.getUint8(++at);
+  return skipDigits(text, sign === 0x2b || sign === 0x2d ? at + 1 : at);
 }
 
-const TRUE = Buffer.from("true");
-const FALSE = Buffer.from("false");
-const NULL = Buffer.from("null");
-
-function skipWord(bytes: Uint8Array, start: number, word: Uint8Array): number {
+function skipWord(text: DataView, start: number, word: string): number {
   for (let i = 1; i < word.length; i++) {
-    if (bytes[start + i] !== word[i]) fail(start + i, "expected a value");
+    if (text.getUint8(start + i) !== word.charCodeAt(i)) fail(start + i, "expected a value");
   }
   return start + word.length;
 }
 
-/** From the colon's place behind a member name to the first byte of the value. */
-export function skipColon(bytes: Uint8Array, start: number): number {
-  const at = bytes[start] === 0x3a ? start : skipSpace(bytes, start);
-  if (bytes[at] !== 0x3a) fail(at, 'expected ":"');
-  return skipSpace(bytes, at + 1);
+/** From behind a member name to behind the colon. */
+export function skipColon(text: DataView, start: number): number {
+  const at = skipSpace(text, start);
+  if (text.getUint8(at) !== 0x3a) fail(at, 'expected ":"');
+  return at + 1;
 }
 
 /** From behind a member or element to the next one, or to `close` itself. */
-export function skipComma(bytes: Uint8Array, start: number, close: number): number {
-  const at = skipSpace(bytes, start);
-  if (bytes[at] === close) return at;
-  if (bytes[at] !== 0x2c) fail(at, close === 0x7d ? 'expected "," or "}"' : 'expected "," or "]"');
-  const next = skipSpace(bytes, at + 1);
-  if (bytes[next] === close) fail(next, "comma behind the last one");
+export function skipComma(text: DataView, start: number, close: number): number {
+  const at = skipSpace(text, start);
+  const byte = text.getUint8(at);
+  if (byte === close) return at;
+  if (byte !== 0x2c) fail(at, close === 0x7d ? 'expected "," or "}"' : 'expected "," or "]"');
+  const next = skipSpace(text, at + 1);
+  if (text.getUint8(next) === close) fail(next, "comma behind the last one");
   return next;
 }
 
@@ -148,31 +192,31 @@ export function enter(at: number, depth: number): void {
   if (depth <= 0) fail(at, "nested too deeply");
 }
 
-function skipObject(bytes: Uint8Array, start: number, depth: number): number {
+function skipObject(text: DataView, start: number, depth: number): number {
   enter(start, depth);
-  let at = skipSpace(bytes, start + 1);
-  while (bytes[at] !== 0x7d) {
-    at = skipColon(bytes, skipKey(bytes, at));
-    at = skipComma(bytes, skipValue(bytes, at, depth - 1), 0x7d);
+  let at = skipSpace(text, start + 1);
+  while (text.getUint8(at) !== 0x7d) {
+    at = skipSpace(text, skipColon(text, skipKey(text, at)));
+    at = skipComma(text, skipValue(text, at, depth - 1), 0x7d);
   }
   return at + 1;
 }
 
 /** A member name. */
-export function skipKey(bytes: Uint8Array, start: number): number {
-  if (bytes[start] !== 0x22) fail(start, "expected a member name");
-  return skipString(bytes, start);
+export function skipKey(text: DataView, start: number): number {
+  if (text.getUint8(start) !== 0x22) fail(start, "expected a member name");
+  return skipString(text, start);
 }
 
-function skipArray(bytes: Uint8Array, start: number, depth: number): number {
+function skipArray(text: DataView, start: number, depth: number): number {
   enter(start, depth);
-  let at = skipSpace(bytes, start + 1);
-  while (bytes[at] !== 0x5d) at = skipComma(bytes, skipValue(bytes, at, depth - 1), 0x5d);
+  let at = skipSpace(text, start + 1);
+  while (text.getUint8(at) !== 0x5d) at = skipComma(text, skipValue(text, at, depth - 1), 0x5d);
   return at + 1;
 }
 
 /** Refuses anything but white space from `start` to `length`, the end of the text. */
-export function skipEnd(bytes: Uint8Array, start: number, length: number): void {
-  const at = skipSpace(bytes, start);
+export function skipEnd(text: DataView, start: number, length: number): void {
+  const at = skipSpace(text, start);
   if (at < length) fail(at, "data after the value");
 }

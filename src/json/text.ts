@@ -1,16 +1,9 @@
 /** What do the bytes of a JSON string say, and which bytes say a string? */
 
-/** A view of `bytes` as a Buffer, without copying. */
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
 /** The string whose JSON token (quotes included) lies at `start..end` of `bytes`. The token must be valid JSON. */
-export function decodeString(bytes: Uint8Array, start: number, end: number): string {
-  const text = bufferOf(bytes);
-  const plain = !text.subarray(start, end).includes(0x5c);
-  if (plain) return text.toString("utf8", start + 1, end - 1);
-  return JSON.parse(text.toString("utf8", start, end)) as string;
+export function decodeString(bytes: Buffer, start: number, end: number): string {
+  const plain = bytes.toString("utf8", start + 1, end - 1);
+  return plain.indexOf("\\") === -1 ? plain : (JSON.parse(`"${plain}"`) as string);
 }
 
 /** The JSON token of `value`, quotes included. Lone surrogates become escapes, so that the bytes are valid UTF-8. */
@@ -20,7 +13,7 @@ export function encodeString(value: string): string {
 
 /** Offset of the first `\u` escape of half a character (a lone surrogate) in a valid JSON text, or -1. */
 export function loneSurrogate(text: Uint8Array): number {
-  const bytes = bufferOf(text);
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
   for (let at = bytes.indexOf(0x5c); at !== -1; at = bytes.indexOf(0x5c, at)) {
     const unit = bytes[at + 1] === 0x75 ? unitAt(bytes, at) : -1;
     if (unit < 0xd800 || unit > 0xdfff) {

@@ -3,6 +3,7 @@ import { fail, located } from "./error.ts";
 import {
   depthOf,
   enter,
+  type Loaded,
   load,
   type ScanOptions,
   skipColon,
@@ -60,9 +61,9 @@ export type Node = ObjectNode | ArrayNode | StringNode | PlainNode;
  */
 export function parseTree(text: Uint8Array, options: ScanOptions = {}): Node {
   return located(text, () => {
-    const bytes = load(text);
-    const node = value(bytes, skipSpace(bytes, 0), depthOf(options), text);
-    skipEnd(bytes, node.end, text.length);
+    const loaded = load(text);
+    const node = value(loaded, skipSpace(loaded.view, 0), depthOf(options), text);
+    skipEnd(loaded.view, node.end, text.length);
     const lone = options.surrogates === "pass" ? -1 : loneSurrogate(text);
     if (lone !== -1) fail(lone, "lone surrogate");
     return node;
@@ -74,18 +75,18 @@ export function rawOf(node: Node): Uint8Array {
   return node.source.subarray(node.start, node.end);
 }
 
-function value(bytes: Buffer, start: number, depth: number, source: Uint8Array): Node {
-  switch (bytes[start]) {
+function value(text: Loaded, start: number, depth: number, source: Uint8Array): Node {
+  switch (text.bytes[start]) {
     case 0x7b:
-      return object(bytes, start, depth, source);
+      return object(text, start, depth, source);
     case 0x5b:
-      return array(bytes, start, depth, source);
+      return array(text, start, depth, source);
     case 0x22: {
-      const end = skipValue(bytes, start, depth);
-      return { kind: "string", source, start, end, value: decodeString(bytes, start, end) };
+      const end = skipValue(text.view, start, depth);
+      return { kind: "string", source, start, end, value: decodeString(text.bytes, start, end) };
     }
     default:
-      return { kind: plainKind(bytes[start]), source, start, end: skipValue(bytes, start, depth) };
+      return { kind: plainKind(text.bytes[start]), source, start, end: skipValue(text.view, start, depth) };
   }
 }
 
@@ -95,27 +96,28 @@ function plainKind(byte: number | undefined): PlainNode["kind"] {
   return byte === 0x6e ? "null" : "number";
 }
 
-function object(bytes: Buffer, start: number, depth: number, source: Uint8Array): ObjectNode {
+function object(text: Loaded, start: number, depth: number, source: Uint8Array): ObjectNode {
   enter(start, depth);
   const members: Member[] = [];
-  let at = skipSpace(bytes, start + 1);
-  while (bytes[at] !== 0x7d) {
-    const end = skipKey(bytes, at);
-    const node = value(bytes, skipColon(bytes, end), depth - 1, source);
-    members.push({ key: decodeString(bytes, at, end), value: node });
-    at = skipComma(bytes, node.end, 0x7d);
+  let at = skipSpace(text.view, start + 1);
+  while (text.bytes[at] !== 0x7d) {
+    const end = skipKey(text.view, at);
+    const from = skipSpace(text.view, skipColon(text.view, end));
+    const node = value(text, from, depth - 1, source);
+    members.push({ key: decodeString(text.bytes, at, end), value: node });
+    at = skipComma(text.view, node.end, 0x7d);
   }
   return { kind: "object", source, start, end: at + 1, members };
 }
 
-function array(bytes: Buffer, start: number, depth: number, source: Uint8Array): ArrayNode {
+function array(text: Loaded, start: number, depth: number, source: Uint8Array): ArrayNode {
   enter(start, depth);
   const items: Node[] = [];
-  let at = skipSpace(bytes, start + 1);
-  while (bytes[at] !== 0x5d) {
-    const node = value(bytes, at, depth - 1, source);
+  let at = skipSpace(text.view, start + 1);
+  while (text.bytes[at] !== 0x5d) {
+    const node = value(text, at, depth - 1, source);
     items.push(node);
-    at = skipComma(bytes, node.end, 0x5d);
+    at = skipComma(text.view, node.end, 0x5d);
   }
   return { kind: "array", source, start, end: at + 1, items };
 }
