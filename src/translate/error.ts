@@ -4,6 +4,7 @@ import type { MemberPlan, ObjectPlan } from "../json/plan.ts";
 import { rewriteValue } from "../json/rewrite.ts";
 import { isJsonObject, type Json } from "../model/json.ts";
 import { type ApiResponse, header } from "../model/message.ts";
+import { Problem } from "../model/problem.ts";
 import type { Resource, Row } from "../model/resource.ts";
 import { RpcCode } from "../model/status.ts";
 import { answerWith } from "./headers.ts";
@@ -44,11 +45,12 @@ export function fieldNames(resource: Resource): FieldNames {
 /**
  * v2's error for a v1 client: status, code, message and details as v2 sent them, with field names turned back where they
  * are names. An error without a JSON body (from a front) keeps its status and gets a body in the API's shape.
+ * Throws `Problem` UPSTREAM_INVALID for what is no error at all: a redirect, a partial answer.
  */
 export function errorAnswer(response: ApiResponse, names: FieldNames): ApiResponse {
-  if (isErrorBody(response)) {
-    return answerWith(response, response.status, rewriteValue(response.body, errorPlan(names)).bytes);
-  }
+  if (response.status < 400) throw notAnError(response.status);
+  const rewritten = rewriteError(response, names);
+  if (rewritten !== undefined) return answerWith(response, response.status, rewritten);
   const code =
     HTTP_TO_RPC.get(response.status) ?? (response.status >= 500 ? RpcCode.UNKNOWN : RpcCode.FAILED_PRECONDITION);
   const body = { code, message: `the platform answered ${response.status} without an error body`, details: [] };
@@ -82,15 +84,20 @@ export function readError(response: ApiResponse): { code: number; details: reado
   }
 }
 
-function isErrorBody(response: ApiResponse): boolean {
-  if (readError(response) === undefined) return false;
+/** The body in v1's words; undefined when it is no error body. */
+function rewriteError(response: ApiResponse, names: FieldNames): Uint8Array | undefined {
+  if (readError(response) === undefined) return undefined;
   try {
-    rewriteValue(response.body, "copy");
-    return true;
+    return rewriteValue(response.body, errorPlan(names)).bytes;
   } catch (error) {
-    if (error instanceof JsonError) return false;
+    if (error instanceof JsonError) return undefined;
     throw error;
   }
+}
+
+/** Where a redirect leads is nobody's business: carryover speaks for the platform. */
+function notAnError(status: number): Problem {
+  return new Problem("UPSTREAM_INVALID", `the platform answered ${status}, which is neither success nor error`);
 }
 
 /** True when the platform itself says so: a typed detail tells its answer from that of a gateway or a wrong base path. */

@@ -7,7 +7,7 @@ import { RpcCode } from "../model/status.ts";
 import { errorAnswer, isTypedRefusal } from "./error.ts";
 import { answerWith, readHeaders } from "./headers.ts";
 import { keepsRecord } from "./keep.ts";
-import { answerPaged } from "./paged.ts";
+import { answerPaged, envelopeText } from "./paged.ts";
 import { pagePlan, pageTarget, readPage } from "./pages.ts";
 import { collectionPath, type Parts } from "./parts.ts";
 import { type ListQuery, readListQuery } from "./query.ts";
@@ -16,13 +16,15 @@ import type { Tools, Translation, V1Request } from "./tools.ts";
 
 export type ListOperation = Operation & { readonly kind: "list" };
 
-const EMPTY = Buffer.from('{"items":[]}');
 const OPEN = Buffer.from('{"items":[');
 const COMMA = Buffer.from(",");
-const CLOSE = Buffer.from("]}");
 
 /** What a list answer of v1's gateway carries, for when there is no answer of v2 to take fields from. */
-const NO_ANSWER: ApiResponse = { status: 200, headers: [["grpc-metadata-content-type", "application/grpc"]], body: EMPTY };
+const NO_ANSWER: ApiResponse = {
+  status: 200,
+  headers: [["grpc-metadata-content-type", "application/grpc"]],
+  body: new Uint8Array(),
+};
 
 /** Missing, or not allowed: v1's list showed both as nothing. */
 const NOT_THERE = [
@@ -40,8 +42,9 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
   return async (request, tools) => {
     const query = readListQuery(request.match.query, operation.filters);
     if (query.unknown.length > 0) tools.exchange.notes.push("query-unknown");
-    if (query.empty) return answerWith(NO_ANSWER, 200, EMPTY);
-    if (query.get !== undefined) return listOfOne(query.get, query, { path, show, parts }, request, tools);
+    const envelope = envelopeText(operation, new Map(), request);
+    if (query.empty) return answerWith(NO_ANSWER, 200, joinChunks([], envelope));
+    if (query.get !== undefined) return listOfOne(query.get, query, { path, show, parts, envelope }, request, tools);
     if (resource.list === "paged") return answerPaged(operation, query, { path, parts, pages }, request, tools);
 
     let first: ApiResponse | undefined;
@@ -62,7 +65,7 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
     if (drained.kind === "refused") return errorAnswer(drained.response, parts.names);
     const shown = show.plan === undefined ? await showChunks(drained, show, request, tools) : drained.chunks;
     if (!Array.isArray(shown)) return errorAnswer(shown as ApiResponse, parts.names);
-    return answerWith(first ?? NO_ANSWER, 200, joinChunks(shown), listHeader(drained));
+    return answerWith(first ?? NO_ANSWER, 200, joinChunks(shown, ""), listHeader(drained));
   };
 }
 
@@ -82,13 +85,14 @@ async function showChunks(
   return shown;
 }
 
-function joinChunks(chunks: readonly Uint8Array[]): Uint8Array {
+/** v1's envelope; `rest`: its members behind the items. */
+function joinChunks(chunks: readonly Uint8Array[], rest: string): Uint8Array {
   const parts: Uint8Array[] = [OPEN];
   chunks.forEach((chunk, index) => {
     if (index > 0) parts.push(COMMA);
     parts.push(chunk);
   });
-  parts.push(CLOSE);
+  parts.push(Buffer.from(`]${rest}}`));
   return Buffer.concat(parts);
 }
 
@@ -101,23 +105,24 @@ interface OneParts {
   readonly path: string;
   readonly show: Show;
   readonly parts: Parts;
+  readonly envelope: string;
 }
 
 async function listOfOne(
   uid: string,
   query: ListQuery,
-  { path, show, parts }: OneParts,
+  { path, show, parts, envelope }: OneParts,
   request: V1Request,
   tools: Tools,
 ) {
   const response = await tools.send({ method: "GET", target: `${path}/${uid}`, headers: readHeaders(request.headers) });
   if (isTypedRefusal(response, NOT_THERE)) {
     tools.exchange.notes.push("id-filter-empty");
-    return answerWith(NO_ANSWER, 200, EMPTY);
+    return answerWith(NO_ANSWER, 200, joinChunks([], envelope));
   }
   if (response.status !== 200) return errorAnswer(response, parts.names);
   const shown = await show.one(response.body, request, tools);
   if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
-  if (!keepsRecord(response.body, uid, query)) return answerWith(response, 200, EMPTY);
-  return answerWith(response, 200, joinChunks([shown.bytes]));
+  const records = keepsRecord(response.body, uid, query) ? [shown.bytes] : [];
+  return answerWith(response, 200, joinChunks(records, envelope));
 }

@@ -33,19 +33,29 @@ export async function answerPaged(
   if (response.status !== 200) return errorAnswer(response, parts.names);
   const page = readUpstream(() => pages(response.body));
   noteReports(page.reports, tools);
-  const asked = askedFor(request.match.query);
-  const members = (operation.envelope ?? []).flatMap((row) => envelopeMember(row, page, asked));
-  const rest = members.length === 0 ? "" : `,${members.join(",")}`;
+  const rest = envelopeText(operation, page.scalars, request);
   const body = Buffer.concat([Buffer.from('{"items":['), page.bytes, Buffer.from(`]${rest}}`)]);
   return answerWith(response, 200, body);
 }
 
-/** `"name":value` of one member; nothing for an optional one that v2 did not send. */
-function envelopeMember(row: EnvelopeRow, page: PageResult, asked: ReadonlyMap<string, string>): string[] {
-  const value = row.v2 === null ? fromQuery(row, asked) : page.scalars.get(row.v2);
-  if (value !== undefined && value !== null) return [`${JSON.stringify(row.v1)}:${JSON.stringify(value)}`];
+/** What stands behind the items in v1's envelope: `,"name":value` for each member. `scalars`: what v2's page says. */
+export function envelopeText(
+  operation: Operation & { readonly kind: "list" },
+  scalars: PageResult["scalars"],
+  request: V1Request,
+): string {
+  const asked = askedFor(request.match.query);
+  return (operation.envelope ?? []).map((row) => envelopeMember(row, scalars, asked)).join("");
+}
+
+/** One member; nothing for an optional one that v2 did not send. */
+function envelopeMember(row: EnvelopeRow, scalars: PageResult["scalars"], asked: ReadonlyMap<string, string>): string {
+  const value = row.v2 === null ? fromQuery(row, asked) : scalars.get(row.v2);
   const zero = row.presence === "explicit" ? undefined : zeroText(row);
-  return zero === undefined ? [] : [`${JSON.stringify(row.v1)}:${zero}`];
+  // 64-bit integers are texts in both versions; a number says the same.
+  const shown = typeof value === "number" && row.kind === "int64" ? String(value) : value;
+  const text = shown === undefined || shown === null ? zero : JSON.stringify(shown);
+  return text === undefined ? "" : `,${JSON.stringify(row.v1)}:${text}`;
 }
 
 /** What v1 repeated of the request: the first of these parameters that the client sent. */

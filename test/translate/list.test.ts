@@ -1,0 +1,363 @@
+/** Does a v1 list show every match, and nothing but matches? */
+import { describe, expect, test } from "vitest";
+import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { Filter } from "../../src/model/resource.ts";
+import { ID, json, NAME, problemOf, queryOf, run, thing } from "./support.ts";
+
+const FILTERS: readonly Filter[] = [
+  { v1: "id", use: "get" },
+  { v1: "name", use: "send", v2: "name", kind: "string", local: { member: "name" } },
+  { v1: "tag", use: "send", v2: "tags", kind: "string", repeated: true, local: { member: "tag" } },
+  { v1: "old", use: "send", v2: "old", kind: "bool", local: { member: "old" } },
+  { v1: "size", use: "send", v2: "size", kind: "int32", local: { member: "size" } },
+  { v1: "parent", use: "parent" },
+  { v1: "uidp.ids", use: "send", v2: "uidp.ids", kind: "string", repeated: true, local: { hierarchy: "ids" } },
+  { v1: "uidp.children_of", use: "send", v2: "uidp.children_of", kind: "string", local: { hierarchy: "children" } },
+  {
+    v1: "uidp.descendants_of",
+    use: "send",
+    v2: "uidp.descendants_of",
+    kind: "string",
+    local: { hierarchy: "descendants" },
+  },
+  { v1: "uidp.ancestors_of", use: "send", v2: "uidp.ancestors_of", kind: "string", local: { hierarchy: "ancestors" } },
+  { v1: "uidp.in_root", use: "send", v2: "uidp.in_root", kind: "bool", local: { hierarchy: "root" } },
+  { v1: "text", use: "send", v2: "text", kind: "string" },
+  { v1: "exclude_old", use: "inverted", v2: "include_old" },
+  {
+    v1: "order_by",
+    use: "enum",
+    v2: "order_by",
+    values: {
+      name: "order",
+      unknown: "drop",
+      values: [
+        ["NONE", 0, null, -1],
+        ["ID_ASC", 1, "uid asc", -1],
+      ],
+    },
+  },
+  { v1: "page_size", use: "page-size", v2: "page_size" },
+  { v1: "page_token", use: "page-token", v2: "page_token" },
+];
+const THINGS = thing({ rows: [ID, NAME], filters: FILTERS });
+
+const errorInfo = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND", domain: "iam" };
+const resourceInfo = { "@type": "type.googleapis.com/google.rpc.ResourceInfo", resourceName: "a/b" };
+
+function page(records: readonly unknown[], nextPageToken = ""): ApiResponse {
+  return json(200, { things: records, nextPageToken, totalCount: "7", skipped: 0 });
+}
+
+describe("a drained list", () => {
+  test("joins every page in one envelope without paging members", async () => {
+    const { body, sent, response } = await run(THINGS, "list", {
+      answer: ({ target }) =>
+        target.includes("page_token=")
+          ? page([{ uid: "c", name: "3" }])
+          : page([{ uid: "a" }, { uid: "b", name: "2" }], "t/+"),
+    });
+    expect(body).toEqual({
+      items: [
+        { id: "a", name: "" },
+        { id: "b", name: "2" },
+        { id: "c", name: "3" },
+      ],
+    });
+    expect(sent.map(({ target }) => target)).toEqual([
+      "/iam/v2beta1/things?include_old=true&page_size=200",
+      "/iam/v2beta1/things?include_old=true&page_size=200&page_token=t%2F%2B",
+    ]);
+    expect(response.headers).toContainEqual(["carryover-list", "witness=none; pages=2; records=3"]);
+  });
+
+  test.each([
+    ["an empty array", { things: [] }],
+    ["no array at all", {}],
+    ["null", { things: null }],
+  ])("is empty when v2 sends %s", async (_, answer) => {
+    const { response } = await run(THINGS, "list", { answer: () => json(200, answer) });
+    expect(Buffer.from(response.body).toString()).toBe('{"items":[]}');
+  });
+
+  test.each([
+    ["no JSON", "<html>"],
+    ["nothing", ""],
+    ["an array", "[]"],
+    ["a token that is no string", '{"things":[],"nextPageToken":7}'],
+    ["a record without its uid", '{"things":[{"name":"a"}]}'],
+    ["a record that is no object", '{"things":[1]}'],
+    ["the records twice", '{"things":[],"things":[]}'],
+    ["a record with its uid twice", '{"things":[{"uid":"a","uid":"b"}]}'],
+  ])("is an error when v2 sends %s", async (_, text) => {
+    const answer = () => ({ status: 200, headers: [], body: Buffer.from(text) });
+    expect((await problemOf(run(THINGS, "list", { answer }))).reason).toBe("UPSTREAM_INVALID");
+  });
+
+  test("is the platform's refusal when v2 refuses a page", async () => {
+    const { response, body } = await run(THINGS, "list", {
+      answer: ({ target }) =>
+        target.includes("page_token") ? json(403, { code: 7, message: "no", details: [] }) : page([{ uid: "a" }], "t"),
+    });
+    expect(response.status).toBe(403);
+    expect(body).toEqual({ code: 7, message: "no", details: [] });
+  });
+
+  test("passes the fields of v2's answer that do not describe its bytes", async () => {
+    const { response } = await run(THINGS, "list", {
+      answer: () => ({
+        ...page([]),
+        headers: [
+          ["x-request-cost", "3"],
+          ["etag", '"x"'],
+          ["content-length", "9999"],
+        ],
+      }),
+    });
+    expect(response.headers).toEqual([
+      ["x-request-cost", "3"],
+      ["content-type", "application/json"],
+      ["carryover-list", "witness=none; pages=1; records=0"],
+    ]);
+  });
+
+  test("of the root shows only root records, whatever v2 sends", async () => {
+    const { body, sent, response } = await run(THINGS, "list", {
+      query: "parent=/",
+      answer: () => page([{ uid: "a" }, { uid: "a/b" }, { uid: "c" }]),
+    });
+    expect(queryOf(sent[0])).toBe("include_old=true&uidp.in_root=true");
+    expect(body).toEqual({
+      items: [
+        { id: "a", name: "" },
+        { id: "c", name: "" },
+      ],
+    });
+    expect(response.headers).toContainEqual(["carryover-list", "witness=none; pages=1; records=2"]);
+  });
+
+  test("notes a parameter that it ignores", async () => {
+    const { exchange, sent } = await run(THINGS, "list", { query: "uid=a", answer: () => page([]) });
+    expect(exchange.notes).toEqual(["query-unknown"]);
+    expect(queryOf(sent[0])).toBe("include_old=true");
+  });
+});
+
+describe("an id filter", () => {
+  const stored = { uid: "a/b", name: "docs", tag: "x", old: true };
+  const getIt = ({ target }: ApiRequest): ApiResponse =>
+    target === "/iam/v2beta1/things/a/b"
+      ? json(200, stored)
+      : json(404, { code: 5, message: "m", details: [errorInfo] });
+
+  test("becomes a Get, and the record a list of one", async () => {
+    const { body, sent } = await run(THINGS, "list", { query: "id=a%2Fb", answer: getIt });
+    expect(sent.map(({ method, target }) => `${method} ${target}`)).toEqual(["GET /iam/v2beta1/things/a/b"]);
+    expect(body).toEqual({ items: [{ id: "a/b", name: "docs", tag: "x", old: true }] });
+  });
+
+  test.each([
+    [404, 5, errorInfo],
+    [404, 5, resourceInfo],
+    [403, 7, errorInfo],
+    [403, 7, resourceInfo],
+  ])("is an empty list, and noted, when the platform itself says %i, code %i", async (status, code, detail) => {
+    const { body, response, exchange } = await run(THINGS, "list", {
+      query: "id=a",
+      answer: () => json(status, { code, message: "m", details: [{ "@type": "x" }, detail] }),
+    });
+    expect({ status: response.status, body }).toEqual({ status: 200, body: { items: [] } });
+    expect(exchange.notes).toEqual(["id-filter-empty"]);
+  });
+
+  test.each([
+    ["404 without details", 404, { code: 5, message: "m", details: [] }],
+    ["403 without details", 403, { code: 7, message: "m", details: [] }],
+    [
+      "404 with another detail",
+      404,
+      { code: 5, message: "m", details: [{ "@type": "type.googleapis.com/google.rpc.Help" }] },
+    ],
+    [
+      "404 with a detail of a similar name",
+      404,
+      { code: 5, message: "m", details: [{ "@type": "x/google.rpc.ErrorInfoX" }] },
+    ],
+    ["404 with another code", 404, { code: 12, message: "m", details: [errorInfo] }],
+    ["403 with the code of a missing record", 403, { code: 5, message: "m", details: [errorInfo] }],
+    ["400", 400, { code: 3, message: "m", details: [errorInfo] }],
+    ["401", 401, { code: 16, message: "m", details: [errorInfo] }],
+    ["429", 429, { code: 8, message: "m", details: [errorInfo] }],
+    ["500", 500, { code: 13, message: "m", details: [errorInfo] }],
+    ["503", 503, { code: 14, message: "m", details: [errorInfo] }],
+  ])("stays an error: %s", async (_, status, error) => {
+    const { body, response, exchange } = await run(THINGS, "list", {
+      query: "id=a",
+      answer: () => json(status, error),
+    });
+    expect(response.status).toBe(status);
+    expect(body).toEqual(error);
+    expect(exchange.notes).toEqual([]);
+  });
+
+  test.each([
+    ["a page of a front", 404, "<html>not here</html>"],
+    ["nothing", 404, ""],
+    ["JSON of another kind", 404, '{"error":"no route"}'],
+  ])("stays an error: %s", async (_, status, text) => {
+    const { response, body } = await run(THINGS, "list", {
+      query: "id=a",
+      answer: () => ({ status, headers: [], body: Buffer.from(text) }),
+    });
+    expect(response.status).toBe(404);
+    expect(body).toMatchObject({ code: 5, details: [] });
+  });
+
+  test.each([
+    "id=../x",
+    "id=a%3Fb",
+    "id=a/../b",
+    "id=a//b",
+    "id=/a",
+    "id=a/",
+    "id=/",
+    "id=.",
+    "id=..",
+    "id=a/.",
+    "id=%252e%252e",
+    "id=%2e%2e",
+    "id=a%23b",
+    "id=a%0d%0ahost:x",
+    "id=a%00",
+    "id=a;b".replace(";", "%3B"),
+    "id=a%20b",
+    "id=a%5Cb",
+    "id=a:check",
+    "id=http://example.com",
+  ])("that no uid can be asks nothing and shows nothing: %s", async (query) => {
+    const { body, sent } = await run(THINGS, "list", { query });
+    expect(sent).toEqual([]);
+    expect(body).toEqual({ items: [] });
+  });
+
+  test.each([
+    ["name=docs", 1],
+    ["name=other", 0],
+    ["name=", 1],
+    ["tag=x", 1],
+    ["tag=y", 0],
+    ["tag=y&tag=x", 1],
+    ["tag=y&tag=z", 0],
+    ["old=true", 1],
+    ["old=false", 0],
+    ["size=0", 1],
+    ["size=1", 0],
+    ["parent=a", 1],
+    ["parent=b", 0],
+    ["parent=/", 0],
+    ["uidp.ids=c&uidp.ids=a/b", 1],
+    ["uidp.ids=a", 0],
+    ["uidp.children_of=a", 1],
+    ["uidp.children_of=a/b", 0],
+    ["uidp.descendants_of=a", 1],
+    ["uidp.descendants_of=a/b", 1],
+    ["uidp.descendants_of=a/bb", 0],
+    ["uidp.descendants_of=b", 0],
+    ["uidp.ancestors_of=a/b/c", 1],
+    ["uidp.ancestors_of=a/bc", 0],
+    ["uidp.in_root=true", 0],
+    ["uidp.in_root=false", 1],
+    ["exclude_old=false", 1],
+    ["order_by=ID_ASC", 1],
+    ["order_by=NONE", 1],
+    ["page_size=10", 1],
+    ["text=", 1],
+    ["name=docs&uidp.children_of=a&parent=a", 1],
+    ["name=docs&uidp.children_of=a&parent=c", 0],
+  ])("is narrowed by %s", async (query, records) => {
+    const { body, sent } = await run(THINGS, "list", { query: `id=a/b&${query}`, answer: getIt });
+    expect((body as { items: unknown[] }).items).toHaveLength(records);
+    expect(sent).toHaveLength(1);
+  });
+
+  test.each(["text=a", "exclude_old=true", "page_token=t"])(
+    "is refused beside %s, which only a list can apply",
+    async (query) => {
+      const problem = await problemOf(run(THINGS, "list", { query: `id=a/b&${query}`, answer: getIt }));
+      expect(problem.reason).toBe("INVALID_FILTER");
+      expect(problem.message).toContain(query.split("=")[0]);
+    },
+  );
+
+  test("is an error when v2's record is none", async () => {
+    for (const text of ["", "[]", '"a"', '{"uid":"a"} x']) {
+      const answer = () => ({ status: 200, headers: [], body: Buffer.from(text) });
+      expect((await problemOf(run(THINGS, "list", { query: "id=a", answer }))).reason).toBe("UPSTREAM_INVALID");
+    }
+  });
+});
+
+describe("a list that v1 paged", () => {
+  const paged = thing({
+    rows: [ID, NAME],
+    list: "paged",
+    filters: FILTERS,
+    envelope: [
+      { v1: "id", v2: null, kind: "string", access: "output", fromQuery: ["uidp.children_of", "uidp.descendants_of"] },
+      { v1: "nextPageToken", v2: "nextPageToken", kind: "string", access: "output" },
+      { v1: "totalCount", v2: "totalCount", kind: "int64", access: "output", presence: "explicit" },
+    ],
+  });
+
+  test("is one page of v2 with v1's envelope; the token goes through unchanged", async () => {
+    const { body, sent } = await run(paged, "list", {
+      query: "uidp.descendantsOf=a%2Fb&page_size=500&page_token=opaque%2B%2F%3D",
+      answer: () => page([{ uid: "a/b/c" }], 'next"+/='),
+    });
+    expect(sent).toHaveLength(1);
+    expect(queryOf({ ...(sent[0] as ApiRequest), target: sent[0]?.target.replace("page_size", "size") ?? "" })).toBe(
+      "include_old=true&page_token=opaque+/=&size=200&uidp.descendants_of=a/b",
+    );
+    expect(body).toEqual({ items: [{ id: "a/b/c", name: "" }], id: "a/b", nextPageToken: 'next"+/=', totalCount: "7" });
+  });
+
+  test("shows the zeros of its envelope, but no optional member, when v2 leaves them out", async () => {
+    const { body } = await run(paged, "list", { answer: () => json(200, {}) });
+    expect(body).toEqual({ items: [], id: "", nextPageToken: "" });
+  });
+
+  test("shows a 64-bit count as text, as v1 did", async () => {
+    const { body } = await run(paged, "list", { answer: () => json(200, { totalCount: 12 }) });
+    expect(body).toMatchObject({ totalCount: "12" });
+  });
+
+  test("keeps its envelope for an id filter, found or not", async () => {
+    const found = await run(paged, "list", { query: "id=a", answer: () => json(200, { uid: "a" }) });
+    expect(found.body).toEqual({ items: [{ id: "a", name: "" }], id: "", nextPageToken: "" });
+    const missing = await run(paged, "list", {
+      query: "id=a&uidp.children_of=b",
+      answer: () => json(404, { code: 5, message: "", details: [errorInfo] }),
+    });
+    expect(missing.body).toEqual({ items: [], id: "b", nextPageToken: "" });
+    const never = await run(paged, "list", { query: "id=.." });
+    expect(never.body).toEqual({ items: [], id: "", nextPageToken: "" });
+  });
+
+  test("answers v2's refusal and refuses what is no page", async () => {
+    expect(
+      (await run(paged, "list", { answer: () => json(400, { code: 3, message: "m", details: [] }) })).response.status,
+    ).toBe(400);
+    expect((await problemOf(run(paged, "list", { answer: () => json(200, []) }))).reason).toBe("UPSTREAM_INVALID");
+  });
+});
+
+describe("an answer that is neither success nor error", () => {
+  test.each([204, 206, 301, 302, 304, 307])("is no answer to a list: %i", async (status) => {
+    const answer = () => ({ status, headers: [["location", "http://inside/"] as const], body: Buffer.from("{}") });
+    for (const query of ["", "id=a"]) {
+      const problem = await problemOf(run(THINGS, "list", { query, answer }));
+      expect(problem.reason).toBe("UPSTREAM_INVALID");
+      expect(problem.message).not.toContain("inside");
+    }
+  });
+});
