@@ -252,7 +252,7 @@ describe("faults", () => {
   });
 
   test("a file that is no YAML is blamed with its line, and nothing else is", () => {
-    expect(faults({ yaml: "listen:\n  port: [1\n" })).toEqual([expect.stringMatching(/^c\.yaml:\d+:\d+: /)]);
+    expect(faults({ yaml: "listen:\n  port: [1\n" }, false)).toEqual([expect.stringMatching(/^c\.yaml:\d+:\d+: /)]);
     expect(faults({ yaml: "a: 1\na: 2\n" })).toEqual([expect.stringMatching(/^c\.yaml:2:1: .*unique/)]);
     expect(faults({ yaml: "- 1" })).toEqual([expect.stringContaining("not a map of options")]);
     expect(faults({ flags: { config: "absent.yaml" } })).toEqual([
@@ -281,6 +281,7 @@ describe("faults", () => {
   test.each([
     ["one port for clients and operators", { listenPort: "9000", adminPort: "9000" }, "--admin-port"],
     ["a list that may outlast its request", { limitsRequestSeconds: "20" }, "lists.maxSeconds"],
+    ["a list that may last as long as its request", { limitsRequestSeconds: "45" }, "lists.maxSeconds"],
     ["more lists for one than for all", { listsMaxConcurrent: "2" }, "lists.maxConcurrentPerCredential"],
     ["a target longer than the head it is in", { limitsHeaderBytes: "4KiB" }, "limits.uriBytes"],
     [
@@ -376,6 +377,7 @@ describe("what is derived", () => {
     for (const flag of optionFlags()) command.option(flag.flags, flag.description);
     const argv = optionFlags().flatMap((flag) => [flag.flags.split(" ")[0] ?? "", "x"]);
     command.parse(["node", "x", ...argv]);
+    expect(new Set(Object.values(command.opts()))).toEqual(new Set(["x"]));
     expect(Object.keys(command.opts()).toSorted()).toEqual(
       optionFlags()
         .map((flag) => flag.attribute)

@@ -66,12 +66,14 @@ describe("the text", () => {
   });
 
   test("asking twice counts nothing twice", async () => {
-    const made = metrics();
-    made.observe(finished());
+    const made = metrics({ droppedLogLines: () => 3 });
+    made.observe(finished({ notes: ["gzip"], responseBytes: 5 }));
     await made.text();
-    expect(sampleValue(parsePrometheus(await made.text()), "carryover_requests_total", { ...KIND, code: "200" })).toBe(
-      1,
-    );
+    const parsed = parsePrometheus(await made.text());
+    expect(sampleValue(parsed, "carryover_requests_total", { ...KIND, code: "200" })).toBe(1);
+    expect(sampleValue(parsed, "carryover_response_bytes_total", { api_version: "v1" })).toBe(5);
+    expect(sampleValue(parsed, "carryover_notes_total", { note: "gzip" })).toBe(1);
+    expect(sampleValue(parsed, "carryover_log_lines_dropped_total")).toBe(3);
   });
 });
 

@@ -27,7 +27,7 @@ test("names are counted by resource and direction, the most frequent first", () 
 test("a client that invents names is counted, not remembered", () => {
   const seen = createUnknownFields({ resources: 2, names: 3 });
   for (let at = 0; at < 1000; at++) {
-    seen.observe(finished({ resource: `r${at % 100}`, unknownFields: [request(`${at}${"x".repeat(500)}`)] }));
+    seen.observe(finished({ resource: `r${at % 100}`, unknownFields: [request(`${at} ${"x ".repeat(500)}`)] }));
   }
   const view = seen.view();
   expect(view.length).toBeLessThanOrEqual(5);
