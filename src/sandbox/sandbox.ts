@@ -1,7 +1,7 @@
 /** How does one get a whole small platform: v2, native v1 and token exchange over the same records? (Design section 9.) */
 import { createHash } from "node:crypto";
 import { type ApiRequest, type ApiResponse, compose, type Send, type SendOptions } from "../model/message.ts";
-import { namedToken } from "./auth/authenticate.ts";
+import { createAuthenticator, namedToken } from "./auth/authenticate.ts";
 import { signToken } from "./auth/token.ts";
 import type { Context } from "./context.ts";
 import { createChurn } from "./gateway/churn.ts";
@@ -46,7 +46,13 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const wellKnown = seedStore(context);
   const secret = createHash("sha256").update(`secret of ${settings.seed}`).digest("hex");
   const limiter = createRateLimiter(settings.rateLimit, settings.clock);
-  const handle = createHandler({ context, secret, limiter, routes: allRoutes(context) });
+  const handle = createHandler({
+    context,
+    secret,
+    limiter,
+    authenticate: createAuthenticator(context, secret),
+    routes: allRoutes(context),
+  });
   const churn = createChurn(context, wellKnown.rootGroup);
   const requests: ServedCall[] = [];
   const log = (request: ApiRequest, response: ApiResponse) => {

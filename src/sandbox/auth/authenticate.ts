@@ -42,16 +42,27 @@ export function identityToken(context: Context, secret: string, uid: string, aud
 }
 
 /** The caller that the headers name. Throws 401 for no token, a forged one, or one that has expired. */
-export function authenticate(context: Context, secret: string, headers: HeaderList): Caller {
-  const token = bearerToken(header(headers, "authorization"));
-  if (token === undefined) throw unauthenticated("Unauthenticated: a bearer token is required");
-  const claims = verifyToken(secret, token);
-  if (claims === undefined) throw unauthenticated("Unauthenticated: the token is not valid");
-  const expires = member(claims, "exp");
-  if (typeof expires === "number" && expires * 1000 <= context.settings.clock().getTime()) {
-    throw unauthenticated("Unauthenticated: the token has expired");
-  }
-  return callerOf(context, claims);
+export type Authenticate = (headers: HeaderList) => Caller;
+
+/** Most tokens whose signature is remembered as good. */
+const MAX_KNOWN = 1_000;
+
+/** An authenticator for tokens that `secret` signed; it checks a signature once. */
+export function createAuthenticator(context: Context, secret: string): Authenticate {
+  const known = new Map<string, JsonObject>();
+  return (headers) => {
+    const token = bearerToken(header(headers, "authorization"));
+    if (token === undefined) throw unauthenticated("Unauthenticated: a bearer token is required");
+    const claims = known.get(token) ?? verifyToken(secret, token);
+    if (claims === undefined) throw unauthenticated("Unauthenticated: the token is not valid");
+    if (known.size >= MAX_KNOWN) known.clear();
+    known.set(token, claims);
+    const expires = member(claims, "exp");
+    if (typeof expires === "number" && expires * 1000 <= context.settings.clock().getTime()) {
+      throw unauthenticated("Unauthenticated: the token has expired");
+    }
+    return callerOf(context, claims);
+  };
 }
 
 function callerOf(context: Context, claims: JsonObject): Caller {

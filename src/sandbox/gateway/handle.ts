@@ -1,7 +1,7 @@
 /** How does a request become an answer? Routing, decoding, authentication, action, in this order (gateway facts). */
 import { type ApiRequest, type ApiResponse, type HeaderList, header } from "../../model/message.ts";
 import { RpcCode } from "../../model/status.ts";
-import { authenticate } from "../auth/authenticate.ts";
+import type { Authenticate } from "../auth/authenticate.ts";
 import { exchange } from "../auth/exchange.ts";
 import type { Context } from "../context.ts";
 import { gatewayRefusal, isRefusal, type Refusal, refusalBody, refusalMessage, refusalStatus } from "../refusal.ts";
@@ -15,6 +15,7 @@ export interface Gateway {
   readonly secret: string;
   readonly routes: readonly Route[];
   readonly limiter: RateLimiter;
+  readonly authenticate: Authenticate;
 }
 
 const encoder = new TextEncoder();
@@ -60,7 +61,7 @@ function serve(
   seen.route = route;
   const action = route.prepare({ tail, query: parseQuery(rawQuery), body });
   gateway.limiter.admit(header(request.headers, "authorization") ?? "");
-  return action(authenticate(context, secret, request.headers));
+  return action(gateway.authenticate(request.headers));
 }
 
 /** A form-encoded POST may name another method: stock gateways obey it. */

@@ -28,7 +28,7 @@ export function createRandom(seed: string): Random {
     pick: (items) => items[int(items.length)] ?? items[0],
     hex(length) {
       let text = "";
-      while (text.length < length) text += int(0x10000).toString(16).padStart(4, "0");
+      while (text.length < length) text += int(0x1_0000_0000).toString(16).padStart(8, "0");
       return text.slice(0, length);
     },
   };

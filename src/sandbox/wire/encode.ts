@@ -14,7 +14,7 @@ export function encodeMessage(schema: Schema, message: Message, value: JsonObjec
     const given = member(value, field.json);
     const part = encodeField(schema, field, given, options);
     if (part === undefined) continue;
-    text += `${text === "" ? "" : ","}${JSON.stringify(field.json)}:${part}`;
+    text += `${text === "" ? "" : ","}${field.keyText}${part}`;
   }
   return `{${text}}`;
 }

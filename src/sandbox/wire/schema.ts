@@ -11,8 +11,9 @@ export interface FieldType {
 export interface Field {
   /** The snake_case spelling, used in masks and accepted in JSON. */
   readonly proto: string;
-  /** The JSON key. */
+  /** The JSON key, and the same with quotes and colon as it is written. */
   readonly json: string;
+  readonly keyText: string;
   readonly type: FieldType;
   readonly label: "one" | "list" | "map";
   /** True when the keys of a map are 64-bit integers. */
@@ -112,6 +113,7 @@ function parseField(line: string): Field {
   return {
     proto,
     json,
+    keyText: `${JSON.stringify(json)}:`,
     type,
     label,
     integerKeys: map?.[1] === "int64",
