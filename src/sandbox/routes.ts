@@ -23,6 +23,7 @@ import { readmeRoutes, reposV2 } from "./v2/repos.ts";
 import { batchCreateV2, roleBindingsV2 } from "./v2/role-bindings.ts";
 import { rolesV2 } from "./v2/roles.ts";
 import { tagsV2 } from "./v2/tags.ts";
+import { verbRoutes } from "./verbs.ts";
 
 const V1_FACES: readonly V1Face[] = [
   groupsV1,
@@ -61,6 +62,7 @@ export function allRoutes(context: Context): readonly Route[] {
     checkAssociationV2(context),
     ...readmeRoutes(context),
     ...advisoriesV1(context),
+    ...verbRoutes(context),
   ];
 }
 

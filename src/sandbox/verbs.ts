@@ -1,0 +1,94 @@
+/** Which custom verbs are the same in both faces but for a name or two? (Field map 1.I.) */
+import { type JsonObject, member } from "../model/json.ts";
+import { RpcCode } from "../model/status.ts";
+import { type Caller, needWrite } from "./auth/caller.ts";
+import type { Context } from "./context.ts";
+import type { Route } from "./gateway/route.ts";
+import { refuse } from "./refusal.ts";
+import { identityProviders } from "./resources/identity-providers.ts";
+import { generateToken, regenerateToken, revokeToken, setEnabled } from "./resources/scim.ts";
+import { readable } from "./resources/writes.ts";
+import type { StoredRecord } from "./store/collection.ts";
+import { viewGroup } from "./v1/groups.ts";
+import { decodeMessage } from "./wire/decode.ts";
+import { encodeMessage } from "./wire/encode.ts";
+import { bodyText, parseFirst } from "./wire/parse.ts";
+import type { Schema } from "./wire/schema.ts";
+import { V1, V2 } from "./wire/schemas.ts";
+
+/** What the two faces call things. */
+interface FaceWords {
+  readonly schema: Schema;
+  readonly version: string;
+  readonly providerKey: string;
+  readonly omitZeros: boolean;
+  readonly group: (record: StoredRecord) => JsonObject;
+}
+
+const SCIM_VERBS = [
+  ["generateScimToken", "GenerateScimToken", generateToken],
+  ["regenerateScimToken", "RegenerateScimToken", regenerateToken],
+  ["revokeScimToken", "RevokeScimToken", revokeToken],
+  ["setScimEnabled", "SetScimEnabled", setEnabled],
+] as const;
+
+/** The verbs of identity providers and of the collection of groups, for both faces. */
+export function verbRoutes(context: Context): readonly Route[] {
+  const { version, omitZeros } = context.settings;
+  const faces: readonly FaceWords[] = [
+    { schema: V1, version: "v1", providerKey: "identityProviderId", omitZeros: false, group: viewGroup },
+    { schema: V2, version, providerKey: "identityProviderUid", omitZeros, group: (record) => record.value },
+  ];
+  return faces.flatMap((face) => [...scimRoutes(context, face), ...groupVerbs(context, face)]);
+}
+
+function scimRoutes(context: Context, face: FaceWords): readonly Route[] {
+  return SCIM_VERBS.map(([word, message, run]) => ({
+    method: "POST",
+    domain: "iam",
+    version: face.version,
+    collection: "identityProviders",
+    shape: "verb",
+    word,
+    prepare(call) {
+      const node = parseFirst(bodyText(call.body)) ?? { kind: "object", members: [] };
+      const given = decodeMessage(face.schema, face.schema.message(`${message}Request`), node);
+      return (caller) => {
+        needWrite(caller, call.tail);
+        const provider = readable(context, identityProviders, caller, call.tail);
+        const answer = { ...run(context, provider, given), [face.providerKey]: call.tail };
+        return encodeMessage(face.schema, face.schema.message(`${message}Response`), answer, face);
+      };
+    },
+  }));
+}
+
+function groupVerbs(context: Context, face: FaceWords): readonly Route[] {
+  const at = { method: "GET", domain: "iam", version: face.version, collection: "groups", shape: "verb" as const };
+  const write = (message: string, value: JsonObject) =>
+    encodeMessage(face.schema, face.schema.message(message), value, face);
+  return [
+    {
+      ...at,
+      word: "checkEligibility",
+      prepare: () => (caller) => write("CheckEligibilityResponse", { eligible: caller.grants.length === 0 }),
+    },
+    {
+      ...at,
+      word: "lookupGroup",
+      prepare: () => (caller) => write("LookupGroupResponse", { group: face.group(groupOfDomain(context, caller)) }),
+    },
+  ];
+}
+
+/** The verified root group that carries the caller's mail domain as its name. Throws 404, whatever the reason. */
+function groupOfDomain(context: Context, caller: Caller): StoredRecord {
+  const groups = context.store.collection("groups");
+  const identity = context.store.collection("identities").get(caller.subject);
+  const [, domain = ""] = String(member(identity?.value, "email") ?? "").split("@");
+  for (const uid of groups.children("")) {
+    const record = groups.get(uid);
+    if (record?.value["verified"] === true && record.value["name"] === domain) return record;
+  }
+  throw refuse(RpcCode.NOT_FOUND, "Not found: no group for this caller");
+}

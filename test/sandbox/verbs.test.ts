@@ -1,0 +1,90 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { ask } from "./client.ts";
+
+const NOW = Date.UTC(2026, 0, 2);
+let sandbox: Sandbox;
+beforeEach(() => {
+  sandbox = createSandbox({ clock: () => new Date(NOW) });
+});
+
+describe.each([
+  ["/iam/v1/identityProviders", "identityProviderId"],
+  ["/iam/v2beta1/identityProviders", "identityProviderUid"],
+])("SCIM tokens at %s", (path, key) => {
+  const named = (name: string) =>
+    String(sandbox.snapshot().identityProviders.find((one) => one["name"] === name)?.["uid"]);
+  const call = (uid: string, verb: string, body: object = {}, token = sandbox.token("admin")) =>
+    ask(sandbox, "POST", `${path}/${uid}:${verb}`, { body, token });
+  const scim = async (uid: string) => (await ask(sandbox, "GET", `/iam/v2beta1/identityProviders/${uid}`)).json.scim;
+
+  test("are generated once, for a year unless said otherwise", async () => {
+    const uid = named("keycloak");
+    const { json } = await call(uid, "generateScimToken");
+    expect(json).toMatchObject({ [key]: uid, expireTime: "2027-01-02T00:00:00.000Z" });
+    expect(json.token).toMatch(/^scim-[0-9a-f]{32}$/);
+    expect(await scim(uid)).toMatchObject({ credentialState: "CREDENTIAL_STATE_LIVE", etag: json.etag });
+    expect((await call(uid, "generateScimToken")).json.code).toBe(9);
+    const both = { neverExpires: true, expireTime: "2026-05-01T00:00:00Z" };
+    expect((await call(named("okta"), "generateScimToken", both)).json.code).toBe(3);
+    expect((await call(named("okta"), "generateScimToken", { neverExpires: true })).json.expireTime).toBeNull();
+  });
+
+  test("are regenerated against their etag, the old one living on for the overlap", async () => {
+    const uid = named("entra");
+    const { etag } = await scim(uid);
+    expect((await call(uid, "regenerateScimToken")).json.code).toBe(3);
+    expect((await call(uid, "regenerateScimToken", { etag: "old" })).status).toBe(409);
+    expect((await call(named("okta"), "regenerateScimToken", { etag: "x" })).status).toBe(404);
+    const { json } = await call(uid, "regenerateScimToken", { etag, overlap: "999999s" });
+    expect(json).toMatchObject({ requestedOverlap: "999999s", previousTokenExpireTime: "2026-01-03T00:00:00.000Z" });
+    const cut = await call(uid, "regenerateScimToken", { etag: json.etag, overlap: "0s" });
+    expect(cut.json.previousTokenExpireTime).toBeNull();
+    const hour = await call(uid, "regenerateScimToken", { etag: cut.json.etag });
+    expect(hour.json.previousTokenExpireTime).toBe("2026-01-02T01:00:00.000Z");
+  });
+
+  test("are revoked without touching the switch, which takes two owners to turn on", async () => {
+    const uid = named("entra");
+    const revoked = (await call(uid, "revokeScimToken")).json;
+    expect(revoked).toMatchObject({ [key]: uid, enabled: true, revokeTime: "2026-01-02T00:00:00.000Z" });
+    const off = (await call(uid, "setScimEnabled", { enabled: false, etag: revoked.etag })).json;
+    expect(off).toMatchObject({ [key]: uid, enabled: false });
+    const { rootGroup, ownerRole } = sandbox.wellKnown;
+    for (const one of sandbox.snapshot().roleBindings) {
+      if (one["roleUid"] === ownerRole) await ask(sandbox, "DELETE", `/iam/v2beta1/roleBindings/${one["uid"]}`);
+    }
+    const on = { enabled: true, etag: off.etag };
+    expect((await call(uid, "setScimEnabled", on)).json.code).toBe(9);
+    for (const identity of sandbox.snapshot().identities.slice(0, 2)) {
+      const body = { identityUid: identity["uid"], roleUid: ownerRole };
+      await ask(sandbox, "POST", `/iam/v2beta1/roleBindings/${rootGroup}`, { body });
+    }
+    expect((await call(uid, "setScimEnabled", on)).json.enabled).toBe(true);
+  });
+
+  test("are not for viewers", async () => {
+    expect((await call(named("entra"), "revokeScimToken", {}, sandbox.token("viewer"))).status).toBe(403);
+  });
+});
+
+describe.each([["/iam/v1/groups"], ["/iam/v2beta1/groups"]])("verbs of %s", (path) => {
+  test("who has no rights anywhere is eligible", async () => {
+    const eligible = async (name: string) =>
+      (await ask(sandbox, "GET", `${path}:checkEligibility`, { token: sandbox.token(name) })).json;
+    expect(await eligible("nobody")).toEqual({ eligible: true });
+    expect(await eligible("admin")).toEqual({ eligible: false });
+  });
+
+  test("a verified root group named like the caller's mail domain can be looked up, nothing else", async () => {
+    const person = sandbox.snapshot().identities.find((one) => String(one["email"] ?? "").endsWith("@acme.example"));
+    const lookup = () =>
+      ask(sandbox, "GET", `${path}:lookupGroup`, { token: sandbox.token(`nobody#${person?.["uid"]}`) });
+    expect((await lookup()).status).toBe(404);
+    const body = { name: "acme.example", verified: true, kind: "ORG_KIND_CUSTOMER" };
+    const made = await ask(sandbox, "POST", "/iam/v2beta1/groups", { body, token: sandbox.token("staff") });
+    const { json } = await lookup();
+    expect(json.group.name).toBe("acme.example");
+    expect(json.group[path.includes("v1") ? "id" : "uid"]).toBe(made.json.uid);
+  });
+});
