@@ -80,7 +80,9 @@ function readMessage(node: Node, rows: readonly Row[], path: string, context: Bo
     const row = byName.get(key);
     if (row === undefined) {
       noteUnknown(at, context);
-      if (context.unknown === "pass") passed.push({ key, raw: textOf(context.bytes, value) });
+      if (context.unknown === "pass" && !isV2Name(key, rows)) {
+        passed.push({ key, raw: textOf(context.bytes, value) });
+      }
       continue;
     }
     if (seen.has(row)) throw invalidBody(at, "is given twice (perhaps in both spellings)");
@@ -141,16 +143,18 @@ function writeEnum(table: EnumTable, node: Node, at: string, context: BodyContex
     node.kind === "string" ? node.value : node.kind === "number" ? Number(textOf(context.bytes, node)) : undefined;
   if (given === undefined) throw invalidBody(at, `expected a name of ${table.name}, found ${describe(node)}`);
   const entry = table.values.find(
-    ([v1, v1Number]) => v1 !== null && (v1 === given || (v1Number === given && table.unknown === "drop")),
+    // Below zero: v1 has no number for it.
+    ([v1, v1Number]) =>
+      v1 !== null && (v1 === given || (v1Number === given && v1Number >= 0 && table.unknown === "drop")),
   );
   if (entry === undefined) {
     if (table.unknown === "refuse" || typeof given === "number") {
-      throw invalidBody(at, `${JSON.stringify(given)} is not a ${table.name}`);
+      throw invalidBody(at, `is not a ${table.name} that v1 knows`);
     }
     context.notes.droppedEnums.push(at);
     return undefined;
   }
-  if (entry[2] === null) throw invalidBody(at, `${JSON.stringify(given)} cannot be expressed in v2`);
+  if (entry[2] === null) throw invalidBody(at, `${entry[0]} cannot be expressed in v2`);
   return entry[2];
 }
 
@@ -182,6 +186,11 @@ function noteUnknown(at: string, context: BodyContext): void {
   if (context.unknown === "refuse") {
     throw invalidBody(at, "is not a field of this resource in v1 (unknownFields.request is set to refuse)");
   }
+}
+
+/** True for what v2 would take for another member, or for one a second time. */
+function isV2Name(key: string, rows: readonly Row[]): boolean {
+  return rows.some(({ v2, v2Proto }) => v2 !== null && (key === v2 || key === (v2Proto ?? snakeCase(v2))));
 }
 
 /** Both accepted spellings of every row. */

@@ -55,8 +55,8 @@ function checkInteger(node: Node, low: bigint, high: bigint, at: string, bytes: 
 
 /** Exact for plain digits; for exponent and fraction forms exact within the range of safe integers. */
 function readInteger(text: string): bigint | undefined {
-  if (/^-?\d{1,20}$/.test(text)) return BigInt(text);
-  if (!/^-?\d{1,20}(\.\d{1,20})?([eE][+-]?\d{1,2})?$/.test(text)) return undefined;
+  if (/^-?(?:0|[1-9]\d{0,19})$/.test(text)) return BigInt(text);
+  if (!/^-?(?:0|[1-9]\d{0,19})(\.\d{1,20})?([eE][+-]?\d{1,2})?$/.test(text)) return undefined;
   const number = Number(text);
   return Number.isSafeInteger(number) ? BigInt(number) : undefined;
 }
@@ -88,10 +88,13 @@ export function textOf(bytes: Uint8Array, node: Node): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8", node.start, node.end);
 }
 
+/** Longest part of a path that goes into an error: keys of maps are as long as clients make them. */
+const LONGEST_PATH = 200;
+
 /** A 400 that says where in the client's own body, in v1's words. `at`: dotted path, empty for the body itself. */
 export function invalidBody(at: string, what: string): Problem {
-  const where = at === "" ? "the body" : at;
-  return new Problem("INVALID_BODY", `invalid body: ${where}: ${what}`, {
-    fieldViolations: at === "" ? [] : [{ field: at, description: what }],
+  const field = at.length > LONGEST_PATH ? `${at.slice(0, LONGEST_PATH)}…` : at;
+  return new Problem("INVALID_BODY", `invalid body: ${field === "" ? "the body" : field}: ${what}`, {
+    fieldViolations: field === "" ? [] : [{ field, description: what }],
   });
 }
