@@ -19,6 +19,8 @@ export interface Known {
   readonly elsewhere: string;
   /** An identity with a claim match and with a company, which v1 cannot see. */
   readonly identityOfCompany: () => string;
+  /** The `advisoryId` of every advisory without an event of the one kind that v2 has no name for. */
+  readonly advisoriesOfV2: () => string[];
   /** The id of the built-in role of this name: `viewer`, `editor`, `owner`. */
   readonly role: (name: string) => string;
 }
@@ -72,6 +74,8 @@ export interface Scenario {
   readonly name: string;
   /** Further groups below the organisation, for long lists. */
   readonly size?: number;
+  /** False: a store with hardly anything in it, where many writes are quickly compared; `leaf` is then a root group. */
+  readonly organisation?: false;
   readonly calls: readonly Step[];
 }
 

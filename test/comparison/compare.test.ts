@@ -129,6 +129,14 @@ describe("carryover's own refusals", () => {
     expect(differences(decoder, answer({ code: 3, message: "the body is no JSON", details: [OWN] }, 400))).toEqual([]);
   });
 
+  test("do without the header by which a handler is known", () => {
+    const header: [string, string][] = [["grpc-metadata-content-type", "application/grpc"]];
+    const native = answer({ code: 3, message: "m", details: [] }, 400, header);
+    expect(differences(native, answer({ code: 3, message: "", details: [OWN] }, 400))).toEqual([]);
+    expect(differences(native, answer({ code: 3, message: "m", details: [] }, 400))).not.toEqual([]);
+    expect(differences(answer({}, 200, header), answer({}))).not.toEqual([]);
+  });
+
   test("need the code and the status of native", () => {
     expect(differences(decoder, answer({ code: 9, message: "", details: [OWN] }, 400))).not.toEqual([]);
     expect(differences(decoder, answer({ code: 3, message: "", details: [OWN] }, 422))).not.toEqual([]);

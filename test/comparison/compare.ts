@@ -10,7 +10,9 @@ export interface Reading {
 }
 
 // What v1's gateway sets beside the body: absent on one side only is a difference too.
-const SET_BY_V1 = ["www-authenticate", "grpc-metadata-content-type", "retry-after"];
+// `grpc-metadata-content-type` says that a handler answered and not the gateway before it, so a refusal before either has none.
+const HANDLED = "grpc-metadata-content-type";
+const SET_BY_V1 = ["www-authenticate", HANDLED, "retry-after"];
 
 /**
  * What a client could notice between native v1's answer and the translated one, one line a difference; empty when nothing.
@@ -23,7 +25,8 @@ const SET_BY_V1 = ["www-authenticate", "grpc-metadata-content-type", "retry-afte
 export function differences(native: ApiResponse, carried: ApiResponse, reading: Reading = {}): string[] {
   const found: string[] = [];
   if (native.status !== carried.status) found.push(`status: ${native.status}, ${carried.status}`);
-  for (const name of SET_BY_V1)
+  const own = carried.status === 400 && isOwnRefusal(read(carried).value ?? null);
+  for (const name of own ? SET_BY_V1.filter((one) => one !== HANDLED) : SET_BY_V1)
     note(found, `header ${name}`, header(native.headers, name), header(carried.headers, name));
   note(found, "media type", mediaType(native), mediaType(carried));
   return [...found, ...bodyDifferences(native, carried, reading)];

@@ -34,6 +34,7 @@ export interface Pair {
   close(): Promise<void>;
 }
 
+const V1_ONLY_EVENT = '"componentLocationChanged":';
 const START = Date.parse("2026-03-01T08:00:00.000Z");
 const SECOND = 1000;
 
@@ -117,7 +118,7 @@ function bytes(body: Json | Uint8Array): Uint8Array {
 /** What every side knows of the seed. */
 export function knownOf(sandbox: Sandbox): Known {
   const { rootGroup, otherRootGroup, someGroup, emptyGroup } = sandbox.wellKnown;
-  const { roles, identities } = sandbox.snapshot();
+  const { roles, identities, advisories } = sandbox.snapshot();
   return {
     root: rootGroup,
     parent: someGroup,
@@ -128,6 +129,8 @@ export function knownOf(sandbox: Sandbox): Known {
         identities.find((one) => one["company"] && one["claimMatch"]),
         "an identity of a company",
       ),
+    advisoriesOfV2: () =>
+      advisories.filter((one) => !JSON.stringify(one).includes(V1_ONLY_EVENT)).map((one) => String(one["advisoryId"])),
     role(name) {
       return uidOf(
         roles.find((role) => role["name"] === name && !String(role["uid"]).includes("/")),

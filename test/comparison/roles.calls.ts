@@ -85,6 +85,7 @@ const reading: readonly Scenario[] = [
   },
   {
     name: "more than 200 roles",
+    organisation: false,
     calls: [
       many("of one parent", 203, (index) =>
         post(`number ${index}`, below, { name: `number ${index}`, capabilities: ["groups.list"] }, 200),

@@ -1,0 +1,88 @@
+/**
+ * What becomes of what v1 has and v2 has no way to hold?
+ * No answer can equal native v1's here. What is owed instead: a write is refused or its answer shows what was kept, never
+ * half done in silence; a read shows everything else.
+ */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Json } from "../../src/model/json.ts";
+import { startCarryover } from "../support/carryover.ts";
+import { at, type Call, get, idOf, post, put } from "./call.ts";
+import { type Pair, parsed, startPair } from "./harness.ts";
+import { jsonDifferences } from "./json-diff.ts";
+
+const identities = at("/iam/v1/identities/", (seen) => seen.known.leaf);
+const roles = at("/iam/v1/roles/", (seen) => seen.known.leaf);
+const CLAIM = { issuer: "https://i", subject: "s" };
+
+describe("a write that v2 cannot hold is refused, and nothing is written", () => {
+  let pair: Pair;
+  beforeAll(async () => {
+    pair = await startPair(startCarryover);
+  });
+  afterAll(() => pair.close());
+
+  // v2 wants exactly one relationship of an identity, and at least one capability of a new role.
+  const calls: readonly Call[] = [
+    post("an identity without a relationship", identities, { name: "x" }, 400),
+    post(
+      "an identity whose only relationship v1 does not know",
+      identities,
+      { name: "x", servicePrincipal: "NOBODY" },
+      400,
+    ),
+    post("an identity with v2's name of a relationship", identities, { name: "x", staticKeys: { issuer: "i" } }, 400),
+    post("a role without capabilities", roles, { name: "x" }, 400),
+    post("a role with an empty list of them", roles, { name: "x", capabilities: [] }, 400),
+  ];
+  test.each(calls)("$name", async (call) => {
+    const before = JSON.stringify(pair.carried.sandbox.snapshot());
+    const native = await pair.native.ask(call);
+    const carried = await pair.carried.ask(call);
+    expect(native.status).toBe(200);
+    expect(parsed(carried)).toMatchObject({ code: 3 });
+    expect(carried.status).toBe(call.status);
+    expect(JSON.stringify(pair.carried.sandbox.snapshot())).toBe(before);
+  });
+});
+
+describe("what a read and a replace can still do", () => {
+  let pair: Pair;
+  beforeAll(async () => {
+    pair = await startPair(startCarryover);
+  });
+  afterAll(() => pair.close());
+  const both = async (call: Call): Promise<[native: Json, carried: Json]> => {
+    return [parsed(await pair.native.ask(call)), parsed(await pair.carried.ask(call))];
+  };
+
+  test("a replace without a relationship keeps it, and its answer shows that", async () => {
+    await both(post("an identity", identities, { name: "one", description: "d", claimMatch: CLAIM }, 200));
+    const [native, carried] = await both(
+      put("away", at("/iam/v1/identities/", idOf("an identity")), { name: "two" }, 200),
+    );
+    expect(jsonDifferences(native, carried)).toEqual([
+      '/claimMatch: (absent), {"issuer":"https://i","subject":"s","claims":{},"claimPatterns":{}}',
+    ]);
+  });
+
+  test("a replace by staff that leaves verified out keeps it, and its answer shows that", async () => {
+    const call = put(
+      "root",
+      at("/iam/v1/groups/", (seen) => seen.known.root),
+      { name: "acme" },
+      200,
+      { as: "staff" },
+    );
+    const [native, carried] = await both(call);
+    expect(jsonDifferences(native, carried)).toEqual(["/verified: false, true"]);
+  });
+
+  test("an advisory's event without a name in v2 is there without its kind, and nothing else is missing", async () => {
+    const [native, carried] = await both(get("all", "/vulnerabilities/v1/advisories?page_size=200", 200));
+    const found = jsonDifferences(native, carried);
+    expect(found.length).toBeGreaterThan(0);
+    expect(
+      found.filter((line) => !/^\/items\/\d+\/events\/\d+\/componentLocationChanged: \{.*, \(absent\)$/.test(line)),
+    ).toEqual([]);
+  });
+});
