@@ -55,11 +55,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   });
   const churn = createChurn(context, wellKnown.rootGroup);
   const requests: ServedCall[] = [];
-  const log = (request: ApiRequest, response: ApiResponse) => {
-    requests.push({ method: request.method, target: request.target, status: response.status });
-    if (requests.length > settings.logSize) requests.splice(0, requests.length - settings.logSize);
-    return response;
-  };
+  const log = createLog(requests, settings.logSize);
   const moods = createRandom(`moods of ${settings.seed}`);
   const plain: Send = async (request, sendOptions) => {
     const late = await delay(settings.latencyMs, request, sendOptions);
@@ -80,6 +76,15 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
       signToken("a platform elsewhere", { iss: issuer, sub: subject, aud: audience }),
     wellKnown,
     requests,
+  };
+}
+
+/** Notes each call in `requests`, of which the newest `size` stay. */
+function createLog(requests: ServedCall[], size: number): (request: ApiRequest, response: ApiResponse) => ApiResponse {
+  return (request, response) => {
+    requests.push({ method: request.method, target: request.target, status: response.status });
+    if (requests.length > size) requests.splice(0, requests.length - size);
+    return response;
   };
 }
 

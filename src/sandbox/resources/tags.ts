@@ -28,7 +28,7 @@ function check({ before, next, parent }: Write): Draft {
   const given = String(member(next.value, "digest") ?? "");
   if (given !== "" && !DIGEST.test(given)) throw invalid("digest", "a digest is sha256: and 64 hex digits");
   const made = `sha256:${createHash("sha256").update(`${parent}:${name}`).digest("hex")}`;
-  const digest = given || String(member(before?.value, "digest") ?? made);
+  const digest = given === "" ? String(member(before?.value, "digest") ?? made) : given;
   return { ...next, value: { ...next.value, digest } };
 }
 

@@ -62,54 +62,74 @@ function removeSorted(sorted: string[], uid: string): void {
   if (sorted[at] === uid) sorted.splice(at, 1);
 }
 
-/** An empty collection. */
-export function createCollection(): Collection {
-  const records = new Map<string, StoredRecord>();
+/** All uids in order, and the same below each parent. */
+interface UidIndex {
+  readonly sorted: readonly string[];
+  children(parent: string): readonly string[];
+  add(uid: string): void;
+  remove(uid: string): void;
+  addMany(uids: readonly string[]): void;
+}
+
+function createUidIndex(): UidIndex {
   const sorted: string[] = [];
   const byParent = new Map<string, string[]>();
-  const orders = new Map<string, { version: number; uids: readonly string[] }>();
-  let version = 0;
-
   function childList(parent: string): string[] {
     const found = byParent.get(parent) ?? [];
     byParent.set(parent, found);
     return found;
   }
-  function resort(uids: readonly string[]): void {
-    for (const uid of uids) {
-      sorted.push(uid);
-      childList(parentOf(uid)).push(uid);
-    }
-    sorted.sort();
-    for (const list of byParent.values()) list.sort();
-  }
+  return {
+    sorted,
+    children: (parent) => byParent.get(parent) ?? [],
+    add(uid) {
+      insertSorted(sorted, uid);
+      insertSorted(childList(parentOf(uid)), uid);
+    },
+    remove(uid) {
+      removeSorted(sorted, uid);
+      removeSorted(childList(parentOf(uid)), uid);
+    },
+    addMany(uids) {
+      for (const uid of uids) {
+        sorted.push(uid);
+        childList(parentOf(uid)).push(uid);
+      }
+      sorted.sort();
+      for (const list of byParent.values()) list.sort();
+    },
+  };
+}
+
+/** An empty collection. */
+export function createCollection(): Collection {
+  const records = new Map<string, StoredRecord>();
+  const index = createUidIndex();
+  const orders = new Map<string, { version: number; uids: readonly string[] }>();
+  let version = 0;
   return {
     get: (uid) => records.get(uid),
     put(record) {
       version++;
-      if (!records.has(record.uid)) {
-        insertSorted(sorted, record.uid);
-        insertSorted(childList(parentOf(record.uid)), record.uid);
-      }
+      if (!records.has(record.uid)) index.add(record.uid);
       records.set(record.uid, record);
     },
     remove(uid) {
       if (!records.delete(uid)) return false;
       version++;
-      removeSorted(sorted, uid);
-      removeSorted(childList(parentOf(uid)), uid);
+      index.remove(uid);
       return true;
     },
     load(added) {
       version++;
-      const fresh = added.filter((record) => !records.has(record.uid));
+      const fresh = added.map((record) => record.uid).filter((uid) => !records.has(uid));
       for (const record of added) records.set(record.uid, record);
-      resort(fresh.map((record) => record.uid));
+      index.addMany(fresh);
     },
-    uids: () => sorted,
-    children: (parent) => byParent.get(parent) ?? [],
+    uids: () => index.sorted,
+    children: (parent) => index.children(parent),
     ordered(order) {
-      if (order.byUid) return sorted;
+      if (order.byUid) return index.sorted;
       const known = orders.get(order.name);
       if (known?.version === version) return known.uids;
       const uids = [...records.values()].sort(order.compare).map((record) => record.uid);

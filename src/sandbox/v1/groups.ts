@@ -24,8 +24,9 @@ function readGroup(given: JsonObject, before: StoredRecord | undefined, _context
   const verified = member(given, "verified") === true;
   const keepVerified = !verified && !caller.staff && member(before?.value, "verified") === true;
   if (verified || keepVerified) guarded["verified"] = true;
-  const kind = Number(member(given, "kind") ?? 0) || Number(member(before?.value, "kind") ?? 0);
-  if (kind !== 0) guarded["kind"] = kind;
+  const asked = Number(member(given, "kind") ?? 0);
+  const kind = asked === 0 ? member(before?.value, "kind") : asked;
+  if (kind !== undefined) guarded["kind"] = kind;
   return { value: { ...keep(given, ["name", "description"]), ...guarded, ...server }, extra: before?.extra ?? {} };
 }
 

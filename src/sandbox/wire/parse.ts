@@ -12,10 +12,8 @@ export type JsonNode =
   | { readonly kind: "null" };
 
 const MAX_DEPTH = 1_000;
-const SPACE = /[ \t\n\r]*/y;
-const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids exactly these inside a string
-const STRING = /"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y;
+const NUMBER = "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?";
+const SPACE = " \t\n\r";
 const LITERALS: readonly (readonly [string, JsonNode])[] = [
   ["true", { kind: "bool", value: true }],
   ["false", { kind: "bool", value: false }],
@@ -33,7 +31,7 @@ export function bodyText(bytes: Uint8Array): string {
 
 /** The first JSON value in `text`, or undefined when there is nothing but white space; what follows it is ignored. */
 export function parseFirst(text: string): JsonNode | undefined {
-  const cursor = { text, at: 0 };
+  const cursor = { text, at: 0, number: new RegExp(NUMBER, "y") };
   skip(cursor);
   return cursor.at === text.length ? undefined : readValue(cursor, 0);
 }
@@ -41,6 +39,8 @@ export function parseFirst(text: string): JsonNode | undefined {
 interface Cursor {
   readonly text: string;
   at: number;
+  /** Matches at its own `lastIndex`; one per parse, for it is changed by matching. */
+  readonly number: RegExp;
 }
 
 function syntax(at: number, what: string): Refusal {
@@ -48,9 +48,7 @@ function syntax(at: number, what: string): Refusal {
 }
 
 function skip(cursor: Cursor): void {
-  SPACE.lastIndex = cursor.at;
-  SPACE.test(cursor.text);
-  cursor.at = SPACE.lastIndex;
+  while (cursor.at < cursor.text.length && SPACE.includes(cursor.text.charAt(cursor.at))) cursor.at++;
 }
 
 function readValue(cursor: Cursor, depth: number): JsonNode {
@@ -65,21 +63,31 @@ function readValue(cursor: Cursor, depth: number): JsonNode {
       return node;
     }
   }
-  NUMBER.lastIndex = cursor.at;
-  const found = NUMBER.exec(cursor.text);
+  cursor.number.lastIndex = cursor.at;
+  const found = cursor.number.exec(cursor.text);
   if (found === null) throw syntax(cursor.at, "a JSON value is expected");
-  cursor.at = NUMBER.lastIndex;
+  cursor.at = cursor.number.lastIndex;
   return { kind: "number", text: found[0] };
 }
 
 function readString(cursor: Cursor): string {
-  STRING.lastIndex = cursor.at;
-  const found = STRING.exec(cursor.text);
-  if (found === null) throw syntax(cursor.at, "a string is expected");
-  cursor.at = STRING.lastIndex;
-  const text: string = JSON.parse(found[0]);
-  if (/\p{Surrogate}/u.test(text)) throw syntax(cursor.at, "a lone surrogate is no text");
-  return text;
+  const { text, at } = cursor;
+  let end = at + 1;
+  while (end < text.length && text[end] !== '"') end += text[end] === "\\" ? 2 : 1;
+  if (text[at] !== '"' || end >= text.length) throw syntax(at, "a string is expected");
+  cursor.at = end + 1;
+  const value = unquote(text.slice(at, end + 1));
+  if (value === undefined || /\p{Surrogate}/u.test(value)) throw syntax(at, "the string has a bad character or escape");
+  return value;
+}
+
+/** The text of a JSON string literal, or undefined when it is none. */
+function unquote(literal: string): string | undefined {
+  try {
+    return JSON.parse(literal);
+  } catch {
+    return undefined;
+  }
 }
 
 function readObject(cursor: Cursor, depth: number): JsonNode {

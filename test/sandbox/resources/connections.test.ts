@@ -55,6 +55,23 @@ describe("identity providers", () => {
     expect((await ask(sandbox, "GET", `${V1}?name=entra`)).json.items[0].scim).toEqual(full);
   });
 
+  test("how a mask is spelt can be insisted on: the other spelling is 400, code 3, and nothing is done", async () => {
+    for (const [spelling, good, bad] of [
+      ["snake_case", "default_role", "defaultRole"],
+      ["camelCase", "defaultRole", "default_role"],
+    ] as const) {
+      sandbox = createSandbox({ maskSpelling: spelling });
+      const { identityProvider, editorRole } = sandbox.wellKnown;
+      const before = sandbox.snapshot();
+      const patch = (mask: string) =>
+        ask(sandbox, "PATCH", `${V2}/${identityProvider}?updateMask=${mask}`, { body: { defaultRole: editorRole } });
+      const refused = await patch(bad);
+      expect([refused.status, refused.json.code]).toEqual([400, 3]);
+      expect(sandbox.snapshot()).toEqual(before);
+      expect((await patch(good)).json.defaultRole).toBe(editorRole);
+    }
+  });
+
   test("v2 wants a default role, both faces a configuration and a secret or PKCE", async () => {
     const { rootGroup, viewerRole } = sandbox.wellKnown;
     const oidc = { issuer: "i", clientId: "c", pkceEnabled: true };

@@ -40,3 +40,8 @@ test("escapes and surrogate pairs are understood", () => {
 test("bytes that are not UTF-8 are refused", () => {
   expect(() => bodyText(new Uint8Array([0x22, 0xff, 0x22]))).toThrow(/UTF-8/);
 });
+
+test("a string of megabytes is read", () => {
+  const long = "x\\n".repeat(1_000_000);
+  expect(parseFirst(`"${long}"`)).toEqual({ kind: "string", text: "x\n".repeat(1_000_000) });
+});
