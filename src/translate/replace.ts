@@ -1,5 +1,5 @@
 /** How does a v1 PUT, which replaces everything, become one v2 PATCH? (Design: updates.) */
-import type { Json } from "../model/json.ts";
+import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { ApiResponse, HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Operation } from "../model/resource.ts";
@@ -10,7 +10,7 @@ import { answerWith, readHeaders, writeHeaders } from "./headers.ts";
 import { noteBody } from "./note.ts";
 import { type Parts, v2PathOf } from "./parts.ts";
 import { isSuccess, STATE_UNKNOWN } from "./records.ts";
-import { createShow } from "./show.ts";
+import { createShow, type Show } from "./show.ts";
 import type { Tools, Translation, V1Request } from "./tools.ts";
 import { buildPatch, findMismatches, type MaskSpelling, needsStored, type Patch } from "./update.ts";
 
@@ -27,22 +27,37 @@ export function createReplace(operation: Operation & { readonly kind: "update" }
     const stored = several ? await readStored(request, parts, tools) : undefined;
     if (stored?.kind === "refused") return errorAnswer(stored.response, parts.names);
     const patch = buildPatch(rows, body, stored?.record);
+    for (const _ of patch.leftAlone) tools.exchange.notes.push("field-left-alone");
+    if (patch.asked.length === 0) return answerUnchanged(stored, request, parts, show, tools);
     const response = await sendPatch(patch, v2PathOf(request.match, parts.options.version), headers, tools);
     if (!isSuccess(response)) return errorAnswer(response, parts.names);
     tools.exchange.defaultedFields.push(...patch.defaulted);
-    for (const _ of patch.leftAlone) tools.exchange.notes.push("field-left-alone");
     const shown = await show.one(response.body, request, tools, STATE_UNKNOWN);
     if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
     return answerWith(response, 200, shown.bytes, checkEcho(patch, response, parts, tools));
   };
 }
 
+/** The record before an update, or the platform's refusal to show it. */
+type Stored =
+  | { readonly kind: "stored"; readonly response: ApiResponse; readonly record: JsonObject }
+  | { readonly kind: "refused"; readonly response: ApiResponse };
+
 /** The record as v2 has it now. Its race with other writers is stated in the documentation of updates. */
-async function readStored(request: V1Request, parts: Parts, tools: Tools) {
+async function readStored(request: V1Request, parts: Parts, tools: Tools): Promise<Stored> {
   const target = v2PathOf(request.match, parts.options.version);
   const response = await tools.send({ method: "GET", target, headers: readHeaders(request.headers) });
-  if (response.status !== 200) return { kind: "refused", response } as const;
-  return { kind: "stored", record: parseRecord(response) } as const;
+  if (response.status !== 200) return { kind: "refused", response };
+  return { kind: "stored", response, record: parseRecord(response) };
+}
+
+/** Nothing is to be written: an empty mask would mean everything, so the record is shown as it is. */
+async function answerUnchanged(before: Stored | undefined, request: V1Request, parts: Parts, show: Show, tools: Tools) {
+  const { kind, response } = before ?? (await readStored(request, parts, tools));
+  if (kind === "refused") return errorAnswer(response, parts.names);
+  const shown = await show.one(response.body, request, tools);
+  if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
+  return answerWith(response, 200, shown.bytes);
 }
 
 /**
@@ -60,11 +75,17 @@ async function sendPatch(patch: Patch, path: string, headers: HeaderList, tools:
   if (tools.mask.known !== undefined) return send(tools.mask.known);
   const first = await send("camelCase");
   const sameInBoth = patch.asked.every(({ mask }) => mask.camelCase === mask.snake_case);
-  if (sameInBoth || first.status !== 400 || readError(first)?.code !== RpcCode.INVALID_ARGUMENT) return first;
+  if (sameInBoth || !isRefusedArgument(first)) return first;
   const second = await send("snake_case");
-  if (second.status < 200 || second.status >= 300) return first;
-  tools.mask.learn("snake_case");
+  // Refused for the same reason: then it was not, or not only, the spelling, and nothing is learned.
+  if (isRefusedArgument(second)) return first;
+  // Any other refusal came behind the check of the mask, and tells the client more than the first.
+  if (second.status >= 200 && second.status < 300) tools.mask.learn("snake_case");
   return second;
+}
+
+function isRefusedArgument(response: ApiResponse): boolean {
+  return response.status === 400 && readError(response)?.code === RpcCode.INVALID_ARGUMENT;
 }
 
 /** Throws `Problem` UPDATE_INCOMPLETE by `updates.mismatch`; else names the differences in a header. */
@@ -90,12 +111,18 @@ function checkEcho(patch: Patch, response: ApiResponse, parts: Parts, tools: Too
   return [["carryover-mismatch", mismatches.map(({ v1 }) => v1).join(", ")]];
 }
 
-function parseRecord(response: ApiResponse, metadata: Readonly<Record<string, string>> = {}): Json {
+function parseRecord(response: ApiResponse, metadata: Readonly<Record<string, string>> = {}): JsonObject {
+  const record = readJson(response);
+  if (isJsonObject(record)) return record;
+  throw new Problem("UPSTREAM_INVALID", "the platform's answer is not what was asked for: it is no record", {
+    metadata,
+  });
+}
+
+function readJson(response: ApiResponse): unknown {
   try {
-    return JSON.parse(Buffer.from(response.body).toString("utf8")) as Json;
+    return JSON.parse(Buffer.from(response.body).toString("utf8"));
   } catch {
-    throw new Problem("UPSTREAM_INVALID", "the platform's answer is not what was asked for: it is no JSON", {
-      metadata,
-    });
+    return undefined;
   }
 }

@@ -30,7 +30,19 @@ export interface Patch {
 
 /** True when a field was sent that is named only if it differs from the stored record: then one read comes first. */
 export function needsStored(rows: readonly Row[], body: V2Body): boolean {
-  return rows.some((row) => isWritable(row) && row.mask === "when-changed" && body.fields.has(row.v1));
+  return rows.some((row) => {
+    const sent = body.fields.get(row.v1);
+    if (sent === undefined || !isWritable(row)) return false;
+    if (row.mask === "members" && row.kind === "message") {
+      return sent.nested !== undefined && needsStored(row.rows, sent.nested);
+    }
+    return row.mask === "when-changed" && !saysNothing(row, sent);
+  });
+}
+
+/** An enum's zero says "unspecified": the client left the choice open. */
+function saysNothing(row: Row, sent: SentField): boolean {
+  return row.kind === "enum" && isZero(parse(sent.raw), row);
 }
 
 /**
@@ -40,7 +52,6 @@ export function needsStored(rows: readonly Row[], body: V2Body): boolean {
 export function buildPatch(rows: readonly Row[], body: V2Body, stored: Json | undefined): Patch {
   const plan: Plan = { asked: [], defaulted: [], leftAlone: [] };
   const members = collect(rows, body, stored, { v1: "", v2: [] }, plan);
-  for (const { key, raw } of body.passed) members.push(`${JSON.stringify(key)}:${raw}`);
   return { body: `{${members.join(",")}}`, ...plan };
 }
 
@@ -70,6 +81,7 @@ function collect(rows: readonly Row[], body: V2Body, stored: Json | undefined, p
     members.push(`${JSON.stringify(row.v2)}:${raw}`);
     if (row.mask !== "members") plan.asked.push(asked(row, at, raw));
   }
+  for (const { key, raw } of body.passed) members.push(`${JSON.stringify(key)}:${raw}`);
   return members;
 }
 
@@ -84,7 +96,8 @@ function collectMembers(
     plan.leftAlone.push(at.v1);
     return undefined;
   }
-  return `{${collect(row.rows, sent.nested, stored, at, plan).join(",")}}`;
+  const members = collect(row.rows, sent.nested, stored, at, plan);
+  return members.length === 0 ? undefined : `{${members.join(",")}}`;
 }
 
 /** The JSON text that the PATCH names for this row, or undefined when it does not name it. */
@@ -105,12 +118,11 @@ function chooseValue(
       plan.leftAlone.push(at.v1);
       return undefined;
     case "when-changed":
-      // An enum's zero says "unspecified": the client left the choice open.
-      if (sent === undefined || (row.kind === "enum" && isZero(parse(sent.raw), row))) {
+      if (sent === undefined || saysNothing(row, sent)) {
         plan.leftAlone.push(at.v1);
         return undefined;
       }
-      return isSame(parse(sent.raw), stored, row, false) ? undefined : sent.raw;
+      return isSame(parse(sent.raw), stored, row, row.echo === "normalised") ? undefined : sent.raw;
     default:
       return undefined;
   }
@@ -126,7 +138,7 @@ function asked(row: Row & WritableRow, at: Place, raw: string): AskedField {
 
 /** The zero of a row in v2's spelling. */
 function zeroText(row: Row & WritableRow): string {
-  if (row.kind === "enum" && row.list !== true) {
+  if (row.kind === "enum" && row.list !== true && row.zero !== null) {
     const zero = row.values.values.find(([v1]) => v1 === row.zero);
     return JSON.stringify(zero?.[2] ?? null);
   }
@@ -146,8 +158,8 @@ export function findMismatches(patch: Patch, record: Json): Mismatch[] {
   for (const { v1, v2Path, row, raw } of patch.asked) {
     if (row.echo === "none") continue;
     const wanted = parse(raw);
-    const found =
-      v2Path.reduce<Json | undefined>((value, name) => member(value, name), record) ?? fromElsewhere(row, record);
+    const shown = v2Path.reduce<Json | undefined>((value, name) => member(value, name), record);
+    const found = isZero(shown, row) ? (fromElsewhere(row, record) ?? shown) : shown;
     if (!isSame(wanted, found, row, row.echo === "normalised")) mismatches.push({ v1, zero: isZero(wanted, row) });
   }
   return mismatches;

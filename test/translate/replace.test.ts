@@ -1,0 +1,570 @@
+/** Does a v1 full replace take effect on every field, and is it said when it did not? */
+import { describe, expect, test } from "vitest";
+import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { EnumTable, Row } from "../../src/model/resource.ts";
+import type { TranslateOptions } from "../../src/translate/tools.ts";
+import { ID, json, maskOf, NAME, problemOf, type Run, run, textOf, thing } from "./support.ts";
+
+const COLOUR: EnumTable = {
+  name: "colour",
+  unknown: "drop",
+  values: [
+    ["ANY", 0, "COLOUR_UNSPECIFIED", 0],
+    ["RED", 1, "COLOUR_RED", 7],
+    [null, -1, "COLOUR_NEW", 8],
+  ],
+};
+const DESCRIPTION: Row = { v1: "text", v2: "longText", kind: "string", zero: "" };
+const STAFF: Row = { v1: "verified", v2: "isVerified", kind: "bool", zero: false, mask: "when-changed" };
+const KIND: Row = { v1: "kind", v2: "kind", kind: "enum", values: COLOUR, zero: "ANY", mask: "when-changed" };
+const SECRET: Row = { v1: "key", v2: "secretKey", kind: "string", zero: "", mask: "when-present", echo: "none" };
+
+/** A platform that stores what it is sent, by the mask, and answers with it. */
+function platform(stored: Record<string, unknown>, spelling: "camelCase" | "snake_case" | "both" = "both") {
+  return (request: ApiRequest): ApiResponse => {
+    if (request.method === "GET") return json(200, stored);
+    const wrong = spelling === "camelCase" ? /_/ : /[A-Z]/;
+    if (spelling !== "both" && maskOf(request).some((path) => wrong.test(path))) {
+      return json(400, { code: 3, message: "invalid mask", details: [] });
+    }
+    return json(200, { ...stored, ...(JSON.parse(textOf(request)) as object) });
+  };
+}
+
+interface More {
+  readonly stored?: Record<string, unknown>;
+  readonly answer?: (request: ApiRequest) => ApiResponse;
+  readonly options?: Partial<TranslateOptions>;
+  readonly headers?: readonly (readonly [string, string])[];
+  readonly known?: "camelCase" | "snake_case";
+}
+
+function put(rows: readonly Row[], body: unknown, { stored = { uid: "a/b" }, ...more }: More = {}): Promise<Run> {
+  return run(thing({ rows: [ID, ...rows] }), "update", { uid: "a/b", body, answer: platform(stored), ...more });
+}
+const methods = ({ sent }: Run) => sent.map(({ method }) => method);
+const patchOf = ({ sent }: Run) => sent.find(({ method }) => method === "PATCH");
+
+describe("the PATCH for a full replace", () => {
+  test("names every field, in the order of the rows, with zeros for what was left out", async () => {
+    const rows: readonly Row[] = [
+      NAME,
+      DESCRIPTION,
+      { v1: "on", v2: "on", kind: "bool", zero: false },
+      { v1: "size", v2: "size", kind: "int32", zero: 0 },
+      { v1: "large", v2: "large", kind: "int64", zero: "0" },
+      { v1: "until", v2: "untilTime", kind: "timestamp", zero: null },
+      { v1: "tags", v2: "tags", kind: "string", list: true, zero: [] },
+      { v1: "colour", v2: "hue", kind: "enum", values: COLOUR, zero: "ANY" },
+      { v1: "choice", v2: "choice", kind: "enum", values: COLOUR, presence: "explicit", zero: null },
+      { v1: "part", v2: "part", kind: "message", rows: [NAME], zero: null },
+      { v1: "notes", v2: "notes", kind: "map", of: "string", zero: {} },
+    ];
+    const result = await put(rows, {});
+    expect(result.sent.map(({ method, target }) => `${method} ${target}`)).toEqual([
+      "PATCH /iam/v2beta1/things/a/b?updateMask=name,longText,on,size,large,untilTime,tags,hue,choice,part,notes",
+    ]);
+    expect(JSON.parse(textOf(result.sent[0]))).toEqual({
+      name: "",
+      longText: "",
+      on: false,
+      size: 0,
+      large: "0",
+      untilTime: null,
+      tags: [],
+      hue: "COLOUR_UNSPECIFIED",
+      choice: null,
+      part: null,
+      notes: {},
+    });
+    expect(result.exchange.defaultedFields).toEqual(rows.map(({ v1 }) => v1));
+  });
+
+  test("names a field in snake_case where the upstream wants that", async () => {
+    const rows: readonly Row[] = [
+      DESCRIPTION,
+      { v1: "sync_config", v2: "sync_config", kind: "message", rows: [DESCRIPTION], zero: null, mask: "members" },
+      { v1: "odd", v2: "oddName", v2Proto: "odd_one", kind: "string", zero: "" },
+    ];
+    const body = { sync_config: { text: "t" } };
+    expect(maskOf((await put(rows, body, { known: "snake_case" })).sent[0])).toEqual([
+      "long_text",
+      "sync_config.long_text",
+      "odd_one",
+    ]);
+  });
+
+  test("keeps the client's bytes", async () => {
+    const { sent } = await put(
+      [NAME, { v1: "large", v2: "large", kind: "int64", zero: "0" }],
+      '{"large":9007199254740993,"name":"\\u0041"}',
+      {
+        options: { mismatch: "report" },
+      },
+    );
+    expect(textOf(sent[0])).toBe('{"name":"\\u0041","large":9007199254740993}');
+  });
+
+  test("never names what the server sets, whatever the client sends", async () => {
+    const rows: readonly Row[] = [
+      NAME,
+      { v1: "made", v2: "makeTime", kind: "timestamp", access: "output" },
+      { v1: "limit", v2: "limit", kind: "int32", zero: 0, mask: "never" },
+      { v1: "gone", v2: null, kind: "bool", zero: false },
+    ];
+    const result = await put(rows, {
+      id: "x",
+      name: "n",
+      made: "2026-03-01T09:30:00Z",
+      limit: 3,
+      gone: true,
+      nonsense: 1,
+    });
+    expect(maskOf(result.sent[0])).toEqual(["name"]);
+    expect(textOf(result.sent[0])).toBe('{"name":"n"}');
+    expect(result.exchange.notes).toContain("server-set-dropped");
+  });
+
+  test("is never sent with an empty mask, which means everything: the record is read instead", async () => {
+    const result = await put([STAFF], {}, { stored: { uid: "a/b", isVerified: true } });
+    expect(result.sent.map(({ method, target }) => `${method} ${target}`)).toEqual(["GET /iam/v2beta1/things/a/b"]);
+    expect(result.body).toEqual({ id: "a/b", verified: true });
+    const unchanged = await put([STAFF], { verified: true }, { stored: { uid: "a/b", isVerified: true } });
+    expect(methods(unchanged)).toEqual(["GET"]);
+    expect(unchanged.body).toEqual({ id: "a/b", verified: true });
+  });
+});
+
+describe("a field named only when it is sent", () => {
+  const arms: readonly Row[] = [
+    {
+      v1: "one",
+      v2: "uno",
+      kind: "message",
+      rows: [NAME],
+      presence: "explicit",
+      oneof: "which",
+      zero: null,
+      mask: "when-present",
+    },
+    { v1: "two", v2: "due", kind: "string", presence: "explicit", oneof: "which", zero: null, mask: "when-present" },
+  ];
+  test.each([
+    ["{}", [], ["name"]],
+    ['{"one":{}}', ["uno"], ["name", "uno"]],
+    ['{"two":""}', ["due"], ["name", "due"]],
+    ['{"one":null}', [], ["name"]],
+  ])("%s", async (body, named, mask) => {
+    const result = await put([NAME, ...arms], body);
+    expect(maskOf(result.sent[0])).toEqual(mask);
+    expect(Object.keys(JSON.parse(textOf(result.sent[0])) as object)).toEqual(["name", ...named]);
+    expect(result.exchange.notes.filter((note) => note === "field-left-alone")).toHaveLength(2 - named.length);
+  });
+
+  test.each([
+    ['{"key":"s3cret"}', ["name", "secretKey"]],
+    ['{"key":""}', ["name"]],
+    ['{"key":null}', ["name"]],
+    ["{}", ["name"]],
+  ])("a secret, which an empty text would wipe: %s", async (body, mask) => {
+    const result = await put([NAME, SECRET], body);
+    expect(maskOf(result.sent[0])).toEqual(mask);
+    expect(textOf(result.sent[0]).includes("secretKey")).toBe(mask.length > 1);
+  });
+});
+
+describe("a field named only when it changes", () => {
+  test.each([
+    ["left out", {}, { isVerified: true }, ["PATCH"], ["name"]],
+    ["the same", { verified: true }, { isVerified: true }, ["GET", "PATCH"], ["name"]],
+    ["false where v2 leaves it out", { verified: false }, {}, ["GET", "PATCH"], ["name"]],
+    ["another one", { verified: false }, { isVerified: true }, ["GET", "PATCH"], ["name", "isVerified"]],
+    ["an enum that says nothing", { kind: "ANY" }, { kind: "COLOUR_RED" }, ["PATCH"], ["name"]],
+    ["an enum that says nothing, by number", { kind: 0 }, { kind: "COLOUR_RED" }, ["PATCH"], ["name"]],
+    ["the same enum", { kind: 1 }, { kind: "COLOUR_RED" }, ["GET", "PATCH"], ["name"]],
+    ["another enum", { kind: "RED" }, { kind: "COLOUR_NEW" }, ["GET", "PATCH"], ["name", "kind"]],
+  ])("%s", async (_, body, stored, calls, mask) => {
+    const result = await put([NAME, STAFF, KIND], body, { stored: { uid: "a/b", ...stored } });
+    expect(methods(result)).toEqual(calls);
+    expect(maskOf(patchOf(result))).toEqual(mask);
+  });
+
+  test("in another order is no change where order says nothing", async () => {
+    const row: Row = { v1: "tags", v2: "tags", kind: "string", list: true, zero: [], mask: "when-changed" };
+    const stored = { uid: "a/b", tags: ["x", "y"] };
+    expect(
+      maskOf(patchOf(await put([NAME, { ...row, echo: "normalised" }], { tags: ["y", "x"] }, { stored }))),
+    ).toEqual(["name"]);
+    expect(maskOf(patchOf(await put([NAME, row], { tags: ["y", "x"] }, { stored })))).toEqual(["name", "tags"]);
+  });
+
+  test("inside a message is compared with what is stored there, not with nothing", async () => {
+    const config: Row = {
+      v1: "config",
+      v2: "settings",
+      kind: "message",
+      rows: [{ v1: "source", v2: "source", kind: "string", zero: "", mask: "when-changed" }],
+      zero: null,
+      mask: "members",
+    };
+    const stored = { uid: "a/b", settings: { source: "s" } };
+    const same = await put([NAME, config], { config: { source: "s" } }, { stored });
+    expect(methods(same)).toEqual(["GET", "PATCH"]);
+    expect(maskOf(patchOf(same))).toEqual(["name"]);
+    expect(textOf(patchOf(same))).toBe('{"name":""}');
+    const other = await put([NAME, config], { config: { source: "t" } }, { stored });
+    expect(maskOf(patchOf(other))).toEqual(["name", "settings.source"]);
+  });
+
+  test.each([404, 403, 401, 503])(
+    "asks once and answers the refusal when the record cannot be read: %i",
+    async (status) => {
+      const result = await put(
+        [NAME, STAFF],
+        { verified: true },
+        { answer: () => json(status, { code: 5, message: "m", details: [] }) },
+      );
+      expect(methods(result)).toEqual(["GET"]);
+      expect(result.response.status).toBe(status);
+    },
+  );
+
+  test.each(["", "[]", "null", "<html>"])("writes nothing when the stored record is no record: %s", async (text) => {
+    const sent: string[] = [];
+    const answer = ({ method }: ApiRequest) => {
+      sent.push(method);
+      return { status: 200, headers: [], body: Buffer.from(text) };
+    };
+    expect((await problemOf(put([NAME, STAFF], { verified: true }, { answer }))).reason).toBe("UPSTREAM_INVALID");
+    expect(sent).toEqual(["GET"]);
+  });
+});
+
+describe("conditions of a write", () => {
+  test.each(["if-match", "if-unmodified-since"])("%s goes along with one call", async (name) => {
+    const { sent } = await put([NAME], { name: "n" }, { headers: [[name, "x"]] });
+    expect(sent[0]?.headers).toContainEqual([name, "x"]);
+  });
+
+  test.each(["if-match", "if-unmodified-since"])("%s is refused before the first of several calls", async (name) => {
+    const answer = () => {
+      throw new Error("nothing may be sent");
+    };
+    const problem = await problemOf(put([NAME, STAFF], { verified: true }, { headers: [[name, "x"]], answer }));
+    expect([problem.reason, problem.http]).toEqual(["CONDITION_UNSUPPORTED", 412]);
+  });
+});
+
+describe("members named one by one", () => {
+  const oidc: Row = {
+    v1: "oidc",
+    v2: "openId",
+    kind: "message",
+    presence: "explicit",
+    zero: null,
+    mask: "members",
+    rows: [
+      { v1: "client", v2: "clientUid", kind: "string", zero: "" },
+      SECRET,
+      { v1: "made", v2: "made", kind: "string", access: "output" },
+    ],
+  };
+  test("are named below their message, and only those that are to be set", async () => {
+    const { sent, exchange } = await put([NAME, oidc], { oidc: { made: "x" } });
+    expect(maskOf(sent[0])).toEqual(["name", "openId.clientUid"]);
+    expect(textOf(sent[0])).toBe('{"name":"","openId":{"clientUid":""}}');
+    expect(exchange.defaultedFields).toEqual(["name", "oidc.client"]);
+  });
+
+  test("are left alone with their message", async () => {
+    const { sent, exchange } = await put([NAME, oidc], { oidc: null });
+    expect(maskOf(sent[0])).toEqual(["name"]);
+    expect(exchange.notes).toEqual(["field-left-alone"]);
+  });
+
+  test("take unknown members with them when those are passed", async () => {
+    const { sent } = await put([NAME, oidc], { oidc: { x: 1 }, y: 2 }, { options: { unknownRequest: "pass" } });
+    expect(textOf(sent[0])).toBe('{"name":"","openId":{"clientUid":"","x":1},"y":2}');
+  });
+});
+
+describe("the spelling of the mask, while it is not known", () => {
+  const body = { text: "t" };
+  const maskTargets = ({ sent }: Run) => sent.map((request) => maskOf(request).join());
+
+  test("is camelCase first, and remembered only when another one was needed", async () => {
+    const result = await put([DESCRIPTION], body, { answer: platform({ uid: "a" }, "camelCase") });
+    expect(maskTargets(result)).toEqual(["longText"]);
+    expect(result.learned).toEqual([]);
+  });
+
+  test("is snake_case once when camelCase is refused, and learned when that succeeds", async () => {
+    const result = await put([DESCRIPTION], body, { answer: platform({ uid: "a" }, "snake_case") });
+    expect(maskTargets(result)).toEqual(["longText", "long_text"]);
+    expect(result.response.status).toBe(200);
+    expect(result.learned).toEqual(["snake_case"]);
+    expect(result.sent.map(textOf)).toEqual(['{"longText":"t"}', '{"longText":"t"}']);
+  });
+
+  test("is not learned when both are refused, and the client gets the first refusal", async () => {
+    let calls = 0;
+    const answer = () => json(400, { code: 3, message: `refusal ${++calls}`, details: [] });
+    const result = await put([DESCRIPTION], body, { answer });
+    expect(result.body).toMatchObject({ message: "refusal 1" });
+    expect(result.sent).toHaveLength(2);
+    expect(result.learned).toEqual([]);
+  });
+
+  test.each([
+    [403, 7],
+    [404, 5],
+    [409, 10],
+    [400, 9],
+    [503, 14],
+  ])(
+    "is not learned when the second call ends with %i, code %i, and the client gets that: the mask was not what was wrong",
+    async (status, code) => {
+      const answer = (request: ApiRequest) =>
+        maskOf(request).includes("longText")
+          ? json(400, { code: 3, message: "mask", details: [] })
+          : json(status, { code, message: "other", details: [] });
+      const result = await put([DESCRIPTION], body, { answer });
+      expect([result.response.status, result.body]).toMatchObject([status, { code, message: "other" }]);
+      expect(result.learned).toEqual([]);
+    },
+  );
+
+  test.each([
+    ["another status", 404, { code: 3 }],
+    ["another code", 400, { code: 9 }],
+    ["no API error", 400, { error: "x" }],
+    ["a server error", 500, { code: 3 }],
+    ["a conflict", 409, { code: 10 }],
+  ])("is not tried again after %s", async (_, status, error) => {
+    const result = await put([DESCRIPTION], body, { answer: () => json(status, error) });
+    expect(result.sent).toHaveLength(1);
+    expect(result.response.status).toBe(status);
+  });
+
+  test("is not tried again when both spellings are the same", async () => {
+    const result = await put([NAME], { name: "?" }, { answer: () => json(400, { code: 3, message: "", details: [] }) });
+    expect(result.sent).toHaveLength(1);
+  });
+
+  test.each(["camelCase", "snake_case"] as const)("is not tried again when it is known to be %s", async (known) => {
+    const result = await put([DESCRIPTION], body, {
+      known,
+      answer: () => json(400, { code: 3, message: "", details: [] }),
+    });
+    expect(maskTargets(result)).toEqual([known === "camelCase" ? "longText" : "long_text"]);
+  });
+});
+
+describe("the echo check", () => {
+  const LIST: Row = { v1: "powers", v2: "capabilities", kind: "string", list: true, zero: [], echo: "normalised" };
+  const TIME: Row = { v1: "until", v2: "untilTime", kind: "timestamp", zero: null };
+  const answering = (record: object) => () => json(200, { uid: "a/b", ...record });
+
+  test.each([
+    ["the same", [NAME], { name: "a" }, { name: "a" }],
+    ["a zero that v2 leaves out", [NAME], {}, {}],
+    ["a zero that is null", [NAME], {}, { name: null }],
+    ["a list in another order", [LIST], { powers: ["a", "b"] }, { capabilities: ["b", "a"] }],
+    ["a list without its repeats", [LIST], { powers: ["a", "a"] }, { capabilities: ["a"] }],
+    [
+      "a time of another precision",
+      [TIME],
+      { until: "2026-03-01T09:30:00.120000Z" },
+      { untilTime: "2026-03-01T10:30:00.12+01:00" },
+    ],
+    ["an enum's zero, left out", [{ ...KIND, mask: "always" } as Row], {}, {}],
+    ["an enum's zero, named", [{ ...KIND, mask: "always" } as Row], {}, { kind: "COLOUR_UNSPECIFIED" }],
+    ["a 64-bit zero, left out", [{ v1: "large", v2: "large", kind: "int64", zero: "0" } as Row], {}, {}],
+    [
+      "a 64-bit number as text",
+      [{ v1: "large", v2: "large", kind: "int64", zero: "0" } as Row],
+      { large: 12 },
+      { large: "12" },
+    ],
+    ["a number written otherwise", [{ v1: "n", v2: "n", kind: "int32", zero: 0 } as Row], { n: "1e2" }, { n: 100 }],
+    [
+      "an empty message, left out",
+      [{ v1: "p", v2: "p", kind: "message", rows: [NAME], zero: null } as Row],
+      { p: {} },
+      {},
+    ],
+    [
+      "an empty message, with its zeros",
+      [{ v1: "p", v2: "p", kind: "message", rows: [NAME], zero: null } as Row],
+      { p: {} },
+      { p: { name: "" } },
+    ],
+    [
+      "a message with a zero that v2 leaves out",
+      [{ v1: "p", v2: "p", kind: "message", rows: [NAME, TIME], zero: null } as Row],
+      { p: { name: "", until: "2026-03-01T09:30:00Z" } },
+      { p: { untilTime: "2026-03-01T09:30:00.000Z" } },
+    ],
+    ["a secret, which reads never return", [NAME, SECRET], { key: "s" }, {}],
+    [
+      "a reference that v2 shows only in its object",
+      [{ v1: "role", v2: "roleUid", from: ["roleUid", "role.uid"], kind: "string", zero: "" } as Row],
+      { role: "r" },
+      { roleUid: "", role: { uid: "r" } },
+    ],
+    [
+      "a map",
+      [{ v1: "m", v2: "m", kind: "map", of: "string", zero: {} } as Row],
+      { m: { id: "", b: "1" } },
+      { m: { b: "1", id: "" } },
+    ],
+  ] as const)("is content with %s", async (_, rows, body, record) => {
+    const result = await put(rows as readonly Row[], body, {
+      answer: answering(record),
+      options: { mismatch: "fail" },
+    });
+    expect(result.response.status).toBe(200);
+    expect(result.exchange.mismatches).toEqual([]);
+    expect(result.response.headers.map(([name]) => name)).not.toContain("carryover-mismatch");
+  });
+
+  test("a field that was to become empty and did not is an error that names it in v1's words", async () => {
+    const problem = await problemOf(
+      put([NAME, DESCRIPTION], { name: "n" }, { answer: answering({ name: "other", longText: "old" }) }),
+    );
+    expect([problem.reason, problem.http, problem.code]).toEqual(["UPDATE_INCOMPLETE", 502, 13]);
+    expect(problem.fieldViolations).toEqual([{ field: "text", description: "was to become empty" }]);
+    expect(problem.message).not.toContain("old");
+  });
+
+  test.each([
+    ["a list", { v1: "tags", v2: "tags", kind: "string", list: true, zero: [] }, { tags: ["x"] }],
+    ["a boolean", { v1: "on", v2: "on", kind: "bool", zero: false }, { on: true }],
+    ["a number", { v1: "n", v2: "n", kind: "int32", zero: 0 }, { n: 3 }],
+    ["a map", { v1: "m", v2: "m", kind: "map", of: "string", zero: {} }, { m: { a: "" } }],
+    ["a message", { v1: "p", v2: "p", kind: "message", rows: [NAME], zero: null }, { p: { name: "x" } }],
+    ["a time", { v1: "t", v2: "t", kind: "timestamp", zero: null }, { t: "2026-03-01T09:30:00Z" }],
+    ["an enum", { v1: "k", v2: "k", kind: "enum", values: COLOUR, zero: "ANY" }, { k: "COLOUR_RED" }],
+    [
+      "a reference in its object",
+      { v1: "r", v2: "rUid", from: ["rUid", "r.uid"], kind: "string", zero: "" },
+      { rUid: "", r: { uid: "x" } },
+    ],
+  ] as const)("%s that was to become empty and did not is an error", async (_, row, record) => {
+    const problem = await problemOf(put([row as Row], {}, { answer: answering(record) }));
+    expect([problem.reason, problem.fieldViolations[0]?.field]).toEqual(["UPDATE_INCOMPLETE", row.v1]);
+  });
+
+  test("another difference is named in a header and in the exchange", async () => {
+    const result = await put(
+      [NAME, DESCRIPTION],
+      { name: "n", text: "t" },
+      { answer: answering({ name: "N", longText: "T" }) },
+    );
+    expect(result.response.status).toBe(200);
+    expect(result.response.headers).toContainEqual(["carryover-mismatch", "name, text"]);
+    expect(result.exchange.mismatches).toEqual(["name", "text"]);
+    expect(result.body).toMatchObject({ name: "N", text: "T" });
+  });
+
+  test.each([
+    ["report", { name: "n" }, undefined],
+    ["fail", { name: "n" }, ["name", "text"]],
+    ["zeros", { name: "n" }, ["text"]],
+  ] as const)("is as strict as it is told: %s", async (mismatch, body, failing) => {
+    const work = put([NAME, DESCRIPTION], body, {
+      answer: answering({ name: "N", longText: "old" }),
+      options: { mismatch },
+    });
+    if (failing === undefined) {
+      expect((await work).response.headers).toContainEqual(["carryover-mismatch", "name, text"]);
+    } else {
+      expect((await problemOf(work)).fieldViolations.map(({ field }) => field)).toEqual(failing);
+    }
+  });
+
+  test.each([
+    [
+      "a lost entry of a map, though it was empty",
+      { v1: "m", v2: "m", kind: "map", of: "string", zero: {} },
+      { m: { a: "", b: "1" } },
+      { m: { b: "1" } },
+    ],
+    [
+      "an entry of a map that nobody asked for",
+      { v1: "m", v2: "m", kind: "map", of: "string", zero: {} },
+      { m: { b: "1" } },
+      { m: { b: "1", c: "" } },
+    ],
+    [
+      "a list in another order where order counts",
+      { v1: "l", v2: "l", kind: "string", list: true, zero: [] },
+      { l: ["a", "b"] },
+      { l: ["b", "a"] },
+    ],
+    ["a shorter list", { v1: "l", v2: "l", kind: "string", list: true, zero: [] }, { l: ["a", "b"] }, { l: ["a"] }],
+    [
+      "a set that lost an element",
+      { v1: "l", v2: "l", kind: "string", list: true, zero: [], echo: "normalised" },
+      { l: ["a", "b"] },
+      { l: ["a"] },
+    ],
+    [
+      "a set that gained one",
+      { v1: "l", v2: "l", kind: "string", list: true, zero: [], echo: "normalised" },
+      { l: ["a"] },
+      { l: ["a", "b"] },
+    ],
+    [
+      "another time",
+      { v1: "t", v2: "t", kind: "timestamp", zero: null },
+      { t: "2026-03-01T09:30:00Z" },
+      { t: "2026-03-01T09:30:01Z" },
+    ],
+    [
+      "another message",
+      { v1: "p", v2: "p", kind: "message", rows: [NAME], zero: null },
+      { p: { name: "x" } },
+      { p: { name: "y" } },
+    ],
+    [
+      "a message that lost a member",
+      { v1: "p", v2: "p", kind: "message", rows: [NAME], zero: null },
+      { p: { name: "x" } },
+      { p: {} },
+    ],
+    ["a value of another type", NAME, { name: "1" }, { name: ["1"] }],
+    ["true for a text", NAME, { name: "true" }, { name: true }],
+  ] as const)("sees %s", async (_, row, body, record) => {
+    const { exchange } = await put([row as Row], body, { answer: answering(record), options: { mismatch: "report" } });
+    expect(exchange.mismatches).toEqual([row.v1]);
+  });
+
+  test.each(["", "   ", "<html>", "[]", "null", '{"uid":"a"} {}', '{"uid":"a","uid":"b"}'])(
+    "an answer that is no record leaves the state unknown, and says so: %s",
+    async (text) => {
+      const answer = () => ({ status: 200, headers: [], body: Buffer.from(text) });
+      const problem = await problemOf(put([NAME], {}, { answer }));
+      expect(problem.reason).toBe("UPSTREAM_INVALID");
+      expect(problem.metadata).toEqual({ state: "unknown" });
+    },
+  );
+
+  test.each([302, 304])("a redirect leaves the state unknown: %i", async (status) => {
+    const problem = await problemOf(put([NAME], {}, { answer: () => json(status, {}) }));
+    expect([problem.reason, problem.metadata]).toEqual(["UPSTREAM_INVALID", { state: "unknown" }]);
+  });
+});
+
+test("a refused update changes nothing and counts nothing as set to zero", async () => {
+  const result = await put([NAME], {}, { answer: () => json(409, { code: 10, message: "m", details: [] }) });
+  expect(result.response.status).toBe(409);
+  expect(result.exchange.defaultedFields).toEqual([]);
+});
+
+test("a wrong body sends nothing", async () => {
+  const answer = () => {
+    throw new Error("nothing may be sent");
+  };
+  expect((await problemOf(put([NAME], { name: 1 }, { answer }))).reason).toBe("INVALID_BODY");
+});
