@@ -16,30 +16,26 @@ export type FieldNames = ReadonlyMap<string, string>;
 /** The names of every row that the resource's operations speak of. */
 export function fieldNames(resource: Resource): FieldNames {
   const names = new Map<string, string>();
-  const add = (rows: readonly Row[], v1Prefix: string, v2Prefix: string): void => {
-    for (const row of rows) {
-      if (row.v2 === null) continue;
-      const v1 = `${v1Prefix}${row.v1}`;
-      const v2 = `${v2Prefix}${row.v2}`;
-      names.set(v2, v1);
-      names.set(snakeCase(v2), v1);
-      names.set(camelCase(v2), v1);
-      if (row.kind === "message") add(row.rows, `${v1}.`, `${v2}.`);
-    }
-  };
-  for (const operation of resource.operations) {
-    if (
-      operation.kind === "get" ||
-      operation.kind === "list" ||
-      operation.kind === "update" ||
-      operation.kind === "create"
-    ) {
-      add(operation.answer.rows, "", "");
-    }
-    // Bodies last: an error is about what was sent, so their names win.
-    if (operation.kind === "update" || operation.kind === "create") add(operation.body.rows, "", "");
-  }
+  const shapes = resource.operations.flatMap((operation) => {
+    return operation.kind === "native" || operation.kind === "delete" ? [] : [operation];
+  });
+  for (const { answer } of shapes) addNames(answer.rows, "", "", names);
+  // Bodies last: an error is about what was sent, so their names win.
+  for (const shape of shapes) if ("body" in shape) addNames(shape.body.rows, "", "", names);
   return names;
+}
+
+/** Every spelling of the rows, and of the rows of their messages. The prefixes are dotted, or empty. */
+function addNames(rows: readonly Row[], v1Prefix: string, v2Prefix: string, names: Map<string, string>): void {
+  for (const row of rows) {
+    if (row.v2 === null) continue;
+    const v1 = `${v1Prefix}${row.v1}`;
+    const v2 = `${v2Prefix}${row.v2}`;
+    for (const spelling of [v2, snakeCase(v2), camelCase(v2)]) names.set(spelling, v1);
+    if (row.v2Proto !== undefined) names.set(`${snakeCase(v2Prefix)}${row.v2Proto}`, v1);
+    if (row.kind === "message") addNames(row.rows, `${v1}.`, `${v2}.`, names);
+    if (row.kind === "map" && typeof row.of === "object") addNames(row.of.rows, `${v1}.`, `${v2}.`, names);
+  }
 }
 
 /**
@@ -142,18 +138,25 @@ function convertString(raw: Uint8Array, convert: (text: string) => string): Uint
   return converted === text ? raw : JSON.stringify(converted);
 }
 
-/** `role_uid` → `role`; the longest known prefix of a nested path is renamed, the rest kept. */
+/** No row lies deeper; a longer path is only looked at so far. */
+const DEEPEST = 16;
+
+/** `role_uid` → `role`; the longest known prefix of a nested path is renamed, the rest and every `[index]` kept. */
 function v1Field(field: string, names: FieldNames): string {
-  for (let end = field.length; end > 0; end = field.lastIndexOf(".", end - 1)) {
-    const v1 = names.get(field.slice(0, end));
-    if (v1 !== undefined) return `${v1}${field.slice(end)}`;
+  const parts = field.split(".");
+  const plain = parts.slice(0, DEEPEST).map((part) => part.replace(/\[.*$/, ""));
+  for (let end = plain.length; end > 0; end -= 1) {
+    const v1 = names.get(plain.slice(0, end).join("."));
+    if (v1 === undefined) continue;
+    const renamed = v1.split(".").map((name, index) => `${name}${parts[index]?.slice(plain[index]?.length)}`);
+    return [...renamed, ...parts.slice(end)].join(".");
   }
   return field;
 }
 
 /** Only the `Invalid argument: NAME:` prefix holds a name; free text is left alone. */
 function v1Message(message: string, names: FieldNames): string {
-  const match = /^(Invalid argument: )([A-Za-z0-9_.]+)(:)/.exec(message);
+  const match = /^(Invalid argument: )([A-Za-z0-9_.[\]]+)(:)/.exec(message);
   if (match === null) return message;
   const [whole, prefix = "", name = "", colon = ""] = match;
   return `${prefix}${v1Field(name, names)}${colon}${message.slice(whole.length)}`;

@@ -19,7 +19,10 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   "if-range",
   "if-unmodified-since",
   "range",
+  "repr-digest",
+  "x-http-method",
   "x-http-method-override",
+  "x-method-override",
 ]);
 
 /** Conditions that a write must not lose. */
@@ -32,12 +35,14 @@ const NOT_GIVEN_BACK: ReadonlySet<string> = new Set([
   "content-digest",
   "content-encoding",
   "content-length",
+  "content-location",
   "content-md5",
   "content-range",
   "digest",
   "etag",
   "keep-alive",
   "last-modified",
+  "repr-digest",
   "trailer",
   "transfer-encoding",
 ]);
