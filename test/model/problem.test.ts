@@ -1,0 +1,106 @@
+/** Does every refusal of carryover's own look the same to a client, and hide what is not the client's business? */
+import { describe, expect, test } from "vitest";
+import { PROBLEMS, Problem, type ProblemReason, problemBody } from "../../src/model/problem.ts";
+import { httpOfRpc } from "../../src/model/status.ts";
+
+const reasons = Object.keys(PROBLEMS) as ProblemReason[];
+
+describe.each(reasons)("%s", (reason) => {
+  const problem = new Problem(reason, "what was wrong", { cause: new Error("10.0.0.1 token hunter2") });
+
+  test("is an error status with a code", () => {
+    expect(problem.http).toBeGreaterThanOrEqual(400);
+    expect(problem.http).toBeLessThan(600);
+    expect(problem.code).toBeGreaterThan(0);
+    expect(problem.code).toBeLessThanOrEqual(16);
+    // 4xx: the client's doing; 5xx: not. The code agrees with that.
+    expect(Math.floor(problem.http / 100) === 5).toBe([501, 502, 503, 504, 500].includes(problem.http));
+  });
+
+  test("has the shape of the API's errors, and says nothing of its cause", () => {
+    const body = problemBody(problem);
+    expect(body).not.toMatch(/10\.0\.0\.1|hunter2/);
+    expect(JSON.parse(body)).toEqual({
+      code: problem.code,
+      message: "what was wrong",
+      details:
+        reason === "METHOD_NOT_ALLOWED"
+          ? []
+          : [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain: "carryover", metadata: {} }],
+    });
+  });
+});
+
+test("an error of a code that clients retry is one that they may retry", () => {
+  for (const reason of reasons) {
+    const { http, code } = PROBLEMS[reason];
+    if (code === 14) expect([502, 503]).toContain(http);
+    if (http === 503) expect(code).toBe(14);
+    if (http === 504) expect(code).toBe(4);
+  }
+});
+
+test("wrong fields and small facts are shown", () => {
+  const problem = new Problem("INVALID_BODY", "m", {
+    fieldViolations: [{ field: "name", description: "d" }],
+    metadata: { limit: "3" },
+    retryAfter: 2,
+  });
+  expect(JSON.parse(problemBody(problem)).details).toEqual([
+    {
+      "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+      reason: "INVALID_BODY",
+      domain: "carryover",
+      metadata: { limit: "3" },
+    },
+    { "@type": "type.googleapis.com/google.rpc.BadRequest", fieldViolations: [{ field: "name", description: "d" }] },
+  ]);
+  expect(problem.retryAfter).toBe(2);
+});
+
+describe("any thrown thing", () => {
+  test.each([new Error("secret"), "secret", undefined, null, { message: "secret" }])(
+    "%j becomes an internal error that hides it",
+    (thrown) => {
+      const problem = Problem.from(thrown);
+      expect([problem.reason, problem.http, problem.code, problem.message]).toEqual([
+        "INTERNAL",
+        500,
+        13,
+        "internal error",
+      ]);
+      expect(problemBody(problem)).not.toContain("secret");
+      if (thrown !== undefined) expect(problem.cause).toBe(thrown);
+    },
+  );
+
+  test("that is a Problem stays the same one", () => {
+    const problem = new Problem("OVERLOADED", "m");
+    expect(Problem.from(problem)).toBe(problem);
+  });
+});
+
+test.each([
+  [0, 200],
+  [1, 499],
+  [2, 500],
+  [3, 400],
+  [4, 504],
+  [5, 404],
+  [6, 409],
+  [7, 403],
+  [8, 429],
+  [9, 400],
+  [10, 409],
+  [11, 400],
+  [12, 501],
+  [13, 500],
+  [14, 503],
+  [15, 500],
+  [16, 401],
+  [17, 500],
+  [-1, 500],
+  [1.5, 500],
+])("RPC code %s is HTTP %i", (code, http) => {
+  expect(httpOfRpc(code)).toBe(http);
+});
