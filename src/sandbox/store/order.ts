@@ -1,7 +1,12 @@
 /** In which order does a list come? (Specification section 4: `order_by`; storage names such as `created_at`.) */
-import { member } from "../../model/json.ts";
+import { type JsonObject, member } from "../../model/json.ts";
 import { invalid } from "../refusal.ts";
-import type { StoredRecord } from "./collection.ts";
+
+/** What can be put in order: the part of a record that an order looks at. */
+export interface Sortable {
+  readonly uid: string;
+  readonly value: JsonObject;
+}
 
 /** A total order: ties are broken by ascending uid. */
 export interface Order {
@@ -10,9 +15,9 @@ export interface Order {
   /** True for plain ascending uid, which the store keeps anyway. */
   readonly byUid: boolean;
   /** The text a record is sorted by. */
-  readonly key: (record: StoredRecord) => string;
+  readonly key: (record: Sortable) => string;
   readonly descending: boolean;
-  readonly compare: (a: StoredRecord, b: StoredRecord) => number;
+  readonly compare: (a: Sortable, b: Sortable) => number;
 }
 
 /** What `order_by` may name, and which field of v2 that is. */
@@ -43,7 +48,7 @@ export function parseOrder(text: string): Order {
   }
   const descending = direction === "desc";
   const byUid = json === "uid" && !descending;
-  const key = (record: StoredRecord) => sortText(record, json);
+  const key = (record: Sortable) => sortText(record, json);
   const order: Order = {
     name: `${json} ${direction}`,
     byUid,
@@ -54,7 +59,7 @@ export function parseOrder(text: string): Order {
   return order;
 }
 
-function sortText(record: StoredRecord, json: string): string {
+function sortText(record: Sortable, json: string): string {
   const value = member(record.value, json);
   return typeof value === "string" ? value : JSON.stringify(value ?? "");
 }
