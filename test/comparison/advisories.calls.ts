@@ -5,23 +5,9 @@ import { at, type Call, get, idOf, type Scenario, type Seen } from "./call.ts";
 const ADVISORIES = "/vulnerabilities/v1/advisories";
 const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
 
-/**
- * The filter that leaves out the advisories with an event that v2 has no name for: no translation could show it.
- * What becomes of those is told by `beyond-v2.test.ts`.
- */
-const held = ({ known }: Seen): string =>
-  known
-    .advisoriesOfV2()
-    .map((id) => `&advisory_ids=${id}`)
-    .join("");
-
 /** A page: its records come in the documented order. */
 function page(name: string, path: Call["path"], extra: Partial<Call> = {}): Call {
-  const full = (seen: Seen) => {
-    const text = typeof path === "string" ? path : path(seen);
-    return /[?&]advisory_?ids=/i.test(text) ? text : `${text}${text.includes("?") ? "" : "?"}${held(seen)}`;
-  };
-  return get(name, full, 200, { ordered: true, ...extra });
+  return get(name, path, 200, { ordered: true, ...extra });
 }
 
 /** The token that leads on from the page that `call` got. Each side minted its own. */

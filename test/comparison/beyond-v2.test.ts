@@ -48,7 +48,7 @@ describe("a write that v2 cannot hold is refused, and nothing is written", () =>
 describe("what a read and a replace can still do", () => {
   let pair: Pair;
   beforeAll(async () => {
-    pair = await startPair(startCarryover);
+    pair = await startPair(startCarryover, { beyondV2: true });
   });
   afterAll(() => pair.close());
   const both = async (call: Call): Promise<[native: Json, carried: Json]> => {

@@ -19,8 +19,6 @@ export interface Known {
   readonly elsewhere: string;
   /** An identity with a claim match and with a company, which v1 cannot see. */
   readonly identityOfCompany: () => string;
-  /** The `advisoryId` of every advisory without an event of the one kind that v2 has no name for. */
-  readonly advisoriesOfV2: () => string[];
   /** The id of the built-in role of this name: `viewer`, `editor`, `owner`. */
   readonly role: (name: string) => string;
 }

@@ -34,8 +34,6 @@ export interface Pair {
   close(): Promise<void>;
 }
 
-/** A member of the one kind of advisory event that v2 has no name for. */
-const V1_ONLY_EVENT = '"previousLocation":';
 const START = Date.parse("2026-03-01T08:00:00.000Z");
 const SECOND = 1000;
 
@@ -119,7 +117,7 @@ function bytes(body: Json | Uint8Array): Uint8Array {
 /** What every side knows of the seed. */
 export function knownOf(sandbox: Sandbox): Known {
   const { rootGroup, otherRootGroup, someGroup, emptyGroup } = sandbox.wellKnown;
-  const { roles, identities, advisories } = sandbox.snapshot();
+  const { roles, identities } = sandbox.snapshot();
   return {
     root: rootGroup,
     parent: someGroup,
@@ -130,11 +128,6 @@ export function knownOf(sandbox: Sandbox): Known {
         identities.find((one) => one["company"] && one["claimMatch"]),
         "an identity of a company",
       ),
-    advisoriesOfV2() {
-      const held = advisories.filter((one) => !JSON.stringify(one).includes(V1_ONLY_EVENT));
-      if (held.length === advisories.length) throw new Error("the seed has no advisory event that only v1 knows");
-      return held.map((one) => String(one["advisoryId"]));
-    },
     role(name) {
       return uidOf(
         roles.find((role) => role["name"] === name && !String(role["uid"]).includes("/")),
