@@ -55,6 +55,8 @@ interface RowNames {
   readonly from?: readonly string[];
   /** Absent when unset: a oneof member or an optional field. Without it an unset member shows its zero. */
   readonly presence?: "explicit";
+  /** v2 cannot tell unset from zero where v1 could: its zero is shown as unset. Only with explicit presence. */
+  readonly absentZero?: true;
   /** At most one member of the same name is set. */
   readonly oneof?: string;
 }
@@ -120,17 +122,22 @@ export interface Join {
   /** Dotted v2 path of the other record's uid in this record. */
   readonly by: string;
   /** The whole other record in its v1 shape, or one v2 member of it. */
-  readonly take: "record" | { readonly member: string; readonly kind: ScalarKind };
+  readonly take: "record" | { readonly member: string };
   /**
    * When the other record cannot be read: `error` fails the request; `reduced` shows what this record holds of it at
-   * `reduced` (a v2 member in the other resource's reduced form); `zero` shows the zero. Counted.
+   * `reduced` (a v2 member in the other resource's reduced form); `zero` shows the zero; `own` shows what this record
+   * itself holds under the same name. Counted.
    */
-  readonly missing: "error" | "zero" | { readonly reduced: string };
+  readonly missing: "error" | "zero" | "own" | { readonly reduced: string };
+  /** `list` (default): batches of uids by the other resource's list; `get`: one Get each, for what its list leaves out. */
+  readonly read?: "list" | "get";
+  /** v2 member of this record without which there is nothing to be read. */
+  readonly when?: string;
 }
 
 /**
  * A member of a v1 list envelope. `fromQuery`: v2 has nothing like it; it repeats the first of these request parameters
- * (snake_case) that the client sent.
+ * (snake_case) that the client sent, else the parent of the first record.
  */
 export type EnvelopeRow = Row & { readonly fromQuery?: readonly string[] };
 

@@ -42,6 +42,8 @@ export interface SandboxOptions {
   readonly audience?: string;
   /** Largest request body in bytes. Default 4 MiB. */
   readonly maxBodyBytes?: number;
+  /** Also seeds what only v1 has a word for (an event that says where a component moved); no v2 answer holds it. Default false. */
+  readonly beyondV2?: boolean;
   /** How many calls `requests` remembers. Default 10,000. */
   readonly logSize?: number;
   /** Wraps the in-process and the listening sandbox alike, for any other fault. */
@@ -72,6 +74,7 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
     maskSpelling: "both",
     shadowedProviderList: false,
     churnEveryPages: 0,
+    beyondV2: false,
     maxBodyBytes: 4 * 1024 * 1024,
     logSize: 10_000,
     ...options,

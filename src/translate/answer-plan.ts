@@ -32,12 +32,13 @@ function objectPlan(
   for (const name of v2Only) members.set(name, { drop: true });
   const insert: Insert[] = [];
   const reshaped: Reshaped[] = [];
-  const readTwice = readByOthers(rows);
+  const readTwice = readByOthers(rows, joins);
   for (const row of rows) {
     const value = valuePlan(row, label === "" ? row.v1 : `${label}.${row.v1}`, options);
     // Rows of a message that are read from outside it are the business of the record, not of the message.
+    const unclear = row.absentZero === true;
     const elsewhere = row.from !== undefined || hasDistantMembers(row) || (row.v2 !== null && readTwice.has(row.v2));
-    if (label === "" && (elsewhere || joins.some((join) => join.v1 === row.v1))) {
+    if (unclear || (label === "" && (elsewhere || joins.some((join) => join.v1 === row.v1)))) {
       reshaped.push({ row, value });
       continue;
     }
@@ -59,10 +60,10 @@ function hasDistantMembers(row: Row): boolean {
   return row.kind === "message" && row.list !== true && row.rows.some(({ from }) => from !== undefined);
 }
 
-/** v2 members that v1 shows under more than one name. */
-function readByOthers(rows: readonly Row[]): ReadonlySet<string> {
+/** v2 members that v1 shows under more than one name, or that a join looks at too. */
+function readByOthers(rows: readonly Row[], joins: readonly Join[]): ReadonlySet<string> {
   const seen = new Set<string>();
-  const twice = new Set<string>();
+  const twice = new Set<string>(joins.map(({ by }) => rootOf(by)));
   for (const { v2, from } of rows) {
     for (const name of from?.map(rootOf) ?? (v2 === null ? [] : [v2])) {
       if (seen.has(name)) twice.add(name);
@@ -95,8 +96,8 @@ function enumPlan(table: EnumTable): EnumPlan {
   return { kind: "enum", names, numbers };
 }
 
-/** What v1 showed for an unset member, as JSON text; undefined for times, which are never made up. */
-export function zeroText(row: Row): string | undefined {
+/** What v1 showed for an unset member, as JSON text: of messages, and so of times, that is null. No value is ever made up. */
+export function zeroText(row: Row): string {
   if (row.kind === "map") return "{}";
   if (row.list === true) return "[]";
   switch (row.kind) {
@@ -113,10 +114,9 @@ export function zeroText(row: Row): string | undefined {
     case "enum":
       return JSON.stringify(row.values.values.find(([v1, number]) => v1 !== null && number === 0)?.[0] ?? "");
     case "message":
-      return "null";
     case "timestamp":
     case "duration":
-      return undefined;
+      return "null";
     default:
       return row satisfies never;
   }

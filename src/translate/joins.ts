@@ -49,7 +49,8 @@ export function createJoinReader(joins: readonly CompiledJoin[], headers: Header
     const already = setOf(asked, compiled.other.name);
     const missing = uids.filter((uid) => !already.has(uid));
     for (const uid of missing) already.add(uid);
-    return inParallel(batches(missing), async (batch) => {
+    const read = compiled.join.read === "get" ? readOne : readBatch;
+    return inParallel(compiled.join.read === "get" ? missing.map((uid) => [uid]) : batches(missing), async (batch) => {
       reads += 1;
       if (reads > MAX_READS) {
         throw new Problem(
@@ -60,7 +61,7 @@ export function createJoinReader(joins: readonly CompiledJoin[], headers: Header
           },
         );
       }
-      return readBatch(compiled, batch, headers, tools, known);
+      return read(compiled, batch, headers, tools, known);
     });
   }
 
@@ -96,9 +97,14 @@ function neededBy(join: Join, nodes: readonly Node[]): Map<string, Node> {
   const needed = new Map<string, Node>();
   for (const node of nodes) {
     const by = nodeAt(node, join.by);
+    if (join.when !== undefined && isUnset(nodeAt(node, join.when))) continue;
     if (by?.kind === "string" && by.value !== "" && !needed.has(by.value)) needed.set(by.value, node);
   }
   return needed;
+}
+
+function isUnset(node: Node | undefined): boolean {
+  return node === undefined || node.kind === "null";
 }
 
 /** The v1 JSON that a join puts into a record; undefined leaves it to the record's own zero, or to its error. */
@@ -136,6 +142,20 @@ function batches(uids: readonly string[]): string[][] {
   }
   if (current.length > 0) all.push(current);
   return all;
+}
+
+/** One record by a Get: some members are in no list. */
+async function readOne(
+  compiled: CompiledJoin,
+  [uid = ""]: readonly string[],
+  headers: HeaderList,
+  tools: Tools,
+  into: Map<string, Uint8Array>,
+): Promise<ApiResponse | undefined> {
+  const target = `${compiled.path}/${uid}`;
+  const response = await tools.send({ method: "GET", target, headers: readHeaders(headers) });
+  if (response.status === 200) into.set(uid, response.body);
+  return response.status === 200 || response.status === 403 || response.status === 404 ? undefined : response;
 }
 
 /** One batch by the list's own uid filter; its pages are followed until every uid was seen or the list ends. */

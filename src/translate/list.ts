@@ -42,8 +42,8 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
   return async (request, tools) => {
     const query = readListQuery(request.match.query, operation.filters);
     if (query.unknown.length > 0) tools.exchange.notes.push("query-unknown");
-    const envelope = envelopeText(operation, new Map(), request);
-    if (query.empty) return answerWith(NO_ANSWER, 200, joinChunks([], envelope));
+    const envelope = (uids: readonly string[]) => envelopeText(operation, wholeOf(uids), request, uids);
+    if (query.empty) return answerWith(NO_ANSWER, 200, joinChunks([], envelope([])));
     if (query.get !== undefined) return listOfOne(query.get, query, { path, show, parts, envelope }, request, tools);
     if (resource.list === "paged") return answerPaged(operation, query, { path, parts, pages }, request, tools);
 
@@ -96,6 +96,11 @@ function joinChunks(chunks: readonly Uint8Array[], rest: string): Uint8Array {
   return Buffer.concat(parts);
 }
 
+/** What v2 would say of a page that holds the whole list (specification section 2, list envelope). */
+function wholeOf(uids: readonly string[]): ReadonlyMap<string, string> {
+  return new Map([["totalCount", String(uids.length)]]);
+}
+
 /** What is proved about the list, for the client to see (design section 10). */
 function listHeader(list: DrainedList): HeaderList {
   return [["carryover-list", `witness=${list.witness}; pages=${list.pages}; records=${list.records}`]];
@@ -105,7 +110,7 @@ interface OneParts {
   readonly path: string;
   readonly show: Show;
   readonly parts: Parts;
-  readonly envelope: string;
+  readonly envelope: (uids: readonly string[]) => string;
 }
 
 async function listOfOne(
@@ -118,11 +123,11 @@ async function listOfOne(
   const response = await tools.send({ method: "GET", target: `${path}/${uid}`, headers: readHeaders(request.headers) });
   if (isTypedRefusal(response, NOT_THERE)) {
     tools.exchange.notes.push("id-filter-empty");
-    return answerWith(NO_ANSWER, 200, joinChunks([], envelope));
+    return answerWith(NO_ANSWER, 200, joinChunks([], envelope([])));
   }
   if (response.status !== 200) return errorAnswer(response, parts.names);
   const shown = await show.one(response.body, request, tools);
   if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
-  const records = keepsRecord(response.body, uid, query) ? [shown.bytes] : [];
-  return answerWith(response, 200, joinChunks(records, envelope));
+  if (!keepsRecord(response.body, uid, query)) return answerWith(response, 200, joinChunks([], envelope([])));
+  return answerWith(response, 200, joinChunks([shown.bytes], envelope([uid])));
 }

@@ -2,6 +2,7 @@
 import type { PageResult } from "../json/rewrite.ts";
 import type { ApiResponse } from "../model/message.ts";
 import type { EnvelopeRow, Operation } from "../model/resource.ts";
+import { parentOf } from "../model/uid.ts";
 import { zeroText } from "./answer-plan.ts";
 import { errorAnswer } from "./error.ts";
 import { answerWith, readHeaders } from "./headers.ts";
@@ -33,24 +34,33 @@ export async function answerPaged(
   if (response.status !== 200) return errorAnswer(response, parts.names);
   const page = readUpstream(() => pages(response.body));
   noteReports(page.reports, tools);
-  const rest = envelopeText(operation, page.scalars, request);
+  const rest = envelopeText(operation, page.scalars, request, page.keys);
   const body = Buffer.concat([Buffer.from('{"items":['), page.bytes, Buffer.from(`]${rest}}`)]);
   return answerWith(response, 200, body);
 }
 
-/** What stands behind the items in v1's envelope: `,"name":value` for each member. `scalars`: what v2's page says. */
+/**
+ * What stands behind the items in v1's envelope: `,"name":value` for each member. `scalars`: what v2's page says; `keys`:
+ * the uids of its records.
+ */
 export function envelopeText(
   operation: Operation & { readonly kind: "list" },
   scalars: PageResult["scalars"],
   request: V1Request,
+  keys: readonly string[],
 ): string {
   const asked = askedFor(request.match.query);
-  return (operation.envelope ?? []).map((row) => envelopeMember(row, scalars, asked)).join("");
+  // Asked for no group in particular: the one that the page begins with.
+  const owner = keys[0] === undefined ? undefined : parentOf(keys[0]);
+  return (operation.envelope ?? [])
+    .map((row) => envelopeMember(row, row.v2 === null ? (fromQuery(row, asked) ?? owner) : scalars.get(row.v2)))
+    .join("");
 }
 
+type Scalar = ReturnType<PageResult["scalars"]["get"]>;
+
 /** One member; nothing for an optional one that v2 did not send. */
-function envelopeMember(row: EnvelopeRow, scalars: PageResult["scalars"], asked: ReadonlyMap<string, string>): string {
-  const value = row.v2 === null ? fromQuery(row, asked) : scalars.get(row.v2);
+function envelopeMember(row: EnvelopeRow, value: Scalar): string {
   const zero = row.presence === "explicit" ? undefined : zeroText(row);
   // 64-bit integers are texts in both versions; a number says the same.
   const shown = typeof value === "number" && row.kind === "int64" ? String(value) : value;

@@ -62,11 +62,23 @@ export function readListQuery(query: string, filters: readonly Filter[]): ListQu
   const inOrder = [...filters].sort((a, b) => Number(a.use === "parent") - Number(b.use === "parent"));
   for (const filter of inOrder) applyFilter(filter, given.get(filter) ?? [], state);
   const [listOnly] = state.listOnly;
-  if (state.get !== undefined && listOnly !== undefined) {
-    throw invalidFilter(listOnly, `cannot be combined with the one record ${state.get}`);
-  }
+  if (state.get !== undefined && listOnly !== undefined) askByList(state.get, listOnly, state, filters);
   return state;
 }
+
+/** The one record by v2's list, because a Get cannot apply `listOnly`; only where that list takes uids. */
+function askByList(uid: string, listOnly: string, state: QueryState, filters: readonly Filter[]): void {
+  if (!filters.some((filter) => filter.use === "send" && filter.v2 === UIDS)) {
+    throw invalidFilter(listOnly, `cannot be combined with the one record ${uid}`);
+  }
+  if (!state.params.some((param) => param.startsWith(`${UIDS}=`)))
+    state.params.push(`${UIDS}=${encodeURIComponent(uid)}`);
+  state.keyTests.push((key) => key === uid);
+  state.get = undefined;
+}
+
+/** v2's list parameter for records of given uids. */
+const UIDS = "uidp.ids";
 
 class QueryState implements ListQuery {
   readonly params: string[] = [];

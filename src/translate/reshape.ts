@@ -34,27 +34,28 @@ type Trees = ReadonlyMap<string, Node>;
 /** Builds one v1 member; undefined when the record holds nothing for it. */
 type Build = (trees: Trees) => Uint8Array | string | undefined;
 
-/** `zeroOf`: JSON text of a row's zero, undefined for times. */
+/** `zeroOf`: JSON text of a row's zero. */
 export function reshape(
   reshaped: readonly Reshaped[],
   joins: readonly Join[],
   joined: Joined | undefined,
-  zeroOf: (row: Row) => string | undefined,
+  zeroOf: (row: Row) => string,
 ): Reshape {
   const captures = new Set<string>();
   const builds = reshaped.map(({ row, value }): readonly [Row, Build] => {
     for (const path of allPaths(row)) captures.add(rootOf(path));
     const join = joins.find((candidate) => candidate.v1 === row.v1);
     if (join === undefined) return [row, builder(row, value, zeroOf)];
+    if (join.when !== undefined) captures.add(join.when);
     captures.add(rootOf(join.by));
     if (typeof join.missing === "object") captures.add(join.missing.reduced);
-    return [row, (trees) => fromJoin(join, trees, joined)];
+    return [row, joinBuilder(join, row, value, joined)];
   });
   const finish: Finish = (captured, emit) => {
     const trees = new Map<string, Node>();
     for (const [name, raw] of captured) trees.set(name, parseTree(raw, { surrogates: "pass" }));
     for (const [row, build] of builds) {
-      const shown = build(trees) ?? (row.presence === "explicit" ? undefined : (zeroOf(row) ?? nullOf(trees, row)));
+      const shown = build(trees) ?? (row.presence === "explicit" ? undefined : zeroOf(row));
       if (shown !== undefined) emit(row.v1, shown);
     }
   };
@@ -71,17 +72,22 @@ function pathsOf(row: Row): readonly string[] {
   return row.from ?? (row.v2 === null ? [] : [row.v2]);
 }
 
-function builder(row: Row, value: ValuePlan, zeroOf: (row: Row) => string | undefined): Build {
+/** Zeros other than the empty string, which counts as not there anyway. */
+const ZEROS: ReadonlySet<string> = new Set(["0", '"0"', "false"]);
+
+function builder(row: Row, value: ValuePlan, zeroOf: (row: Row) => string): Build {
   const rewrite = value === "copy" ? undefined : createValueRewriter(value);
   return (trees) => {
     const raw = pick(trees, pathsOf(row));
+    if (raw !== undefined && row.absentZero === true && ZEROS.has(Buffer.from(raw).toString("latin1")))
+      return undefined;
     if (raw === undefined) return row.kind === "message" ? rebuild(row.rows, trees, zeroOf) : undefined;
     return rewrite === undefined ? raw : rewrite(raw).bytes;
   };
 }
 
 /** A message that v2 left out, from what the record says of it elsewhere; undefined when it says nothing. */
-function rebuild(rows: readonly Row[], trees: Trees, zeroOf: (row: Row) => string | undefined): string | undefined {
+function rebuild(rows: readonly Row[], trees: Trees, zeroOf: (row: Row) => string): string | undefined {
   let known = false;
   const members = rows.flatMap((row) => {
     const raw = row.from === undefined ? undefined : pick(trees, row.from);
@@ -90,11 +96,6 @@ function rebuild(rows: readonly Row[], trees: Trees, zeroOf: (row: Row) => strin
     return text === undefined ? [] : [`${JSON.stringify(row.v1)}:${text}`];
   });
   return known ? `{${members.join(",")}}` : undefined;
-}
-
-/** A time that v2 shows as null is null in v1 as well; one that v2 does not show is not made up. */
-function nullOf(trees: Trees, row: Row): string | undefined {
-  return pathsOf(row).some((path) => atPath(trees, path)?.kind === "null") ? "null" : undefined;
 }
 
 /** The first value along `paths` that is there, not null and not an empty string. */
@@ -112,7 +113,17 @@ function atPath(trees: Trees, path: string): Node | undefined {
   return root === path ? trees.get(root) : nodeAt(trees.get(root), path.slice(root.length + 1));
 }
 
+/** A whole record comes in its v1 form; one member of it as v2 has it. */
+function joinBuilder(join: Join, row: Row, value: ValuePlan, joined: Joined | undefined): Build {
+  const rewrite = value === "copy" || join.take === "record" ? undefined : createValueRewriter(value);
+  return (trees) => {
+    const raw = fromJoin(join, trees, joined) ?? (join.missing === "own" ? pick(trees, pathsOf(row)) : undefined);
+    return raw === undefined || rewrite === undefined ? raw : rewrite(raw).bytes;
+  };
+}
+
 function fromJoin(join: Join, trees: Trees, joined: Joined | undefined): Uint8Array | undefined {
+  if (join.when !== undefined && pick(trees, [join.when]) === undefined) return undefined;
   const by = atPath(trees, join.by);
   const uid = by?.kind === "string" ? by.value : "";
   const found = joined?.get(join.v1)?.get(uid);

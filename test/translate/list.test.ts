@@ -281,11 +281,12 @@ describe("an id filter", () => {
   });
 
   test.each(["text=a", "exclude_old=true", "page_token=t"])(
-    "is refused beside %s, which only a list can apply",
+    "is asked of the list by its uid beside %s, which only a list can apply",
     async (query) => {
-      const problem = await problemOf(run(THINGS, "list", { query: `id=a/b&${query}`, answer: getIt }));
-      expect(problem.reason).toBe("INVALID_FILTER");
-      expect(problem.message).toContain(query.split("=")[0]);
+      const both = { things: [{ uid: "a/b" }, { uid: "c" }] };
+      const { body, sent } = await run(THINGS, "list", { query: `id=a/b&${query}`, answer: () => json(200, both) });
+      expect(sent[0]?.target).toContain("uidp.ids=a%2Fb");
+      expect((body as { items: { id: string }[] }).items.map(({ id }) => id)).toEqual(["a/b"]);
     },
   );
 
@@ -333,14 +334,14 @@ describe("a list that v1 paged", () => {
 
   test("keeps its envelope for an id filter, found or not", async () => {
     const found = await run(paged, "list", { query: "id=a", answer: () => json(200, { uid: "a" }) });
-    expect(found.body).toEqual({ items: [{ id: "a", name: "" }], id: "", nextPageToken: "" });
+    expect(found.body).toEqual({ items: [{ id: "a", name: "" }], id: "", nextPageToken: "", totalCount: "1" });
     const missing = await run(paged, "list", {
       query: "id=a&uidp.children_of=b",
       answer: () => json(404, { code: 5, message: "", details: [errorInfo] }),
     });
-    expect(missing.body).toEqual({ items: [], id: "b", nextPageToken: "" });
+    expect(missing.body).toEqual({ items: [], id: "b", nextPageToken: "", totalCount: "0" });
     const never = await run(paged, "list", { query: "id=.." });
-    expect(never.body).toEqual({ items: [], id: "", nextPageToken: "" });
+    expect(never.body).toEqual({ items: [], id: "", nextPageToken: "", totalCount: "0" });
   });
 
   test("answers v2's refusal and refuses what is no page", async () => {

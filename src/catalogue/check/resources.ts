@@ -88,9 +88,10 @@ function checkOperation(own: Resource, operation: Operation, all: ReadonlyMap<st
   const joins = operation.kind === "list" || operation.kind === "get" ? (operation.joins ?? []) : [];
   checkShape(operation.answer, new Set(joins.map((join) => join.v1)), report);
   checkJoins(joins, own, all, report);
-  for (const { v1 } of joins) {
+  for (const { v1, missing } of joins) {
     const row = operation.answer.rows.find((each) => each.v1 === v1);
-    if (row?.v2 !== null || row.access !== "output") {
+    // One that falls back on the record's own member has it under that name.
+    if ((row?.v2 !== null && missing !== "own") || row?.access !== "output") {
       report(v1, 'a join fills it; give it a row with `v2: null` and `access: "output"`');
     }
   }

@@ -2,7 +2,7 @@
 import type { Row } from "../../model/resource.ts";
 
 /**
- * Every record shows both when v2 sends them; a time that v2 does not send is not made up. The specification says this of
+ * Every record shows both when v2 sends them; what v2 does not send is not there (so: explicit presence). The specification says this of
  * all resources, also of those whose known v1 messages had no times (groups, roles, identity providers, associations).
  */
 export const createdAt = {
@@ -10,6 +10,7 @@ export const createdAt = {
   v2: "createTime",
   kind: "timestamp",
   access: "output",
+  presence: "explicit",
 } as const satisfies Row;
 
 export const updatedAt = {
@@ -17,6 +18,7 @@ export const updatedAt = {
   v2: "updateTime",
   kind: "timestamp",
   access: "output",
+  presence: "explicit",
 } as const satisfies Row;
 
 /** Both, for records that have no further time. */

@@ -88,6 +88,7 @@ export default {
       v2: { uid: INVITE, roleUid: ROLE, ttl: "86400s", code: "secret", keyId: "key-1", createTime: CREATED },
       v1: {
         id: INVITE,
+        expiration: null,
         keyId: "key-1",
         role: { id: ROLE, name: "", description: "", capabilities: [] },
         email: "",

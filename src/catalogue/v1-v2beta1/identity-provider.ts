@@ -1,5 +1,5 @@
 /** What does an identity provider look like in v1, and what in v2? (A login service that a group trusts.) */
-import type { EnumTable, Resource, Row, Shape } from "../../model/resource.ts";
+import type { EnumTable, Join, Resource, Row, Shape } from "../../model/resource.ts";
 import { CREATED, ORG, ROLE, UPDATED } from "../shared/sample.ts";
 import { recordTimes } from "../shared/times.ts";
 import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
@@ -87,6 +87,19 @@ const provider: Shape = {
   v2Only: [],
 };
 
+/** v1's lists had the state of the credential: each provider that has any is read once more. */
+const joins: readonly Join[] = [
+  {
+    v1: "scim",
+    resource: "identity-provider",
+    by: "uid",
+    when: "scim",
+    read: "get",
+    take: { member: "scim" },
+    missing: "own",
+  },
+];
+
 export default {
   name: "identity-provider",
   domain: "iam",
@@ -97,7 +110,7 @@ export default {
   list: "drain",
   orderedByUid: true,
   operations: [
-    { kind: "list", name: "list", answer: provider, filters: [idFilter, nameFilter, ...uidpFilters] },
+    { kind: "list", name: "list", answer: provider, joins, filters: [idFilter, nameFilter, ...uidpFilters] },
     { kind: "get", name: "get", answer: provider, extension: true },
     { kind: "native", name: "create", method: "POST", path: "identityProviders/{parent_id=**}" },
     { kind: "native", name: "update", method: "PUT", path: "identityProviders/{id=**}" },

@@ -184,6 +184,7 @@ export default {
         id: IDENTITY,
         name: "robot",
         description: "",
+        lastSeen: null,
         static: {
           issuer: "https://keys.example.com",
           subject: "robot",
@@ -193,7 +194,7 @@ export default {
         },
       },
     },
-    // What v2 leaves out inside a message becomes its zero as well; members of a oneof do not.
+    // What v2 leaves out becomes its zero, inside a message as well (null of a time); members of a oneof do not.
     {
       of: "answer",
       operation: "list",
@@ -207,14 +208,21 @@ export default {
         id: IDENTITY,
         name: "robot",
         description: "",
-        static: { issuer: "https://keys.example.com", subject: "robot", issuerKeys: "", audiences: [] },
+        lastSeen: null,
+        static: {
+          issuer: "https://keys.example.com",
+          subject: "robot",
+          issuerKeys: "",
+          expiration: null,
+          audiences: [],
+        },
       },
     },
     {
       of: "answer",
       operation: "list",
       v2: { uid: IDENTITY, name: "ingest", description: "", servicePrincipal: "SERVICE_PRINCIPAL_INGESTER" },
-      v1: { id: IDENTITY, name: "ingest", description: "", servicePrincipal: "INGESTER" },
+      v1: { id: IDENTITY, name: "ingest", description: "", lastSeen: null, servicePrincipal: "INGESTER" },
     },
     {
       of: "answer",
@@ -229,6 +237,7 @@ export default {
         id: IDENTITY,
         name: "lambda",
         description: "",
+        lastSeen: null,
         awsIdentity: { awsAccount: "123456789012", arnPattern: "^arn:aws:", userId: "AIDA" },
       },
     },

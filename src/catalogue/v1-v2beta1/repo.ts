@@ -129,7 +129,7 @@ const repo: Shape = {
     },
     // v1's own word for it was v2's already; it stays, beside the one that all records have.
     { v1: "createTime", v2: "createTime", kind: "timestamp", access: "output" },
-    { v1: "createdAt", v2: null, from: ["createTime"], kind: "timestamp", access: "output" },
+    { v1: "createdAt", v2: null, from: ["createTime"], kind: "timestamp", access: "output", presence: "explicit" },
     {
       v1: "activeTags",
       v2: "activeTags",

@@ -33,7 +33,7 @@ const joins: readonly Join[] = [
     v1: "emailUnverified",
     resource: "identity",
     by: "identity.uid",
-    take: { member: "emailUnverified", kind: "string" },
+    take: { member: "emailUnverified" },
     missing: "zero",
   },
 ];

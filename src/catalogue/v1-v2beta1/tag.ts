@@ -14,7 +14,7 @@ const tag: Shape = {
     { v1: "digest", v2: "digest", kind: "string", zero: "" },
     // v1's own word for it stays, beside the one that all records have.
     { v1: "lastUpdated", v2: "updateTime", kind: "timestamp", access: "output" },
-    { v1: "updatedAt", v2: null, from: ["updateTime"], kind: "timestamp", access: "output" },
+    { v1: "updatedAt", v2: null, from: ["updateTime"], kind: "timestamp", access: "output", presence: "explicit" },
     createdAt,
     { v1: "deprecated", v2: "deprecated", kind: "bool", zero: false },
     { v1: "bundles", v2: "bundles", kind: "string", list: true, zero: [], echo: "normalised" },
@@ -82,7 +82,7 @@ export default {
       of: "answer",
       operation: "list",
       v2: { uid: TAG, name: "latest" },
-      v1: { id: TAG, name: "latest", digest: "", deprecated: false, bundles: [] },
+      v1: { id: TAG, name: "latest", digest: "", lastUpdated: null, deprecated: false, bundles: [] },
     },
     {
       of: "filters",

@@ -101,7 +101,7 @@ function seedRest(
   const associations = seedAssociations(build, groups, identities);
   const invites = seedInvites(build, groups, roles);
   const { repos, tags } = seedRegistry(build, groups);
-  const advisories = seedAdvisories(build, groups);
+  const advisories = seedAdvisories(build, groups, context.settings.beyondV2);
   load(context, "identityProviders", "IdentityProvider", providers);
   load(context, "accountAssociations", "AccountAssociation", associations);
   load(context, "groupInvites", "GroupInvite", invites);

@@ -117,11 +117,7 @@ describe("joins", () => {
 
   test.each<[promise: string, join: Partial<Join>, fault: string]>([
     ["of a resource that is not there", { resource: "weed" }, "join bush: there is no resource weed; correct the name"],
-    [
-      "that takes what the other lacks",
-      { take: { member: "leaf", kind: "string" } },
-      "join bush: bush has no v2 member leaf",
-    ],
+    ["that takes what the other lacks", { take: { member: "leaf" } }, "join bush: bush has no v2 member leaf"],
     ["by a member that the record lacks", { by: "leaf.uid" }, "join bush: the record has no v2 member leaf"],
     [
       "reduced to a member that it lacks",
