@@ -205,11 +205,13 @@ describe("advisories", () => {
     }
   });
 
-  test("a moved component is an event of v1 only, and an empty detection is kept", async () => {
-    const v1 = (await ask(sandbox, "GET", `${V1}?event_types=EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED`)).json.items;
-    const moved = v1.flatMap((item: { events: object[] }) => item.events);
-    expect(moved.some((event: object) => Object.hasOwn(event, "componentLocationChanged"))).toBe(true);
+  test("a moved component is an event of v1 only, there when asked for; an empty detection is kept", async () => {
     const query = "event_types=EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED";
+    const isMoved = (event: object) => Object.hasOwn(event, "componentLocationChanged");
+    for (const beyondV2 of [true, false]) {
+      const items = (await ask(createSandbox({ beyondV2 }), "GET", `${V1}?${query}`)).json.items;
+      expect(items.flatMap((item: { events: object[] }) => item.events).some(isMoved)).toBe(beyondV2);
+    }
     expect((await ask(sandbox, "GET", `${V2}?${query}`)).status).toBe(400);
     expect((await ask(sandbox, "GET", `${V2}?page_size=200`)).text).toContain('"detection":{"manual":{}}');
   });
