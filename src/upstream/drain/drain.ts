@@ -23,9 +23,12 @@ export interface DrainParts {
   require(resource: string): Witness;
   /** Milliseconds on a clock that never goes back (`performance.now()`). */
   now(): number;
-  /** Takes a slot for this request's credential and returns how to give it back. Throws `Problem` OVERLOADED. */
+  /**
+   * Takes a slot for this request's credential and returns how to give it back. Throws `Problem` OVERLOADED. Asked for when
+   * a second page is needed: a list of one page costs the platform no more than a Get, and must not wait for long ones.
+   */
   claim(): () => void;
-  /** Called once per drain that got a slot, whatever became of it. `pages` counts every page fetched, for whichever reading. */
+  /** Called once per drain, whatever became of it. `pages` counts every page fetched, for whichever reading. */
   report(facts: ListFacts, notes: readonly DrainNote[]): void;
 }
 
@@ -35,6 +38,8 @@ interface Run {
   gathered: Gathered;
   /** Answers with status 200, those of a first reading that was given up and pages that made no sense included. */
   pages: number;
+  /** Gives the slot back; undefined while none is held. */
+  release: (() => void) | undefined;
 }
 
 const RANK: Readonly<Record<Witness, number>> = { none: 0, count: 1, cover: 2 };
@@ -45,8 +50,7 @@ const RANK: Readonly<Record<Witness, number>> = { none: 0, count: 1, cover: 2 };
  */
 export function createDrain(parts: DrainParts): Drain {
   return async (plan) => {
-    const release = parts.claim();
-    const run: Run = { notes: new Set(), gathered: emptyGathered(), pages: 0 };
+    const run: Run = { notes: new Set(), gathered: emptyGathered(), pages: 0, release: undefined };
     let outcome: ListFacts["outcome"] = "incomplete";
     let witness: Witness = "none";
     try {
@@ -64,7 +68,7 @@ export function createDrain(parts: DrainParts): Drain {
       outcome = OUTCOMES.get(thrown instanceof Problem ? thrown.reason : "INTERNAL") ?? "incomplete";
       throw thrown;
     } finally {
-      release();
+      run.release?.();
       noteOddities(run, plan.keyOrder);
       parts.report({ pages: run.pages, records: run.gathered.shown, witness, outcome }, [...run.notes]);
     }
@@ -91,6 +95,9 @@ async function readWhole(plan: ListPlan, parts: DrainParts, run: Run): Promise<A
     signal: parts.signal,
     limits: parts.limits,
     seconds: () => (parts.now() - start) / 1000,
+    longer: () => {
+      run.release ??= parts.claim();
+    },
   };
   try {
     return await readByCursor(plan, reading, run.gathered);

@@ -12,6 +12,8 @@ export interface Reading {
   readonly limits: DrainLimits;
   /** Seconds since the drain began. */
   seconds(): number;
+  /** Called before every page but the first: takes the drain's slot, once. Throws `Problem` OVERLOADED. */
+  longer(): void;
 }
 
 /** AIP-158 allows empty pages with a token; a platform that sends nothing else must not hold a client for ever. */
@@ -54,6 +56,7 @@ export async function readByCursor(
     if (tokens.has(token)) throw incomplete(plan.resource, "a page token came twice");
     tokens.add(token);
     if (gathered.pages === 1) checkAnnounced(plan.resource, gathered.total ?? 0, reading.limits);
+    reading.longer();
   }
 }
 

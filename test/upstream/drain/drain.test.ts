@@ -1,5 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { type Answer, broken, drained, keysOf, pageOf, planOf, quiet, raw, respond, uidsOf } from "./simulator.ts";
+import {
+  type Answer,
+  broken,
+  drained,
+  keysOf,
+  type Platform,
+  pageOf,
+  planOf,
+  quiet,
+  raw,
+  respond,
+  uidsOf,
+} from "./simulator.ts";
 
 const KEYS = keysOf(40);
 const TEN = { limits: { pageSize: 10 } };
@@ -233,23 +245,36 @@ describe("slots and report", () => {
     const fail = () => {
       throw new Error("boom");
     };
-    for (const platform of [quiet(KEYS), () => raw(500, "{}"), () => raw(200, "<html>"), fail]) {
+    const later =
+      (answer: () => ReturnType<typeof raw>): Platform =>
+      (selector, call) =>
+        call === 0 ? quiet(KEYS)(selector, call) : answer();
+    const platforms = [quiet(KEYS), later(() => raw(500, "{}")), later(() => raw(200, "<html>")), later(fail)];
+    for (const platform of platforms) {
       const outcome = await drained(platform, TEN);
       expect(outcome.claims).toEqual({ taken: 1, released: 1 });
       expect(outcome.facts).toHaveLength(1);
     }
   });
 
-  it("without a slot nothing is sent and nothing reported", async () => {
+  it("a list of one page needs no slot", async () => {
+    const outcome = await drained(quiet(keysOf(3)), TEN);
+    expect(uidsOf(outcome)).toEqual(keysOf(3));
+    expect(outcome.claims).toEqual({ taken: 0, released: 0 });
+  });
+
+  it("without a slot there is no second page", async () => {
     const refuse = new Error("no slot");
     const outcome = await drained(quiet(KEYS), {
+      ...TEN,
       parts: {
         claim: () => {
           throw refuse;
         },
       },
     });
-    expect(outcome).toMatchObject({ error: refuse, requests: [], facts: [] });
+    expect(outcome).toMatchObject({ error: refuse, facts: [{ outcome: "incomplete", pages: 1 }] });
+    expect(outcome.requests).toHaveLength(1);
   });
 
   it("chunks are the bytes of the records as they came, one chunk a page", async () => {
