@@ -75,7 +75,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
       version: catalogue.version,
       unknownRequest: config.unknownFields.request,
       unknownResponse: config.unknownFields.response,
-      insertZeros: true,
+      insertZeros: config.upstream.v2.omitsZeros !== "no",
       mismatch: config.updates.mismatch,
     }),
     upstreams: new Set(upstreams.streams.keys()),

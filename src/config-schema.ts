@@ -96,6 +96,9 @@ const v2 = z.strictObject({
   maskSpelling: oneOf("auto", "camelCase", "snake_case")
     .default("auto")
     .describe("How updateMask names fields; auto learns it from the first refusal"),
+  omitsZeros: oneOf("auto", "yes", "no")
+    .default("auto")
+    .describe("Whether v2 leaves zero values out; then v1's are inserted. auto inserts what is missing"),
   audience: text("expected an audience")
     .meta(form("audience"))
     .optional()
