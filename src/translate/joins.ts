@@ -1,14 +1,15 @@
 /** How are the parts of records read that v2 keeps in other records? (Design: joined records.) */
-import type { ObjectPlan } from "../json/plan.ts";
-import { createPageRewriter, createValueRewriter, type ValueResult } from "../json/rewrite.ts";
+import type { ObjectPlan, Report } from "../json/plan.ts";
+import { createValueRewriter, type ValueResult } from "../json/rewrite.ts";
 import { type Node, parseTree, rawOf } from "../json/tree.ts";
 import type { DrainRefused } from "../model/list.ts";
 import type { ApiResponse, HeaderList } from "../model/message.ts";
-import { Problem } from "../model/problem.ts";
 import type { Join, Resource } from "../model/resource.ts";
-import { readHeaders } from "./headers.ts";
+import { isUid } from "../model/uid.ts";
 import { nodeAt } from "./node.ts";
-import { pagePlan, pageTarget, readPage, readUpstream } from "./pages.ts";
+import { noteReports } from "./note.ts";
+import { createOtherReader } from "./others.ts";
+import { readUpstream } from "./pages.ts";
 import type { Joined } from "./reshape.ts";
 import type { Tools } from "./tools.ts";
 
@@ -24,17 +25,13 @@ export interface CompiledJoin {
   readonly showReduced: (record: Uint8Array) => ValueResult;
 }
 
-/** Most uids in one request: a page of them, and a target that every gateway takes. */
-const BATCH_RECORDS = 200;
-const BATCH_BYTES = 6_000;
-/** Reads at a time, and reads in all, for one request. */
-const PARALLEL = 4;
-const MAX_READS = 600;
-
 /** What the records of one list need, read in batches of distinct uids; kept for the whole request. */
 export interface JoinReader {
-  /** `records`: v2 records, `rec,…,rec`. Gives everything their joins need, or the platform's refusal (401, 429, 5xx). Throws `Problem`. */
-  read(records: Uint8Array): Promise<{ readonly kind: "joined"; readonly joined: Joined } | DrainRefused>;
+  /**
+   * `chunks`: v2 records, each `rec,…,rec`; as many as are at hand, so that batches are full. Gives everything their joins
+   * need, or the platform's refusal (401, 429, 5xx). Throws `Problem`.
+   */
+  read(chunks: readonly Uint8Array[]): Promise<{ readonly kind: "joined"; readonly joined: Joined } | DrainRefused>;
 }
 
 /** A reader for one request: what was read once is not read again. */
@@ -42,46 +39,61 @@ export function createJoinReader(joins: readonly CompiledJoin[], headers: Header
   const found = new Map<string, Map<string, Uint8Array>>(joins.map(({ join }) => [join.v1, new Map()]));
   const records = new Map<string, Map<string, Uint8Array>>();
   const asked = new Map<string, Set<string>>();
-  let reads = 0;
+  const taken = new Map<string, Set<string>>();
+  const note = noteOnce(tools);
+  const readOthers = createOtherReader(headers, tools);
 
   async function fetchOther(compiled: CompiledJoin, uids: readonly string[]): Promise<ApiResponse | undefined> {
     const known = mapOf(records, compiled.other.name);
     const already = setOf(asked, compiled.other.name);
     const missing = uids.filter((uid) => !already.has(uid));
     for (const uid of missing) already.add(uid);
-    const read = compiled.join.read === "get" ? readOne : readBatch;
-    return inParallel(compiled.join.read === "get" ? missing.map((uid) => [uid]) : batches(missing), async (batch) => {
-      reads += 1;
-      if (reads > MAX_READS) {
-        throw new Problem(
-          "DRAIN_TOO_LARGE",
-          `the list needs more than ${MAX_READS} further reads: narrow it with a filter`,
-          {
-            metadata: { limit: String(MAX_READS), unit: "reads" },
-          },
-        );
-      }
-      return read(compiled, batch, headers, tools, known);
-    });
+    return readOthers(compiled.other, compiled.path, compiled.join.read ?? "list", missing, known);
   }
 
   return {
-    async read(chunk) {
-      const nodes = recordsOf(chunk);
-      for (const compiled of joins) {
-        const needed = neededBy(compiled.join, nodes);
-        const refusal = await fetchOther(compiled, [...needed.keys()]);
+    async read(chunks) {
+      const needs = neededBy(joins, chunks);
+      for (const [compiled, needed] of needs) {
+        // What can be no uid is missing: it is never put into a target.
+        const refusal = await fetchOther(compiled, [...needed.keys()].filter(isUid));
         if (refusal !== undefined) return { kind: "refused", response: refusal };
         const target = mapOf(found, compiled.join.v1);
+        const settled = setOf(taken, compiled.join.v1);
         for (const [uid, record] of needed) {
-          if (target.has(uid)) continue;
-          const value = take(compiled, mapOf(records, compiled.other.name).get(uid), record, tools);
+          if (settled.has(uid)) continue;
+          settled.add(uid);
+          const value = take(compiled, mapOf(records, compiled.other.name).get(uid), record, note);
           if (value !== undefined) target.set(uid, value);
         }
       }
       return { kind: "joined", joined: found };
     },
   };
+}
+
+/** What is met in joined records, each thing noted once: the same records are joined again and again. */
+function noteOnce(tools: Pick<Tools, "exchange">): Note {
+  const { exchange } = tools;
+  const known = new Set<string>();
+  return {
+    missing: () => exchange.notes.push("join-missing"),
+    reports(member, reports) {
+      const fresh = reports.filter(({ kind, object, member: name }) => {
+        const id = JSON.stringify([member, kind, object, name]);
+        return !known.has(id) && known.add(id);
+      });
+      noteReports(
+        fresh.map((report) => ({ ...report, object: report.object === "" ? member : `${member}.${report.object}` })),
+        tools,
+      );
+    },
+  };
+}
+interface Note {
+  missing(): void;
+  /** `member`: the v1 member that is filled. */
+  reports(member: string, reports: readonly Report[]): void;
 }
 
 /** The records of a chunk as trees. */
@@ -92,15 +104,22 @@ function recordsOf(chunk: Uint8Array): readonly Node[] {
 const OPEN = Buffer.from("[");
 const CLOSE = Buffer.from("]");
 
-/** Distinct uids with the first record that names each. */
-function neededBy(join: Join, nodes: readonly Node[]): Map<string, Node> {
-  const needed = new Map<string, Node>();
-  for (const node of nodes) {
-    const by = nodeAt(node, join.by);
-    if (join.when !== undefined && isUnset(nodeAt(node, join.when))) continue;
-    if (by?.kind === "string" && by.value !== "" && !needed.has(by.value)) needed.set(by.value, node);
+/** For each join the distinct uids, with the first record that names each. */
+function neededBy(
+  joins: readonly CompiledJoin[],
+  chunks: readonly Uint8Array[],
+): ReadonlyMap<CompiledJoin, ReadonlyMap<string, Node>> {
+  const needs = new Map(joins.map((compiled) => [compiled, new Map<string, Node>()]));
+  for (const chunk of chunks) {
+    for (const node of recordsOf(chunk)) {
+      for (const [{ join }, needed] of needs) {
+        if (join.when !== undefined && isUnset(nodeAt(node, join.when))) continue;
+        const by = nodeAt(node, join.by);
+        if (by?.kind === "string" && by.value !== "" && !needed.has(by.value)) needed.set(by.value, node);
+      }
+    }
   }
-  return needed;
+  return needs;
 }
 
 function isUnset(node: Node | undefined): boolean {
@@ -108,97 +127,27 @@ function isUnset(node: Node | undefined): boolean {
 }
 
 /** The v1 JSON that a join puts into a record; undefined leaves it to the record's own zero, or to its error. */
-function take(
-  compiled: CompiledJoin,
-  other: Uint8Array | undefined,
-  record: Node,
-  tools: Tools,
-): Uint8Array | undefined {
+function take(compiled: CompiledJoin, other: Uint8Array | undefined, record: Node, note: Note): Uint8Array | undefined {
   const { join } = compiled;
   if (other === undefined) {
-    tools.exchange.notes.push("join-missing");
+    note.missing();
     if (typeof join.missing === "string") return undefined;
     const reduced = nodeAt(record, join.missing.reduced);
-    return reduced?.kind === "object" ? compiled.showReduced(rawOf(reduced)).bytes : undefined;
+    return reduced?.kind === "object" ? shown(compiled.showReduced, rawOf(reduced), join, note) : undefined;
   }
-  if (join.take === "record") return compiled.show(other).bytes;
-  const value = nodeAt(parseTree(other, { surrogates: "pass" }), join.take.member);
+  if (join.take === "record") return shown(compiled.show, other, join, note);
+  const { member } = join.take;
+  const value = nodeAt(
+    readUpstream(() => parseTree(other, { surrogates: "pass" })),
+    member,
+  );
   return value === undefined || value.kind === "null" ? undefined : rawOf(value);
 }
 
-function batches(uids: readonly string[]): string[][] {
-  const all: string[][] = [];
-  let current: string[] = [];
-  let bytes = 0;
-  for (const uid of uids) {
-    const size = encodeURIComponent(uid).length + "uidp.ids=&".length;
-    if (current.length >= BATCH_RECORDS || (current.length > 0 && bytes + size > BATCH_BYTES)) {
-      all.push(current);
-      current = [];
-      bytes = 0;
-    }
-    current.push(uid);
-    bytes += size;
-  }
-  if (current.length > 0) all.push(current);
-  return all;
-}
-
-/** One record by a Get: some members are in no list. */
-async function readOne(
-  compiled: CompiledJoin,
-  [uid = ""]: readonly string[],
-  headers: HeaderList,
-  tools: Tools,
-  into: Map<string, Uint8Array>,
-): Promise<ApiResponse | undefined> {
-  const target = `${compiled.path}/${uid}`;
-  const response = await tools.send({ method: "GET", target, headers: readHeaders(headers) });
-  if (response.status === 200) into.set(uid, response.body);
-  return response.status === 200 || response.status === 403 || response.status === 404 ? undefined : response;
-}
-
-/** One batch by the list's own uid filter; its pages are followed until every uid was seen or the list ends. */
-async function readBatch(
-  compiled: CompiledJoin,
-  uids: readonly string[],
-  headers: HeaderList,
-  tools: Tools,
-  into: Map<string, Uint8Array>,
-): Promise<ApiResponse | undefined> {
-  const rewrite = createPageRewriter(pagePlan(compiled.other, "copy"));
-  const params = uids.map((uid) => `uidp.ids=${encodeURIComponent(uid)}`);
-  let token: string | undefined;
-  for (let pages = 0; pages <= uids.length; pages += 1) {
-    const target = pageTarget(compiled.path, params, {
-      size: BATCH_RECORDS,
-      ...(token === undefined ? {} : { token }),
-    });
-    const response = await tools.send({ method: "GET", target, headers: readHeaders(headers) });
-    if (response.status === 403 || response.status === 404) return undefined;
-    if (response.status !== 200) return response;
-    const page = readPage(response, rewrite, [], () => {});
-    page.keys.forEach((uid, index) => {
-      into.set(uid, page.bytes.subarray(page.starts[index], page.ends[index]));
-    });
-    if (page.nextPageToken === "" || uids.every((uid) => into.has(uid))) return undefined;
-    token = page.nextPageToken;
-  }
-  return undefined;
-}
-
-/** Runs `work` on all items, a few at a time; the first refusal ends it. */
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<ApiResponse | undefined>) {
-  const queue = items.values();
-  let refusal: ApiResponse | undefined;
-  const worker = async (): Promise<void> => {
-    for (const item of queue) {
-      if (refusal !== undefined) return;
-      refusal = (await work(item)) ?? refusal;
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(PARALLEL, items.length) }, worker));
-  return refusal;
+function shown(show: CompiledJoin["show"], record: Uint8Array, join: Join, note: Note): Uint8Array {
+  const { bytes, reports } = readUpstream(() => show(record));
+  note.reports(join.v1, reports);
+  return bytes;
 }
 
 function mapOf(maps: Map<string, Map<string, Uint8Array>>, key: string): Map<string, Uint8Array> {

@@ -7,11 +7,12 @@ import { RpcCode } from "../model/status.ts";
 import { errorAnswer, isTypedRefusal } from "./error.ts";
 import { answerWith, readHeaders } from "./headers.ts";
 import { keepsRecord } from "./keep.ts";
+import { noteReports } from "./note.ts";
 import { answerPaged, envelopeText } from "./paged.ts";
 import { pagePlan, pageTarget, readPage } from "./pages.ts";
 import { collectionPath, type Parts } from "./parts.ts";
 import { type ListQuery, readListQuery } from "./query.ts";
-import { createShow, noteReports, type Show } from "./show.ts";
+import { createShow, type Show } from "./show.ts";
 import type { Tools, Translation, V1Request } from "./tools.ts";
 
 export type ListOperation = Operation & { readonly kind: "list" };
@@ -63,26 +64,10 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
     };
     const drained = await tools.drain(plan);
     if (drained.kind === "refused") return errorAnswer(drained.response, parts.names);
-    const shown = show.plan === undefined ? await showChunks(drained, show, request, tools) : drained.chunks;
-    if (!Array.isArray(shown)) return errorAnswer(shown as ApiResponse, parts.names);
-    return answerWith(first ?? NO_ANSWER, 200, joinChunks(shown, ""), listHeader(drained));
+    const shown = await show.chunks?.(request, tools)(drained.chunks);
+    if (shown?.kind === "refused") return errorAnswer(shown.response, parts.names);
+    return answerWith(first ?? NO_ANSWER, 200, joinChunks(shown?.chunks ?? drained.chunks, ""), listHeader(drained));
   };
-}
-
-async function showChunks(
-  list: DrainedList,
-  show: Show,
-  request: V1Request,
-  tools: Tools,
-): Promise<readonly Uint8Array[] | ApiResponse> {
-  const showChunk = show.chunks(request, tools);
-  const shown: Uint8Array[] = [];
-  for (const chunk of list.chunks) {
-    const result = await showChunk(chunk);
-    if (result.kind === "refused") return result.response;
-    shown.push(result.bytes);
-  }
-  return shown;
 }
 
 /** v1's envelope; `rest`: its members behind the items. */

@@ -1,4 +1,5 @@
-/** What of a request body is worth counting? (Design: unknown fields; progress.) */
+/** What of a body, or of an answer, is worth counting? (Design: unknown fields; progress.) */
+import type { Report } from "../json/plan.ts";
 import type { BodyNotes } from "./body.ts";
 import type { Tools } from "./tools.ts";
 
@@ -8,4 +9,13 @@ export function noteBody(notes: BodyNotes, tools: Pick<Tools, "exchange">): void
   for (const name of notes.unknown) exchange.unknownFields.push({ direction: "request", name });
   for (const _ of notes.droppedEnums) exchange.notes.push("enum-dropped");
   for (const _ of notes.serverSet) exchange.notes.push("server-set-dropped");
+}
+
+/** Writes what the rewriter met in an answer into the exchange: names, never values. */
+export function noteReports(reports: readonly Report[], tools: Pick<Tools, "exchange">): void {
+  for (const { kind, object, member } of reports) {
+    const name = object === "" ? member : `${object}.${member}`;
+    if (kind === "unknown") tools.exchange.unknownFields.push({ direction: "response", name });
+    else tools.exchange.notes.push(`answer-${kind}`);
+  }
 }

@@ -7,11 +7,11 @@ import { zeroText } from "./answer-plan.ts";
 import { errorAnswer } from "./error.ts";
 import { answerWith, readHeaders } from "./headers.ts";
 import { snakeCase } from "./names.ts";
+import { noteReports } from "./note.ts";
 import { readUpstream } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import type { ListQuery } from "./query.ts";
 import { parseQuery } from "./query-values.ts";
-import { noteReports } from "./show.ts";
 import type { Tools, V1Request } from "./tools.ts";
 
 interface PagedParts {

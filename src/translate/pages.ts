@@ -74,6 +74,7 @@ export function readUpstream<T>(read: () => T, metadata: Readonly<Record<string,
   }
 }
 
-function invalidAnswer(what: string, metadata: Readonly<Record<string, string>> = {}): Problem {
+/** The platform answered something else than what was asked for; `what` says it without values. */
+export function invalidAnswer(what: string, metadata: Readonly<Record<string, string>> = {}): Problem {
   return new Problem("UPSTREAM_INVALID", `the platform's answer is not what was asked for: ${what}`, { metadata });
 }

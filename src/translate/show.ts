@@ -1,11 +1,12 @@
 /** How do v2 records become the v1 records of one shape, joins included? */
-import type { ObjectPlan, Report } from "../json/plan.ts";
+import type { ObjectPlan } from "../json/plan.ts";
 import { createPageRewriter, createValueRewriter } from "../json/rewrite.ts";
 import type { DrainRefused } from "../model/list.ts";
 import type { Join, Resource, Shape } from "../model/resource.ts";
 import { answerPlan } from "./answer-plan.ts";
 import { type CompiledJoin, compileJoins, createJoinReader } from "./joins.ts";
-import { pagePlan, readUpstream } from "./pages.ts";
+import { noteReports } from "./note.ts";
+import { invalidAnswer, pagePlan, readUpstream } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import type { Tools, TranslateOptions, V1Request } from "./tools.ts";
 
@@ -13,6 +14,8 @@ import type { Tools, TranslateOptions, V1Request } from "./tools.ts";
 export interface Show {
   /** The edits when a record needs nothing else; undefined when parts of it lie in other records. */
   readonly plan: ObjectPlan | undefined;
+  /** For one request; undefined when `plan` says everything. */
+  readonly chunks: ((request: V1Request, tools: Tools) => ShowChunks) | undefined;
   /** One v2 record (a whole body) as v1 showed it. Throws `Problem` UPSTREAM_INVALID, with `metadata`. */
   one(
     record: Uint8Array,
@@ -20,9 +23,11 @@ export interface Show {
     tools: Tools,
     metadata?: Readonly<Record<string, string>>,
   ): Promise<Shown>;
-  /** A function for chunks (`rec,…,rec`) of one list; what was joined for one chunk is not read again for the next. */
-  chunks(request: V1Request, tools: Tools): (records: Uint8Array) => Promise<Shown>;
 }
+
+/** Shows chunks (`rec,…,rec`) of one list; what was joined for some is not read again for the next. */
+export type ShowChunks = (chunks: readonly Uint8Array[]) => Promise<ShownChunks>;
+export type ShownChunks = { readonly kind: "shown"; readonly chunks: readonly Uint8Array[] } | DrainRefused;
 
 /** Bytes of v1 records, or the platform's refusal of a joined read. */
 export type Shown = { readonly kind: "shown"; readonly bytes: Uint8Array } | DrainRefused;
@@ -40,37 +45,48 @@ export function createShow(shape: Shape, joins: readonly Join[], parts: Parts): 
 
 function plainShow(plan: ObjectPlan): Show {
   const rewrite = createValueRewriter(plan);
-  const show = (record: Uint8Array, tools: Tools, metadata?: Readonly<Record<string, string>>): Shown => {
-    const { bytes, reports } = readUpstream(() => rewrite(record), metadata);
-    noteReports(reports, tools);
-    return { kind: "shown", bytes };
-  };
   return {
     plan,
-    one: async (record, _request, tools, metadata) => show(record, tools, metadata),
-    chunks: (_request, tools) => async (records) => show(records, tools),
+    chunks: undefined,
+    async one(record, _request, tools, metadata) {
+      const { bytes, reports } = readUpstream(() => rewrite(record), metadata);
+      noteReports(reports, tools);
+      return { kind: "shown", bytes };
+    },
   };
 }
 
 function joinedShow(shape: Shape, joins: readonly CompiledJoin[], resource: Resource, options: TranslateOptions): Show {
-  const chunks: Show["chunks"] = (request, tools) => {
+  const read = (request: V1Request, tools: Tools) => {
     const reader = createJoinReader(joins, request.headers, tools);
-    return async (records) => {
-      const outcome = await reader.read(records);
+    return async (chunks: readonly Uint8Array[]) => {
+      const outcome = await reader.read(chunks);
       if (outcome.kind === "refused") return outcome;
-      const record = answerPlan(
-        shape,
-        answerOptions(options),
-        joins.map(({ join }) => join),
-        outcome.joined,
-      );
+      const plans = joins.map(({ join }) => join);
+      const record = answerPlan(shape, answerOptions(options), plans, outcome.joined);
       const rewrite = createPageRewriter(pagePlan(resource, record));
-      const { bytes, reports } = readUpstream(() => rewrite(envelope(resource, records)));
-      noteReports(reports, tools);
-      return { kind: "shown", bytes };
+      const pages = chunks.map((chunk) => readUpstream(() => rewrite(envelope(resource, chunk))));
+      for (const { reports } of pages) noteReports(reports, tools);
+      return { kind: "shown", pages } as const;
     };
   };
-  return { plan: undefined, one: (record, request, tools) => chunks(request, tools)(record), chunks };
+  return {
+    plan: undefined,
+    chunks: (request, tools) => {
+      const show = read(request, tools);
+      return async (chunks) => {
+        const result = await show(chunks);
+        return result.kind === "refused" ? result : { kind: "shown", chunks: result.pages.map(({ bytes }) => bytes) };
+      };
+    },
+    async one(body, request, tools, metadata) {
+      const result = await read(request, tools)([body]);
+      if (result.kind === "refused") return result;
+      const [page] = result.pages;
+      if (page?.keys.length !== 1) throw invalidAnswer("expected one record", metadata);
+      return { kind: "shown", bytes: page.bytes };
+    },
+  };
 }
 
 /** The chunk as a page again, for the page rewriter. */
@@ -89,13 +105,4 @@ function recordShape(resource: Resource): Shape {
 /** Settings of the rewriter. */
 export function answerOptions(options: TranslateOptions): { unknown: "pass" | "drop"; insertZeros: boolean } {
   return { unknown: options.unknownResponse, insertZeros: options.insertZeros };
-}
-
-/** Writes what the rewriter met into the exchange: names, never values. */
-export function noteReports(reports: readonly Report[], tools: Pick<Tools, "exchange">): void {
-  for (const { kind, object, member } of reports) {
-    const name = object === "" ? member : `${object}.${member}`;
-    if (kind === "unknown") tools.exchange.unknownFields.push({ direction: "response", name });
-    else tools.exchange.notes.push(`answer-${kind}`);
-  }
 }

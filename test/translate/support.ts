@@ -42,7 +42,7 @@ export interface RunInput {
   readonly answer: (request: ApiRequest) => ApiResponse;
 }
 
-/** Runs the operation; the drain reads page after page by token and believes everything. */
+/** Runs the operation; the drain reads page after page by token and believes everything. One chunk is one page. */
 export async function runOperation(input: RunInput): Promise<Run> {
   const sent: ApiRequest[] = [];
   const learned: string[] = [];
@@ -84,11 +84,12 @@ async function drainAll(
     if (response.status !== 200) return { kind: "refused", response };
     const page = plan.read(response);
     pages += 1;
-    page.keys.forEach((_, index) => {
-      if (page.hidden?.[index] === 1) return;
-      records += 1;
-      chunks.push(page.bytes.subarray(page.starts[index], page.ends[index]));
-    });
+    const shown = page.keys.flatMap((_, index) => (page.hidden?.[index] === 1 ? [] : [index]));
+    records += shown.length;
+    const texts = shown.map((index) =>
+      Buffer.from(page.bytes.subarray(page.starts[index], page.ends[index])).toString(),
+    );
+    if (shown.length > 0) chunks.push(Buffer.from(texts.join(",")));
     token = page.nextPageToken;
   } while (token !== "");
   return { kind: "list", chunks, records, pages, witness: "none" };

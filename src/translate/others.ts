@@ -1,0 +1,119 @@
+/** How are records of another resource read, when their uids are known? (Design: joined records.) */
+import { createPageRewriter, type PageResult } from "../json/rewrite.ts";
+import type { ApiResponse, HeaderList } from "../model/message.ts";
+import { Problem } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
+import { readHeaders } from "./headers.ts";
+import { pagePlan, pageTarget, readPage } from "./pages.ts";
+import type { Tools } from "./tools.ts";
+
+/** Most uids in one request: a page of them, and a target that every gateway takes. */
+const BATCH_RECORDS = 200;
+const BATCH_BYTES = 6_000;
+/** Reads at a time, and reads in all, for one request. */
+const PARALLEL = 4;
+const MAX_READS = 600;
+
+/**
+ * Reads the records `uids` of `other`, whose v2 list is `path`, into `into`; those that are missing or forbidden are left out.
+ * Gives the platform's refusal (401, 429, 5xx) when there is one. Throws `Problem`.
+ */
+export type OtherReader = (
+  other: Resource,
+  path: string,
+  how: "list" | "get",
+  uids: readonly string[],
+  into: Map<string, Uint8Array>,
+) => Promise<ApiResponse | undefined>;
+
+/** A reader for one request, within its budget of reads. */
+export function createOtherReader(headers: HeaderList, tools: Tools): OtherReader {
+  let reads = 0;
+  const get = (target: string): Promise<ApiResponse> => {
+    reads += 1;
+    if (reads <= MAX_READS) return tools.send({ method: "GET", target, headers: readHeaders(headers) });
+    throw new Problem(
+      "DRAIN_TOO_LARGE",
+      `the list needs more than ${MAX_READS} further reads: narrow it with a filter`,
+      {
+        metadata: { limit: String(MAX_READS), unit: "reads" },
+      },
+    );
+  };
+  return (other, path, how, uids, into) => {
+    if (how === "get") return inParallel(uids, (uid) => readOne(path, uid, get, into));
+    const rewrite = createPageRewriter(pagePlan(other, "copy"));
+    return inParallel(batches(uids), (batch) => readBatch(path, batch, rewrite, get, into));
+  };
+}
+
+type Get = (target: string) => Promise<ApiResponse>;
+
+/** In the order of `uids`, each short enough for one target. */
+function batches(uids: readonly string[]): string[][] {
+  const all: string[][] = [];
+  let current: string[] = [];
+  let bytes = 0;
+  for (const uid of uids) {
+    const size = encodeURIComponent(uid).length + "uidp.ids=&".length;
+    if (current.length >= BATCH_RECORDS || (current.length > 0 && bytes + size > BATCH_BYTES)) {
+      all.push(current);
+      current = [];
+      bytes = 0;
+    }
+    current.push(uid);
+    bytes += size;
+  }
+  if (current.length > 0) all.push(current);
+  return all;
+}
+
+/** One record by a Get: some members are in no list. */
+async function readOne(path: string, uid: string, get: Get, into: Map<string, Uint8Array>) {
+  const response = await get(`${path}/${uid}`);
+  if (response.status === 200) into.set(uid, response.body);
+  return response.status === 200 || isMissing(response) ? undefined : response;
+}
+
+/** One batch by the list's own uid filter; its pages are followed until every uid was seen or the list ends. */
+async function readBatch(
+  path: string,
+  uids: readonly string[],
+  rewrite: (body: Uint8Array) => PageResult,
+  get: Get,
+  into: Map<string, Uint8Array>,
+): Promise<ApiResponse | undefined> {
+  const params = uids.map((uid) => `uidp.ids=${encodeURIComponent(uid)}`);
+  let token: string | undefined;
+  for (let pages = 0; pages <= uids.length; pages += 1) {
+    const page = { size: BATCH_RECORDS, ...(token === undefined ? {} : { token }) };
+    const response = await get(pageTarget(path, params, page));
+    if (response.status !== 200) return isMissing(response) ? undefined : response;
+    const read = readPage(response, rewrite, [], () => {});
+    read.keys.forEach((uid, index) => {
+      into.set(uid, read.bytes.subarray(read.starts[index], read.ends[index]));
+    });
+    if (read.nextPageToken === "" || uids.every((uid) => into.has(uid))) return undefined;
+    token = read.nextPageToken;
+  }
+  return undefined;
+}
+
+/** Not there, or not for this caller: what that does to the record is the join's business. */
+function isMissing({ status }: ApiResponse): boolean {
+  return status === 403 || status === 404;
+}
+
+/** Runs `work` on all items, a few at a time; the first refusal ends it. */
+async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<ApiResponse | undefined>) {
+  const queue = items.values();
+  let refusal: ApiResponse | undefined;
+  const worker = async (): Promise<void> => {
+    for (const item of queue) {
+      if (refusal !== undefined) return;
+      refusal = (await work(item)) ?? refusal;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(PARALLEL, items.length) }, worker));
+  return refusal;
+}

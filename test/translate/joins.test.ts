@@ -1,0 +1,391 @@
+/** Is what v2 keeps in other records read whole, once, and within bounds? */
+import { describe, expect, test } from "vitest";
+import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { Join, Resource, Row } from "../../src/model/resource.ts";
+import { createJoinReader } from "../../src/translate/joins.ts";
+import { ID, json, NAME, problemOf, type Run, run, thing } from "./support.ts";
+
+const PARTS = thing({ name: "part", rows: [ID, NAME, { v1: "level", v2: "grade", kind: "int32", zero: 0 }] });
+const OWNERS = thing({
+  name: "owner",
+  rows: [ID, NAME, { v1: "big", v2: "big", kind: "bool", zero: false }],
+  v2Only: ["company"],
+});
+
+const joined = (v1: string, rows: readonly Row[]): Row => ({ v1, v2: null, kind: "message", rows, access: "output" });
+const PART: Join = { v1: "part", resource: "part", by: "part.uid", take: "record", missing: "error" };
+const OWNER: Join = { v1: "owner", resource: "owner", by: "owner.uid", take: "record", missing: { reduced: "owner" } };
+const LABEL: Join = { v1: "label", resource: "owner", by: "owner.uid", take: { member: "label" }, missing: "zero" };
+
+const labelled: readonly Row[] = [ID, { v1: "label", v2: null, kind: "string", access: "output" }];
+
+function links(joins: readonly Join[]): Resource {
+  const rows: Row[] = [ID];
+  if (joins.includes(PART)) rows.push(joined("part", []));
+  if (joins.includes(OWNER)) rows.push(joined("owner", []));
+  if (joins.includes(LABEL)) rows.push({ v1: "label", v2: null, kind: "string", access: "output" });
+  return thing({ name: "link", rows, v2Only: ["part", "owner"], joins });
+}
+
+type V2 = Readonly<Record<string, unknown>> & { readonly uid: string };
+interface World {
+  readonly links: readonly (readonly V2[])[];
+  readonly parts?: readonly V2[];
+  readonly owners?: readonly V2[];
+  /** What becomes of a read of other records before it is answered. */
+  readonly interfere?: (request: ApiRequest) => ApiResponse | undefined;
+}
+
+/** A platform with lists by uid, `size` a page, and pages of links. */
+function platform({ links: pages, parts = [], owners = [], interfere }: World, size = 200) {
+  const list = (items: string, all: readonly V2[], target: string): ApiResponse => {
+    const query = new URLSearchParams(target.split("?")[1]);
+    const asked = new Set(query.getAll("uidp.ids"));
+    const from = Number(query.get("page_token") ?? 0);
+    const matches = all.filter(({ uid }) => asked.has(uid));
+    const next = from + size < matches.length ? String(from + size) : "";
+    return json(200, { [items]: matches.slice(from, from + size), nextPageToken: next });
+  };
+  return (request: ApiRequest): ApiResponse => {
+    const { target } = request;
+    if (target.startsWith("/iam/v2beta1/links")) {
+      if (!target.includes("?")) return json(200, pages[0]?.[0] ?? {});
+      const at = Number(new URLSearchParams(target.split("?")[1]).get("page_token") ?? 0);
+      return json(200, { links: pages[at] ?? [], nextPageToken: at + 1 < pages.length ? String(at + 1) : "" });
+    }
+    const interfered = interfere?.(request);
+    if (interfered !== undefined) return interfered;
+    return target.startsWith("/iam/v2beta1/parts?") ? list("parts", parts, target) : list("owners", owners, target);
+  };
+}
+
+function listOf(joins: readonly Join[], world: World, size?: number): Promise<Run> {
+  const resource = links(joins);
+  return run(resource, "list", { resources: [resource, PARTS, OWNERS], answer: platform(world, size) });
+}
+const items = ({ body }: Run) => (body as { items: Record<string, unknown>[] }).items;
+const reads = ({ sent }: Run) => sent.filter(({ target }) => !target.startsWith("/iam/v2beta1/links"));
+const idsOf = ({ target }: ApiRequest) => new URLSearchParams(target.split("?")[1]).getAll("uidp.ids");
+
+describe("a joined record", () => {
+  test("is shown in its own v1 shape", async () => {
+    const result = await listOf([PART, OWNER, LABEL], {
+      links: [[{ uid: "l", part: { uid: "p", name: "reduced" }, owner: { uid: "o" } }]],
+      parts: [{ uid: "p", name: "whole", grade: 3 }],
+      owners: [{ uid: "o", big: true, company: "hidden", label: "L" }],
+    });
+    expect(items(result)).toEqual([
+      {
+        id: "l",
+        part: { id: "p", name: "whole", level: 3 },
+        owner: { id: "o", big: true, name: "", label: "L" },
+        label: "L",
+      },
+    ]);
+    expect(result.exchange.notes).toEqual([]);
+  });
+
+  test("is read once, however many records and pages name it", async () => {
+    const link = (uid: string) => ({ uid, part: { uid: "p" }, owner: { uid: uid < "l5" ? "o1" : "o2" } });
+    const result = await listOf([PART, OWNER], {
+      links: [["l1", "l2", "l3"].map(link), ["l4", "l5"].map(link), ["l6"].map(link)],
+      parts: [{ uid: "p" }],
+      owners: [{ uid: "o1" }, { uid: "o2" }],
+    });
+    expect(items(result)).toHaveLength(6);
+    expect(reads(result).map(idsOf)).toEqual([["p"], ["o1", "o2"]]);
+  });
+
+  test("is read once for two joins of the same resource", async () => {
+    const result = await listOf([OWNER, LABEL], {
+      links: [[{ uid: "l", owner: { uid: "o" } }]],
+      owners: [{ uid: "o", label: "x" }],
+    });
+    expect(reads(result)).toHaveLength(1);
+  });
+
+  test("keeps every byte of what carryover has no reason to touch", async () => {
+    const text = '{"links":[{"uid":"l","owner":{"uid":"o"},"n":1.50,"e":"\\u0041"}]}';
+    const owner = '{"owners":[{"uid":"o","name":"\\u0042","n":12345678901234567890 }]}';
+    const resource = links([OWNER]);
+    const { response } = await run(resource, "list", {
+      resources: [resource, OWNERS],
+      answer: ({ target }) => ({
+        status: 200,
+        headers: [],
+        body: Buffer.from(target.includes("/links") ? text : owner),
+      }),
+    });
+    expect(Buffer.from(response.body).toString()).toBe(
+      '{"items":[{"id":"l","n":1.50,"e":"\\u0041","owner":{"id":"o","name":"\\u0042","n":12345678901234567890,"big":false }}]}',
+    );
+  });
+
+  test("counts the members in it that no row knows, each once", async () => {
+    const link = (uid: string, part: string) => ({ uid, part: { uid: part } });
+    const result = await listOf([PART], {
+      links: [[link("l1", "p1"), link("l2", "p2")], [link("l3", "p3")]],
+      parts: ["p1", "p2", "p3"].map((uid) => ({ uid, novel: 1 })),
+    });
+    expect(result.exchange.unknownFields).toEqual([{ direction: "response", name: "part.novel" }]);
+    expect(items(result)[0]).toMatchObject({ part: { novel: 1 } });
+  });
+});
+
+describe("a joined record that cannot be read", () => {
+  const world = (parts: readonly V2[] = [], owners: readonly V2[] = []) => ({
+    links: [[{ uid: "l", part: { uid: "p" }, owner: { uid: "o", name: "of the link" } }]],
+    parts,
+    owners,
+  });
+
+  test("fails the request where showing nothing would be a lie", async () => {
+    const problem = await problemOf(listOf([PART], world()));
+    expect(problem.reason).toBe("DRAIN_INCOMPLETE");
+    expect(problem.message).toContain("part");
+  });
+
+  test("is shown by what the record itself holds, without inventing the rest, and counted", async () => {
+    const result = await listOf([OWNER], world());
+    expect(items(result)).toEqual([{ id: "l", owner: { id: "o", name: "of the link" } }]);
+    expect(result.exchange.notes).toEqual(["join-missing"]);
+  });
+
+  test("is shown as its zero, and counted", async () => {
+    const result = await listOf([LABEL], world());
+    expect(items(result)).toEqual([{ id: "l", label: "" }]);
+    expect(result.exchange.notes).toEqual(["join-missing"]);
+  });
+
+  test("is counted once for a list, however many pages name it", async () => {
+    const link = (uid: string) => ({ uid, owner: { uid: "gone" } });
+    for (const join of [OWNER, LABEL]) {
+      const result = await listOf([join], { links: [[link("a"), link("b")], [link("c")]] });
+      expect(items(result)).toHaveLength(3);
+      expect(result.exchange.notes).toEqual(["join-missing"]);
+      expect(reads(result)).toHaveLength(1);
+    }
+  });
+
+  test.each([403, 404])("because the list is refused with %i is missing, not fatal", async (status) => {
+    const result = await listOf([OWNER], {
+      ...world(),
+      interfere: () => json(status, { code: 7, message: "", details: [] }),
+    });
+    expect(items(result)).toEqual([{ id: "l", owner: { id: "o", name: "of the link" } }]);
+  });
+
+  test.each([401, 429, 500, 503])("because of %i makes that the answer", async (status) => {
+    const error = { code: 14, message: "later", details: [] };
+    const result = await listOf([OWNER], {
+      ...world(),
+      interfere: () => ({ ...json(status, error), headers: [["retry-after", "7"]] }),
+    });
+    expect([result.response.status, result.body]).toEqual([status, error]);
+    expect(result.response.headers).toContainEqual(["retry-after", "7"]);
+  });
+
+  test("because v2 answers nonsense is v2's fault", async () => {
+    for (const body of [[], { owners: [{ name: "no uid" }] }, { owners: [{ uid: 7 }] }]) {
+      const problem = await problemOf(listOf([OWNER], { ...world(), interfere: () => json(200, body) }));
+      expect(problem.reason).toBe("UPSTREAM_INVALID");
+    }
+    const twice = Buffer.from('{"owners":[{"uid":"o","name":"a","name":"b"}]}');
+    const problem = await problemOf(
+      listOf([OWNER], { ...world(), interfere: () => ({ status: 200, headers: [], body: twice }) }),
+    );
+    expect(problem.reason).toBe("UPSTREAM_INVALID");
+  });
+
+  test.each([
+    {},
+    { owner: null },
+    { owner: {} },
+    { owner: { uid: "" } },
+    { owner: { uid: null } },
+    { owner: "o" },
+    { owner: { uid: 7 } },
+  ])("because the record names none asks nothing: %j", async (rest) => {
+    const result = await listOf([OWNER], { links: [[{ uid: "l", ...rest }]] });
+    expect(reads(result)).toEqual([]);
+    expect(items(result)).toEqual([{ id: "l", owner: null }]);
+  });
+
+  test.each(["../x", "a?b=c", "\ud800", "a b", "a/../b"])(
+    "because its uid can be none asks nothing: %j",
+    async (uid) => {
+      const result = await listOf([LABEL], { links: [[{ uid: "l", owner: { uid } }]] });
+      expect(reads(result)).toEqual([]);
+      expect(items(result)).toEqual([{ id: "l", label: "" }]);
+      expect(result.exchange.notes).toEqual(["join-missing"]);
+    },
+  );
+});
+
+describe("reads of joined records", () => {
+  const many = (count: number, uid: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => ({ uid: `l${index}`, owner: { uid: uid(index) } }));
+
+  test("come in batches of at most 200 uids", async () => {
+    const uids = Array.from({ length: 450 }, (_, index) => `o${index}`);
+    const result = await listOf([OWNER], {
+      links: [many(450, (index) => `o${index}`)],
+      owners: uids.map((uid) => ({ uid })),
+    });
+    expect(reads(result).map((request) => idsOf(request).length)).toEqual([200, 200, 50]);
+    expect(reads(result).flatMap(idsOf)).toEqual(uids);
+    expect(items(result).map((item) => (item["owner"] as { id: string }).id)).toEqual(uids);
+  });
+
+  test("keep every target short, however long uids are", async () => {
+    const long = (index: number) => `${"0123456789abcdef/".repeat(6)}${index}`;
+    const result = await listOf([OWNER], {
+      links: [many(300, long)],
+      owners: Array.from({ length: 300 }, (_, index) => ({ uid: long(index) })),
+    });
+    for (const { target } of reads(result)) expect(target.length).toBeLessThan(6_500);
+    expect(reads(result).length).toBeGreaterThan(4);
+    expect(reads(result).length).toBeLessThan(12);
+    expect(items(result).every((item) => (item["owner"] as { big: boolean }).big === false)).toBe(true);
+  });
+
+  test("of many records that name few are few: N links of M owners make about M/200 reads", async () => {
+    const owners = Array.from({ length: 120 }, (_, index) => ({ uid: `o${index}` }));
+    const pages = Array.from({ length: 10 }, (_, page) => many(200, (index) => `o${(page * 200 + index) % 120}`));
+    const result = await listOf([OWNER, LABEL], { links: pages, owners });
+    expect(items(result)).toHaveLength(2_000);
+    expect(reads(result)).toHaveLength(1);
+  });
+
+  test("follow v2's pages until every uid was seen", async () => {
+    const uids = Array.from({ length: 7 }, (_, index) => `o${index}`);
+    const result = await listOf(
+      [LABEL],
+      { links: [many(7, (index) => `o${index}`)], owners: uids.map((uid) => ({ uid, label: uid })) },
+      3,
+    );
+    expect(items(result).map((item) => item["label"])).toEqual(uids);
+    expect(reads(result)).toHaveLength(3);
+    expect(reads(result)[1]?.target).toContain("page_token=3");
+  });
+
+  test("end, also where v2's pages never do", async () => {
+    let calls = 0;
+    const interfere = () => {
+      calls += 1;
+      return json(200, { owners: [], nextPageToken: "again" });
+    };
+    const result = await listOf([LABEL], { links: [many(3, (index) => `o${index}`)], interfere });
+    expect(items(result).map((item) => item["label"])).toEqual(["", "", ""]);
+    expect(calls).toBeLessThan(10);
+  });
+
+  test("are never more than a budget for one request", async () => {
+    const each: Join = { ...LABEL, read: "get" };
+    const resource = thing({ name: "link", rows: labelled, joins: [each], v2Only: ["owner"] });
+    const problem = await problemOf(
+      run(resource, "list", {
+        resources: [resource, OWNERS],
+        answer: ({ target }) =>
+          target.includes("/links")
+            ? json(200, { links: many(601, (index) => `o${index}`) })
+            : json(200, { uid: "o", label: "x" }),
+      }),
+    );
+    expect([problem.reason, problem.metadata]).toEqual(["DRAIN_TOO_LARGE", { limit: "600", unit: "reads" }]);
+  });
+
+  test("of what is in no list are gets, one for each record", async () => {
+    const each: Join = { ...LABEL, read: "get" };
+    const resource = thing({ name: "link", rows: labelled, joins: [each], v2Only: ["owner"] });
+    const result = await run(resource, "list", {
+      resources: [resource, OWNERS],
+      answer: ({ target }) => {
+        if (target.includes("/links"))
+          return json(200, { links: [...many(3, (index) => `a/o${index % 2}`), { uid: "z", owner: { uid: "../x" } }] });
+        return target.endsWith("1") ? json(403, { code: 7 }) : json(200, { uid: "a/o0", label: "x" });
+      },
+    });
+    expect(reads(result).map(({ target }) => target)).toEqual(["/iam/v2beta1/owners/a/o0", "/iam/v2beta1/owners/a/o1"]);
+    expect(items(result).map((item) => item["label"])).toEqual(["x", "", "x", ""]);
+    expect(result.exchange.notes).toEqual(["join-missing", "join-missing"]);
+  });
+
+  test("run a few at a time, and stop at the first refusal", async () => {
+    let running = 0;
+    let most = 0;
+    let calls = 0;
+    const tools = {
+      send: async (): Promise<ApiResponse> => {
+        calls += 1;
+        running += 1;
+        most = Math.max(most, running);
+        await new Promise((resolve) => setImmediate(resolve));
+        running -= 1;
+        return calls >= 6 ? json(429, { code: 8 }) : json(200, { owners: [] });
+      },
+      drain: () => Promise.reject(new Error("unused")),
+      mask: { known: undefined, learn: () => {} },
+      exchange: { unknownFields: [], defaultedFields: [], mismatches: [], notes: [] },
+    };
+    const copy = (record: Uint8Array) => ({ bytes: record, reports: [] });
+    const compiled = { join: LABEL, other: OWNERS, path: "/p", show: copy, showReduced: copy };
+    const reader = createJoinReader([compiled], [], tools);
+    const text = many(200 * 30, (index) => `o${index}`).map((link) => JSON.stringify(link));
+    const outcome = await reader.read([Buffer.from(text.join(","))]);
+    expect(outcome.kind).toBe("refused");
+    expect(most).toBe(4);
+    expect(calls).toBeLessThan(10);
+  });
+
+  test("carry the caller's own credential", async () => {
+    const resource = links([OWNER]);
+    const { sent } = await run(resource, "list", {
+      resources: [resource, OWNERS],
+      headers: [
+        ["authorization", "Bearer of-this-caller"],
+        ["if-none-match", "x"],
+      ],
+      answer: platform({ links: [[{ uid: "l", owner: { uid: "o" } }]], owners: [{ uid: "o" }] }),
+    });
+    for (const { headers } of sent) {
+      expect(headers).toEqual([
+        ["authorization", "Bearer of-this-caller"],
+        ["accept", "application/json"],
+      ]);
+    }
+  });
+});
+
+describe("a get of one record with joins", () => {
+  const get = (text: string) => {
+    const resource = links([OWNER]);
+    return run(resource, "get", {
+      uid: "l",
+      resources: [resource, OWNERS],
+      answer: ({ target }) =>
+        target.includes("/links")
+          ? { status: 200, headers: [], body: Buffer.from(text) }
+          : json(200, { owners: [{ uid: "o", name: "n" }] }),
+    });
+  };
+
+  test("is that record", async () => {
+    expect((await get(' {"uid":"l","owner":{"uid":"o"}} ')).body).toEqual({
+      id: "l",
+      owner: { id: "o", name: "n", big: false },
+    });
+  });
+
+  test.each(["", " ", "[]", "1", '{"uid":"l"},{"uid":"m"}', '{"uid":"l"}]', '{"owner":{"uid":"o"}}', '{"uid":"l"'])(
+    "is an error when v2 sends anything but one record: %j",
+    async (text) => {
+      expect((await problemOf(get(text))).reason).toBe("UPSTREAM_INVALID");
+    },
+  );
+});
+
+test("a join of a resource that there is not is found at the start", () => {
+  const resource = links([OWNER]);
+  expect(() => run(resource, "list", { resources: [resource] })).rejects.toThrow("there is no resource owner");
+});
