@@ -91,7 +91,8 @@ function enumPlan(table: EnumTable): EnumPlan {
   for (const [v1, , v2, v2Number] of table.values) {
     if (v1 === null || v2 === null) continue;
     names.set(v2, v1);
-    numbers.set(v2Number, v1);
+    // Below zero: v2 has no number for it.
+    if (v2Number >= 0) numbers.set(v2Number, v1);
   }
   return { kind: "enum", names, numbers };
 }
