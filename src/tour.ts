@@ -20,7 +20,7 @@ export async function showCall(
   const answer = await response.text();
   const upstream = sandbox.requests
     .slice(before)
-    .map(({ method, target, status }) => `    ${method} ${target} -> ${status}`);
+    .map(({ method, target, status }) => `    ${method} ${shortTokens(target)} -> ${status}`);
   const lines = [
     `== ${call.title}`,
     `  $ ${toCurl(call)}`,
@@ -31,6 +31,11 @@ export async function showCall(
     "",
   ];
   return { text: lines.join("\n"), ok: response.status === call.expect };
+}
+
+/** Page tokens are opaque: their first characters are enough to tell them apart from each other's absence. */
+function shortTokens(target: string): string {
+  return target.replace(/(page_token=[^&]{8})[^&]+/, "$1…");
 }
 
 /** The first calls and the last: pages in between look alike. */
