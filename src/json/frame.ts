@@ -1,4 +1,5 @@
 /** What must be remembered while one object, or all objects of one plan, are rewritten? */
+import { isAscii } from "node:buffer";
 import { type CompiledObject, type Rule, ruleFor } from "./compile.ts";
 import { findKey } from "./keys.ts";
 import { createOutput, type Output } from "./output.ts";
@@ -36,7 +37,7 @@ function knownName(
 /** One object being rewritten. Reused for the next one of its plan. */
 export interface Frame {
   /** By slot: the number of the object in which its name came out last. */
-  readonly seen: number[];
+  readonly seen: Int32Array;
   /** Number of the current object. */
   object: number;
   /** Whether a member was kept, and whether one was left out, so far. */
@@ -61,6 +62,8 @@ interface PlanState {
 export interface Work {
   readonly source: Buffer;
   readonly text: DataView;
+  /** True when strings can be read off as they stand: all ASCII, no escapes. */
+  readonly literal: boolean;
   readonly output: Output;
   readonly reports: Reports;
   /** By `CompiledObject.index`. */
@@ -81,9 +84,11 @@ export function createWork(loaded: Loaded, size: number, objects: number): Work 
     return { head, names: new Map(), frames: [], level: 0, objects: 0 };
   });
   const { bytes, view } = loaded;
+  const firstEscape = bytes.indexOf(0x5c);
   return {
     source: bytes,
     text: view,
+    literal: isAscii(bytes.subarray(0, size)) && (firstEscape === -1 || firstEscape >= size),
     output: createOutput(loaded, size),
     reports: new Map(),
     states,
@@ -96,11 +101,11 @@ export function stateOf(work: Work, plan: CompiledObject): PlanState {
   return work.states[plan.index] as PlanState;
 }
 
-/** A frame for the next object. Give it back by lowering `state.level`. */
-export function openFrame(state: PlanState): Frame {
+/** A frame for the next object of a plan with so many slots. Give it back by lowering `state.level`. */
+export function openFrame(state: PlanState, slots: number): Frame {
   let frame = state.frames[state.level];
   if (frame === undefined) {
-    frame = { seen: [], object: 0, kept: false, left: false, captured: undefined };
+    frame = { seen: new Int32Array(slots), object: 0, kept: false, left: false, captured: undefined };
     state.frames.push(frame);
   }
   state.level++;

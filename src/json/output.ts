@@ -1,69 +1,100 @@
 /** How do edited bytes come together, with untouched ones copied in long runs? */
-import { type Loaded, space } from "./scan.ts";
+import { type Loaded, loadInto, padded, space } from "./scan.ts";
 
-/** Runs longer than this are copied by the runtime, shorter ones here: a call costs as much as this many bytes. */
-const SHORT = 160;
+/** Memory that is not larger is kept for the next text. */
+const KEPT_BYTES = 1024 * 1024;
+/** Longer runs are copied by the runtime, shorter ones here: calling it costs as much as this many bytes. */
+const SHORT = 128;
 /** Words may be written this far behind what they should reach. */
 const SLACK = 8;
 
-/** The text being read and the text being made of it. `from` is the first byte of the run that is still to be copied. */
+/**
+ * The text being read and, behind it in the same memory, the text being made of it: the engine is quickest at copying inside
+ * one array. `from` is the first byte of the run that is still to be copied.
+ */
 export interface Output {
-  readonly source: Loaded;
   bytes: Buffer;
   view: DataView;
-  length: number;
+  /** Where the new text begins, and how far it has come. */
+  readonly start: number;
+  end: number;
   from: number;
 }
 
-/** An output for the `size` bytes of `source`; there is room for an eighth more before it must grow. */
-export function createOutput(source: Loaded, size: number): Output {
-  const { bytes, view } = space(size + (size >> 3) + 64);
-  return { source, bytes, view, length: 0, from: 0 };
+/** Bytes that are put often, with room behind them so that they can be read by words. */
+export interface Token {
+  readonly view: DataView;
+  readonly size: number;
+}
+
+/**
+ * A function that loads a text and uses it, in memory that it keeps for the next one. `use` may load another text meanwhile;
+ * what it gives must not refer to the loaded bytes.
+ */
+export function createLoader(): <T>(text: Uint8Array, use: (loaded: Loaded) => T) => T {
+  let spare: Loaded | undefined;
+  return (text, use) => {
+    const size = padded(text.length) * 2 + (text.length >> 3) + SLACK;
+    const loaded = loadInto(text, () => (spare !== undefined && spare.bytes.length >= size ? spare : space(size)));
+    spare = undefined;
+    try {
+      return use(loaded);
+    } finally {
+      if (loaded.bytes.length <= KEPT_BYTES) spare = loaded;
+    }
+  };
+}
+
+/** An output for the `size` bytes of text at the beginning of `loaded`. */
+export function createOutput(loaded: Loaded, size: number): Output {
+  const start = padded(size);
+  return { bytes: loaded.bytes, view: loaded.view, start, end: start, from: 0 };
 }
 
 /** Copies the run up to `end` of the source; the next one begins at `next`. */
 export function cut(output: Output, end: number, next: number): void {
-  const { from, source } = output;
+  const { from } = output;
+  const size = end - from;
+  if (size > 0) {
+    reserve(output, size);
+    copyRun(output, from, size);
+    output.end += size;
+  }
   output.from = next;
-  if (end > from) append(output, source, from, end - from);
 }
 
 /** Adds bytes that are not in the source, behind the runs copied so far. */
 export function put(output: Output, text: Uint8Array | string): void {
   const bytes = typeof text === "string" ? Buffer.from(text) : text;
-  if (output.length + bytes.length > output.bytes.length) grow(output, bytes.length);
-  output.bytes.set(bytes, output.length);
-  output.length += bytes.length;
-}
-
-/** Bytes that are put often, with room behind them so that they can be read by words. */
-export interface Token extends Loaded {
-  readonly size: number;
+  reserve(output, bytes.length);
+  output.bytes.set(bytes, output.end);
+  output.end += bytes.length;
 }
 
 export function tokenOf(text: string): Token {
   const size = Buffer.byteLength(text);
   const { bytes, view } = space(size + SLACK);
   bytes.fill(0).write(text);
-  return { bytes, view, size };
+  return { view, size };
 }
 
 /** Puts `token` where `start..end` of the source was. */
 export function exchange(output: Output, start: number, end: number, token: Token): void {
-  cut(output, start, end);
-  append(output, token, 0, token.size);
+  const { from, end: at } = output;
+  const { size, view } = token;
+  const behind = at + start - from;
+  if (behind + size + SLACK > output.bytes.length) reserve(output, start - from + size);
+  copyRun(output, from, start - from);
+  const into = output.view;
+  for (let i = 0; i < size; i += 4) into.setInt32(behind + i, view.getInt32(i, true), true);
+  output.end = behind + size;
+  output.from = end;
 }
 
-function append(output: Output, { bytes, view }: Loaded, from: number, size: number): void {
-  const { length } = output;
-  if (length + size + SLACK > output.bytes.length) grow(output, size);
-  output.length = length + size;
-  if (size > SHORT) {
-    bytes.copy(output.bytes, length, from, from + size);
-    return;
-  }
-  const into = output.view;
-  for (let i = 0; i < size; i += 4) into.setInt32(length + i, view.getInt32(from + i, true), true);
+/** Copies `size` bytes of the source to the end of the new text, for which there must be room. */
+function copyRun({ bytes, view, end }: Output, from: number, size: number): void {
+  if (size > SHORT) bytes.copyWithin(end, from, from + size);
+  else for (let i = 0; i < size; i += 4) view.setInt32(end + i, view.getInt32(from + i, true), true);
 }
 
 /** Puts `text` where `start..end` of the source was. */
@@ -72,20 +103,27 @@ export function replace(output: Output, start: number, end: number, text: Uint8A
   put(output, text);
 }
 
-/** Where byte `at` of the source, which lies in the current run, will stand in the output. */
+/** Where byte `at` of the source, which lies in the current run, will stand in the new text. */
 export function placeOf(output: Output, at: number): number {
-  return output.length + (at - output.from);
+  return output.end - output.start + (at - output.from);
 }
 
-function grow(output: Output, more: number): void {
-  const { bytes, view } = space((output.length + more + SLACK) * 2);
-  output.bytes.copy(bytes, 0, 0, output.length);
-  output.bytes = bytes;
-  output.view = view;
+/** True when nothing was written: what was read so far is, from `from` on, as it was. */
+export function untouched(output: Output): boolean {
+  return output.end === output.start;
 }
 
 /** Everything, with the run up to `end` of the source. Use the output no more. */
 export function written(output: Output, end: number): Uint8Array {
   cut(output, end, end);
-  return output.bytes.subarray(0, output.length);
+  return Buffer.from(output.bytes.subarray(output.start, output.end));
+}
+
+/** Makes room for `more` bytes; the source moves along. */
+function reserve(output: Output, more: number): void {
+  if (output.end + more + SLACK <= output.bytes.length) return;
+  const { bytes, view } = space((output.end + more + SLACK) * 2);
+  output.bytes.copy(bytes, 0, 0, output.end);
+  output.bytes = bytes;
+  output.view = view;
 }

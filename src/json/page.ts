@@ -2,7 +2,7 @@
 import type { CompiledObject } from "./compile.ts";
 import { fail } from "./error.ts";
 import type { Work } from "./frame.ts";
-import { placeOf, replace, written } from "./output.ts";
+import { placeOf, replace, untouched, written } from "./output.ts";
 import type { PagePlan } from "./plan.ts";
 import { reportOf } from "./reports.ts";
 import { depthOf, enter, skipColon, skipComma, skipEnd, skipKey, skipSpace, skipValue } from "./scan.ts";
@@ -96,7 +96,7 @@ function readRecords(
   records: Records,
   text: Uint8Array,
 ): number {
-  const { source, text: view, output } = work;
+  const { text: view, output } = work;
   if (view.getUint8(start) !== 0x5b) fail(start, "expected an array of records");
   enter(start, depth);
   let at = skipSpace(view, start + 1);
@@ -109,10 +109,15 @@ function readRecords(
     work.keyEnd = 0;
     end = walkObject(work, record, at, depth - 1);
     if (work.keyEnd === 0) fail(at, "record without its key");
-    records.keys.push(decodeString(source, work.keyStart, work.keyEnd));
+    records.keys.push(readKey(work));
     records.ends.push(placeOf(output, end));
     at = skipComma(view, end, 0x5d);
   }
-  records.bytes = output.length === 0 ? text.subarray(output.from, end) : written(output, end);
+  records.bytes = untouched(output) ? text.subarray(output.from, end) : written(output, end);
   return at + 1;
+}
+
+function readKey({ source, literal, keyStart, keyEnd }: Work): string {
+  if (literal) return source.toString("latin1", keyStart + 1, keyEnd - 1);
+  return decodeString(source, keyStart, keyEnd);
 }

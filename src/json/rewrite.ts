@@ -2,11 +2,11 @@
 import { type Compiled, compileObject, compileValue, createCompiler } from "./compile.ts";
 import { fail, located } from "./error.ts";
 import { createWork, type Work } from "./frame.ts";
-import { written } from "./output.ts";
+import { createLoader, written } from "./output.ts";
 import { type Page, readPage } from "./page.ts";
 import type { ObjectPlan, PagePlan, Report, ValuePlan } from "./plan.ts";
 import { listReports } from "./reports.ts";
-import { createLoader, depthOf, type Loaded, type ScanOptions, skipEnd, skipSpace } from "./scan.ts";
+import { depthOf, type Loaded, type ScanOptions, skipEnd, skipSpace } from "./scan.ts";
 import { loneSurrogate } from "./text.ts";
 import { walkValue } from "./walk.ts";
 

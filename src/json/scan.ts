@@ -7,8 +7,6 @@ import { fail } from "./error.ts";
 
 /** Zero bytes behind the text: no token may hold one, so scanning stops there without looking at the length. */
 const PADDING = 8;
-/** Memory that is not larger is kept for the next text. */
-const KEPT_BYTES = 1024 * 1024;
 /** Deepest nesting that can be asked for: scanning is recursive. */
 const MAX_DEPTH = 1000;
 const DEFAULT_DEPTH = 100;
@@ -31,35 +29,24 @@ export interface Loaded {
   readonly view: DataView;
 }
 
-/**
- * Loads `text`, into `spare` when that is large enough: what was loaded there is gone then.
- * Throws `JsonError` when it is not UTF-8 or begins with a byte order mark.
- */
-export function load(text: Uint8Array, spare?: Loaded): Loaded {
-  if (text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf) fail(0, "byte order mark");
-  if (!isUtf8(text)) fail(invalidUtf8(text), "invalid UTF-8");
-  const size = text.length + PADDING;
-  const loaded = spare !== undefined && spare.bytes.length >= size ? spare : space(size);
-  loaded.bytes.set(text);
-  loaded.bytes.fill(0, text.length, size);
-  return loaded;
+/** Loads `text`. Throws `JsonError` when it is not UTF-8 or begins with a byte order mark. */
+export function load(text: Uint8Array): Loaded {
+  return loadInto(text, () => space(padded(text.length)));
 }
 
-/**
- * A function that loads a text and uses it, in memory that it keeps for the next one. `use` may load another text meanwhile;
- * what it gives must not refer to the loaded bytes.
- */
-export function createLoader(): <T>(text: Uint8Array, use: (loaded: Loaded) => T) => T {
-  let spare: Loaded | undefined;
-  return (text, use) => {
-    const loaded = load(text, spare);
-    spare = undefined;
-    try {
-      return use(loaded);
-    } finally {
-      if (loaded.bytes.length <= KEPT_BYTES) spare = loaded;
-    }
-  };
+/** What a text of `size` bytes takes with its padding. */
+export function padded(size: number): number {
+  return size + PADDING;
+}
+
+/** Loads `text` to the beginning of what `memory` gives, which is asked only when the text is worth it. */
+export function loadInto(text: Uint8Array, memory: () => Loaded): Loaded {
+  if (text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf) fail(0, "byte order mark");
+  if (!isUtf8(text)) fail(invalidUtf8(text), "invalid UTF-8");
+  const loaded = memory();
+  loaded.bytes.set(text);
+  loaded.bytes.fill(0, text.length, padded(text.length));
+  return loaded;
 }
 
 /** Two views of `size` bytes that hold anything. */
@@ -107,22 +94,25 @@ export function skipValue(text: DataView, start: number, depth: number): number 
 /** A string, from its opening quote. */
 export function skipString(text: DataView, start: number): number {
   for (let at = start + 1; ; ) {
-    // Four bytes at a time. The high bit of a byte of `stop` is set where the byte is a quote, a backslash or a control
-    // character; borrowing can set it wrongly only behind such a byte, and the first one is what counts.
+    at = findStop(text, at);
+    const byte = text.getUint8(at);
+    if (byte === 0x22) return at + 1;
+    if (byte !== 0x5c) fail(at, "control character in a string");
+    at = skipEscape(text, at);
+  }
+}
+
+/** The next quote, backslash or control character. A loop without calls: the engine then checks `text` once, not each time. */
+function findStop(text: DataView, start: number): number {
+  for (let at = start; ; at += 4) {
+    // Four bytes at a time. The high bit of a byte of `stop` is set where the byte is one of those; borrowing can set it
+    // wrongly only behind such a byte, and the first one is what counts.
     const word = text.getInt32(at, true);
     const stop =
       (((word ^ 0x22222222) - 0x01010101) | ((word ^ 0x5c5c5c5c) - 0x01010101) | (word - 0x20202020)) &
       ~word &
       0x80808080;
-    if (stop === 0) {
-      at += 4;
-      continue;
-    }
-    at += (31 - Math.clz32(stop & -stop)) >> 3;
-    const byte = text.getUint8(at);
-    if (byte === 0x22) return at + 1;
-    if (byte !== 0x5c) fail(at, "control character in a string");
-    at = skipEscape(text, at);
+    if (stop !== 0) return at + ((31 - Math.clz32(stop & -stop)) >> 3);
   }
 }
 

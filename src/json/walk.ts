@@ -96,7 +96,7 @@ export function walkObject(work: Work, plan: CompiledObject, start: number, dept
   enter(start, depth);
   const { text } = work;
   const state = stateOf(work, plan);
-  const frame = openFrame(state);
+  const frame = openFrame(state, plan.slots);
   let known = state.head;
   // Behind the brace, later behind the last member.
   let gap = start + 1;
@@ -123,6 +123,7 @@ function walkMember(work: Work, frame: Frame, known: Known, gap: number, depth: 
   const { rule } = known;
   const value = skipSpace(text, gap + known.length);
   if (known.report !== undefined) known.report.count++;
+  if (rule.plain && frame.kept) return skipValue(text, value, depth);
   if (rule.slot !== -1) claim(frame, rule.slot, gap + known.name);
   if (rule.action !== "keep") return leaveOut(work, frame, rule, gap, value, depth);
   // The comma belongs to the member before it: it goes when all of those are left out.
@@ -134,7 +135,8 @@ function walkMember(work: Work, frame: Frame, known: Known, gap: number, depth: 
     replace(output, value, end, rule.overNull);
     return end;
   }
-  const end = walkValue(work, rule.value, value, depth, rule);
+  const plan = rule.value;
+  const end = plan === undefined ? skipValue(text, value, depth) : walkValue(work, plan, value, depth, rule);
   if (rule.key) noteKey(work, value, end);
   return end;
 }
