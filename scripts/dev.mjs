@@ -7,13 +7,13 @@ const require = createRequire(import.meta.url);
 const tsc = join(dirname(require.resolve("typescript/package.json")), "bin", "tsc");
 const demo = process.argv.length > 2 ? process.argv.slice(2) : ["demo"];
 
-/** Children that have not ended yet. Each is ended by its own handle. */
+/** Children that have not ended yet. */
 const children = new Set();
 let stopping = false;
 
-/** Starts `node` with `args`; when it ends by itself, everything ends. */
+/** Starts `node` with `args` in a process group of its own; when it ends by itself, everything ends. */
 function start(args) {
-  const child = spawn(process.execPath, args, { stdio: "inherit" });
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "inherit", "inherit"], detached: true });
   children.add(child);
   child.on("exit", (code) => {
     children.delete(child);
@@ -26,7 +26,17 @@ function stop(code) {
   if (!stopping) {
     stopping = true;
     process.exitCode = code;
-    for (const child of children) child.kill("SIGTERM");
+    // The whole group: the compiler's launcher does not pass signals on to the compiler itself.
+    for (const child of children) endGroup(child.pid);
+  }
+}
+
+/** Ends the process group `pid`; one that ended by itself a moment ago is fine too. */
+function endGroup(pid) {
+  try {
+    if (pid !== undefined) process.kill(-pid, "SIGTERM");
+  } catch (error) {
+    if (error.code !== "ESRCH") throw error;
   }
 }
 
