@@ -30,7 +30,7 @@ const OWN: ReadonlySet<string> = new Set([
 /** Reads the body, asks the plan and answers. Never rejects: what goes wrong becomes a reply. */
 export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOptions): Promise<void> {
   const controller = new AbortController();
-  visit.stop = (reason) => controller.abort(reason);
+  visit.controller = controller;
   try {
     const body = await readBody(visit, options.bodyBytes);
     const response = await plan.respond(body, controller.signal);

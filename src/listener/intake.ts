@@ -9,7 +9,7 @@ import { judge } from "./gate.ts";
 import { type Head, readHead, single } from "./head.ts";
 import { createPeers } from "./peers.ts";
 import { givenRequestId } from "./trace.ts";
-import { noteProblem, type Visit } from "./visit.ts";
+import { type House, noteProblem, stop, type Visit } from "./visit.ts";
 
 export interface IntakeOptions {
   readonly basePath: string;
@@ -29,7 +29,7 @@ export interface Intake {
   /** A connection could not be read any further. */
   broken(error: NodeJS.ErrnoException, socket: Socket): void;
   /** From now on every request is refused and every answer is the last of its connection. */
-  close(onLeave: () => void): void;
+  close(whenEmpty: () => void): void;
   inFlight(): number;
 }
 
@@ -37,8 +37,10 @@ export interface Intake {
 export function createIntake(options: IntakeOptions): Intake {
   const { limits, now } = options;
   const peers = createPeers();
-  const here = new Set<Visit>();
-  let closing: (() => void) | undefined;
+  // A number, no set of visits: the tables that a busy set leaves behind would carry requests into the old generation.
+  const house: House = { closing: false, now };
+  let here = 0;
+  let onEmpty: (() => void) | undefined;
 
   const report = (exchange: Exchange) => {
     try {
@@ -48,19 +50,19 @@ export function createIntake(options: IntakeOptions): Intake {
     }
   };
   const leave = (visit: Visit) => {
-    here.delete(visit);
+    here--;
     const { exchange, res } = visit;
     if (!res.writableFinished) {
       exchange.aborted = !visit.cut;
       if (exchange.status === 0) exchange.status = CLIENT_LEFT;
-      visit.stop(new Error("the client left"));
+      stop(visit, new Error("the client left"));
     }
     report(exchange);
-    closing?.();
+    if (here === 0) onEmpty?.();
   };
   const verdict = (visit: Visit): Problem | undefined => {
-    if (closing !== undefined) return new Problem("OVERLOADED", "shutting down", { retryAfter: 1 });
-    if (here.size > limits.inFlight) return new Problem("OVERLOADED", "too many requests at a time", { retryAfter: 1 });
+    if (house.closing) return new Problem("OVERLOADED", "shutting down", { retryAfter: 1 });
+    if (here > limits.inFlight) return new Problem("OVERLOADED", "too many requests at a time", { retryAfter: 1 });
     const { req, head } = visit;
     const { method = "", url = "", httpVersion } = req;
     const problem = judge({ method, target: url, httpVersion, head }, limits);
@@ -71,11 +73,11 @@ export function createIntake(options: IntakeOptions): Intake {
   return {
     arrive(req, res, expectation) {
       const head = readHead(req.rawHeaders);
-      const visit = createVisit(req, res, head, options, closing !== undefined);
+      const visit = createVisit(req, res, head, options, house);
       visit.expects = expectation === "continue";
       // Node forgets what came in one packet behind an offer to upgrade: better no second request than one in silence.
       if (head.watched.has("upgrade")) visit.last = true;
-      here.add(visit);
+      here++;
       const timer = setTimeout(() => expire(visit), lifeOf(head, limits.requestSeconds));
       peers.add(visit, () => {
         clearTimeout(timer);
@@ -95,14 +97,12 @@ export function createIntake(options: IntakeOptions): Intake {
       noteProblem(exchange, problem);
       report(exchange);
     },
-    close(onLeave) {
-      closing = () => {
-        if (here.size === 0) onLeave();
-      };
-      for (const visit of here) visit.last = true;
-      closing();
+    close(whenEmpty) {
+      house.closing = true;
+      onEmpty = whenEmpty;
+      if (here === 0) whenEmpty();
     },
-    inFlight: () => here.size,
+    inFlight: () => here,
   };
 }
 
@@ -114,7 +114,7 @@ function createVisit(
   res: ServerResponse,
   head: Head,
   options: IntakeOptions,
-  last: boolean,
+  house: House,
 ): Visit {
   const { method = "", url = "" } = req;
   const query = url.indexOf("?");
@@ -123,20 +123,22 @@ function createVisit(
   const exchange = createExchange(requestId, options.now(), method, path);
   if (head.oddNames > 0) exchange.notes.push("odd-header-name");
   const target = withoutBase(url, options.basePath);
-  const stop = () => {};
   return {
     req,
     res,
     head,
     exchange,
     target,
+    house,
     expects: false,
-    last,
+    last: false,
     whole: false,
     cut: false,
     outgoing: [],
     pass: undefined,
-    stop,
+    passedAt: 0,
+    call: undefined,
+    controller: undefined,
   };
 }
 
@@ -159,6 +161,6 @@ function expire(visit: Visit): void {
   const safe = method === "GET" || method === "HEAD" || method === "OPTIONS";
   const metadata = safe ? {} : { state: "unknown" };
   const problem = new Problem("UPSTREAM_TIMEOUT", "the request's time is over", { metadata });
-  visit.stop(problem);
+  stop(visit, problem);
   sendProblem(visit, problem);
 }

@@ -3,18 +3,16 @@ import httpProxy, { type FastifyHttpProxyOptions } from "@fastify/http-proxy";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Upstream } from "../model/exchange.ts";
 import { Problem } from "../model/problem.ts";
-import type { Stream, StreamCall, StreamSink } from "../model/stream.ts";
+import type { Stream, StreamSink } from "../model/stream.ts";
 import { relayBody } from "./body.ts";
 import { cutOff, sendProblem } from "./errors.ts";
 import { returned } from "./headers.ts";
 import { writeHead } from "./reply.ts";
-import { VISIT, type Visit, visitOf } from "./visit.ts";
+import { noteCall, noteProblem, VISIT, type Visit, visitOf } from "./visit.ts";
 
 export interface PassOptions {
   readonly upstreams: Partial<Readonly<Record<Upstream, Stream>>>;
   readonly basePath: string;
-  /** Monotonic clock, milliseconds. */
-  readonly now: () => number;
   /** Runs first: plans the request; true when it is to pass through, false when it is answered otherwise. */
   readonly plan: (visit: Visit) => boolean;
 }
@@ -68,46 +66,30 @@ function refuse(reply: FastifyReply, error: Error): void {
 function dispatcher(options: PassOptions): (request: Dispatched, callback: Callback) => void {
   return (request, callback) => {
     const visit = visitOf(request.headers);
-    const { pass } = visit;
+    const { pass, exchange, outgoing, house } = visit;
     const stream = pass === undefined ? undefined : options.upstreams[pass.upstream];
     if (pass === undefined || stream === undefined) {
       callback(new Problem("INTERNAL", "internal error", { cause: new Error("no such upstream") }));
       return;
     }
-    const startedAt = options.now();
-    let noted = false;
-    const note = (status: number) => {
-      if (noted) return;
-      noted = true;
-      noteCall(visit, pass, status, options.now() - startedAt);
-    };
-    // A call may fail before it has been handed back.
-    let call: StreamCall | undefined;
-    visit.stop = () => {
-      note(0);
-      call?.cancel();
-    };
-    const sink = sinkOf(visit, options.basePath, callback, note, () => call?.resume());
-    const method = visit.exchange.method;
-    call = stream({ method, target: pass.target, headers: visit.outgoing, body: relayBody(visit) }, sink);
+    visit.passedAt = house.now();
+    // What stops a call finds it on the visit. A closure kept there would make the collector carry every request along.
+    visit.call = stream(
+      { method: exchange.method, target: pass.target, headers: outgoing, body: relayBody(visit) },
+      sinkOf(visit, options.basePath, callback),
+    );
   };
 }
 
-function sinkOf(
-  visit: Visit,
-  basePath: string,
-  callback: Callback,
-  note: (status: number) => void,
-  resume: () => void,
-) {
+function sinkOf(visit: Visit, basePath: string, callback: Callback): StreamSink {
   const { res, exchange } = visit;
   let begun = false;
-  const sink: StreamSink = {
+  return {
     head: (status, statusText, headers) => {
       begun = true;
-      note(status);
+      noteCall(visit, status);
       // The plugin is told only that there is an answer; its copy of status and fields would lose order and spelling.
-      callback(null, { statusCode: 200, headers: {}, body: { destroy: () => visit.stop(undefined) } });
+      callback(null, { statusCode: 200, headers: {}, body: { destroy: () => visit.call?.cancel() } });
       if (res.destroyed) return;
       res.sendDate = false;
       writeHead(visit, status, statusText, returned(headers, exchange.requestId, basePath));
@@ -119,26 +101,17 @@ function sinkOf(
     data: (chunk) => {
       exchange.responseBytes += chunk.length;
       if (res.write(chunk)) return true;
-      res.once("drain", resume);
+      res.once("drain", () => visit.call?.resume());
       return false;
     },
     end: () => {
       res.end();
     },
     fail: (problem) => {
-      note(0);
+      noteCall(visit, 0);
       if (!begun) return callback(problem);
-      exchange.reason = problem.reason;
-      exchange.cause = problem.cause;
+      noteProblem(exchange, problem);
       cutOff(visit);
     },
   };
-  return sink;
-}
-
-function noteCall({ exchange }: Visit, pass: { upstream: Upstream; target: string }, status: number, ms: number): void {
-  const query = pass.target.indexOf("?");
-  const path = query < 0 ? pass.target : pass.target.slice(0, query);
-  exchange.upstreamMs += ms;
-  exchange.calls.push({ upstream: pass.upstream, method: exchange.method, path, status, ms });
 }

@@ -2,12 +2,17 @@
 import type { Socket } from "node:net";
 import { Problem } from "../model/problem.ts";
 import { rawProblem, sendProblem } from "./errors.ts";
-import type { Visit } from "./visit.ts";
+import { stop, type Visit } from "./visit.ts";
+
+interface Entry {
+  readonly visit: Visit;
+  readonly gone: () => void;
+}
 
 /** One connection from a client. */
 interface Peer {
   /** In the order in which they came; several when the client pipelines. */
-  readonly open: Visit[];
+  readonly open: Entry[];
   /** What could not be read behind the requests that are still open. */
   broken: Problem | undefined;
 }
@@ -20,41 +25,27 @@ export interface Peers {
   fail(error: NodeJS.ErrnoException, socket: Socket): Problem | undefined;
 }
 
-/** Keeps its entries with their sockets, so nothing outlives a connection. */
-export function createPeers(): Peers {
-  const peers = new WeakMap<Socket, Peer>();
-  const goneOf = new WeakMap<Visit, () => void>();
+/** Under this key a socket carries its peer: weak maps cost the collector more than everything else here together. */
+const PEER = Symbol("peer");
+type Carrier = Socket & { [PEER]?: Peer };
 
-  const leave = (peer: Peer, visit: Visit) => {
-    const at = peer.open.indexOf(visit);
-    if (at < 0) return;
-    peer.open.splice(at, 1);
-    goneOf.get(visit)?.();
-  };
-  const enter = (socket: Socket): Peer => {
-    const peer: Peer = { open: [], broken: undefined };
-    peers.set(socket, peer);
-    // An answer that waits for its turn in a pipeline does not hear that the connection has closed.
-    socket.once("close", () => {
-      for (const visit of [...peer.open]) leave(peer, visit);
-    });
-    return peer;
-  };
+/** Keeps what it knows with the sockets, so nothing outlives a connection. */
+export function createPeers(): Peers {
   return {
     add(visit, gone) {
-      const { socket } = visit.req;
-      const peer = peers.get(socket) ?? enter(socket);
-      peer.open.push(visit);
-      goneOf.set(visit, gone);
+      const socket: Carrier = visit.req.socket;
+      const peer = socket[PEER] ?? enter(socket);
+      const entry: Entry = { visit, gone };
+      peer.open.push(entry);
       visit.res.once("close", () => {
-        leave(peer, visit);
+        leave(peer, entry);
         if (peer.broken !== undefined && peer.open.length === 0) finish(socket, peer.broken);
       });
     },
     fail(error, socket) {
       const problem = parserProblem(error);
-      const peer = peers.get(socket);
-      const last = peer?.open.at(-1);
+      const { [PEER]: peer } = socket as Carrier;
+      const last = peer?.open.at(-1)?.visit;
       if (problem === undefined || !socket.writable) {
         socket.destroy();
         return undefined;
@@ -73,13 +64,30 @@ export function createPeers(): Peers {
   };
 }
 
+function enter(socket: Carrier): Peer {
+  const peer: Peer = { open: [], broken: undefined };
+  socket[PEER] = peer;
+  // An answer that waits for its turn in a pipeline does not hear that the connection has closed.
+  socket.once("close", () => {
+    for (const entry of [...peer.open]) leave(peer, entry);
+  });
+  return peer;
+}
+
+function leave(peer: Peer, entry: Entry): void {
+  const at = peer.open.indexOf(entry);
+  if (at < 0) return;
+  peer.open.splice(at, 1);
+  entry.gone();
+}
+
 /** The request whose body could not be read gets the answer, unless it has one. */
 function blame(visit: Visit, problem: Problem): void {
   if (visit.whole) {
     visit.res.end();
     return;
   }
-  visit.stop(problem);
+  stop(visit, problem);
   sendProblem(visit, problem);
 }
 

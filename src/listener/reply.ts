@@ -22,10 +22,10 @@ export function writeWhole(visit: Visit, status: number, headers: string[], body
 
 /** Writes the head of an answer; `headers` flat, repeats in order. */
 export function writeHead(visit: Visit, status: number, statusText: string | undefined, headers: string[]): void {
-  const { req, res, exchange } = visit;
+  const { req, res, exchange, house } = visit;
   exchange.status = status;
   // What the client has not sent yet is not read any more, so no further request could begin behind it.
-  if (visit.last || !req.complete) headers.push("connection", "close");
+  if (visit.last || house.closing || !req.complete) headers.push("connection", "close");
   if (statusText === undefined) res.writeHead(status, headers);
   else res.writeHead(status, /^[\t\x20-\x7e]*$/.test(statusText) ? statusText : "", headers);
 }

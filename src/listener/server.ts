@@ -82,7 +82,6 @@ export function createListener(options: ListenerOptions): Listener {
   registerPassThrough(app, {
     upstreams: options.upstreams,
     basePath: options.basePath,
-    now: options.now,
     plan: planner(options, createTrust(options.trustedProxies)),
   });
   return {

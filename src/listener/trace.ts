@@ -20,7 +20,9 @@ export function hasTrace(head: Head): boolean {
 
 /** A `traceparent` that begins a trace, not sampled; `newId` gives a fresh random id (a UUID is used as it is). */
 export function newTrace(newId: () => string): string {
-  return `00-${hex(newId())}-${hex(newId()).slice(0, 16)}-00`;
+  const trace = hex(newId());
+  // One span in a fresh trace: any part of the trace's own random digits tells it apart.
+  return `00-${trace}-${trace.slice(16)}-00`;
 }
 
 function hex(id: string): string {

@@ -3,7 +3,16 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Exchange } from "../model/exchange.ts";
 import type { PassPlan } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
+import type { StreamCall } from "../model/stream.ts";
 import type { Head } from "./head.ts";
+
+/** What all visits share. */
+export interface House {
+  /** No connection takes a further request. */
+  closing: boolean;
+  /** Monotonic clock, milliseconds. */
+  readonly now: () => number;
+}
 
 /** One request from its head to the last byte of its answer. */
 export interface Visit {
@@ -13,9 +22,10 @@ export interface Visit {
   readonly exchange: Exchange;
   /** The raw target without our base path; undefined when it is not below it. */
   readonly target: string | undefined;
+  readonly house: House;
   /** The client waits for `100 Continue` before it sends the body. */
   expects: boolean;
-  /** The listener is closing, or the framing cannot be relied on: no further request on this connection. */
+  /** What follows on this connection cannot be relied on: no further request. */
   last: boolean;
   /** The whole answer has been handed over; the client may still be sending. */
   whole: boolean;
@@ -25,8 +35,12 @@ export interface Visit {
   outgoing: string[];
   /** Set when the request passes through. */
   pass: PassPlan | undefined;
-  /** Stops what is under way, and says why; set by whoever began it. */
-  stop: (reason: unknown) => void;
+  /** When the call to the upstream began. */
+  passedAt: number;
+  /** The call to the upstream, while it passes through. */
+  call: StreamCall | undefined;
+  /** Stops an answer that carryover is making itself. */
+  controller: AbortController | undefined;
 }
 
 /** Under this key a visit travels through fastify and the proxy plugin. */
@@ -48,6 +62,24 @@ export function isAnswered({ req, res }: Visit): boolean {
 export function hasBody({ head }: Visit): boolean {
   const length = head.watched.get("content-length")?.[0];
   return length === undefined ? head.watched.has("transfer-encoding") : Number(length) > 0;
+}
+
+/** Stops what is under way for `visit`; `reason` is for those who listen to its signal. */
+export function stop(visit: Visit, reason: unknown): void {
+  visit.controller?.abort(reason);
+  if (visit.pass === undefined) return;
+  noteCall(visit, 0);
+  visit.call?.cancel();
+}
+
+/** Notes the call of a request that passes through: once, when its answer begins or it is known that there is none (0). */
+export function noteCall({ exchange, pass, passedAt, house }: Visit, status: number): void {
+  if (pass === undefined || exchange.calls.length > 0) return;
+  const query = pass.target.indexOf("?");
+  const path = query < 0 ? pass.target : pass.target.slice(0, query);
+  const ms = house.now() - passedAt;
+  exchange.upstreamMs += ms;
+  exchange.calls.push({ upstream: pass.upstream, method: exchange.method, path, status, ms });
 }
 
 /** Notes in the exchange that carryover itself answers. */
