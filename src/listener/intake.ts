@@ -38,38 +38,8 @@ export function createIntake(options: IntakeOptions): Intake {
   const { limits, now } = options;
   const peers = createPeers();
   // A number, no set of visits: the tables that a busy set leaves behind would carry requests into the old generation.
-  const house: House = { closing: false, now };
-  let here = 0;
+  const house: House = { closing: false, here: 0, now };
   let onEmpty: (() => void) | undefined;
-
-  const report = (exchange: Exchange) => {
-    try {
-      options.observe(exchange);
-    } catch (cause) {
-      options.log("an observer failed", cause);
-    }
-  };
-  const leave = (visit: Visit) => {
-    here--;
-    const { exchange, res } = visit;
-    if (!res.writableFinished) {
-      exchange.aborted = !visit.cut;
-      if (exchange.status === 0) exchange.status = CLIENT_LEFT;
-      stop(visit, new Error("the client left"));
-    }
-    report(exchange);
-    if (here === 0) onEmpty?.();
-  };
-  const verdict = (visit: Visit): Problem | undefined => {
-    if (house.closing) return new Problem("OVERLOADED", "shutting down", { retryAfter: 1 });
-    if (here > limits.inFlight) return new Problem("OVERLOADED", "too many requests at a time", { retryAfter: 1 });
-    const { req, head } = visit;
-    const { method = "", url = "", httpVersion } = req;
-    const problem = judge({ method, target: url, httpVersion, head }, limits);
-    if (problem?.reason === "GRPC_UNSUPPORTED") visit.exchange.notes.push("grpc");
-    if (problem === undefined && visit.target === undefined) return new Problem("UNKNOWN_PATH", "no such path");
-    return problem;
-  };
   return {
     arrive(req, res, expectation) {
       const head = readHead(req.rawHeaders);
@@ -77,13 +47,16 @@ export function createIntake(options: IntakeOptions): Intake {
       visit.expects = expectation === "continue";
       // Node forgets what came in one packet behind an offer to upgrade: better no second request than one in silence.
       if (head.watched.has("upgrade")) visit.last = true;
-      here++;
+      house.here++;
       const timer = setTimeout(() => expire(visit), lifeOf(head, limits.requestSeconds));
       peers.add(visit, () => {
         clearTimeout(timer);
+        house.here--;
         leave(visit);
+        report(visit.exchange, options);
+        if (house.here === 0) onEmpty?.();
       });
-      const problem = verdict(visit);
+      const problem = verdict(visit, limits);
       if (problem !== undefined) sendProblem(visit, problem);
       else if (expectation === "unknown") sendProblem(visit, new Problem("INVALID_REQUEST", "Expect: unknown"), 417);
       else return visit;
@@ -95,15 +68,42 @@ export function createIntake(options: IntakeOptions): Intake {
       const exchange = createExchange(options.newRequestId(), now(), "", "");
       exchange.status = problem.http;
       noteProblem(exchange, problem);
-      report(exchange);
+      report(exchange, options);
     },
     close(whenEmpty) {
       house.closing = true;
       onEmpty = whenEmpty;
-      if (here === 0) whenEmpty();
+      if (house.here === 0) whenEmpty();
     },
-    inFlight: () => here,
+    inFlight: () => house.here,
   };
+}
+
+function report(exchange: Exchange, { observe, log }: IntakeOptions): void {
+  try {
+    observe(exchange);
+  } catch (cause) {
+    log("an observer failed", cause);
+  }
+}
+
+/** Why a request is not let in, if it is not. */
+function verdict({ req, head, target, exchange, house }: Visit, limits: IntakeOptions["limits"]): Problem | undefined {
+  if (house.closing) return new Problem("OVERLOADED", "shutting down", { retryAfter: 1 });
+  if (house.here > limits.inFlight) return new Problem("OVERLOADED", "too many requests at a time", { retryAfter: 1 });
+  const { method = "", url = "", httpVersion } = req;
+  const problem = judge({ method, target: url, httpVersion, head }, limits);
+  if (problem?.reason === "GRPC_UNSUPPORTED") exchange.notes.push("grpc");
+  return problem ?? (target === undefined ? new Problem("UNKNOWN_PATH", "no such path") : undefined);
+}
+
+/** The answer has been sent, or never will be. */
+function leave(visit: Visit): void {
+  const { exchange, res } = visit;
+  if (res.writableFinished) return;
+  exchange.aborted = !visit.cut;
+  if (exchange.status === 0) exchange.status = CLIENT_LEFT;
+  stop(visit, new Error("the client left"));
 }
 
 /** What servers write into their logs for a client that did not wait (no client sees it). */

@@ -10,6 +10,8 @@ import type { Head } from "./head.ts";
 export interface House {
   /** No connection takes a further request. */
   closing: boolean;
+  /** Requests in flight. */
+  here: number;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
 }

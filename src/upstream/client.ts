@@ -1,7 +1,7 @@
 /** How does one call reach an upstream, and what comes back? */
 import type { Dispatcher } from "undici";
 import type { ApiRequest, ApiResponse, Send } from "../model/message.ts";
-import type { Problem } from "../model/problem.ts";
+import { Problem } from "../model/problem.ts";
 import { decode } from "./decode.ts";
 import { type CallFacts, failure, invalidAnswer } from "./failure.ts";
 import { endToEnd, flatHeader, hideOrigin, sendable, toHeaderList } from "./headers.ts";
@@ -52,20 +52,16 @@ async function decoded(answer: RawAnswer, encoding: string, facts: CallFacts, li
 
 function call(pool: Pool, request: ApiRequest, signal: AbortSignal, maxBytes: number): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
-    const collector = collect(request.method, maxBytes, {
-      done: (answer) => {
-        signal.removeEventListener("abort", onAbort);
-        resolve(answer);
-      },
-      failed: (problem) => {
-        signal.removeEventListener("abort", onAbort);
-        reject(problem);
-      },
-    });
     const onAbort = () => {
       reject(signal.reason);
-      collector.cancel();
+      gathering.settled = true;
+      gathering.control?.abort(new Error("cancelled by the caller"));
     };
+    const gathering = newGathering(request.method, maxBytes, (outcome) => {
+      signal.removeEventListener("abort", onAbort);
+      if (outcome instanceof Problem) reject(outcome);
+      else resolve(outcome);
+    });
     signal.addEventListener("abort", onAbort, { once: true });
     const { body } = request;
     pool.dispatcher.dispatch(
@@ -75,77 +71,78 @@ function call(pool: Pool, request: ApiRequest, signal: AbortSignal, maxBytes: nu
         headers: sendable(request.headers),
         body: body === undefined || body.length === 0 ? null : Buffer.from(body.buffer, body.byteOffset, body.length),
       },
-      collector.handler,
+      handlerOf(gathering),
     );
   });
 }
 
-interface Outcome {
-  done(answer: RawAnswer): void;
-  failed(problem: Problem): void;
+/** One answer while it comes. */
+interface Gathering {
+  readonly method: string;
+  readonly maxBytes: number;
+  /** Told once, unless the caller has given up before. */
+  readonly done: (outcome: RawAnswer | Problem) => void;
+  control: Dispatcher.DispatchController | undefined;
+  settled: boolean;
+  status: number;
+  headers: string[];
+  readonly chunks: Uint8Array[];
+  length: number;
 }
 
-interface Collector {
-  readonly handler: Dispatcher.DispatchHandler;
-  /** Stops the call, at once or as soon as it gets a connection; no outcome is reported any more. */
-  cancel(): void;
+function newGathering(method: string, maxBytes: number, done: Gathering["done"]): Gathering {
+  return { method, maxBytes, done, control: undefined, settled: false, status: 0, headers: [], chunks: [], length: 0 };
 }
 
-/** Gathers one answer and reports once. */
-function collect(method: string, maxBytes: number, outcome: Outcome): Collector {
-  let control: Dispatcher.DispatchController | undefined;
-  let settled = false;
-  let status = 0;
-  let headers: string[] = [];
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-
-  const finish = () => {
-    if (settled) return;
-    settled = true;
-    outcome.done({
-      status,
-      headers,
-      body: chunks.length > 1 ? Buffer.concat(chunks, length) : (chunks[0] ?? NO_BYTES),
-    });
-  };
-  const fail = (problem: Problem) => {
-    if (settled) return;
-    settled = true;
-    outcome.failed(problem);
-  };
-  const refuse = (why: string) => {
-    fail(invalidAnswer(why, { method, sent: true }));
-    control?.abort(new Error(why));
-  };
-  const handler: Dispatcher.DispatchHandler = {
+function handlerOf(gathering: Gathering): Dispatcher.DispatchHandler {
+  return {
     onRequestStart(controller) {
-      control = controller;
-      if (settled) controller.abort(new Error("cancelled before it was sent"));
+      gathering.control = controller;
+      if (gathering.settled) controller.abort(new Error("cancelled before it was sent"));
     },
-    onResponseStart(controller, code) {
-      if (code < 200) return;
-      status = code;
-      headers = endToEnd(controller.rawHeaders as Buffer[]);
-      if (code > 599) refuse("status code out of range");
-      else if (Number(flatHeader(headers, "content-length")) > maxBytes && method !== "HEAD")
-        refuse("body over the limit");
-      // These have no body, whatever their fields say; a stated length must not turn them into an error.
-      else if (code === 204 || code === 304) finish();
+    onResponseStart(controller, status) {
+      if (status >= 200) begin(gathering, status, endToEnd(controller.rawHeaders as Buffer[]));
     },
     onResponseData(_controller, chunk) {
-      length += chunk.length;
-      if (length > maxBytes) refuse("body over the limit");
-      else chunks.push(chunk);
+      gathering.length += chunk.length;
+      if (gathering.length > gathering.maxBytes) refuse(gathering, "body over the limit");
+      else gathering.chunks.push(chunk);
     },
-    onResponseEnd: finish,
+    onResponseEnd() {
+      finish(gathering);
+    },
     onResponseError(_controller, error) {
-      fail(failure(error, { method, sent: control !== undefined }));
+      settle(gathering, failure(error, { method: gathering.method, sent: gathering.control !== undefined }));
     },
   };
-  const cancel = () => {
-    settled = true;
-    control?.abort(new Error("cancelled by the caller"));
-  };
-  return { handler, cancel };
+}
+
+function begin(gathering: Gathering, status: number, headers: string[]): void {
+  gathering.status = status;
+  gathering.headers = headers;
+  const length = gathering.method === "HEAD" ? undefined : flatHeader(headers, "content-length");
+  if (status > 599) refuse(gathering, "status code out of range");
+  // These have no body, whatever their fields say; a stated length must not turn them into an error.
+  else if (status === 204 || status === 304) finish(gathering);
+  else if (Number(length) > gathering.maxBytes) refuse(gathering, "body over the limit");
+}
+
+function finish(gathering: Gathering): void {
+  const { status, headers, chunks, length } = gathering;
+  settle(gathering, {
+    status,
+    headers,
+    body: chunks.length > 1 ? Buffer.concat(chunks, length) : (chunks[0] ?? NO_BYTES),
+  });
+}
+
+function refuse(gathering: Gathering, why: string): void {
+  settle(gathering, invalidAnswer(why, { method: gathering.method, sent: true }));
+  gathering.control?.abort(new Error(why));
+}
+
+function settle(gathering: Gathering, outcome: RawAnswer | Problem): void {
+  if (gathering.settled) return;
+  gathering.settled = true;
+  gathering.done(outcome);
 }

@@ -1,0 +1,87 @@
+import { describe, expect, it } from "vitest";
+import { judge } from "../../src/listener/gate.ts";
+import { readHead } from "../../src/listener/head.ts";
+
+function verdict(raw: string[], target = "/iam/v2beta1/groups", method = "GET", httpVersion = "1.1"): string {
+  const head = readHead(["Host", "api.example", ...raw]);
+  return judge({ method, target, httpVersion, head }, { uriBytes: 100 })?.reason ?? "in";
+}
+
+describe("the gate lets in", () => {
+  it.each([
+    "/a/...",
+    "/a/..b/c",
+    "/a/.b",
+    "/a/%2f%2F",
+    "/a//b",
+    "/%2e%2ex",
+    "/a?/../#".replace("#", "%23"),
+    "/a;b=.",
+    "/%252e%252e",
+  ])("%s", (target) => {
+    expect(verdict([], target)).toBe("in");
+  });
+
+  it.each(["api.example", "api.example:8080", "[::1]:80", "10.0.0.1", "under_score.svc"])("Host %s", (host) => {
+    const head = readHead(["Host", host]);
+    expect(judge({ method: "GET", target: "/", httpVersion: "1.1", head }, { uriBytes: 100 })).toBeUndefined();
+  });
+
+  it("HTTP/1.0 without a Host", () => {
+    expect(
+      judge({ method: "GET", target: "/", httpVersion: "1.0", head: readHead([]) }, { uriBytes: 100 }),
+    ).toBeUndefined();
+  });
+
+  it.each(["Bearer abc", "bearer a.b-c_d~e+f/g==", "Basic eDp5", "Bearer  two-spaces"])(
+    "Authorization: %s",
+    (value) => {
+      expect(verdict(["Authorization", value])).toBe("in");
+    },
+  );
+
+  it.each(["application/json", "application/grpcx", "text/plain; x=application/grpc"])("Content-Type: %s", (value) => {
+    expect(verdict(["Content-Type", value])).toBe("in");
+  });
+});
+
+describe("the gate refuses", () => {
+  it.each([
+    ["/a/./b", "INVALID_PATH"],
+    ["/..", "INVALID_PATH"],
+    ["/.;x", "INVALID_PATH"],
+    ["/a%2F..%5Cb", "INVALID_PATH"],
+    ["/a#b", "INVALID_REQUEST"],
+    ["//a", "INVALID_REQUEST"],
+    ["*", "INVALID_REQUEST"],
+    [`/${"a".repeat(100)}`, "URI_TOO_LONG"],
+  ])("%s as %s", (target, reason) => {
+    expect(verdict([], target)).toBe(reason);
+  });
+
+  it.each(["application/grpc", "application/grpc+proto", "Application/gRPC; x=y", "application/grpc-web+json"])(
+    "Content-Type: %s",
+    (value) => {
+      expect(verdict(["Content-Type", value])).toBe("GRPC_UNSUPPORTED");
+    },
+  );
+
+  it.each(["websocket", "h2c, websocket", "TLS/1.0"])("an upgrade to %s", (protocol) => {
+    expect(verdict(["Connection", "keep-alive, Upgrade", "Upgrade", protocol])).toBe("UPGRADE_REFUSED");
+  });
+
+  it("long odd input in no time", () => {
+    const head = readHead([
+      "Host",
+      "a",
+      "Authorization",
+      `Bearer ${"a".repeat(60_000)}!`,
+      "Connection",
+      "upgrade,".repeat(5_000),
+    ]);
+    const target = `/${"%2e%2e%2e/".repeat(6_000)}`;
+    expect(judge({ method: "GET", target, httpVersion: "1.1", head }, { uriBytes: 100_000 })?.reason).toBe(
+      "UNAUTHENTICATED",
+    );
+  });
+});
