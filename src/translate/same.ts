@@ -28,7 +28,7 @@ function sameValue(a: Json | undefined, b: Json | undefined, as: Value | undefin
   if (Array.isArray(a) && Array.isArray(b)) return sameLists(a, b, as, asSets);
   if (isJsonObject(a) && isJsonObject(b)) return sameMembers(a, b, as, asSets);
   if (typeof a === "string" && typeof b === "string" && as?.kind === "timestamp")
-    return Date.parse(a) === Date.parse(b);
+    return a === b || Date.parse(a) === Date.parse(b);
   if (isInteger(as) && isText(a) && isText(b) && Number.isSafeInteger(Number(a))) return Number(a) === Number(b);
   return isText(a) && isText(b) ? String(a) === String(b) : a === b;
 }

@@ -1,0 +1,83 @@
+/** Are two values the same exactly when a client would call them so? */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Json } from "../../src/model/json.ts";
+import type { Row } from "../../src/model/resource.ts";
+import { isSame, isZero } from "../../src/translate/same.ts";
+
+const text: Row = { v1: "t", v2: "t", kind: "string", zero: "" };
+const time: Row = { v1: "at", v2: "at", kind: "timestamp", zero: null };
+const large: Row = { v1: "l", v2: "l", kind: "int64", zero: "0" };
+const map: Row = { v1: "m", v2: "m", kind: "map", of: "string", zero: {} };
+const inner: Row = { v1: "x", v2: "y", kind: "message", rows: [text, time, large, map], zero: null };
+const apps: Row = { v1: "a", v2: "a", kind: "map", of: { rows: [text, large] }, zero: {} };
+
+describe("zero is", () => {
+  test.each([undefined, null, "", 0, false, [], {}, -0])("%j, of whatever kind", (value) => {
+    expect(isZero(value)).toBe(true);
+    expect(isZero(value, text)).toBe(true);
+  });
+
+  test.each([
+    ["0", large, true],
+    ["0", text, false],
+    ["00", large, true],
+    ["1", large, false],
+    [{ t: "", l: "0", m: {} }, inner, true],
+    [{ t: "", l: "0", m: { k: "" } }, inner, false],
+    [{ k: "" }, map, false],
+    [{}, map, true],
+    [{ k: {} }, apps, false],
+    [[""], text, false],
+    [" ", text, false],
+    ["false", text, false],
+    [true, text, false],
+  ] as const)("%j of %j: %s", (value, row, zero) => {
+    expect(isZero(value as Json, row as Row)).toBe(zero);
+  });
+});
+
+describe("the same", () => {
+  test.each([
+    ["9007199254740993", "9007199254740992", large, false],
+    ["9007199254740993", "9007199254740993", large, true],
+    ["12", 12, large, true],
+    ["1e1", "10", large, true],
+    ["a", "b", large, false],
+    ["2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00", time, true],
+    ["2026-01-01T00:00:00Z", "not a time", time, false],
+    ["not a time", "not a time", time, true],
+    ["2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00", text, false],
+    [{ y: 1 }, [], text, false],
+    [[1], { 0: 1 }, text, false],
+    ["true", true, text, false],
+    [{ t: "a", at: "2026-01-01T00:00:00Z" }, { t: "a", at: "2026-01-01T00:00:00.000Z", l: "0" }, inner, true],
+    [{ t: "a", more: 1 }, { t: "a" }, inner, false],
+    [{ k: { l: "1" } }, { k: { l: 1, t: "" } }, apps, true],
+    [{ k: {}, j: {} }, { k: {} }, apps, false],
+  ] as const)("%j and %j of %j: %s", (a, b, row, same) => {
+    expect(isSame(a as Json, b as Json, row as Row, false)).toBe(same);
+    expect(isSame(b as Json, a as Json, row as Row, false)).toBe(same);
+  });
+
+  test("is every value and itself, in both directions, as sets too", () => {
+    const value = fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>;
+    fc.assert(
+      fc.property(value, value, fc.boolean(), (a, b, asSets) => {
+        expect(isSame(a, a, text, asSets)).toBe(true);
+        expect(isSame(a, b, text, asSets)).toBe(isSame(b, a, text, asSets));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test("as sets ignores order and repeats, and nothing else", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom("a", "b", "c")), fc.array(fc.constantFrom("a", "b", "c")), (a, b) => {
+        expect(isSame(a, b, text, true)).toBe([...new Set(a)].sort().join() === [...new Set(b)].sort().join());
+        expect(isSame(a, b, text, false)).toBe(a.join() === b.join());
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
