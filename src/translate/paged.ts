@@ -35,8 +35,16 @@ export async function answerPaged(
   const page = readUpstream(() => pages(response.body));
   noteReports(page.reports, tools);
   const rest = envelopeText(operation, page.scalars, request, page.keys);
-  const body = Buffer.concat([Buffer.from('{"items":['), page.bytes, Buffer.from(`]${rest}}`)]);
+  const body = Buffer.concat([Buffer.from('{"items":['), keptRecords(page, query), Buffer.from(`]${rest}}`)]);
   return answerWith(response, 200, body);
+}
+
+/** The records of the page that pass the tests which v2's list does not make. */
+function keptRecords(page: PageResult, { keyTests }: ListQuery): Uint8Array {
+  const kept = page.keys.flatMap((key, index) => (keyTests.every((test) => test(key)) ? [index] : []));
+  if (kept.length === page.keys.length) return page.bytes;
+  const records = kept.map((index) => Buffer.from(page.bytes.subarray(page.starts[index], page.ends[index])));
+  return Buffer.concat(records.flatMap((record, index) => (index === 0 ? [record] : [Buffer.from(","), record])));
 }
 
 /**

@@ -344,6 +344,22 @@ describe("a list that v1 paged", () => {
     expect(never.body).toEqual({ items: [], id: "", nextPageToken: "", totalCount: "0" });
   });
 
+  test("asks the list for one record where only the list can apply a filter, and shows no other", async () => {
+    const others = () => page([{ uid: "a" }, { uid: "b" }, { uid: "c" }]);
+    const { sent, body } = await run(paged, "list", { query: "id=a&text=x", answer: others });
+    expect(queryOf(sent[0])).toBe("include_old=true&text=x&uidp.ids=a");
+    expect((body as { items: unknown[] }).items).toEqual([{ id: "a", name: "" }]);
+    const narrowed = await run(paged, "list", { query: "id=a&text=x&uidp.ids=b", answer: others });
+    expect((narrowed.body as { items: unknown[] }).items).toEqual(
+      queryOf(narrowed.sent[0]).includes("uidp.ids=b") ? [] : [{ id: "a", name: "" }],
+    );
+    const parent = await run(paged, "list", {
+      query: "parent=/",
+      answer: () => page([{ uid: "a" }, { uid: "a/b" }, { uid: "c" }]),
+    });
+    expect((parent.body as { items: { id: string }[] }).items.map(({ id }) => id)).toEqual(["a", "c"]);
+  });
+
   test("answers v2's refusal and refuses what is no page", async () => {
     expect(
       (await run(paged, "list", { answer: () => json(400, { code: 3, message: "m", details: [] }) })).response.status,
