@@ -71,8 +71,10 @@ function askByList(uid: string, listOnly: string, state: QueryState, filters: re
   if (!filters.some((filter) => filter.use === "send" && filter.v2 === UIDS)) {
     throw invalidFilter(listOnly, `cannot be combined with the one record ${uid}`);
   }
-  if (!state.params.some((param) => param.startsWith(`${UIDS}=`)))
-    state.params.push(`${UIDS}=${encodeURIComponent(uid)}`);
+  // Places and other uids say of one uid at once whether it is meant.
+  state.empty = ![...state.keyTests, ...state.getTests].every((test) => test(uid));
+  const others = state.params.filter((param) => !param.startsWith(`${UIDS}=`));
+  state.params.splice(0, state.params.length, ...others, `${UIDS}=${encodeURIComponent(uid)}`);
   state.keyTests.push((key) => key === uid);
   state.get = undefined;
 }
