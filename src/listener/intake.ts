@@ -56,11 +56,7 @@ export function createIntake(options: IntakeOptions): Intake {
         report(visit.exchange, options);
         if (house.here === 0) onEmpty?.();
       });
-      const problem = verdict(visit, limits);
-      if (problem !== undefined) sendProblem(visit, problem);
-      else if (expectation === "unknown") sendProblem(visit, new Problem("INVALID_REQUEST", "Expect: unknown"), 417);
-      else return visit;
-      return undefined;
+      return isRefused(visit, expectation, limits) ? undefined : visit;
     },
     broken(error, socket) {
       const problem = peers.fail(error, socket);
@@ -85,6 +81,15 @@ function report(exchange: Exchange, { observe, log }: IntakeOptions): void {
   } catch (cause) {
     log("an observer failed", cause);
   }
+}
+
+/** True when the request is not let in, and has been answered. */
+function isRefused(visit: Visit, expectation: Expectation, limits: IntakeOptions["limits"]): boolean {
+  const problem = verdict(visit, limits);
+  if (problem !== undefined) sendProblem(visit, problem);
+  else if (expectation === "unknown") sendProblem(visit, new Problem("INVALID_REQUEST", "Expect: unknown"), 417);
+  else return false;
+  return true;
 }
 
 /** Why a request is not let in, if it is not. */

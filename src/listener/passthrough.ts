@@ -37,7 +37,6 @@ export function registerPassThrough(server: FastifyInstance, options: PassOption
     // Never called: the dispatcher below knows the upstreams. It only lets the plugin check its own URL.
     upstream: "http://upstream.invalid",
     undici: { request: dispatcher(options) as never },
-    retryMethods: [],
     internalRewriteLocationHeader: false,
     preHandler: (request, reply, done) => {
       if (options.plan(visitOf(request.raw))) done();
@@ -46,7 +45,6 @@ export function registerPassThrough(server: FastifyInstance, options: PassOption
     replyOptions: {
       // The plugin's own repeats are many, and wait milliseconds where seconds were asked for.
       retryDelay: () => null,
-      retriesCount: 0,
       rewriteRequestHeaders: (request) => ({ [VISIT]: visitOf(request.raw) }) as never,
       onResponse: (_request, reply) => {
         reply.hijack();

@@ -169,6 +169,19 @@ describe("the body of a request", () => {
     expect(listener.inFlight()).toBe(0);
   });
 
+  it("that is refused may still be sent to its end: the answer is not lost in a reset", async () => {
+    const { port } = await rig({ decide: echo, limits: { ...LIMITS, bodyBytes: 10 } });
+    const client = await dial(port);
+    const errors: unknown[] = [];
+    client.socket.on("error", (error) => errors.push(error));
+    client.send(`POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 200\r\n\r\n${"b".repeat(100)}`);
+    await client.until((text) => text.includes("}]}"));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    client.send("b".repeat(100));
+    expect(parse(await client.closed()).status).toBe(413);
+    expect(errors).toEqual([]);
+  });
+
   it("is waited for after 100 Continue", async () => {
     const { port } = await rig({ decide: echo });
     const client = await dial(port);

@@ -204,7 +204,7 @@ describe("an answer", () => {
     expect(answer.line.split(" ")[1]).toBe(script.split(" ")[1]);
     expect(answer.body).toBe(body);
     expect(answer.field("trailer")).toBeUndefined();
-    expect(seen).toHaveLength(1);
+    expect(seen).toMatchObject([{ reason: undefined, aborted: false }]);
   });
 
   it("after 103 Early Hints is the final one", async () => {
