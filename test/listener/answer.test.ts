@@ -177,6 +177,7 @@ describe("the body of a request", () => {
     client.send(`POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 200\r\n\r\n${"b".repeat(100)}`);
     await client.until((text) => text.includes("}]}"));
     await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(client.socket.writable).toBe(true);
     client.send("b".repeat(100));
     expect(parse(await client.closed()).status).toBe(413);
     expect(errors).toEqual([]);
