@@ -1,0 +1,38 @@
+/** What does the upstream of the bench answer? (Bytes and fields as the sandbox gave them, once.) */
+
+const GROUPS = "/iam/v2beta1/groups";
+const LIST = `${GROUPS}?page_size=200`;
+const RECORDS = 200;
+
+/** Gives `answers` (by request target), the `calls` to make and the client's `token`. Throws when the list is not one page of 200. */
+export async function recordAnswers(dist) {
+  const { createSandbox } = await import(new URL("sandbox/sandbox.js", dist).href);
+  const sandbox = createSandbox({ seed: "bench", organisation: false, clock: () => new Date("2026-01-01T00:00:00Z") });
+  const root = sandbox.wellKnown.rootGroup;
+  for (let i = JSON.parse((await ask(sandbox, "GET", LIST)).body).groups.length; i < RECORDS; i++) {
+    const description = i % 3 === 0 ? "" : `The team that looks after part ${i} of the estate`;
+    await ask(sandbox, "POST", `${GROUPS}/${root}`, { name: `team-${i}`, description });
+  }
+  const list = await ask(sandbox, "GET", LIST);
+  const { groups, nextPageToken } = JSON.parse(list.body);
+  if (groups.length !== RECORDS || nextPageToken) throw new Error("the sandbox's list is not one page of 200");
+  const { uid } = groups.at(-2);
+  const v2Get = `${GROUPS}/${uid}`;
+  return {
+    answers: { [LIST]: list, [v2Get]: await ask(sandbox, "GET", v2Get) },
+    calls: { v2Get, v1Get: `/iam/v1/groups/${uid}`, v2List: LIST, v1List: "/iam/v1/groups" },
+    token: sandbox.token("admin"),
+  };
+}
+
+async function ask(sandbox, method, target, body) {
+  const headers = [
+    ["authorization", `Bearer ${sandbox.token("admin")}`],
+    ["accept", "application/json"],
+  ];
+  const sent = body === undefined ? {} : { body: Buffer.from(JSON.stringify(body)) };
+  const answer = await sandbox.send({ method, target, headers, ...sent }, { signal: AbortSignal.timeout(5_000) });
+  const text = Buffer.from(answer.body).toString();
+  if (answer.status !== 200) throw new Error(`the sandbox answered ${answer.status} to ${method} ${target}: ${text}`);
+  return { headers: answer.headers, body: text };
+}

@@ -1,0 +1,49 @@
+/** Who makes the requests, from a process of its own? (wrk where it is installed, else autocannon.) */
+import { execFile } from "node:child_process";
+import { createRequire } from "node:module";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+
+/**
+ * Gives `{ name, fire }`. `fire(url, token, { connections, seconds })` resolves with `requests` and `failed` (answers that
+ * are not 2xx, and requests without one), and `perSecond`.
+ */
+export async function chooseLoad(wanted) {
+  const wrk = wanted === "autocannon" ? undefined : await wrkVersion();
+  if (wrk !== undefined) return { name: wrk, fire: fireWrk };
+  if (wanted === "wrk") throw new Error("wrk is not installed");
+  const { version } = createRequire(import.meta.url)("autocannon/package.json");
+  return { name: `autocannon ${version}`, fire: fireAutocannon };
+}
+
+async function wrkVersion() {
+  // It prints its version and its usage, and fails.
+  const { stdout } = await run("wrk", ["-v"]).catch((error) => error);
+  return /^wrk \S+/.exec(stdout ?? "")?.[0];
+}
+
+async function fireWrk(url, token, { connections, seconds }) {
+  const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-H", `Authorization: Bearer ${token}`];
+  const { stdout } = await run("wrk", [...args, "-H", "Accept: application/json", url]);
+  const number = (pattern) => Number(pattern.exec(stdout)?.[1] ?? 0);
+  const sockets = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(stdout)?.slice(1) ?? [];
+  return {
+    requests: number(/(\d+) requests in/),
+    perSecond: number(/Requests\/sec:\s*([\d.]+)/),
+    failed: number(/Non-2xx or 3xx responses: (\d+)/) + sockets.reduce((sum, count) => sum + Number(count), 0),
+  };
+}
+
+async function fireAutocannon(url, token, { connections, seconds }) {
+  const script = createRequire(import.meta.url).resolve("autocannon");
+  const headers = ["-H", `authorization=Bearer ${token}`, "-H", "accept=application/json"];
+  const args = [script, "-j", "-c", String(connections), "-d", String(seconds), ...headers, url];
+  const { stdout } = await run(process.execPath, args, { maxBuffer: 1 << 24 });
+  const result = JSON.parse(stdout);
+  return {
+    requests: result.requests.total,
+    perSecond: result.requests.total / result.duration,
+    failed: result.non2xx + result.errors + result.timeouts + result.mismatches,
+  };
+}

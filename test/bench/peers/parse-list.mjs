@@ -1,0 +1,27 @@
+/** What would a team write in an afternoon to keep one v1 list alive? (fastify, undici, JSON.parse, rename, JSON.stringify.) */
+import fastify from "fastify";
+import { Agent, request } from "undici";
+
+const [, , upstream] = process.argv;
+const dispatcher = new Agent();
+const RENAMES = { uid: "id", createTime: "createdAt", updateTime: "updatedAt" };
+
+const app = fastify({ logger: false });
+app.get("/iam/v1/groups", async ({ headers }, reply) => {
+  const answer = await request(`${upstream}/iam/v2beta1/groups?page_size=200`, {
+    dispatcher,
+    headers: { authorization: headers.authorization, accept: "application/json" },
+  });
+  const { groups } = JSON.parse(await answer.body.text());
+  const items = groups.map(renamed);
+  reply.code(answer.statusCode).header("content-type", "application/json");
+  return reply.send(JSON.stringify({ items }));
+});
+
+function renamed(record) {
+  const out = {};
+  for (const key in record) out[RENAMES[key] ?? key] = record[key];
+  return out;
+}
+
+console.log(await app.listen({ port: 0, host: "127.0.0.1" }));

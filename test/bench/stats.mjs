@@ -1,0 +1,17 @@
+/** Which one number stands for several rounds, and how far apart were they? */
+
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+}
+
+/** Median, least and greatest. */
+export function spread(values) {
+  return { median: median(values), low: Math.min(...values), high: Math.max(...values) };
+}
+
+/** The same of `a[i] / b[i]`: neighbours in time met the same noise. */
+export function ratios(a, b) {
+  return spread(a.map((value, i) => value / b[i]));
+}
