@@ -2,8 +2,8 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { createApp } from "./app.ts";
 import { type Catalogue, loadCatalogue } from "./catalogue.ts";
+import { ConfigError } from "./config/fault.ts";
 import { type ConfigInput, loadConfig, optionFlags } from "./config.ts";
-import { ConfigError } from "./config-fault.ts";
 import { type DemoPorts, runDemo, runTour } from "./demo.ts";
 import { createSandbox } from "./sandbox/sandbox.ts";
 import { VERSION } from "./version.ts";

@@ -1,10 +1,10 @@
 /** Which configuration does this process run with, and what is wrong with the one it was given? */
-import { contradictions, doubts, type Remark } from "./config-checks.ts";
-import { ConfigError, didYouMean, type Fault, nearest, textOf } from "./config-fault.ts";
-import { judge } from "./config-judge.ts";
-import { type Option, optionsOf } from "./config-options.ts";
-import { type Settings, settingsJsonSchema } from "./config-schema.ts";
-import { FILE_VARIABLE, gather, type Sources } from "./config-sources.ts";
+import { contradictions, doubts, type Remark } from "./config/checks.ts";
+import { ConfigError, didYouMean, type Fault, nearest, textOf } from "./config/fault.ts";
+import { judge } from "./config/judge.ts";
+import { type Option, optionsOf } from "./config/options.ts";
+import { type Settings, settingsJsonSchema } from "./config/schema.ts";
+import { FILE_VARIABLE, gather, type Sources } from "./config/sources.ts";
 
 /** Contents of PEM files, as `tls.*` names them. */
 export interface Tls {

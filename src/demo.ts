@@ -2,10 +2,10 @@
 import { createApp } from "./app.ts";
 import { loadCatalogue } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
-import { type Call, demoCalls, toCurl } from "./demo-calls.ts";
+import { type Call, demoCalls, toCurl } from "./demo/calls.ts";
+import { showCall } from "./demo/tour.ts";
 import { createLog } from "./observe/log.ts";
 import { createSandbox, type Sandbox } from "./sandbox/sandbox.ts";
-import { showCall } from "./tour.ts";
 
 /** Where to listen; 0 takes a free port. */
 export interface DemoPorts {

@@ -22,3 +22,14 @@ export type Routed =
   | { readonly kind: "options"; readonly v2Target: string | undefined }
   | { readonly kind: "v2" }
   | { readonly kind: "sts"; readonly query: string };
+
+/** The v2 path of a resource's collection (specification section 4). `version`: v2's version segment. */
+export function collectionPath(resource: Resource, version: string): string {
+  return `/${resource.domain}/${version}/${resource.v2}`;
+}
+
+/** The v2 path of what `match` is about: the collection of a list, else `{collection}/{uid or parent}`. */
+export function v2PathOf({ resource, uidPath }: Pick<Match, "resource" | "uidPath">, version: string): string {
+  const collection = collectionPath(resource, version);
+  return uidPath === "" ? collection : `${collection}/${uidPath}`;
+}

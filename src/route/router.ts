@@ -1,11 +1,11 @@
 /** Which operation does a request ask for, by its method and target alone? */
-import type { Match, Routed } from "../model/match.ts";
+import { type Match, type Routed, v2PathOf } from "../model/match.ts";
 import { Problem } from "../model/problem.ts";
 import type { NativeDomain, Resource } from "../model/resource.ts";
 import { checkSegments, decodePath, invalidPath } from "./path.ts";
 import { buildTable, type DomainTable, type Route, type Served } from "./table.ts";
 import { matches } from "./template.ts";
-import { emitUid, v2Path } from "./uid.ts";
+import { emitUid } from "./uid.ts";
 
 export interface RouterOptions {
   readonly resources: readonly Resource[];
@@ -137,7 +137,9 @@ function matchOf({ resource, operation }: Translated, uid: string, query: string
 function mapped(route: Route | undefined, version: string, uid: string): string | undefined {
   if (route === undefined) return undefined;
   for (const served of route.methods.values()) {
-    if (served.kind === "translated") return v2Path(served.resource, version, uid === "" ? "" : emitUid(uid));
+    if (served.kind === "translated") {
+      return v2PathOf({ resource: served.resource, uidPath: uid === "" ? "" : emitUid(uid) }, version);
+    }
   }
   return undefined;
 }

@@ -1,6 +1,7 @@
 /** How is a v1 list answered? (Design: lists; specification section 4.) */
 import { createPageRewriter } from "../json/rewrite.ts";
 import type { DrainedList, ListPlan } from "../model/list.ts";
+import { collectionPath } from "../model/match.ts";
 import type { ApiResponse, HeaderList } from "../model/message.ts";
 import type { Operation } from "../model/resource.ts";
 import { RpcCode } from "../model/status.ts";
@@ -10,7 +11,7 @@ import { keepsRecord } from "./keep.ts";
 import { noteReports } from "./note.ts";
 import { answerPaged, envelopeText } from "./paged.ts";
 import { pagePlan, pageTarget, readPage } from "./pages.ts";
-import { collectionPath, type Parts } from "./parts.ts";
+import type { Parts } from "./parts.ts";
 import { type ListQuery, readListQuery } from "./query.ts";
 import { createShow, type Show } from "./show.ts";
 import type { Tools, Translation, V1Request } from "./tools.ts";

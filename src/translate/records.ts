@@ -1,4 +1,5 @@
 /** How are one record's Get, Create and Delete served? (Design: v1 as clients see it.) */
+import { v2PathOf } from "../model/match.ts";
 import type { ApiResponse } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Operation } from "../model/resource.ts";
@@ -6,7 +7,7 @@ import { bodyText, createBodyNotes, readBody } from "./body.ts";
 import { errorAnswer } from "./error.ts";
 import { answerWith, readHeaders, writeHeaders } from "./headers.ts";
 import { noteBody } from "./note.ts";
-import { type Parts, v2PathOf } from "./parts.ts";
+import type { Parts } from "./parts.ts";
 import { createShow } from "./show.ts";
 import type { Translation } from "./tools.ts";
 

@@ -1,5 +1,6 @@
 /** How does a v1 PUT, which replaces everything, become one v2 PATCH? (Design: updates.) */
 import { isJsonObject, type JsonObject } from "../model/json.ts";
+import { v2PathOf } from "../model/match.ts";
 import type { ApiResponse, HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Operation } from "../model/resource.ts";
@@ -8,7 +9,7 @@ import { createBodyNotes, readBody } from "./body.ts";
 import { errorAnswer, readError } from "./error.ts";
 import { answerWith, readHeaders, writeHeaders } from "./headers.ts";
 import { noteBody } from "./note.ts";
-import { type Parts, v2PathOf } from "./parts.ts";
+import type { Parts } from "./parts.ts";
 import { isSuccess, STATE_UNKNOWN } from "./records.ts";
 import { createShow, type Show } from "./show.ts";
 import type { Tools, Translation, V1Request } from "./tools.ts";

@@ -1,8 +1,8 @@
 /** Does the router find the operation that v1 would have found, and refuse what it must? */
 import { describe, expect, test } from "vitest";
+import { v2PathOf } from "../../src/model/match.ts";
 import { Problem } from "../../src/model/problem.ts";
 import { createRouter } from "../../src/route/router.ts";
-import { v2Target } from "../../src/route/uid.ts";
 import { CHILD, NATIVES, RESOURCES, ROOT } from "./fixture.ts";
 
 const route = createRouter({
@@ -20,7 +20,7 @@ function told(method: string, target: string): string {
     if (routed.kind === "options") return `options ${routed.v2Target}`;
     if (routed.kind !== "match") return routed.kind;
     const { resource, operation } = routed.match;
-    return `${resource.name}.${operation.name} ${v2Target(routed.match, "v2beta1")}`;
+    return `${resource.name}.${operation.name} ${v2PathOf(routed.match, "v2beta1")}`;
   } catch (thrown) {
     if (thrown instanceof Problem) return thrown.reason;
     throw thrown;

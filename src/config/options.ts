@@ -1,5 +1,5 @@
 /** How is each option given as a flag, as a variable and in the file? (Derived from the JSON Schema, written by nobody.) */
-import { isJsonObject, type JsonObject, member } from "./model/json.ts";
+import { isJsonObject, type JsonObject, member } from "../model/json.ts";
 
 /** One option as every source knows it. */
 export interface Option {

@@ -1,6 +1,6 @@
 /** How do the options read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
-import { type Option, optionsOf } from "./config-options.ts";
-import { settingsJsonSchema } from "./config-schema.ts";
+import { type Option, optionsOf } from "./options.ts";
+import { settingsJsonSchema } from "./schema.ts";
 
 /** `docs/config.schema.json`: for editors and for checking a file before it is used. */
 export function schemaFile(): string {
@@ -19,7 +19,7 @@ export function optionsPage(): string {
 const HEAD = [
   "# Configuration",
   "",
-  "This page is made from the options themselves; `npx vitest run test/config-docs.test.ts -u` writes it anew.",
+  "This page is made from the options themselves; `npx vitest run test/config/docs.test.ts -u` writes it anew.",
   "",
   "Every option has one path. `upstream.v2.url` is",
   "",

@@ -1,6 +1,7 @@
 /** What happens when a call of the demo is made? */
-import { type Call, toCurl } from "./demo-calls.ts";
-import type { Sandbox } from "./sandbox/sandbox.ts";
+
+import type { Sandbox } from "../sandbox/sandbox.ts";
+import { type Call, toCurl } from "./calls.ts";
 
 /** Longest part of an answer that is shown. */
 const SHOWN = 420;

@@ -1,6 +1,6 @@
 /** Do options that are right each by itself also fit together? */
-import type { Settings } from "./config-schema.ts";
-import { isLoopback } from "./config-values.ts";
+import type { Settings } from "./schema.ts";
+import { isLoopback } from "./values.ts";
 
 /** One fault or warning about the option at `path`. */
 export interface Remark {

@@ -1,6 +1,6 @@
 /** What does the YAML file say, and on which line? */
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
-import type { Fault } from "./config-fault.ts";
+import type { Fault } from "./fault.ts";
 
 /** A configuration file as a tree, and the way back from a path to a line. */
 export interface ConfigFile {

@@ -1,7 +1,7 @@
 /** What did flags, variables and the file say, and where does each value come from? */
-import { didYouMean, type Fault, nearest } from "./config-fault.ts";
-import { readConfigFile } from "./config-file.ts";
-import { type Option, VARIABLE_PREFIX, valueOfText } from "./config-options.ts";
+import { didYouMean, type Fault, nearest } from "./fault.ts";
+import { readConfigFile } from "./file.ts";
+import { type Option, VARIABLE_PREFIX, valueOfText } from "./options.ts";
 
 /** A tree as the schema reads it, with the way back from a path to where its value was written. */
 export interface Gathered {

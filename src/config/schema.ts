@@ -9,7 +9,7 @@ import {
   SIZE_PATTERN,
   showBytes,
   urlFault,
-} from "./config-values.ts";
+} from "./values.ts";
 
 /** Every leaf says in `x-form` how it is written, and in `error` what is expected: nothing else states either. */
 const form = (name: string) => ({ "x-form": name });

@@ -1,8 +1,8 @@
 /** What does the schema say about what was gathered, in words that name the place? */
-import { ConfigError, didYouMean, type Fault, nearest } from "./config-fault.ts";
-import type { Option } from "./config-options.ts";
-import { type Settings, SettingsSchema } from "./config-schema.ts";
-import type { Gathered } from "./config-sources.ts";
+import { ConfigError, didYouMean, type Fault, nearest } from "./fault.ts";
+import type { Option } from "./options.ts";
+import { type Settings, SettingsSchema } from "./schema.ts";
+import type { Gathered } from "./sources.ts";
 
 type Issue = NonNullable<ReturnType<typeof SettingsSchema.safeParse>["error"]>["issues"][number];
 

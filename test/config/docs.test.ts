@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { configOptions } from "../src/config.ts";
-import { optionsPage, schemaFile } from "../src/config-docs.ts";
+import { optionsPage, schemaFile } from "../../src/config/docs.ts";
+import { configOptions } from "../../src/config.ts";
 
 test("the shipped JSON Schema is the one the options give", async () => {
-  await expect(schemaFile()).toMatchFileSnapshot("../docs/config.schema.json");
+  await expect(schemaFile()).toMatchFileSnapshot("../../docs/config.schema.json");
 });
 
 test("the page of options is the one the options give", async () => {
-  await expect(optionsPage()).toMatchFileSnapshot("../docs/configuration.md");
+  await expect(optionsPage()).toMatchFileSnapshot("../../docs/configuration.md");
 });
 
 test("the page has every option once, with its default", () => {
