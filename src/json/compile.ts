@@ -44,7 +44,7 @@ interface CompiledConvert {
   readonly convert: (raw: Uint8Array) => Uint8Array | string;
 }
 
-interface CompiledInsert {
+export interface CompiledInsert {
   readonly slot: number;
   /** `"name":value`. */
   readonly member: Uint8Array;

@@ -4,7 +4,7 @@ import { type Loaded, loadInto, padded, space } from "./scan.ts";
 /** Memory that is not larger is kept for the next text. */
 const KEPT_BYTES = 1024 * 1024;
 /** Longer runs are copied by the runtime, shorter ones here: calling it costs as much as this many bytes. */
-const SHORT = 128;
+const SHORT = 64;
 /** Words may be written this far behind what they should reach. */
 const SLACK = 8;
 

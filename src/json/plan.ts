@@ -116,7 +116,7 @@ export interface Report {
   readonly kind: "unknown" | "shadowed" | "enum" | "shape";
   /** Label of the object plan. */
   readonly object: string;
-  /** Name of the member in the source; empty when the value is no member's. */
+  /** Name of the member in the source; empty when the value is no member's, `…` for all that came after a thousand others. */
   readonly member: string;
   /** The value, for `enum` only: decoded string, or digits as they came. */
   readonly value?: string;

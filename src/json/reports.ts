@@ -1,10 +1,16 @@
 /** What was met on the way that no plan foresaw? */
 import type { Report } from "./plan.ts";
 
+/** Stands for the members of all reports that were too many. */
+const OTHERS = "…";
+
 type Counted = { -readonly [Name in keyof Report]: Report[Name] };
 
 /** Reports by what they say, in the order of their first appearance. */
 export type Reports = Map<string, Counted>;
+
+/** Different reports kept; what comes later is counted together, as names come from outside. */
+const MOST_REPORTS = 1000;
 
 /** The one report that says this, made with count 0 when it is new. */
 export function reportOf(
@@ -15,11 +21,11 @@ export function reportOf(
   value?: string,
 ): Counted {
   const id = JSON.stringify([kind, object, member, value]);
-  let report = reports.get(id);
-  if (report === undefined) {
-    report = { kind, object, member, ...(value === undefined ? {} : { value }), count: 0 };
-    reports.set(id, report);
-  }
+  const known = reports.get(id);
+  if (known !== undefined) return known;
+  if (reports.size >= MOST_REPORTS && member !== OTHERS) return reportOf(reports, kind, object, OTHERS);
+  const report: Counted = { kind, object, member, ...(value === undefined ? {} : { value }), count: 0 };
+  reports.set(id, report);
   return report;
 }
 

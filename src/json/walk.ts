@@ -1,11 +1,12 @@
 /** How is one value rewritten by its compiled plan? Each function takes where a token begins and returns where it ends. */
-import type { Compiled, CompiledEnum, CompiledObject, Rule } from "./compile.ts";
+import type { Compiled, CompiledEnum, CompiledInsert, CompiledObject, Rule } from "./compile.ts";
 import { fail } from "./error.ts";
 import { type Frame, type Known, openFrame, readName, repeats, stateOf, type Work } from "./frame.ts";
 import { findKey, sameBytes } from "./keys.ts";
 import { cut, exchange, put, replace } from "./output.ts";
+import type { Finish } from "./plan.ts";
 import { reportOf } from "./reports.ts";
-import { enter, skipColon, skipComma, skipSpace, skipValue } from "./scan.ts";
+import { enter, skipColon, skipComma, skipSpace, skipString, skipValue } from "./scan.ts";
 import { decodeString, encodeString } from "./text.ts";
 
 /** Rewrites the value at `start`; `depth` is how many more levels may be entered, `rule` whose value it is. */
@@ -123,7 +124,7 @@ function walkMember(work: Work, frame: Frame, known: Known, gap: number, depth: 
   const { rule } = known;
   const value = skipSpace(text, gap + known.length);
   if (known.report !== undefined) known.report.count++;
-  if (rule.plain && frame.kept) return skipValue(text, value, depth);
+  if (rule.plain && frame.kept) return skipUntouched(text, value, depth);
   if (rule.slot !== -1) claim(frame, rule.slot, gap + known.name);
   if (rule.action !== "keep") return leaveOut(work, frame, rule, gap, value, depth);
   // The comma belongs to the member before it: it goes when all of those are left out.
@@ -136,9 +137,14 @@ function walkMember(work: Work, frame: Frame, known: Known, gap: number, depth: 
     return end;
   }
   const plan = rule.value;
-  const end = plan === undefined ? skipValue(text, value, depth) : walkValue(work, plan, value, depth, rule);
+  const end = plan === undefined ? skipUntouched(text, value, depth) : walkValue(work, plan, value, depth, rule);
   if (rule.key) noteKey(work, value, end);
   return end;
+}
+
+/** Most values are strings; asking for them first lets the engine put their loop right here. */
+function skipUntouched(text: DataView, start: number, depth: number): number {
+  return text.getUint8(start) === 0x22 ? skipString(text, start) : skipValue(text, start, depth);
 }
 
 function leaveOut(work: Work, frame: Frame, rule: Rule, gap: number, value: number, depth: number): number {
@@ -167,15 +173,21 @@ function noteKey(work: Work, value: number, end: number): void {
 
 /** Adds what the plan adds to an object whose last member ends at `gap`. */
 function finishObject(work: Work, plan: CompiledObject, frame: Frame, gap: number): void {
-  plan.finish?.(frame.captured ?? new Map(), (key, value) => {
+  const { finish, inserts } = plan;
+  if (finish !== undefined) emitMembers(work, plan, finish, frame, gap);
+  for (let i = 0; i < inserts.length; i++) {
+    const insert = inserts[i] as CompiledInsert;
+    if (frame.seen[insert.slot] !== frame.object) addMember(work, frame, gap, insert.member);
+  }
+}
+
+function emitMembers(work: Work, plan: CompiledObject, finish: Finish, frame: Frame, gap: number): void {
+  finish(frame.captured ?? new Map(), (key, value) => {
     const slot = plan.slotOf.get(key);
     if (slot !== undefined) claim(frame, slot, gap);
     addMember(work, frame, gap, Buffer.from(`${encodeString(key)}:`));
     put(work.output, value);
   });
-  for (const insert of plan.inserts) {
-    if (frame.seen[insert.slot] !== frame.object) addMember(work, frame, gap, insert.member);
-  }
 }
 
 /** Adds a member behind the last one, which ends at `gap`. */

@@ -441,3 +441,44 @@ describe("a page", () => {
     );
   });
 });
+
+describe("memory", () => {
+  const long = "x".repeat(200);
+
+  it("grows as far as new names are longer than old ones", () => {
+    const plan: ValuePlan = { kind: "array", items: object({ a: { rename: long }, b: { rename: `${long}y` } }) };
+    const source = Array.from({ length: 50 }, (_, i) => ({ a: i, b: "\u0000" }));
+    const wanted = source.map(({ a, b }) => ({ [long]: a, [`${long}y`]: b }));
+    expect(edit(JSON.stringify(source), plan)).toBe(JSON.stringify(wanted));
+  });
+
+  it("of one call is not touched by the next ones, nor by one inside it", () => {
+    const members = new Map<string, MemberPlan>([["uid", { rename: "id" }]]);
+    const rewrite = createValueRewriter({ kind: "object", members });
+    members.set("never", {});
+    const outer = createValueRewriter(
+      object({
+        a: { value: { kind: "convert", convert: (raw) => (raw.length > 20 ? outer(raw).bytes : raw) } },
+        z: { rename: "Z" },
+      }),
+    );
+    expect(text(outer(utf8('{"z":1,"a":{"z":2,"a":{"z":3,"b":"unlike the others"}},"b":4}')).bytes)).toBe(
+      '{"Z":1,"a":{"Z":2,"a":{"Z":3,"b":"unlike the others"}},"b":4}',
+    );
+    const first = rewrite(utf8('{"uid":"first"}'));
+    const second = rewrite(utf8('{"uid":"second","more":"than before"}'));
+    expect([text(first.bytes), text(second.bytes)]).toEqual(['{"id":"first"}', '{"id":"second","more":"than before"}']);
+    expect(text(rewrite(utf8('{"uid":1}')).bytes)).toBe('{"id":1}');
+  });
+
+  it("is not given to any number of strange names", () => {
+    const source = Object.fromEntries(Array.from({ length: 6000 }, (_, i) => [`name${i}`, i]));
+    const { bytes, reports } = rewriteValue(utf8(JSON.stringify([source, source])), {
+      kind: "array",
+      items: object({}),
+    });
+    expect(text(bytes)).toBe(JSON.stringify([source, source]));
+    expect(reports).toHaveLength(1001);
+    expect(reports.at(-1)).toEqual({ kind: "unknown", object: "", member: "…", count: 10_000 });
+  });
+});
