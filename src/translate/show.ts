@@ -6,7 +6,7 @@ import type { Join, Resource, Shape } from "../model/resource.ts";
 import { answerPlan } from "./answer-plan.ts";
 import { type CompiledJoin, compileJoins, createJoinReader } from "./joins.ts";
 import { noteReports } from "./note.ts";
-import { invalidAnswer, pagePlan, readUpstream } from "./pages.ts";
+import { invalidAnswer, pagePlan, readUpstream, V2_KEY } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import type { Tools, TranslateOptions, V1Request } from "./tools.ts";
 
@@ -35,7 +35,12 @@ export type Shown = { readonly kind: "shown"; readonly bytes: Uint8Array } | Dra
 /** How `shape` is shown; `joins`: its parts in other records. */
 export function createShow(shape: Shape, joins: readonly Join[], parts: Parts): Show {
   const { options, resource, resources } = parts;
-  if (joins.length === 0) return plainShow(answerPlan(shape, answerOptions(options)));
+  if (joins.length === 0) {
+    return plainShow(
+      answerPlan(shape, answerOptions(options)),
+      shape.rows.some(({ v2 }) => v2 === V2_KEY),
+    );
+  }
   const compiled = compileJoins(joins, resources, options.version, (other, whole) => {
     const { unknown, insertZeros } = answerOptions(options);
     return answerPlan(recordShape(other), { unknown, insertZeros: insertZeros && whole });
@@ -43,13 +48,15 @@ export function createShow(shape: Shape, joins: readonly Join[], parts: Parts): 
   return joinedShow(shape, compiled, resource, options);
 }
 
-function plainShow(plan: ObjectPlan): Show {
+/** `keyed`: every record has a uid; one without is some other object, and its zeros would be made up. */
+function plainShow(plan: ObjectPlan, keyed: boolean): Show {
   const rewrite = createValueRewriter(plan);
   return {
     plan,
     chunks: undefined,
     async one(record, _request, tools, metadata) {
       const { bytes, reports } = readUpstream(() => rewrite(record), metadata);
+      if (keyed && !holdsKey(record)) throw invalidAnswer("a record without its uid", metadata);
       noteReports(reports, tools);
       return { kind: "shown", bytes };
     },
@@ -87,6 +94,13 @@ function joinedShow(shape: Shape, joins: readonly CompiledJoin[], resource: Reso
       return { kind: "shown", bytes: page.bytes };
     },
   };
+}
+
+const KEY_TOKEN = Buffer.from(JSON.stringify(V2_KEY));
+
+/** Whether the name of the key is anywhere in the record: enough to tell a record from an empty or a foreign object. */
+function holdsKey(record: Uint8Array): boolean {
+  return Buffer.from(record.buffer, record.byteOffset, record.byteLength).includes(KEY_TOKEN);
 }
 
 /** The chunk as a page again, for the page rewriter. */

@@ -31,7 +31,7 @@ describe("a get", () => {
     expect(body).toEqual({ code: 5, message: "Invalid argument: role: x", details: [] });
   });
 
-  test.each(["", "[]", "null", "7", "<html>", '{"uid":"a"}{}', '{"uid":"a","uid":"b"}'])(
+  test.each(["", "{}", '{"error":"no route"}', "[]", "null", "7", "<html>", '{"uid":"a"}{}', '{"uid":"a","uid":"b"}'])(
     "shows no record where v2 sent none: %j",
     async (text) => {
       const problem = await problemOf(run(THINGS, "get", { uid: "a", answer: raw(200, text) }));
@@ -77,6 +77,7 @@ describe("a create", () => {
   test.each([
     [200, ""],
     [200, "[]"],
+    [200, "{}"],
     [201, "<html>"],
     [204, ""],
     [302, "{}"],

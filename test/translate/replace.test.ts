@@ -540,7 +540,7 @@ describe("the echo check", () => {
     expect(exchange.mismatches).toEqual([row.v1]);
   });
 
-  test.each(["", "   ", "<html>", "[]", "null", '{"uid":"a"} {}', '{"uid":"a","uid":"b"}'])(
+  test.each(["", "   ", "<html>", "{}", "[]", "null", '{"uid":"a"} {}', '{"uid":"a","uid":"b"}'])(
     "an answer that is no record leaves the state unknown, and says so: %s",
     async (text) => {
       const answer = () => ({ status: 200, headers: [], body: Buffer.from(text) });

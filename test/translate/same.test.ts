@@ -71,6 +71,19 @@ describe("the same", () => {
     );
   });
 
+  test("as sets is told of long lists too", () => {
+    const long = Array.from({ length: 100_000 }, (_, index) => `name ${index}`);
+    expect(isSame(long, [...long].reverse(), text, true)).toBe(true);
+    expect(isSame(long, [...long.slice(1), "other"], text, true)).toBe(false);
+  });
+
+  test("as sets compares what is more than a name by what it says", () => {
+    expect(
+      isSame([{ t: "a" }, { t: "b", l: "0" }], [{ t: "b" }, { t: "a", l: 0 }], { ...inner, list: true } as Row, true),
+    ).toBe(true);
+    expect(isSame([{ t: "a" }], [{ t: "a" }, { t: "b" }], { ...inner, list: true } as Row, true)).toBe(false);
+  });
+
   test("as sets ignores order and repeats, and nothing else", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom("a", "b", "c")), fc.array(fc.constantFrom("a", "b", "c")), (a, b) => {
