@@ -16,7 +16,7 @@ import { createProxy } from "./proxy.ts";
 import { createRouter } from "./route/router.ts";
 import { createTranslations } from "./translate/operations.ts";
 import type { MaskMemory, Tools } from "./translate/tools.ts";
-import { createBudget } from "./upstream/budget.ts";
+import { type Budget, createBudget } from "./upstream/budget.ts";
 import { createSend } from "./upstream/client.ts";
 import { createDrain, type DrainParts } from "./upstream/drain/drain.ts";
 import { createSlots, type Slots } from "./upstream/drain/slots.ts";
@@ -81,7 +81,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     upstreams: new Set(upstreams.streams.keys()),
     fallback: config.fallback,
     audience: { from: config.listen.publicUrl, to: config.upstream.v2.audience },
-    tools: createTools(config, upstreams.v2),
+    tools: createTools(config, upstreams),
   });
   const listener = createListener({
     ...config.listen,
@@ -121,6 +121,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
 
 interface Upstreams {
   readonly v2: Send;
+  /** Repeats to v2, whoever makes them. */
+  readonly budget: Budget;
   readonly streams: ReadonlyMap<Upstream, Stream>;
   readonly pools: readonly Pool[];
 }
@@ -129,7 +131,11 @@ interface Upstreams {
 function createUpstreams(config: Config): Upstreams {
   const streams = new Map<Upstream, Stream>();
   const pools: Pool[] = [];
-  const open = (name: Upstream, settings: Config["upstream"]["v2"] | NonNullable<Config["upstream"]["v1"]>): Pool => {
+  const open = (
+    name: Upstream,
+    settings: Config["upstream"]["v2"] | NonNullable<Config["upstream"]["v1"]>,
+    budget: Budget,
+  ): Pool => {
     const { timeouts } = settings;
     const pool = createPool({
       url: settings.url,
@@ -142,19 +148,24 @@ function createUpstreams(config: Config): Upstreams {
       },
     });
     pools.push(pool);
-    streams.set(name, createStream(pool, createBudget()));
+    streams.set(name, createStream(pool, budget));
     return pool;
   };
-  const v2 = createSend(open("v2", config.upstream.v2), { maxResponseBytes: MAX_RESPONSE_BYTES });
-  if (config.upstream.v1 !== undefined) open("v1", config.upstream.v1);
-  if (config.upstream.sts !== undefined) open("sts", config.upstream.sts);
-  return { v2, streams, pools };
+  // One per upstream: translated calls and pass-through together must not repeat more than it allows.
+  const budget = createBudget();
+  const v2 = createSend(open("v2", config.upstream.v2, budget), { maxResponseBytes: MAX_RESPONSE_BYTES });
+  if (config.upstream.v1 !== undefined) open("v1", config.upstream.v1, createBudget());
+  if (config.upstream.sts !== undefined) open("sts", config.upstream.sts, createBudget());
+  return { v2, budget, streams, pools };
 }
 
 /** What one translated request may do: each call retried within the budget, timed, and noted in its exchange. */
-function createTools(config: Config, v2: Send): (exchange: Exchange, head: RequestHead, signal: AbortSignal) => Tools {
+function createTools(
+  config: Config,
+  { v2, budget }: Upstreams,
+): (exchange: Exchange, head: RequestHead, signal: AbortSignal) => Tools {
   const retry = createRetry({
-    budget: createBudget(),
+    budget,
     now: () => Date.now(),
     random: Math.random,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }),
