@@ -13,7 +13,7 @@ import type { Parts } from "./parts.ts";
 import { isSuccess, STATE_UNKNOWN } from "./records.ts";
 import { createShow, type Show } from "./show.ts";
 import type { Tools, Translation, V1Request } from "./tools.ts";
-import { buildPatch, findMismatches, type MaskSpelling, needsStored, type Patch } from "./update.ts";
+import { buildPatch, findMismatches, type MaskSpelling, type Mismatch, needsStored, type Patch } from "./update.ts";
 
 /** One read first where a row needs it, then one PATCH; its answer is compared with what was asked. */
 export function createReplace(operation: Operation & { readonly kind: "update" }, parts: Parts): Translation {
@@ -28,15 +28,28 @@ export function createReplace(operation: Operation & { readonly kind: "update" }
     const stored = several ? await readStored(request, parts, tools) : undefined;
     if (stored?.kind === "refused") return errorAnswer(stored.response, parts.names);
     const patch = buildPatch(rows, body, stored?.record);
-    for (const _ of patch.leftAlone) tools.exchange.notes.push("field-left-alone");
-    if (patch.asked.length === 0) return answerUnchanged(stored, request, parts, show, tools);
-    const response = await sendPatch(patch, v2PathOf(request.match, parts.options.version), headers, tools);
+    const leftAlone = patch.leftAlone.map(() => "field-left-alone");
+    if (patch.asked.length === 0) {
+      tools.exchange.notes.push("update-empty", ...leftAlone);
+      return answerUnchanged(stored, request, parts, show, tools);
+    }
+    const path = v2PathOf(request.match, parts.options.version);
+    const { response, spelling } = await sendPatch(patch, path, headers, tools);
     if (!isSuccess(response)) return errorAnswer(response, parts.names);
     tools.exchange.defaultedFields.push(...patch.defaulted);
+    tools.exchange.notes.push(...leftAlone);
     const shown = await show.one(response.body, request, tools, STATE_UNKNOWN);
     if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
-    return answerWith(response, 200, shown.bytes, checkEcho(patch, response, parts, tools));
+    const mismatches = findMismatches(patch, parseRecord(response, STATE_UNKNOWN));
+    if (spelling !== undefined && provesSpelling(patch, mismatches)) tools.mask.learn(spelling);
+    return answerWith(response, 200, shown.bytes, judge(mismatches, parts, tools));
   };
+}
+
+/** A field that is spelled differently was asked for and took effect: so the upstream understood this spelling. */
+function provesSpelling(patch: Patch, mismatches: readonly Mismatch[]): boolean {
+  const telling = patch.asked.filter(({ mask }) => mask.camelCase !== mask.snake_case);
+  return telling.length > 0 && !telling.some(({ v1 }) => mismatches.some((mismatch) => mismatch.v1 === v1));
 }
 
 /** The record before an update, or the platform's refusal to show it. */
@@ -61,11 +74,17 @@ async function answerUnchanged(before: Stored | undefined, request: V1Request, p
   return answerWith(response, 200, shown.bytes);
 }
 
+/** An answer, and the spelling that it would prove. */
+interface Patched {
+  readonly response: ApiResponse;
+  readonly spelling: MaskSpelling | undefined;
+}
+
 /**
  * Sends the PATCH in the spelling that this upstream is known to want. While it is not known: camelCase, as the
  * specification names fields; a refusal of it (400, code 3: nothing was done) is answered by sending snake_case once.
  */
-async function sendPatch(patch: Patch, path: string, headers: HeaderList, tools: Tools): Promise<ApiResponse> {
+async function sendPatch(patch: Patch, path: string, headers: HeaderList, tools: Tools): Promise<Patched> {
   const send = (spelling: MaskSpelling) =>
     tools.send({
       method: "PATCH",
@@ -73,16 +92,15 @@ async function sendPatch(patch: Patch, path: string, headers: HeaderList, tools:
       headers,
       body: Buffer.from(patch.body),
     });
-  if (tools.mask.known !== undefined) return send(tools.mask.known);
-  const first = await send("camelCase");
+  const { known } = tools.mask;
+  if (known !== undefined) return { response: await send(known), spelling: undefined };
+  const first: Patched = { response: await send("camelCase"), spelling: "camelCase" };
   const sameInBoth = patch.asked.every(({ mask }) => mask.camelCase === mask.snake_case);
-  if (sameInBoth || !isRefusedArgument(first)) return first;
-  const second = await send("snake_case");
-  // Refused for the same reason: then it was not, or not only, the spelling, and nothing is learned.
-  if (isRefusedArgument(second)) return first;
-  // Any other refusal came behind the check of the mask, and tells the client more than the first.
-  if (second.status >= 200 && second.status < 300) tools.mask.learn("snake_case");
-  return second;
+  if (sameInBoth || !isRefusedArgument(first.response)) return first;
+  const second: Patched = { response: await send("snake_case"), spelling: "snake_case" };
+  // Refused for the same reason: then it was not, or not only, the spelling. Any other refusal came behind the check of
+  // the mask, and tells the client more than the first.
+  return isRefusedArgument(second.response) ? first : second;
 }
 
 function isRefusedArgument(response: ApiResponse): boolean {
@@ -90,8 +108,7 @@ function isRefusedArgument(response: ApiResponse): boolean {
 }
 
 /** Throws `Problem` UPDATE_INCOMPLETE by `updates.mismatch`; else names the differences in a header. */
-function checkEcho(patch: Patch, response: ApiResponse, parts: Parts, tools: Tools): HeaderList {
-  const mismatches = findMismatches(patch, parseRecord(response, STATE_UNKNOWN));
+function judge(mismatches: readonly Mismatch[], parts: Parts, tools: Tools): HeaderList {
   if (mismatches.length === 0) return [];
   tools.exchange.mismatches.push(...mismatches.map(({ v1 }) => v1));
   const { mismatch } = parts.options;

@@ -129,6 +129,7 @@ describe("the PATCH for a full replace", () => {
     const result = await put([STAFF], {}, { stored: { uid: "a/b", isVerified: true } });
     expect(result.sent.map(({ method, target }) => `${method} ${target}`)).toEqual(["GET /iam/v2beta1/things/a/b"]);
     expect(result.body).toEqual({ id: "a/b", verified: true });
+    expect(result.exchange.notes).toEqual(["update-empty", "field-left-alone"]);
     const unchanged = await put([STAFF], { verified: true }, { stored: { uid: "a/b", isVerified: true } });
     expect(methods(unchanged)).toEqual(["GET"]);
     expect(unchanged.body).toEqual({ id: "a/b", verified: true });
@@ -292,10 +293,36 @@ describe("the spelling of the mask, while it is not known", () => {
   const body = { text: "t" };
   const maskTargets = ({ sent }: Run) => sent.map((request) => maskOf(request).join());
 
-  test("is camelCase first, and remembered only when another one was needed", async () => {
+  test("is camelCase first, and learned when that is understood", async () => {
     const result = await put([DESCRIPTION], body, { answer: platform({ uid: "a" }, "camelCase") });
     expect(maskTargets(result)).toEqual(["longText"]);
-    expect(result.learned).toEqual([]);
+    expect(result.learned).toEqual(["camelCase"]);
+  });
+
+  test("is not learned from an update whose fields are spelled the same in both", async () => {
+    expect((await put([NAME], { name: "n" })).learned).toEqual([]);
+  });
+
+  test.each(["camelCase", "snake_case"] as const)(
+    "is not learned to be %s when the field that it names did not take effect",
+    async (spelling) => {
+      const answer = (request: ApiRequest) =>
+        maskOf(request).includes("longText") && spelling === "snake_case"
+          ? json(400, { code: 3, message: "longText is too long", details: [] })
+          : json(200, { uid: "a", name: "n" });
+      const result = await put([NAME, DESCRIPTION], { name: "n", text: "t" }, { answer });
+      expect(result.exchange.mismatches).toEqual(["text"]);
+      expect(result.learned).toEqual([]);
+    },
+  );
+
+  test("is learned although another field was not stored as asked", async () => {
+    const result = await put(
+      [NAME, DESCRIPTION],
+      { name: "n", text: "t" },
+      { answer: () => json(200, { uid: "a", name: "N", longText: "t" }) },
+    );
+    expect(result.learned).toEqual(["camelCase"]);
   });
 
   test("is snake_case once when camelCase is refused, and learned when that succeeds", async () => {
@@ -560,6 +587,8 @@ test("a refused update changes nothing and counts nothing as set to zero", async
   const result = await put([NAME], {}, { answer: () => json(409, { code: 10, message: "m", details: [] }) });
   expect(result.response.status).toBe(409);
   expect(result.exchange.defaultedFields).toEqual([]);
+  const refused = await put([NAME, STAFF], {}, { answer: () => json(409, { code: 10, message: "m", details: [] }) });
+  expect(refused.exchange.notes).toEqual([]);
 });
 
 test("a wrong body sends nothing", async () => {
