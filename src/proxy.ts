@@ -33,7 +33,7 @@ export function createProxy(parts: ProxyParts): Decide {
         return pass("v2", head.target, "pass", exchange);
       case "sts":
         exchange.apiVersion = "sts";
-        return exchangeToken(routed.query, parts, exchange);
+        return exchangeToken(routed.query, head.target, parts, exchange);
       case "native":
         exchange.resource = routed.resource;
         exchange.operation = routed.operation;
@@ -76,22 +76,22 @@ function translate(match: Match, head: RequestHead, parts: ProxyParts, exchange:
 
 /** No v2 counterpart: native v1 where there is one, else 501 with the operation's name. */
 function native(head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
-  if (parts.fallback === "native" && parts.upstreams.has("v1")) return pass("v1", head.target, "native", exchange);
+  if (servesNative(parts)) return pass("v1", head.target, "native", exchange);
   const name =
     exchange.resource === "unknown" ? `${head.method} ${exchange.path}` : `${exchange.resource} ${exchange.operation}`;
-  throw new Problem(
-    "NOT_TRANSLATABLE",
-    `${name} has no counterpart in v2, and there is no native v1 behind this proxy`,
-    {
-      metadata: { resource: exchange.resource, operation: exchange.operation },
-    },
-  );
+  throw new Problem("NOT_TRANSLATABLE", `${name} has no counterpart in v2, and native v1 is not served here`, {
+    metadata: { resource: exchange.resource, operation: exchange.operation },
+  });
+}
+
+function servesNative({ fallback, upstreams }: ProxyParts): boolean {
+  return fallback === "native" && upstreams.has("v1");
 }
 
 /** A front of the platform may answer CORS: native's if there is one, else what v2 says of the mapped path. */
 function options(routed: Routed & { kind: "options" }, head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
   const { v2Target } = routed;
-  if (v2Target === undefined || parts.upstreams.has("v1")) return native(head, parts, exchange);
+  if (v2Target === undefined || servesNative(parts)) return native(head, parts, exchange);
   exchange.mode = "translate";
   return answer(exchange, async (_body, signal) => {
     const request: ApiRequest = { method: "OPTIONS", target: v2Target, headers: head.headers };
@@ -110,7 +110,7 @@ function answer(exchange: Exchange, respond: AnswerPlan["respond"]): AnswerPlan 
 }
 
 /** `/sts/exchange` goes through unread, but for an `aud` that names carryover itself: v2's own audience takes its place. */
-function exchangeToken(query: string, parts: ProxyParts, exchange: Exchange): Plan {
+function exchangeToken(query: string, target: string, parts: ProxyParts, exchange: Exchange): Plan {
   exchange.operation = "exchange";
   if (!parts.upstreams.has("sts")) {
     throw new Problem("UNKNOWN_PATH", "token exchange is not configured here (upstream.sts.url)");
@@ -121,7 +121,7 @@ function exchangeToken(query: string, parts: ProxyParts, exchange: Exchange): Pl
       ? `aud=${encodeURIComponent(to)}`
       : pair;
   });
-  return pass("sts", query === "" ? "/sts/exchange" : `/sts/exchange?${pairs.join("&")}`, "pass", exchange);
+  return pass("sts", target.slice(0, target.length - query.length) + pairs.join("&"), "pass", exchange);
 }
 
 function isAudience(value: string, audience: string): boolean {

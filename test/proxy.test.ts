@@ -1,0 +1,316 @@
+import { describe, expect, it } from "vitest";
+import { createExchange, type Exchange, type Upstream } from "../src/model/exchange.ts";
+import type { Match, Routed } from "../src/model/match.ts";
+import type { ApiRequest, ApiResponse, HeaderList } from "../src/model/message.ts";
+import type { Plan, RequestHead } from "../src/model/plan.ts";
+import { Problem } from "../src/model/problem.ts";
+import type { Operation, Resource } from "../src/model/resource.ts";
+import { createProxy, type ProxyParts } from "../src/proxy.ts";
+import type { V1Request } from "../src/translate/tools.ts";
+
+const LIST: Operation = { kind: "list", name: "list", answer: { rows: [], v2Only: [] }, filters: [] };
+const THINGS: Resource = {
+  name: "thing",
+  domain: "iam",
+  v1: "things",
+  v2: "things",
+  items: "things",
+  key: "id",
+  list: "drain",
+  orderedByUid: true,
+  operations: [LIST],
+  examples: [],
+};
+const MATCH: Match = { resource: THINGS, operation: LIST, uid: "", uidPath: "", query: "" };
+const OK: ApiResponse = { status: 200, headers: [["x-from", "v2"]], body: new Uint8Array() };
+const PUBLIC = "https://api.example";
+
+interface World {
+  readonly routed?: Routed;
+  readonly upstreams?: readonly Upstream[];
+  readonly fallback?: "native" | "refuse";
+  readonly from?: string | undefined;
+  readonly translated?: boolean;
+  readonly answer?: ApiResponse;
+}
+
+/** A proxy that has been asked once: its plan, and what it noted. */
+function decide(world: World, method = "GET", target = "/iam/v1/things", headers: HeaderList = []) {
+  const sent: ApiRequest[] = [];
+  const asked: V1Request[] = [];
+  const parts: ProxyParts = {
+    route: () => world.routed ?? { kind: "match", match: MATCH },
+    translations: new Map(
+      world.translated === false
+        ? []
+        : [
+            [
+              LIST,
+              async (request: V1Request) => {
+                asked.push(request);
+                return world.answer ?? OK;
+              },
+            ],
+          ],
+    ),
+    upstreams: new Set<Upstream>(["v2", ...(world.upstreams ?? [])]),
+    fallback: world.fallback ?? "refuse",
+    audience: { from: "from" in world ? world.from : PUBLIC, to: "https://v2.example/a b" },
+    tools: (exchange) => ({
+      send: async (request) => {
+        sent.push(request);
+        return world.answer ?? OK;
+      },
+      drain: async () => {
+        throw new Error("not asked for");
+      },
+      mask: { known: undefined, learn: () => {} },
+      exchange,
+    }),
+  };
+  const exchange = createExchange("id", 0, method, target.split("?")[0] ?? "");
+  const head: RequestHead = { method, target, headers };
+  return { plan: () => createProxy(parts)(head, exchange), exchange, sent, asked };
+}
+
+async function respond(plan: Plan, body = new Uint8Array()): Promise<ApiResponse> {
+  if (plan.kind !== "answer") throw new Error("it passes through");
+  return plan.respond(body, new AbortController().signal);
+}
+
+function problemOf(act: () => unknown): Problem {
+  try {
+    act();
+  } catch (error) {
+    if (error instanceof Problem) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+function facts({ apiVersion, resource, operation, mode }: Exchange): unknown {
+  return { apiVersion, resource, operation, mode };
+}
+
+describe("a v2 request", () => {
+  it("passes to v2 with the client's own target", () => {
+    const { plan, exchange } = decide({ routed: { kind: "v2" } }, "PATCH", "/iam/v2beta1/things/%61?x=%2f&&");
+    expect(plan()).toEqual({ kind: "pass", upstream: "v2", target: "/iam/v2beta1/things/%61?x=%2f&&" });
+    expect(facts(exchange)).toEqual({ apiVersion: "v2", resource: "unknown", operation: "unknown", mode: "pass" });
+  });
+});
+
+describe("an operation of the catalogue", () => {
+  it("is translated: its translation gets the match, the fields and the body, and the answer names the mode", async () => {
+    const { plan, exchange, asked } = decide({}, "PUT", "/iam/v1/things", [["x-a", "1"]]);
+    const body = new TextEncoder().encode("{}");
+    const response = await respond(plan(), body);
+    expect(asked).toEqual([{ match: MATCH, headers: [["x-a", "1"]], body }]);
+    expect(response).toEqual({
+      ...OK,
+      headers: [
+        ["x-from", "v2"],
+        ["carryover-mode", "translate"],
+      ],
+    });
+    expect(facts(exchange)).toEqual({ apiVersion: "v1", resource: "thing", operation: "list", mode: "translate" });
+  });
+
+  it("is refused as a GET with a body, before anything is sent", async () => {
+    const { plan, asked } = decide({});
+    await expect(respond(plan(), new Uint8Array([32]))).rejects.toMatchObject({ reason: "INVALID_BODY", http: 400 });
+    expect(asked).toEqual([]);
+  });
+
+  it("without a translation goes to native v1, or is refused by its name", () => {
+    const there = decide({ translated: false, upstreams: ["v1"], fallback: "native" }, "GET", "/iam/v1/things?a=%41");
+    expect(there.plan()).toEqual({ kind: "pass", upstream: "v1", target: "/iam/v1/things?a=%41" });
+    expect(there.exchange.mode).toBe("native");
+    const refused = decide({ translated: false });
+    const problem = problemOf(refused.plan);
+    expect(problem).toMatchObject({
+      reason: "NOT_TRANSLATABLE",
+      http: 501,
+      code: 12,
+      metadata: { resource: "thing", operation: "list" },
+    });
+    expect(problem.message).toContain("thing list");
+    expect(refused.exchange.mode).toBe("refused");
+  });
+});
+
+describe("an operation without a v2 counterpart", () => {
+  const routed: Routed = { kind: "native", resource: "chart", operation: "find" };
+
+  it("is served by native v1, its target untouched", () => {
+    const { plan, exchange } = decide(
+      { routed, upstreams: ["v1"], fallback: "native" },
+      "GET",
+      "/registry/v1/charts:find?q=%2B",
+    );
+    expect(plan()).toEqual({ kind: "pass", upstream: "v1", target: "/registry/v1/charts:find?q=%2B" });
+    expect(facts(exchange)).toEqual({ apiVersion: "v1", resource: "chart", operation: "find", mode: "native" });
+  });
+
+  it.each([
+    { name: "where the operator says so", world: { upstreams: ["v1"], fallback: "refuse" } },
+    { name: "without a native v1", world: { fallback: "native" } },
+  ] as const)("is refused $name, and the message names it", ({ world }) => {
+    const { plan, exchange } = decide({ routed, ...world });
+    const problem = problemOf(plan);
+    expect(problem).toMatchObject({ reason: "NOT_TRANSLATABLE", metadata: { resource: "chart", operation: "find" } });
+    expect(problem.message).toMatch(/^chart find /);
+    expect(facts(exchange)).toEqual({ apiVersion: "v1", resource: "chart", operation: "find", mode: "refused" });
+  });
+
+  it("that nobody knows is named by method and path, without its query", () => {
+    const unknown: Routed = { kind: "native", resource: "unknown", operation: "unknown" };
+    const { message } = problemOf(decide({ routed: unknown }, "POST", "/iam/v1/novelties?secret=1").plan);
+    expect(message).toMatch(/^POST \/iam\/v1\/novelties /);
+    expect(message).not.toContain("secret");
+  });
+});
+
+describe("OPTIONS", () => {
+  const allowing: ApiResponse = {
+    status: 204,
+    headers: [
+      ["allow", "GET, PATCH, DELETE"],
+      ["access-control-allow-methods", "PATCH,GET"],
+      ["x-note", "PATCH"],
+    ],
+    body: new Uint8Array(),
+  };
+  const mapped: Routed = { kind: "options", v2Target: "/iam/v2beta1/things/a" };
+
+  it("goes to native v1 when there is one", () => {
+    const { plan, exchange } = decide(
+      { routed: mapped, upstreams: ["v1"], fallback: "native" },
+      "OPTIONS",
+      "/iam/v1/things/a?x",
+    );
+    expect(plan()).toEqual({ kind: "pass", upstream: "v1", target: "/iam/v1/things/a?x" });
+    expect(exchange).toMatchObject({ mode: "native", operation: "options", apiVersion: "v1" });
+  });
+
+  it("asks v2 about the mapped path otherwise, and says PUT where v2 says PATCH", async () => {
+    const headers: HeaderList = [["access-control-request-method", "PUT"]];
+    const { plan, sent, exchange } = decide(
+      { routed: mapped, answer: allowing },
+      "OPTIONS",
+      "/iam/v1/things/a",
+      headers,
+    );
+    const response = await respond(plan());
+    expect(sent).toEqual([{ method: "OPTIONS", target: "/iam/v2beta1/things/a", headers }]);
+    expect(response).toMatchObject({
+      status: 204,
+      headers: [
+        ["allow", "GET, PUT, DELETE"],
+        ["access-control-allow-methods", "PUT,GET"],
+        ["x-note", "PATCH"],
+        ["carryover-mode", "translate"],
+      ],
+    });
+    expect(exchange).toMatchObject({ mode: "translate", operation: "options" });
+  });
+
+  it("asks v2 too where native v1 is there but not to be used", async () => {
+    const { plan, sent } = decide({ routed: mapped, upstreams: ["v1"], fallback: "refuse" }, "OPTIONS");
+    await respond(plan());
+    expect(sent).toHaveLength(1);
+  });
+
+  it("on a path without a v2 counterpart is refused when there is no native v1", () => {
+    const { plan } = decide({ routed: { kind: "options", v2Target: undefined } }, "OPTIONS", "/iam/v1/novelties");
+    expect(problemOf(plan)).toMatchObject({ reason: "NOT_TRANSLATABLE", http: 501 });
+  });
+});
+
+describe("token exchange", () => {
+  const target = (query: string, from: string | undefined = PUBLIC) => {
+    const raw = query === "" ? "/sts/exchange" : `/sts/exchange?${query}`;
+    const { plan } = decide({ routed: { kind: "sts", query }, upstreams: ["sts"], from }, "POST", raw);
+    const made = plan();
+    if (made.kind !== "pass") throw new Error("it is answered");
+    expect(made.upstream).toBe("sts");
+    return made.target;
+  };
+  const V2 = encodeURIComponent("https://v2.example/a b");
+
+  it.each(["https://api.example", "https%3A%2F%2Fapi.example", "https%3a%2f%2fapi.example%2F", "https://api.example/"])(
+    "an aud that names carryover itself (%s) names v2 instead",
+    (aud) => {
+      expect(target(`identity=a%2Fb&aud=${aud}&x=%20+`)).toBe(`/sts/exchange?identity=a%2Fb&aud=${V2}&x=%20+`);
+    },
+  );
+
+  it.each([
+    "",
+    "identity=a%2Fb",
+    "aud=https://other.example",
+    "aud=https%3A%2F%2Fapi.example.evil",
+    "aud=%E0%A4%A",
+    "aud=",
+    "aud",
+    "audience=https://api.example",
+    "xaud=https://api.example",
+    "&&a=1&;b=%zz&=&",
+  ])("anything else stays byte for byte: %s", (query) => {
+    expect(target(query)).toBe(query === "" ? "/sts/exchange" : `/sts/exchange?${query}`);
+  });
+
+  it("is untouched in every part when no public address is configured", () => {
+    const { plan } = decide(
+      { routed: { kind: "sts", query: "aud=undefined&aud=https://api.example" }, upstreams: ["sts"], from: undefined },
+      "GET",
+      "/sts/exchange?aud=undefined&aud=https://api.example",
+    );
+    expect(plan()).toMatchObject({ target: "/sts/exchange?aud=undefined&aud=https://api.example" });
+  });
+
+  it("keeps even a question mark with nothing behind it", () => {
+    const { plan } = decide({ routed: { kind: "sts", query: "" }, upstreams: ["sts"] }, "POST", "/sts/exchange?");
+    expect(plan()).toMatchObject({ target: "/sts/exchange?" });
+  });
+
+  it("that is not configured is 404 and says which option is missing", () => {
+    const { plan, exchange } = decide({ routed: { kind: "sts", query: "aud=x" } }, "GET", "/sts/exchange?aud=x");
+    const problem = problemOf(plan);
+    expect(problem).toMatchObject({ reason: "UNKNOWN_PATH", http: 404, code: 5 });
+    expect(problem.message).toContain("upstream.sts.url");
+    expect(facts(exchange)).toEqual({ apiVersion: "sts", resource: "unknown", operation: "exchange", mode: "refused" });
+  });
+
+  it("is counted as what it is", () => {
+    const { plan, exchange } = decide(
+      { routed: { kind: "sts", query: "" }, upstreams: ["sts"] },
+      "GET",
+      "/sts/exchange",
+    );
+    plan();
+    expect(facts(exchange)).toEqual({ apiVersion: "sts", resource: "unknown", operation: "exchange", mode: "pass" });
+  });
+});
+
+describe("a target that the router refuses", () => {
+  const refusing = (target: string) => {
+    const exchange = createExchange("id", 0, "GET", target);
+    const parts = {
+      route: () => {
+        throw new Problem("INVALID_PATH", "odd");
+      },
+    } as unknown as ProxyParts;
+    expect(problemOf(() => createProxy(parts)({ method: "GET", target, headers: [] }, exchange)).reason).toBe(
+      "INVALID_PATH",
+    );
+    return exchange.apiVersion;
+  };
+
+  it.each(["/iam/v1/groups//", "/iam/v1", "/iam/v1?x", "/registry/v1:x"])("%s still counts as v1", (target) => {
+    expect(refusing(target)).toBe("v1");
+  });
+  it.each(["/iam/v10/x", "/v1/x", "/iam/v2/x", "/a/b/v1/x", "/"])("%s does not", (target) => {
+    expect(refusing(target)).toBe("none");
+  });
+});
