@@ -23,6 +23,7 @@ const POWER: EnumTable = {
     [null, -1, "UNKNOWN", 0],
     ["things.list", -1, "CAP_THINGS_LIST", 3],
     ["things.old", -1, null, -1],
+    ["things.number", 4, "CAP_THINGS_NUMBER", 4],
   ],
 };
 
@@ -281,7 +282,8 @@ describe("a body is refused", () => {
     ["an unknown capability", '{"powers":["things.list","things.fly"]}', "powers[1]"],
     ["v2's name of a capability", '{"powers":["CAP_THINGS_LIST"]}', "powers[0]"],
     ["a capability that v2 lacks", '{"powers":["things.old"]}', "powers[0]"],
-    ["a capability by number", '{"powers":[3]}', "powers[0]"],
+    ["a capability by v2's number", '{"powers":[3]}', "powers[0]"],
+    ["a capability by number", '{"powers":[4]}', "powers[0]"],
     ["a capability by no number", '{"powers":[-1]}', "powers[0]"],
     ["an empty capability", '{"powers":[""]}', "powers[0]"],
   ])("with its place: %s", async (_, body, field) => {

@@ -338,6 +338,34 @@ describe("reads of joined records", () => {
     expect(calls).toBeLessThan(10);
   });
 
+  test("of one list that comes in parts are not repeated, nor is what was missing counted again", async () => {
+    const asked: string[][] = [];
+    const notes: string[] = [];
+    const tools = {
+      send: async (request: ApiRequest): Promise<ApiResponse> => {
+        asked.push(idsOf(request));
+        return json(200, { owners: [{ uid: "o1", label: "x" }] });
+      },
+      drain: () => Promise.reject(new Error("unused")),
+      mask: { known: undefined, learn: () => {} },
+      exchange: { unknownFields: [], defaultedFields: [], mismatches: [], notes },
+    };
+    const copy = (record: Uint8Array) => ({ bytes: record, reports: [] });
+    const reader = createJoinReader(
+      [{ join: LABEL, other: OWNERS, path: "/p", show: copy, showReduced: copy }],
+      [],
+      tools,
+    );
+    const part = (...uids: string[]) => [
+      Buffer.from(uids.map((uid) => `{"uid":"l","owner":{"uid":"${uid}"}}`).join(",")),
+    ];
+    await reader.read(part("o1", "gone"));
+    const last = await reader.read(part("gone", "o1", "o2"));
+    expect(asked).toEqual([["o1", "gone"], ["o2"]]);
+    expect(notes).toEqual(["join-missing", "join-missing"]);
+    expect(last.kind === "joined" && [...(last.joined.get("label")?.keys() ?? [])]).toEqual(["o1"]);
+  });
+
   test("carry the caller's own credential", async () => {
     const resource = links([OWNER]);
     const { sent } = await run(resource, "list", {

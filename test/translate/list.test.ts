@@ -290,6 +290,14 @@ describe("an id filter", () => {
     },
   );
 
+  test("is not narrowed by a false that means no filter", async () => {
+    const { body } = await run(THINGS, "list", {
+      query: "id=a&uidp.in_root=false",
+      answer: () => json(200, { uid: "a" }),
+    });
+    expect(body).toEqual({ items: [{ id: "a", name: "" }] });
+  });
+
   test("is an error when v2's record is none", async () => {
     for (const text of ["", "[]", '"a"', '{"uid":"a"} x']) {
       const answer = () => ({ status: 200, headers: [], body: Buffer.from(text) });
