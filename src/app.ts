@@ -27,7 +27,7 @@ import { createTimed } from "./upstream/timed.ts";
 import { VERSION } from "./version.ts";
 
 export interface App {
-  /** Opens both ports. Rejects when one cannot be had. */
+  /** Opens both ports. Rejects when one cannot be had; then neither is open. */
   listen(): Promise<{ readonly url: string; readonly adminUrl: string }>;
   /** Takes no more requests, finishes what is in flight (for at most `graceMs`), closes everything. */
   close(graceMs: number): Promise<void>;
@@ -103,19 +103,26 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     views: new Map([["unknown-fields", () => unknownFields.view()]]),
     log: (message, cause) => log.error(message, cause),
   });
+  const close = async (graceMs: number): Promise<void> => {
+    state.ready = false;
+    await listener.close(graceMs);
+    await Promise.all([admin.close(), ...upstreams.pools.map((pool) => pool.close())]);
+    await log.flush(LOG_FLUSH_MS);
+  };
   return {
     async listen() {
-      const { url: adminUrl } = await admin.listen();
-      const { url } = await listener.listen();
-      state.ready = true;
-      return { url, adminUrl };
+      try {
+        const { url: adminUrl } = await admin.listen();
+        const { url } = await listener.listen();
+        state.ready = true;
+        return { url, adminUrl };
+      } catch (error) {
+        // One port open and the other not would keep a process alive that serves nobody.
+        await close(0);
+        throw error;
+      }
     },
-    async close(graceMs) {
-      state.ready = false;
-      await listener.close(graceMs);
-      await Promise.all([admin.close(), ...upstreams.pools.map((pool) => pool.close())]);
-      await log.flush(LOG_FLUSH_MS);
-    },
+    close,
   };
 }
 

@@ -68,19 +68,27 @@ async function readPair(entry: string, home: URL): Promise<readonly CatalogueFil
   return files.filter(({ resource }) => !pair.less.includes(resource.name));
 }
 
+/** The entries of `home` that are pairs: a folder, or a file that says which folder it is like. */
+async function pairsOf(home: URL): Promise<readonly { readonly entry: string; readonly version: string }[]> {
+  const entries = (await readdir(home)).filter((name) => name.startsWith("v1-") && !/\.(?:d\.ts|map)$/.test(name));
+  return entries.map((entry) => ({ entry, version: entry.replace(CODE, "").slice("v1-".length) }));
+}
+
+/** The v2 versions that have a catalogue, in order. */
+export async function catalogueVersions(home: URL = HOME): Promise<readonly string[]> {
+  return (await pairsOf(home)).map(({ version }) => version).sort();
+}
+
 /**
  * The catalogue of v1 beside the v2 version `version` (`v2beta1`), from the folder `home` (default: the one beside this
  * module). Throws an `Error` that names every fault with its file, its row and a remedy; for a version that has no
  * catalogue it names those that have one.
  */
 export async function loadCatalogue(version: string, home: URL = HOME): Promise<Catalogue> {
-  const entries = (await readdir(home)).filter((name) => name.startsWith("v1-") && !/\.(?:d\.ts|map)$/.test(name));
-  const entry = entries.find((name) => name.replace(CODE, "") === `v1-${version}`);
+  const entry = (await pairsOf(home)).find((pair) => pair.version === version)?.entry;
   if (entry === undefined) {
-    const known = entries.map((name) => name.replace(CODE, "").slice("v1-".length)).sort();
-    throw new Error(
-      `there is no catalogue for version ${JSON.stringify(version)}; known versions: ${known.join(", ")}`,
-    );
+    const known = (await catalogueVersions(home)).join(", ");
+    throw new Error(`there is no catalogue for version ${JSON.stringify(version)}; known versions: ${known}`);
   }
   const files = await readPair(entry, home);
   const faults = faultsOf(files, natives);

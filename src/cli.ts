@@ -1,7 +1,7 @@
 /** What can be asked of carryover on the command line? */
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { createApp } from "./app.ts";
-import { type Catalogue, loadCatalogue } from "./catalogue.ts";
+import { type Catalogue, catalogueVersions, loadCatalogue } from "./catalogue.ts";
 import { ConfigError } from "./config/fault.ts";
 import { type ConfigInput, loadConfig, optionFlags } from "./config.ts";
 import { type DemoPorts, runDemo, runTour } from "./demo.ts";
@@ -65,15 +65,23 @@ function addServe(program: Command, io: Io): void {
   serve.action(async (flags: Record<string, unknown>) => {
     const { config, warnings } = loadConfig({ flags, env: io.env, readFile: io.readFile });
     for (const warning of warnings) io.warn(`warning: ${warning}`);
-    const catalogue = await loadCatalogue(config.upstream.v2.version);
+    const catalogue = await catalogueFor(config.upstream.v2.version);
     requireKnownResources(flags, io, catalogue);
     const app = createApp(config, catalogue);
     const { url, adminUrl } = await app.listen();
+    io.onStop((graceMs) => app.close(graceMs));
     io.warn(
       `carryover ${VERSION}: v1 clients at ${url}, v2 ${catalogue.version} at ${config.upstream.v2.url}, admin at ${adminUrl}, ${catalogue.resources.length} resources`,
     );
-    io.onStop((graceMs) => app.close(graceMs));
   });
+}
+
+/** A version that nobody wrote a catalogue for is a fault of the configuration, not of the program. */
+async function catalogueFor(version: string): Promise<Catalogue> {
+  const known = await catalogueVersions();
+  if (known.includes(version)) return loadCatalogue(version);
+  const what = `there is no catalogue for ${JSON.stringify(version)}`;
+  throw new ConfigError([{ where: "upstream.v2.version", what, remedy: `known versions: ${known.join(", ")}` }]);
 }
 
 /** `lists.require` may name resources: only the catalogue knows them. */
@@ -106,7 +114,7 @@ function addDemo(program: Command, io: Io, outcome: { code: number | undefined }
           return;
         }
         const ports: DemoPorts = { listen: port, admin: adminPort, sandbox: sandboxPort };
-        io.onStop(await runDemo(ports, io));
+        await runDemo(ports, io);
       },
     );
 }
@@ -144,9 +152,9 @@ function addSandbox(program: Command, io: Io): void {
         errorRate: flags.errorRate,
       });
       const { url } = await sandbox.listen(flags.port, flags.host);
+      io.onStop(() => sandbox.close());
       io.print(`Sandbox platform (made-up records) at ${url}\n\nTOKEN=${sandbox.token("admin")}`);
       io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v2beta1/groups?page_size=2'`);
-      io.onStop(() => sandbox.close());
     });
 }
 

@@ -18,6 +18,10 @@ interface Output {
   print(text: string): void;
 }
 
+interface Stopping {
+  onStop(stop: (graceMs: number) => Promise<void>): void;
+}
+
 interface Demo {
   readonly sandbox: Sandbox;
   readonly token: string;
@@ -61,16 +65,17 @@ async function startDemo(ports: DemoPorts): Promise<Demo> {
   }
 }
 
-/** Starts both and prints what to try; the function given back stops them. */
-export async function runDemo(ports: DemoPorts, output: Output): Promise<(graceMs: number) => Promise<void>> {
+/** Starts both, says how they are stopped, and prints what to try. */
+export async function runDemo(ports: DemoPorts, output: Output & Stopping): Promise<void> {
   const demo = await startDemo(ports);
+  // Before anything is printed: whoever reads it may stop us at once.
+  output.onStop(demo.close);
   output.print(introduction(demo));
   output.print(`# Paste this first: a ready token of the sandbox\nTOKEN=${demo.token}\n`);
   for (const call of demo.calls) output.print(`# ${call.title}\n${toCurl(call)}\n`);
   output.print(
     `# Or see them all made, with the v2 calls behind each: npm start -- --tour\n\n${outlook()}\n\nCtrl-C stops both.`,
   );
-  return (graceMs) => demo.close(graceMs);
 }
 
 /** Makes the calls, shows for each the v1 request, the v2 calls made and the answer; gives the exit code. */

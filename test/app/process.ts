@@ -1,0 +1,87 @@
+/** How is carryover run as a process of its own, as people run it? (Needs `npm run build`, which `npm test` does first.) */
+import { spawn } from "node:child_process";
+import { resolve } from "node:path";
+import { later } from "./rig.ts";
+
+const MAIN = resolve(import.meta.dirname, "../../dist/main.js");
+
+export interface Running {
+  readonly pid: number | undefined;
+  out(): string;
+  err(): string;
+  /** Resolves with everything printed so far when it matches; rejects when the process ends before. */
+  until(pattern: RegExp): Promise<string>;
+  stop(signal: NodeJS.Signals): void;
+  /** Resolves when it has ended. */
+  readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
+}
+
+/** Starts `carryover` with these words; killed after the test if it still lives. Variables are `env` and PATH only. */
+export function carryover(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const child = spawn(process.execPath, [MAIN, ...argv], {
+    env: { PATH: process.env["PATH"] ?? "", ...env },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const waiting = new Set<() => void>();
+  let out = "";
+  let err = "";
+  let over = false;
+  const changed = () => {
+    for (const look of [...waiting]) look();
+  };
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    out += text;
+    changed();
+  });
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    err += text;
+    changed();
+  });
+  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((done) => {
+    child.once("close", (code, signal) => {
+      over = true;
+      changed();
+      done({ code, signal });
+    });
+  });
+  later(async () => {
+    child.kill("SIGKILL");
+    await ended;
+  });
+  return {
+    pid: child.pid,
+    out: () => out,
+    err: () => err,
+    until: (pattern) =>
+      new Promise((found, failed) => {
+        const look = () => {
+          if (pattern.test(out + err)) found(out + err);
+          else if (over) failed(new Error(`it ended without ${pattern}:\n${out}\n${err}`));
+          else return;
+          waiting.delete(look);
+        };
+        waiting.add(look);
+        look();
+      }),
+    stop: (signal) => {
+      child.kill(signal);
+    },
+    ended,
+  };
+}
+
+/** Runs `line` as a person would paste it, with TOKEN set; gives what it prints. Rejects when it fails. */
+export function paste(line: string, token: string): Promise<string> {
+  return new Promise((done, failed) => {
+    const shell = spawn("bash", ["-c", line], {
+      env: { PATH: process.env["PATH"] ?? "", TOKEN: token },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let out = "";
+    shell.stdout.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+    });
+    shell.once("error", failed);
+    shell.once("close", (code) => (code === 0 ? done(out) : failed(new Error(`${line} ended with ${code}`))));
+  });
+}

@@ -1,0 +1,293 @@
+/** What does a person at a terminal, or an orchestrator, see of carryover? */
+import { createServer } from "node:net";
+import { describe, expect, it } from "vitest";
+import { type Io, run } from "../src/cli.ts";
+import { VERSION } from "../src/version.ts";
+import { carryover, paste } from "./app/process.ts";
+import { later, takeDownAfterEach } from "./app/rig.ts";
+
+takeDownAfterEach();
+
+interface Result {
+  readonly code: number | undefined;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** One command in this process; what it started is stopped after the test. */
+async function inProcess(
+  argv: readonly string[],
+  env: Io["env"] = {},
+  files: Record<string, string> = {},
+): Promise<Result> {
+  let out = "";
+  let err = "";
+  const code = await run(argv, {
+    env,
+    readFile: (path) => {
+      const text = files[path];
+      if (text === undefined)
+        throw Object.assign(new Error(`ENOENT: no such file, open '${path}'`), { code: "ENOENT" });
+      return new TextEncoder().encode(text);
+    },
+    print: (text) => {
+      out += `${text}\n`;
+    },
+    warn: (text) => {
+      err += `${text}\n`;
+    },
+    onStop: (stop) => later(() => stop(0)),
+  });
+  return { code, out, err };
+}
+
+/** A port of this machine on which somebody listens. */
+async function takenPort(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  later(() => new Promise((closed) => server.close(() => closed())));
+  const address = server.address();
+  return String(typeof address === "object" ? address?.port : address);
+}
+
+describe("help and version", () => {
+  it.each([["--help"], ["-h"], ["help"]])("%s names every command and is no error", async (word) => {
+    const { code, out, err } = await inProcess([word]);
+    expect([code, err]).toEqual([0, ""]);
+    for (const command of ["serve", "demo", "sandbox"]) expect(out).toMatch(new RegExp(`^  ${command}\\b`, "m"));
+  });
+
+  it("the version is that of the package", async () => {
+    expect(await inProcess(["--version"])).toEqual({ code: 0, out: `${VERSION}\n`, err: "" });
+  });
+
+  it("serve --help shows every option with its variable and default", async () => {
+    const { code, out } = await inProcess(["serve", "--help"]);
+    expect(code).toBe(0);
+    const text = out.replaceAll(/\s+/g, " ");
+    expect(text).toMatch(/--upstream-v2-url <url> .*? \[CARRYOVER_UPSTREAM_V2_URL\]/);
+    expect(text).toMatch(/--listen-port <number> .*? \(default: 8080\) \[CARRYOVER_LISTEN_PORT\]/);
+    expect(text).toMatch(/--config <file> .*? \[CARRYOVER_CONFIG\]/);
+  });
+
+  it("of the built package say the same", async () => {
+    const [help, version] = [carryover(["--help"]), carryover(["--version"])];
+    expect([(await help.ended).code, (await version.ended).code]).toEqual([0, 0]);
+    expect(help.out()).toContain("serve");
+    expect(version.out()).toBe(`${VERSION}\n`);
+  });
+});
+
+describe("a command line that is wrong", () => {
+  it.each([
+    { argv: [], says: "Usage: carryover" },
+    { argv: ["srve"], says: "Did you mean serve?" },
+    { argv: ["serve", "--upstream-v2-ulr", "http://a"], says: "Did you mean --upstream-v2-url?" },
+    { argv: ["serve", "surplus"], says: "too many arguments" },
+    { argv: ["demo", "--port", "65536"], says: "from 0 (any free one) to 65535" },
+    { argv: ["demo", "--port", "-1"], says: "expected a whole number" },
+    { argv: ["demo", "--port", "1e3"], says: "expected a whole number" },
+    { argv: ["sandbox", "--records", "many"], says: "expected a whole number" },
+    { argv: ["sandbox", "--error-rate", "1.1"], says: "from 0 to 1" },
+    { argv: ["sandbox", "--error-rate", "x"], says: "from 0 to 1" },
+    { argv: ["sandbox", "--tokens", "cookies"], says: "expected keyset or offset" },
+    { argv: ["sandbox", "--port"], says: "argument missing" },
+  ])("$argv ends with 64 and says what is expected", async ({ argv, says }) => {
+    const { code, out, err } = await inProcess(argv);
+    expect(code).toBe(64);
+    expect(err).toContain(says);
+    expect(out).toBe("");
+  });
+});
+
+describe("a configuration that is wrong", () => {
+  const URL_FLAG = ["--upstream-v2-url", "http://127.0.0.1:9"];
+
+  it.each([
+    {
+      name: "nothing at all",
+      argv: [],
+      says: [
+        "upstream.v2.url: required, and not set",
+        "--upstream-v2-url, CARRYOVER_UPSTREAM_V2_URL or upstream.v2.url",
+      ],
+    },
+    {
+      name: "a flag",
+      argv: [...URL_FLAG, "--listen-port", "none"],
+      says: ["--listen-port", '"none"', "from 0 to 65535"],
+    },
+    {
+      name: "a variable",
+      argv: URL_FLAG,
+      env: { CARRYOVER_LOG_LEVEL: "loud" },
+      says: ["CARRYOVER_LOG_LEVEL", '"loud"', "debug, info, warn, error, silent"],
+    },
+    {
+      name: "a place in the file",
+      argv: ["--config", "c.yaml"],
+      files: { "c.yaml": "upstream:\n  v2:\n    url: http://a\n    verison: v2\n" },
+      says: ["c.yaml:4:", "did you mean upstream.v2.version?"],
+    },
+    {
+      name: "a file that is not there",
+      argv: [...URL_FLAG, "--config", "nowhere.yaml"],
+      says: ["nowhere.yaml", "read"],
+    },
+    {
+      name: "options that contradict each other",
+      argv: [...URL_FLAG, "--fallback", "native"],
+      says: ["--fallback", "upstream.v1.url is not set", "set upstream.v1.url, or refuse"],
+    },
+    {
+      name: "a resource that the catalogue does not have",
+      argv: [...URL_FLAG, "--lists-require", "grupo=cover"],
+      says: ["--lists-require", "there is no such resource", "did you mean group?"],
+    },
+    {
+      name: "a version without a catalogue",
+      argv: [...URL_FLAG, "--upstream-v2-version", "v2x"],
+      says: ["upstream.v2.version: ", "v2x", "v2, v2beta1"],
+    },
+    { name: "an address with a password", argv: ["--upstream-v2-url", "http://me:PASS@a"], says: ["credentials"] },
+  ])("in $name ends with 64 and says place and remedy", async ({ argv, env = {}, files = {}, says }) => {
+    const { code, out, err } = await inProcess(["serve", ...argv], env, files);
+    for (const words of says) expect(err).toContain(words);
+    expect(err).not.toMatch(/PASS|\n {4}at /);
+    expect([code, out]).toEqual([64, ""]);
+  });
+
+  it("ends the process with that code", async () => {
+    const process = carryover(["serve"], { CARRYOVER_LISTEN_PORT: "x" });
+    expect(await process.ended).toEqual({ code: 64, signal: null });
+    expect(process.err()).toContain("CARRYOVER_LISTEN_PORT");
+    expect(process.err()).toContain("upstream.v2.url");
+  });
+});
+
+describe("serve", () => {
+  const LOCAL = ["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"];
+
+  it("says where everything is, writes its log to standard output, and ends with 0 when told to stop", async () => {
+    const process = carryover([...LOCAL, "--upstream-v2-url", "http://127.0.0.1:9"]);
+    const text = await process.until(/resources\n/);
+    const [, clients = "", admin = ""] = /v1 clients at (\S+), .* admin at (\S+),/.exec(text) ?? [];
+    expect(text).toContain("v2 v2beta1 at http://127.0.0.1:9");
+    expect((await fetch(`${admin}/readyz`)).status).toBe(200);
+    expect((await fetch(`${clients}/iam/v1/groups/a`)).status).toBe(502);
+    await process.until(/"msg":"request"/);
+    process.stop("SIGTERM");
+    expect(await process.ended).toEqual({ code: 0, signal: null });
+    const lines = process
+      .out()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([{ msg: "request", status: 502, reason: "UPSTREAM_UNREACHABLE", resource: "group" }]);
+  });
+
+  it("takes flags over variables, and variables over the file", async () => {
+    const file = "upstream: { v2: { url: http://127.0.0.1:9/file } }\nlog: { level: debug }\n";
+    const { err } = await inProcess(
+      [...LOCAL, "--config", "c.yaml", "--log-level", "silent"],
+      { CARRYOVER_UPSTREAM_V2_URL: "http://127.0.0.1:9/variable", CARRYOVER_LOG_LEVEL: "loud" },
+      { "c.yaml": file },
+    );
+    expect(err).toContain("at http://127.0.0.1:9/variable,");
+  });
+
+  it("warns of what is probably not meant, and starts", async () => {
+    const { code, err } = await inProcess([...LOCAL, "--log-level", "silent", "--upstream-v2-url", "http://192.0.2.1"]);
+    expect(err).toMatch(/^warning: .*upstream-v2-url.*http.*https/);
+    expect(code).toBeUndefined();
+  });
+
+  it.each(["--listen-port", "--admin-port"])("whose %s is taken says so, says what to do, and ends", async (flag) => {
+    const port = await takenPort();
+    const process = carryover([...LOCAL, "--upstream-v2-url", "http://127.0.0.1:9", flag, port]);
+    expect(await process.ended).toEqual({ code: 1, signal: null });
+    expect(process.err()).toMatch(new RegExp(`EADDRINUSE.*127\\.0\\.0\\.1:${port}\n.*choose another port`));
+    expect(process.out()).toBe("");
+  });
+});
+
+describe("sandbox", () => {
+  interface Platform {
+    readonly url: string;
+    readonly token: string;
+    readonly curl: string;
+    get(path: string): Promise<{ status: number; ms: number; json: Record<string, unknown> }>;
+  }
+
+  async function sandbox(...flags: string[]): Promise<Platform> {
+    const { code, out, err } = await inProcess(["sandbox", "--port", "0", ...flags]);
+    expect([code, err]).toEqual([undefined, ""]);
+    const url = / at (http:\S+)/.exec(out)?.[1] ?? "";
+    const token = /^TOKEN=(\S+)$/m.exec(out)?.[1] ?? "";
+    const curl = out.split("\n").find((line) => line.startsWith("curl ")) ?? "";
+    return {
+      url,
+      token,
+      curl,
+      get: async (path) => {
+        const start = performance.now();
+        const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
+        const json = (await response.json()) as Record<string, unknown>;
+        return { status: response.status, ms: performance.now() - start, json };
+      },
+    };
+  }
+
+  it("starts alone, prints a call that works, and stops on SIGTERM", async () => {
+    const process = carryover(["sandbox", "--port", "0"]);
+    const text = await process.until(/^curl .*\n/m);
+    const token = /^TOKEN=(\S+)$/m.exec(text)?.[1] ?? "";
+    const printed = await paste(/^curl .*$/m.exec(text)?.[0] ?? "", token);
+    expect(JSON.parse(printed)).toMatchObject({ groups: [{}, {}], nextPageToken: expect.stringMatching(/./) });
+    process.stop("SIGTERM");
+    expect(await process.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it("makes the records that --seed and --records say", async () => {
+    const [one, same, other] = [await sandbox(), await sandbox(), await sandbox("--seed", "b", "--records", "300")];
+    const root = async (platform: Platform) => (await platform.get("/iam/v2beta1/groups?page_size=1")).json;
+    const [first, second, third] = [await root(one), await root(same), await root(other)];
+    expect(second["groups"]).toEqual(first["groups"]);
+    expect(third["groups"]).not.toEqual(first["groups"]);
+    expect(Number(third["totalCount"])).toBe(Number(first["totalCount"]) + 301);
+  });
+
+  it("fails as often as --error-rate says", async () => {
+    const [never, always] = [await sandbox("--error-rate", "0"), await sandbox("--error-rate", "1")];
+    const path = "/iam/v2beta1/groups?page_size=1";
+    expect([(await never.get(path)).status, (await always.get(path)).status]).toEqual([200, 503]);
+  });
+
+  it("is as slow as --latency says", async () => {
+    const slow = await sandbox("--latency", "80");
+    expect((await slow.get("/iam/v2beta1/groups?page_size=1")).ms).toBeGreaterThanOrEqual(79);
+  });
+
+  it("restarts a list whose page token is older than --token-lifetime", async () => {
+    const page = async (platform: Platform, query: string) =>
+      (await platform.get(`/iam/v2beta1/groups?page_size=1${query}`)).json as {
+        groups: { uid: string }[];
+        nextPageToken: string;
+      };
+    for (const [flags, restarts] of [
+      [["--token-lifetime", "0"], true],
+      [["--tokens", "offset"], false],
+    ] as const) {
+      const platform = await sandbox(...flags);
+      const first = await page(platform, "");
+      const next = await page(platform, `&page_token=${encodeURIComponent(first.nextPageToken)}`);
+      expect(next.groups[0]?.uid === first.groups[0]?.uid).toBe(restarts);
+    }
+  });
+
+  it("on a port that is taken says so", async () => {
+    const { code, err } = await inProcess(["sandbox", "--port", await takenPort()]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/EADDRINUSE.*\n.*choose another port/);
+  });
+});

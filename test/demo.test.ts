@@ -1,0 +1,94 @@
+/** Can a newcomer see in minutes what carryover does? (Everything below runs `dist/main.js`.) */
+import { type AddressInfo, createServer } from "node:net";
+import { describe, expect, it } from "vitest";
+import { carryover, paste } from "./app/process.ts";
+import { later, takeDownAfterEach } from "./app/rig.ts";
+
+takeDownAfterEach();
+
+/** The part of the tour about one call. */
+function chapter(tour: string, title: RegExp): string {
+  const found = tour.split(/^== /m).find((part) => title.test(part.split("\n")[0] ?? ""));
+  if (found === undefined) throw new Error(`the tour has no chapter ${title}`);
+  return found;
+}
+
+describe("the tour", () => {
+  it("shows each v1 request, the v2 calls behind it and the answer, and ends well", async () => {
+    const run = carryover(["demo", "--tour"]);
+    expect(await run.ended).toEqual({ code: 0, signal: null });
+    expect(run.err()).toBe("");
+    const tour = run.out();
+    const list = chapter(tour, /v1 list/);
+    expect(list).toMatch(/\$ curl .*\/iam\/v1\/groups'/);
+    expect(list).toMatch(/calls that reached the platform: 6\n +GET \/iam\/v2beta1\/groups\?page_size=200 -> 200/);
+    expect(list).toMatch(/answer: 200, .*witness=\w+; pages=6; records=10\d\d\n +\{"items":\[\{"id":"/);
+    const get = chapter(tour, /v1 get/);
+    expect(get).toMatch(/platform: 1\n +GET \/iam\/v2beta1\/groups\/[\w/]+ -> 200\n +answer: 200\n +\{"id":/);
+    const put = chapter(tour, /v1 PUT/);
+    expect(put).toMatch(/curl -s -X PUT .* -d '\{"name":"renamed by the tour"\}'/);
+    expect(put).toMatch(/platform: 1\n +PATCH \/iam\/v2beta1\/groups\/[\w/]+\?updateMask=name,description -> 200/);
+    expect(put).toMatch(/answer: 200\n.*"name":"renamed by the tour","description":""/);
+    expect(chapter(tour, /native v1/)).toMatch(/GET \/iam\/v1\/groups.*"name":"renamed by the tour","description":""/s);
+    expect(chapter(tour, /passes through/)).toMatch(
+      /GET \/iam\/v2beta1\/groups\?page_size=1 -> 200.*\{"groups":\[\{"uid":/s,
+    );
+    expect(chapter(tour, /operator/)).toMatch(
+      /carryover_requests_total\{api_version="v1",resource="group",operation="update",mode="translate",code="200"\} 1/,
+    );
+    expect(tour).toMatch(/serve --upstream-v2-url/);
+    expect(tour.match(/answer: (?!200)\d+/)).toBeNull();
+  });
+});
+
+describe("the demo", () => {
+  const onFreePorts = ["demo", "--port", "0", "--admin-port", "0", "--sandbox-port", "0"];
+
+  it("prints calls that work when pasted, and stops on SIGTERM", async () => {
+    const run = carryover(onFreePorts);
+    const text = await run.until(/Ctrl-C stops both/);
+    const token = /^TOKEN=(\S+)$/m.exec(text)?.[1] ?? "";
+    expect(token).not.toBe("");
+    const lines = text.split("\n").filter((line) => line.startsWith("curl "));
+    const outputs: string[] = [];
+    for (const line of lines) outputs.push(await paste(line, token));
+    const [list = "", get = "", put = "", native = "", v2 = "", metrics = ""] = outputs;
+    expect(lines).toHaveLength(6);
+    expect(JSON.parse(list).items.length).toBeGreaterThan(1000);
+    expect(JSON.parse(get)).toMatchObject({ id: expect.any(String), description: expect.stringMatching(/./) });
+    expect(JSON.parse(put)).toMatchObject({ id: JSON.parse(get).id, name: "renamed by the tour", description: "" });
+    expect(JSON.parse(native).items).toMatchObject([JSON.parse(put)]);
+    expect(JSON.parse(v2)).toMatchObject({ groups: [{ uid: expect.any(String) }], nextPageToken: expect.any(String) });
+    expect(metrics.split("\n").filter((line) => line.startsWith("carryover_requests_total{"))).toHaveLength(4);
+    run.stop("SIGTERM");
+    expect(await run.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it("prints addresses that answer, and stops on Ctrl-C", async () => {
+    const run = carryover(onFreePorts);
+    const text = await run.until(/Ctrl-C stops both/);
+    const address = (name: string) =>
+      new RegExp(`^ +${name} +(http://127\\.0\\.0\\.1:\\d+) `, "m").exec(text)?.[1] ?? "";
+    expect((await fetch(`${address("admin")}/readyz`)).status).toBe(200);
+    expect((await fetch(`${address("carryover")}/iam/v1/groups`)).status).toBe(401);
+    expect((await fetch(`${address("platform")}/iam/v2beta1/groups`)).status).toBe(401);
+    run.stop("SIGINT");
+    expect(await run.ended).toEqual({ code: 0, signal: null });
+    await expect(fetch(`${address("carryover")}/iam/v1/groups`)).rejects.toThrow();
+  });
+
+  it.each(["--port", "--admin-port", "--sandbox-port"])(
+    "whose %s is taken says so, says what to do, and ends",
+    async (flag) => {
+      const taken = createServer();
+      await new Promise<void>((listening) => taken.listen(0, "127.0.0.1", listening));
+      later(() => new Promise((closed) => taken.close(() => closed())));
+      const port = String((taken.address() as AddressInfo).port);
+      const run = carryover(onFreePorts.map((word, at) => (onFreePorts[at - 1] === flag ? port : word)));
+      expect(await run.ended).toEqual({ code: 1, signal: null });
+      expect(run.err()).toContain(`127.0.0.1:${port}`);
+      expect(run.err()).toContain("choose another port");
+      expect(run.out()).toBe("");
+    },
+  );
+});
