@@ -64,3 +64,31 @@ test("a flush writes what is held, and does not wait for ever", async () => {
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 });
+
+test("a reader that goes away costs lines, and nothing is thrown at anybody", async () => {
+  const reader = openSync(join(folder, "pipe"), constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(join(folder, "pipe"), constants.O_WRONLY | constants.O_NONBLOCK);
+  const sink = createSink(writer);
+  closeSync(reader);
+  closeSync(fd);
+  for (let at = 0; at < 5; at++) {
+    sink.stream.write("to nobody\n");
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+  expect(sink.dropped()).toBeGreaterThan(0);
+  await sink.flush(20);
+  closeSync(writer);
+  // What comes after each test closes it again.
+  fd = openSync(join(folder, "pipe"), constants.O_RDWR | constants.O_NONBLOCK);
+});
+
+test("a line that nobody joins is soon written, without a flush", async () => {
+  const sink = createSink(fd);
+  sink.stream.write("alone\n");
+  let text = "";
+  for (let turn = 0; turn < 200 && text === ""; turn++) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    text = readAll();
+  }
+  expect(text).toBe("alone\n");
+});
