@@ -162,6 +162,26 @@ describe("what v2 left out", () => {
   });
 });
 
+describe("a zero that v2 cannot tell from unset", () => {
+  const row: Row = {
+    v1: "gid",
+    v2: "groupId",
+    kind: "uint32",
+    access: "output",
+    presence: "explicit",
+    absentZero: true,
+  };
+  const users: Row = { v1: "users", v2: "people", kind: "message", rows: [row, NAME], list: true, access: "output" };
+  test.each([
+    ['{"groupId":0}', "{}"],
+    ['{"groupId":7}', '{"gid":7}'],
+    ["{}", "{}"],
+    ['{"people":[{"groupId":0,"name":"a"},{"groupId":1,"name":"b"}]}', '{"users":[{"name":"a"},{"name":"b","gid":1}]}'],
+  ])("is unset: %s", async (v2, v1) => {
+    expect(await textOf(v2.includes("people") ? [users] : [row], v2)).toBe(v1);
+  });
+});
+
 describe("a map of user data", () => {
   test("keeps its keys, whatever they are called, and its bytes", async () => {
     const map = '{"uid":"1","createTime":"\\u0032","__proto__":"3","uid":"again","n":1.0}';

@@ -366,6 +366,41 @@ describe("reads of joined records", () => {
     expect(last.kind === "joined" && [...(last.joined.get("label")?.keys() ?? [])]).toEqual(["o1"]);
   });
 
+  test("end as soon as every uid was seen, whatever token comes with it", async () => {
+    let calls = 0;
+    const interfere = () => {
+      calls += 1;
+      return json(200, { owners: [{ uid: "o0", label: "x" }], nextPageToken: "more" });
+    };
+    expect(items(await listOf([LABEL], { links: [many(1, () => "o0")], interfere }))[0]).toEqual({
+      id: "l0",
+      label: "x",
+    });
+    expect(calls).toBe(1);
+  });
+
+  test("are spared where the record says that there is nothing to be read", async () => {
+    const when: Join = { ...LABEL, when: "flag" };
+    const resource = thing({ name: "link", rows: labelled, joins: [when], v2Only: ["owner", "flag"] });
+    const result = await run(resource, "list", {
+      resources: [resource, OWNERS],
+      answer: platform({
+        links: [
+          [
+            { uid: "a", owner: { uid: "o" }, flag: {} },
+            { uid: "b", owner: { uid: "p" } },
+            { uid: "c", owner: { uid: "q" }, flag: null },
+            { uid: "d", owner: { uid: "o" } },
+          ],
+        ],
+        owners: ["o", "p", "q"].map((uid) => ({ uid, label: uid })),
+      }),
+    });
+    expect(reads(result).map(idsOf)).toEqual([["o"]]);
+    expect(items(result).map((item) => item["label"])).toEqual(["o", "", "", ""]);
+    expect(result.exchange.notes).toEqual([]);
+  });
+
   test("carry the caller's own credential", async () => {
     const resource = links([OWNER]);
     const { sent } = await run(resource, "list", {

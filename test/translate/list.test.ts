@@ -121,6 +121,19 @@ describe("a drained list", () => {
     ]);
   });
 
+  test("has the fields of its first page, not of its last", async () => {
+    const { response } = await run(THINGS, "list", {
+      answer: ({ target }) => {
+        const last = target.includes("page_token");
+        return {
+          ...page([{ uid: last ? "b" : "a" }], last ? "" : "t"),
+          headers: [["x-page", last ? "last" : "first"]],
+        };
+      },
+    });
+    expect(response.headers[0]).toEqual(["x-page", "first"]);
+  });
+
   test("of the root shows only root records, whatever v2 sends", async () => {
     const { body, sent, response } = await run(THINGS, "list", {
       query: "parent=/",
