@@ -96,6 +96,12 @@ function notAnError(status: number): Problem {
   return new Problem("UPSTREAM_INVALID", `the platform answered ${status}, which is neither success nor error`);
 }
 
+/** Missing, or not allowed: v1 showed both as nothing. */
+export const NOT_THERE = [
+  [404, RpcCode.NOT_FOUND],
+  [403, RpcCode.PERMISSION_DENIED],
+] as const;
+
 /** True when the platform itself says so: a typed detail tells its answer from that of a gateway or a wrong base path. */
 export function isTypedRefusal(
   response: ApiResponse,

@@ -1,16 +1,14 @@
 /** How is a v1 list answered? (Design: lists; specification section 4.) */
-import { createPageRewriter } from "../json/rewrite.ts";
 import type { DrainedList, ListPlan } from "../model/list.ts";
 import { collectionPath } from "../model/match.ts";
 import type { ApiResponse, HeaderList } from "../model/message.ts";
 import type { Operation } from "../model/resource.ts";
-import { RpcCode } from "../model/status.ts";
-import { errorAnswer, isTypedRefusal } from "./error.ts";
+import { errorAnswer, isTypedRefusal, NOT_THERE } from "./error.ts";
 import { answerWith, readHeaders } from "./headers.ts";
 import { keepsRecord } from "./keep.ts";
 import { noteReports } from "./note.ts";
 import { answerPaged, envelopeText } from "./paged.ts";
-import { pagePlan, pageTarget, readPage } from "./pages.ts";
+import { createPageReader, pageTarget, readPage } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import { type ListQuery, readListQuery } from "./query.ts";
 import { createShow, type Show } from "./show.ts";
@@ -28,18 +26,12 @@ const NO_ANSWER: ApiResponse = {
   body: new Uint8Array(),
 };
 
-/** Missing, or not allowed: v1's list showed both as nothing. */
-const NOT_THERE = [
-  [404, RpcCode.NOT_FOUND],
-  [403, RpcCode.PERMISSION_DENIED],
-] as const;
-
 /** Every match in one answer `{"items":[…]}`, whatever v2's page size; an id filter becomes a Get. */
 export function createList(operation: ListOperation, parts: Parts): Translation {
   const { resource, options } = parts;
   const path = collectionPath(resource, options.version);
   const show = createShow(operation.answer, operation.joins ?? [], parts);
-  const pages = createPageRewriter(pagePlan(resource, show.plan ?? "copy"));
+  const pages = createPageReader(resource, show.plan ?? "copy");
 
   return async (request, tools) => {
     const query = readListQuery(request.match.query, operation.filters);
@@ -112,7 +104,7 @@ async function listOfOne(
     return answerWith(NO_ANSWER, 200, joinChunks([], envelope([])));
   }
   if (response.status !== 200) return errorAnswer(response, parts.names);
-  const shown = await show.one(response.body, request, tools);
+  const shown = await show.one(response.body, uid, request, tools);
   if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
   if (!keepsRecord(response.body, uid, query)) return answerWith(response, 200, joinChunks([], envelope([])));
   return answerWith(response, 200, joinChunks([shown.bytes], envelope([uid])));

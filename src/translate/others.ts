@@ -1,10 +1,11 @@
 /** How are records of another resource read, when their uids are known? (Design: joined records.) */
-import { createPageRewriter, type PageResult } from "../json/rewrite.ts";
+import type { PageResult } from "../json/rewrite.ts";
 import type { ApiResponse, HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import { isTypedRefusal, NOT_THERE } from "./error.ts";
 import { readHeaders } from "./headers.ts";
-import { pagePlan, pageTarget, readPage } from "./pages.ts";
+import { checkKey, createPageReader, keyOf, pageTarget, readPage } from "./pages.ts";
 import type { Tools } from "./tools.ts";
 
 /** Most uids in one request: a page of them, and a target that every gateway takes. */
@@ -42,8 +43,8 @@ export function createOtherReader(headers: HeaderList, tools: Tools): OtherReade
   };
   return (other, path, how, uids, into) => {
     if (how === "get") return inParallel(uids, (uid) => readOne(path, uid, get, into));
-    const rewrite = createPageRewriter(pagePlan(other, "copy"));
-    return inParallel(batches(uids), (batch) => readBatch(path, batch, rewrite, get, into));
+    const pages = createPageReader(other, "copy");
+    return inParallel(batches(uids), (batch) => readBatch(other, path, batch, pages, get, into));
   };
 }
 
@@ -71,37 +72,44 @@ function batches(uids: readonly string[]): string[][] {
 /** One record by a Get: some members are in no list. */
 async function readOne(path: string, uid: string, get: Get, into: Map<string, Uint8Array>) {
   const response = await get(`${path}/${uid}`);
-  if (response.status === 200) into.set(uid, response.body);
+  if (response.status === 200) {
+    checkKey(keyOf(response.body), uid);
+    into.set(uid, response.body);
+  }
   return response.status === 200 || isMissing(response) ? undefined : response;
 }
 
-/** One batch by the list's own uid filter; its pages are followed until every uid was seen or the list ends. */
+/**
+ * One batch by the list's own uid filter; its pages are followed until every uid was seen or the list ends. A list that goes
+ * on behind as many pages as there are uids is not the one that was asked for: nothing of it is taken for missing.
+ */
 async function readBatch(
+  other: Resource,
   path: string,
   uids: readonly string[],
-  rewrite: (body: Uint8Array) => PageResult,
+  pages: (body: Uint8Array) => PageResult,
   get: Get,
   into: Map<string, Uint8Array>,
 ): Promise<ApiResponse | undefined> {
   const params = uids.map((uid) => `uidp.ids=${encodeURIComponent(uid)}`);
   let token: string | undefined;
-  for (let pages = 0; pages <= uids.length; pages += 1) {
+  for (let read = 0; read <= uids.length; read += 1) {
     const page = { size: BATCH_RECORDS, ...(token === undefined ? {} : { token }) };
     const response = await get(pageTarget(path, params, page));
     if (response.status !== 200) return isMissing(response) ? undefined : response;
-    const read = readPage(response, rewrite, [], () => {});
-    read.keys.forEach((uid, index) => {
-      into.set(uid, read.bytes.subarray(read.starts[index], read.ends[index]));
+    const records = readPage(response, pages, [], () => {});
+    records.keys.forEach((uid, index) => {
+      into.set(uid, records.bytes.subarray(records.starts[index], records.ends[index]));
     });
-    if (read.nextPageToken === "" || uids.every((uid) => into.has(uid))) return undefined;
-    token = read.nextPageToken;
+    if (records.nextPageToken === "" || uids.every((uid) => into.has(uid))) return undefined;
+    token = records.nextPageToken;
   }
-  return undefined;
+  throw new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${other.name} do not come to an end`);
 }
 
-/** Not there, or not for this caller: what that does to the record is the join's business. */
-function isMissing({ status }: ApiResponse): boolean {
-  return status === 403 || status === 404;
+/** Not there, or not for this caller, by the platform's own word: what that does to the record is the join's business. */
+function isMissing(response: ApiResponse): boolean {
+  return isTypedRefusal(response, NOT_THERE);
 }
 
 /** Runs `work` on all items, a few at a time; the first refusal ends it. */

@@ -1,11 +1,13 @@
 /** How is a v2 list page asked for and read? (Specification section 4, list parameters and envelope.) */
 import { JsonError } from "../json/error.ts";
 import type { ObjectPlan, PagePlan, Report } from "../json/plan.ts";
-import type { PageResult } from "../json/rewrite.ts";
+import { createPageRewriter, type PageResult } from "../json/rewrite.ts";
+import { type Json, member } from "../model/json.ts";
 import type { ListPage, PageSelector } from "../model/list.ts";
 import type { ApiResponse } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import { camelCase } from "./names.ts";
 
 /** v2's own key of every record. */
 export const V2_KEY = "uid";
@@ -18,6 +20,9 @@ export function pageTarget(path: string, params: readonly string[], page: PageSe
   return `${path}?${all.join("&")}`;
 }
 
+/** Stands before the names of members that are neither records nor paging, where unknown fields are counted. */
+const ENVELOPE = "page";
+
 /** The plan for pages of `resource`; `record`: the edits, or `copy` when records are shown later. */
 export function pagePlan(resource: Resource, record: "copy" | ObjectPlan): PagePlan {
   return {
@@ -26,18 +31,60 @@ export function pagePlan(resource: Resource, record: "copy" | ObjectPlan): PageP
     missingItems: "empty",
     key: V2_KEY,
     record,
-    scalars: ["nextPageToken", "totalCount", "skipped"],
+    scalars: SCALARS,
+    label: ENVELOPE,
   };
 }
 
-/** Reads one 200 answer as a page. Throws `Problem` UPSTREAM_INVALID. */
+const TOKEN = "nextPageToken";
+const SCALARS = [TOKEN, "totalCount", "skipped"];
+
+/** Reads pages of `resource` by `pagePlan`. The function throws `Problem` UPSTREAM_INVALID for what is no such page. */
+export function createPageReader(resource: Resource, record: "copy" | ObjectPlan): (body: Uint8Array) => PageResult {
+  const rewrite = createPageRewriter(pagePlan(resource, record));
+  return (body) => {
+    const page = readUpstream(() => rewrite(body));
+    // Two records without a uid would count as one.
+    if (page.keys.includes("")) throw invalidAnswer("a record without its uid");
+    const strange = page.reports.filter(({ object }) => object === ENVELOPE);
+    if (strange.length > 0) checkEnvelope(resource, page, strange, body);
+    return page;
+  };
+}
+
+/**
+ * A page may say more than we know, but not something else: an error or a greeting with status 200 is no empty list, and
+ * a token that cannot be read is not the end of one.
+ */
+function checkEnvelope(resource: Resource, page: PageResult, strange: readonly Report[], body: Uint8Array): void {
+  const token = strange.find(({ member }) => camelCase(member) === TOKEN);
+  if (token !== undefined) throw invalidAnswer(`${token.member} is not a ${TOKEN} that can be read`);
+  if (page.keys.length > 0 || strange.every(({ kind }) => kind !== "unknown")) return;
+  const whole = JSON.parse(Buffer.from(body).toString("utf8")) as Json;
+  if (member(whole, resource.items) === undefined) throw invalidAnswer(`a page without ${resource.items}`);
+}
+
+/** The uid of a record, which is valid JSON; undefined when it has none. */
+export function keyOf(record: Uint8Array): Json | undefined {
+  return member(JSON.parse(Buffer.from(record).toString("utf8")) as Json, V2_KEY);
+}
+
+/** Throws `Problem` UPSTREAM_INVALID when `found` is no uid, or not `asked`. */
+export function checkKey(found: Json | undefined, asked: string | undefined, metadata?: Metadata): void {
+  if (typeof found !== "string" || found === "") throw invalidAnswer("a record without its uid", metadata);
+  if (asked !== undefined && found !== asked) throw invalidAnswer("it is another record", metadata);
+}
+
+type Metadata = Readonly<Record<string, string>>;
+
+/** Reads one 200 answer as a page; `read` is a `createPageReader`. Throws `Problem` UPSTREAM_INVALID. */
 export function readPage(
   response: ApiResponse,
-  rewrite: (body: Uint8Array) => PageResult,
+  read: (body: Uint8Array) => PageResult,
   keep: readonly ((uid: string) => boolean)[],
   onReports: (reports: readonly Report[]) => void,
 ): ListPage {
-  const page = readUpstream(() => rewrite(response.body));
+  const page = readUpstream(() => read(response.body));
   onReports(page.reports);
   const token = page.scalars.get("nextPageToken") ?? "";
   if (typeof token !== "string") throw invalidAnswer("nextPageToken is no string");
@@ -65,7 +112,7 @@ function readCount(value: string | number | null | boolean | undefined): number 
 }
 
 /** Runs `read` over bytes from v2; what is not the JSON that was asked for is the platform's fault. */
-export function readUpstream<T>(read: () => T, metadata: Readonly<Record<string, string>> = {}): T {
+export function readUpstream<T>(read: () => T, metadata: Metadata = {}): T {
   try {
     return read();
   } catch (error) {
@@ -75,6 +122,6 @@ export function readUpstream<T>(read: () => T, metadata: Readonly<Record<string,
 }
 
 /** The platform answered something else than what was asked for; `what` says it without values. */
-export function invalidAnswer(what: string, metadata: Readonly<Record<string, string>> = {}): Problem {
+export function invalidAnswer(what: string, metadata: Metadata = {}): Problem {
   return new Problem("UPSTREAM_INVALID", `the platform's answer is not what was asked for: ${what}`, { metadata });
 }

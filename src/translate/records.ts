@@ -21,7 +21,7 @@ export function createGet(operation: Operation & { readonly kind: "get" }, parts
     const target = v2PathOf(request.match, parts.options.version);
     const response = await tools.send({ method: "GET", target, headers: readHeaders(request.headers) });
     if (response.status !== 200) return errorAnswer(response, parts.names);
-    const shown = await show.one(response.body, request, tools);
+    const shown = await show.one(response.body, request.match.uid, request, tools);
     if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
     return answerWith(response, 200, shown.bytes);
   };
@@ -41,7 +41,7 @@ export function createCreate(operation: Operation & { readonly kind: "create" },
       body: Buffer.from(bodyText(body)),
     });
     if (!isSuccess(response)) return errorAnswer(response, parts.names);
-    const shown = await show.one(response.body, request, tools, STATE_UNKNOWN);
+    const shown = await show.one(response.body, undefined, request, tools, STATE_UNKNOWN);
     if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
     return answerWith(response, 200, shown.bytes);
   };

@@ -38,7 +38,7 @@ export function createReplace(operation: Operation & { readonly kind: "update" }
     if (!isSuccess(response)) return errorAnswer(response, parts.names);
     tools.exchange.defaultedFields.push(...patch.defaulted);
     tools.exchange.notes.push(...leftAlone);
-    const shown = await show.one(response.body, request, tools, STATE_UNKNOWN);
+    const shown = await show.one(response.body, request.match.uid, request, tools, STATE_UNKNOWN);
     if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
     const mismatches = findMismatches(patch, parseRecord(response, STATE_UNKNOWN));
     if (spelling !== undefined && provesSpelling(patch, mismatches)) tools.mask.learn(spelling);
@@ -69,7 +69,7 @@ async function readStored(request: V1Request, parts: Parts, tools: Tools): Promi
 async function answerUnchanged(before: Stored | undefined, request: V1Request, parts: Parts, show: Show, tools: Tools) {
   const { kind, response } = before ?? (await readStored(request, parts, tools));
   if (kind === "refused") return errorAnswer(response, parts.names);
-  const shown = await show.one(response.body, request, tools);
+  const shown = await show.one(response.body, request.match.uid, request, tools);
   if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
   return answerWith(response, 200, shown.bytes);
 }

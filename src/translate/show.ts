@@ -6,7 +6,7 @@ import type { Join, Resource, Shape } from "../model/resource.ts";
 import { answerPlan } from "./answer-plan.ts";
 import { type CompiledJoin, compileJoins, createJoinReader } from "./joins.ts";
 import { noteReports } from "./note.ts";
-import { invalidAnswer, pagePlan, readUpstream, V2_KEY } from "./pages.ts";
+import { checkKey, invalidAnswer, keyOf, pagePlan, readUpstream, V2_KEY } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import type { Tools, TranslateOptions, V1Request } from "./tools.ts";
 
@@ -16,9 +16,13 @@ export interface Show {
   readonly plan: ObjectPlan | undefined;
   /** For one request; undefined when `plan` says everything. */
   readonly chunks: ((request: V1Request, tools: Tools) => ShowChunks) | undefined;
-  /** One v2 record (a whole body) as v1 showed it. Throws `Problem` UPSTREAM_INVALID, with `metadata`. */
+  /**
+   * One v2 record (a whole body) as v1 showed it. `uid`: which one was asked for; undefined for one that v2 has just made.
+   * Throws `Problem` UPSTREAM_INVALID, with `metadata`, also for another record than that.
+   */
   one(
     record: Uint8Array,
+    uid: string | undefined,
     request: V1Request,
     tools: Tools,
     metadata?: Readonly<Record<string, string>>,
@@ -54,9 +58,9 @@ function plainShow(plan: ObjectPlan, keyed: boolean): Show {
   return {
     plan,
     chunks: undefined,
-    async one(record, _request, tools, metadata) {
+    async one(record, uid, _request, tools, metadata) {
       const { bytes, reports } = readUpstream(() => rewrite(record), metadata);
-      if (keyed && !holdsKey(record)) throw invalidAnswer("a record without its uid", metadata);
+      if (keyed && !beginsWithKey(record, uid)) checkKey(keyOf(record), uid, metadata);
       noteReports(reports, tools);
       return { kind: "shown", bytes };
     },
@@ -86,21 +90,22 @@ function joinedShow(shape: Shape, joins: readonly CompiledJoin[], resource: Reso
         return result.kind === "refused" ? result : { kind: "shown", chunks: result.pages.map(({ bytes }) => bytes) };
       };
     },
-    async one(body, request, tools, metadata) {
+    async one(body, uid, request, tools, metadata) {
       const result = await read(request, tools)([body]);
       if (result.kind === "refused") return result;
       const [page] = result.pages;
       if (page?.keys.length !== 1) throw invalidAnswer("expected one record", metadata);
+      checkKey(page.keys[0], uid, metadata);
       return { kind: "shown", bytes: page.bytes };
     },
   };
 }
 
-const KEY_TOKEN = Buffer.from(JSON.stringify(V2_KEY));
-
-/** Whether the name of the key is anywhere in the record: enough to tell a record from an empty or a foreign object. */
-function holdsKey(record: Uint8Array): boolean {
-  return Buffer.from(record.buffer, record.byteOffset, record.byteLength).includes(KEY_TOKEN);
+/** Most platforms write the uid first, and then no byte behind it need be looked at. The rewriter lets no key come twice. */
+function beginsWithKey(record: Uint8Array, uid: string | undefined): boolean {
+  if (uid === undefined) return false;
+  const head = Buffer.from(`{${JSON.stringify(V2_KEY)}:${JSON.stringify(uid)}`);
+  return head.equals(record.subarray(0, head.length));
 }
 
 /** The chunk as a page again, for the page rewriter. */

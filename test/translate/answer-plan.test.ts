@@ -23,8 +23,9 @@ interface More extends Partial<TranslateOptions> {
 /** The text of the v1 record for the text of a v2 record, and what was noted. */
 async function show(rows: readonly Row[], v2: string, { v2Only = [], ...options }: More = {}) {
   const resource = thing({ rows, v2Only });
+  const { uid } = JSON.parse(v2) as { uid?: string };
   const { response, exchange } = await run(resource, "get", {
-    uid: "u",
+    uid: uid ?? "u",
     options,
     answer: () => ({ status: 200, headers: [], body: Buffer.from(v2) }),
   });

@@ -8,8 +8,8 @@ import { json, operationOf, runOperation } from "./support.ts";
 
 const { resources } = await loadCatalogue("v2beta1");
 
-/** A platform that has the records of `joined` and nothing else, and answers `main` to any other call. */
-function platform(main: JsonObject, joined: readonly { resource: string; v2: JsonObject }[]) {
+/** A platform that has the records of `joined` and `record`, and answers `main` to the call of a list. */
+function platform(main: JsonObject, record: JsonObject, joined: readonly { resource: string; v2: JsonObject }[]) {
   return (request: ApiRequest): ApiResponse => {
     for (const other of resources) {
       if (!request.target.startsWith(`/${other.domain}/v2beta1/${other.v2}?`)) continue;
@@ -18,7 +18,7 @@ function platform(main: JsonObject, joined: readonly { resource: string; v2: Jso
       const found = joined.filter(({ resource, v2 }) => resource === other.name && asked.includes(String(v2["uid"])));
       return json(200, { [other.items]: found.map(({ v2 }) => v2) });
     }
-    return json(200, main);
+    return json(200, request.target.endsWith(`/${record["uid"]}`) ? record : main);
   };
 }
 
@@ -28,11 +28,11 @@ async function answerOf(resource: Resource, example: Example & { of: "answer" })
   const base = { resources, resource, operation, options: { mismatch: "report" } } as const;
   if (example.operation === "list") {
     const main = { [resource.items]: [example.v2], nextPageToken: "" };
-    const { body } = await runOperation({ ...base, answer: platform(main, joined) });
+    const { body } = await runOperation({ ...base, answer: platform(main, example.v2, joined) });
     return (body as { items: unknown[] }).items[0];
   }
   const uid = String(example.v2["uid"]);
-  const { body } = await runOperation({ ...base, uid, answer: platform(example.v2, joined) });
+  const { body } = await runOperation({ ...base, uid, answer: platform(example.v2, example.v2, joined) });
   return body;
 }
 
@@ -68,10 +68,10 @@ describe.each(resources.map((resource) => ({ resource, name: resource.name })))(
           resources,
           resource,
           operation,
-          uid: "some/record",
+          uid: String(example.stored?.["uid"] ?? "some/record"),
           body: JSON.stringify(example.v1),
           options: { mismatch: "report" },
-          answer: () => json(200, example.stored ?? { uid: "some/record" }),
+          answer: () => json(200, { uid: "some/record", ...example.stored }),
         });
         const patch = run.sent.find(({ method }) => method === "PATCH");
         const mask = new URLSearchParams(patch?.target.split("?")[1]).get("updateMask");

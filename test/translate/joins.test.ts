@@ -167,12 +167,22 @@ describe("a joined record that cannot be read", () => {
     }
   });
 
-  test.each([403, 404])("because the list is refused with %i is missing, not fatal", async (status) => {
+  const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "R", domain: "iam" };
+  test.each([
+    [403, 7],
+    [404, 5],
+  ])("because the platform refuses its list with %i is missing, not fatal", async (status, code) => {
+    const error = { code, message: "", details: [info] };
+    const result = await listOf([OWNER], { ...world(), interfere: () => json(status, error) });
+    expect(items(result)).toEqual([{ id: "l", owner: { id: "o", name: "of the link" } }]);
+  });
+
+  test.each([403, 404])("because of a %i that the platform did not say makes that the answer", async (status) => {
     const result = await listOf([OWNER], {
       ...world(),
-      interfere: () => json(status, { code: 7, message: "", details: [] }),
+      interfere: () => json(status, { code: 12, message: "m", details: [] }),
     });
-    expect(items(result)).toEqual([{ id: "l", owner: { id: "o", name: "of the link" } }]);
+    expect(result.response.status).toBe(status);
   });
 
   test.each([401, 429, 500, 503])("because of %i makes that the answer", async (status) => {
@@ -269,14 +279,14 @@ describe("reads of joined records", () => {
     expect(reads(result)[1]?.target).toContain("page_token=3");
   });
 
-  test("end, also where v2's pages never do", async () => {
+  test("end, also where v2's pages never do: then nothing is taken for missing", async () => {
     let calls = 0;
     const interfere = () => {
       calls += 1;
       return json(200, { owners: [], nextPageToken: "again" });
     };
-    const result = await listOf([LABEL], { links: [many(3, (index) => `o${index}`)], interfere });
-    expect(items(result).map((item) => item["label"])).toEqual(["", "", ""]);
+    const problem = await problemOf(listOf([LABEL], { links: [many(3, (index) => `o${index}`)], interfere }));
+    expect(problem.reason).toBe("DRAIN_INCOMPLETE");
     expect(calls).toBeLessThan(10);
   });
 
@@ -289,7 +299,7 @@ describe("reads of joined records", () => {
         answer: ({ target }) =>
           target.includes("/links")
             ? json(200, { links: many(601, (index) => `o${index}`) })
-            : json(200, { uid: "o", label: "x" }),
+            : json(200, { uid: target.split("/").at(-1), label: "x" }),
       }),
     );
     expect([problem.reason, problem.metadata]).toEqual(["DRAIN_TOO_LARGE", { limit: "600", unit: "reads" }]);
@@ -303,12 +313,25 @@ describe("reads of joined records", () => {
       answer: ({ target }) => {
         if (target.includes("/links"))
           return json(200, { links: [...many(3, (index) => `a/o${index % 2}`), { uid: "z", owner: { uid: "../x" } }] });
-        return target.endsWith("1") ? json(403, { code: 7 }) : json(200, { uid: "a/o0", label: "x" });
+        return target.endsWith("1")
+          ? json(403, { code: 7, message: "", details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo" }] })
+          : json(200, { uid: "a/o0", label: "x" });
       },
     });
     expect(reads(result).map(({ target }) => target)).toEqual(["/iam/v2beta1/owners/a/o0", "/iam/v2beta1/owners/a/o1"]);
     expect(items(result).map((item) => item["label"])).toEqual(["x", "", "x", ""]);
     expect(result.exchange.notes).toEqual(["join-missing", "join-missing"]);
+  });
+
+  test("take no other record for the one that was asked for", async () => {
+    const each: Join = { ...LABEL, read: "get" };
+    const resource = thing({ name: "link", rows: labelled, joins: [each], v2Only: ["owner"] });
+    for (const record of [{ uid: "a/o1", label: "x" }, { label: "x" }, { uid: null, label: "x" }]) {
+      const answer = ({ target }: ApiRequest) =>
+        json(200, target.includes("/links") ? { links: many(1, () => "a/o0") } : record);
+      const problem = await problemOf(run(resource, "list", { resources: [resource, OWNERS], answer }));
+      expect(problem.reason).toBe("UPSTREAM_INVALID");
+    }
   });
 
   test("run a few at a time, and stop at the first refusal", async () => {

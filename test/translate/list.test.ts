@@ -121,6 +121,25 @@ describe("a drained list", () => {
     ]);
   });
 
+  test.each([
+    { message: "maintenance" },
+    { code: 5, message: "Not Found", details: [] },
+    { items: [{ uid: "a" }] },
+    { others: [] },
+    { things: [{ uid: "a" }], next_page_token: "t" },
+    { things: [{ uid: "a" }], nextPageToken: {} },
+    { things: [{ uid: "a" }], nextPageToken: true },
+    { things: [{ uid: "" }] },
+  ])("is not made of what is no page, status 200 or not: %j", async (answer) => {
+    const problem = await problemOf(run(THINGS, "list", { answer: () => json(200, answer) }));
+    expect(problem.reason).toBe("UPSTREAM_INVALID");
+  });
+
+  test("may say more than is known of it", async () => {
+    const { body, exchange } = await run(THINGS, "list", { answer: () => json(200, { things: [], region: "eu" }) });
+    expect([body, exchange.unknownFields]).toEqual([{ items: [] }, [{ direction: "response", name: "page.region" }]]);
+  });
+
   test("has the fields of its first page, not of its last", async () => {
     const { response } = await run(THINGS, "list", {
       answer: ({ target }) => {

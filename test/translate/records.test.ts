@@ -39,6 +39,22 @@ describe("a get", () => {
     },
   );
 
+  test.each([
+    '{"uid":"b"}',
+    '{"n":1,"uid":"b"}',
+    '{"uid":null}',
+    '{"uid":1}',
+    '{"uid":""}',
+    '{"part":{"uid":"a"}}',
+    '{"uid":"a/b"}',
+  ])("shows no other record than the one that was asked for: %s", async (text) => {
+    expect((await problemOf(run(THINGS, "get", { uid: "a", answer: raw(200, text) }))).reason).toBe("UPSTREAM_INVALID");
+  });
+
+  test.each(['{"uid":"a"}', '{ "uid" : "\\u0061" }', '{"name":"n","uid":"a"}'])("finds the uid in %s", async (text) => {
+    expect((await run(THINGS, "get", { uid: "a", answer: raw(200, text) })).body).toMatchObject({ id: "a" });
+  });
+
   test.each([201, 204, 206, 301, 302, 304])("takes %i for no answer", async (status) => {
     expect((await problemOf(run(THINGS, "get", { uid: "a", answer: raw(status, '{"uid":"a"}') }))).reason).toBe(
       "UPSTREAM_INVALID",

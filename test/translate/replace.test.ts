@@ -45,6 +45,11 @@ function put(rows: readonly Row[], body: unknown, { stored = { uid: "a/b" }, ...
 const methods = ({ sent }: Run) => sent.map(({ method }) => method);
 const patchOf = ({ sent }: Run) => sent.find(({ method }) => method === "PATCH");
 
+test.each([{ uid: "a/c" }, { uid: null }, {}])("an update takes no other record for its own: %j", async (record) => {
+  const problem = await problemOf(put([NAME], { name: "n" }, { answer: () => json(200, { ...record, name: "n" }) }));
+  expect([problem.reason, problem.metadata]).toEqual(["UPSTREAM_INVALID", { state: "unknown" }]);
+});
+
 describe("the PATCH for a full replace", () => {
   test("names every field, in the order of the rows, with zeros for what was left out", async () => {
     const rows: readonly Row[] = [
@@ -294,7 +299,7 @@ describe("the spelling of the mask, while it is not known", () => {
   const maskTargets = ({ sent }: Run) => sent.map((request) => maskOf(request).join());
 
   test("is camelCase first, and learned when that is understood", async () => {
-    const result = await put([DESCRIPTION], body, { answer: platform({ uid: "a" }, "camelCase") });
+    const result = await put([DESCRIPTION], body, { answer: platform({ uid: "a/b" }, "camelCase") });
     expect(maskTargets(result)).toEqual(["longText"]);
     expect(result.learned).toEqual(["camelCase"]);
   });
@@ -309,7 +314,7 @@ describe("the spelling of the mask, while it is not known", () => {
       const answer = (request: ApiRequest) =>
         maskOf(request).includes("longText") && spelling === "snake_case"
           ? json(400, { code: 3, message: "longText is too long", details: [] })
-          : json(200, { uid: "a", name: "n" });
+          : json(200, { uid: "a/b", name: "n" });
       const result = await put([NAME, DESCRIPTION], { name: "n", text: "t" }, { answer });
       expect(result.exchange.mismatches).toEqual(["text"]);
       expect(result.learned).toEqual([]);
@@ -320,13 +325,13 @@ describe("the spelling of the mask, while it is not known", () => {
     const result = await put(
       [NAME, DESCRIPTION],
       { name: "n", text: "t" },
-      { answer: () => json(200, { uid: "a", name: "N", longText: "t" }) },
+      { answer: () => json(200, { uid: "a/b", name: "N", longText: "t" }) },
     );
     expect(result.learned).toEqual(["camelCase"]);
   });
 
   test("is snake_case once when camelCase is refused, and learned when that succeeds", async () => {
-    const result = await put([DESCRIPTION], body, { answer: platform({ uid: "a" }, "snake_case") });
+    const result = await put([DESCRIPTION], body, { answer: platform({ uid: "a/b" }, "snake_case") });
     expect(maskTargets(result)).toEqual(["longText", "long_text"]);
     expect(result.response.status).toBe(200);
     expect(result.learned).toEqual(["snake_case"]);

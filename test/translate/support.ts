@@ -32,6 +32,7 @@ export interface RunInput {
   readonly resources: readonly Resource[];
   readonly resource: Resource;
   readonly operation: Operation;
+  /** Default: `u` where the operation is about one record, else none. */
   readonly uid?: string;
   readonly query?: string;
   readonly body?: string;
@@ -59,7 +60,8 @@ export async function runOperation(input: RunInput): Promise<Run> {
   };
   const translation = createTranslations(input.resources, { ...OPTIONS, ...input.options }).get(input.operation);
   if (translation === undefined) throw new Error(`${input.resource.name} ${input.operation.name} has no translation`);
-  const uid = input.uid ?? "";
+  const ofOne = input.operation.kind === "get" || input.operation.kind === "update";
+  const uid = input.uid ?? (ofOne ? "u" : "");
   const response = await translation(
     {
       match: { resource: input.resource, operation: input.operation, uid, uidPath: uid, query: input.query ?? "" },
@@ -145,12 +147,21 @@ export function thing(input: ThingInput): Resource {
 
 type RunMore = Partial<Omit<RunInput, "resource" | "operation" | "body">> & { readonly body?: unknown };
 
-/** Runs one operation of `resource`. `body`: text as it is, anything else as JSON. Without `answer` v2 answers `{"uid":"u"}`. */
+/** A platform that holds nothing and has everything: an empty list, or the record `u`, or the one that is asked for. */
+export function anything(resource: Resource): (request: ApiRequest) => ApiResponse {
+  return ({ method, target }) => {
+    const rest = target.split("?")[0]?.split("/").slice(4).join("/") ?? "";
+    if (rest === "" && method === "GET") return json(200, { [resource.items]: [] });
+    return json(200, { uid: rest === "" || method === "POST" ? "u" : rest });
+  };
+}
+
+/** Runs one operation of `resource`. `body`: text as it is, anything else as JSON. Without `answer` v2 has `anything`. */
 export function run(resource: Resource, kind: Operation["kind"], more: RunMore = {}): Promise<Run> {
   const { body, ...rest } = more;
   return runOperation({
     resources: [resource],
-    answer: () => json(200, { uid: "u" }),
+    answer: anything(resource),
     ...rest,
     resource,
     operation: operationOf(resource, kind),
