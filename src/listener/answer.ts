@@ -73,7 +73,7 @@ function answerHeaders(list: HeaderList, basePath: string): string[] {
       if (!/\bno-store\b/i.test(value)) continue;
       kept = true;
     } else if (name === "vary" && /(?:^|,)\s*(?:\*|authorization)\s*(?:,|$)/i.test(value)) varies = true;
-    flat.push(name, name === "location" ? placed(value, basePath) : value);
+    flat.push(name, basePath === "" ? value : placed(name, value, basePath));
   }
   if (!kept) flat.push("cache-control", "private, no-store");
   if (!varies) flat.push("vary", "Authorization");

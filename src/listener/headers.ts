@@ -49,24 +49,30 @@ export function pairs(flat: readonly string[]): HeaderList {
 }
 
 /**
- * The fields of an upstream's answer for the client: as they came, and `Via`; the request id when it has none; a
- * `Location` inside the platform with our base path in front. Changes and returns `flat`.
+ * The fields of an upstream's answer for the client: as they came, and `Via`; the request id when it has none; places
+ * inside the platform with our base path in front. Changes and returns `flat`.
  */
 export function returned(flat: string[], requestId: string, basePath: string): string[] {
   let hasId = false;
   for (let i = 0; i + 1 < flat.length; i += 2) {
     const length = flat[i]?.length;
     if (length === 12 && flat[i]?.toLowerCase() === "x-request-id") hasId = true;
-    else if (length === 8 && flat[i]?.toLowerCase() === "location") flat[i + 1] = placed(flat[i + 1] ?? "", basePath);
+    else if (basePath !== "" && (length === 8 || length === 4)) {
+      flat[i + 1] = placed((flat[i] ?? "").toLowerCase(), flat[i + 1] ?? "", basePath);
+    }
   }
   flat.push("via", VIA);
   if (!hasId) flat.push("x-request-id", requestId);
   return flat;
 }
 
-/** A path of the platform as clients have to call it. */
-export function placed(location: string, basePath: string): string {
-  return location.startsWith("/") && !location.startsWith("//") ? basePath + location : location;
+/**
+ * The value of field `name` (lower case) with the paths of the platform as clients have to call them: in `Location`, and
+ * in the targets of `Link` (RFC 8288). Any other field, and any other place, is left as it is.
+ */
+export function placed(name: string, value: string, basePath: string): string {
+  if (name === "location") return value.startsWith("/") && !value.startsWith("//") ? basePath + value : value;
+  return name === "link" ? value.replaceAll(/<(?=\/(?!\/))/g, `<${basePath}`) : value;
 }
 
 const REBUILT: ReadonlySet<string> = new Set(["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"]);

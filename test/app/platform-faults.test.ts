@@ -30,7 +30,7 @@ function make(rig: Rig, kind: Kind): Promise<Answer> {
   return rig.ask(kind.method, kind.target, "body" in kind ? { body: kind.body } : {});
 }
 
-function shape(answer: Answer): unknown {
+function shape(answer: Answer): Record<string, unknown> {
   return { status: answer.status, code: answer.json.code, reason: reasonOf(answer), keys: Object.keys(answer.json) };
 }
 

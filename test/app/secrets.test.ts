@@ -12,7 +12,7 @@ interface Request {
   readonly ask?: Ask;
 }
 
-const post = (target: string, body: Ask["body"], as = "admin"): Request => ({
+const post = (target: string, body: string | object, as = "admin"): Request => ({
   method: "POST",
   target,
   ask: { body, as },

@@ -1,0 +1,233 @@
+/** What travels beside a request, to the platform and back: ids, traces, forwarding, places under a base path? */
+import { describe, expect, it } from "vitest";
+import { createDouble, ok } from "../listener/support/double.ts";
+import { type Answer, later, type Rig, rigForTest, takeDownAfterEach } from "./rig.ts";
+
+takeDownAfterEach();
+
+const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+const V1 = "/iam/v1/groups";
+const V2 = "/iam/v2beta1/groups?page_size=2";
+
+/** The values of header `name` in every call that has arrived. */
+function sent(rig: Rig, name: string): readonly (readonly string[])[] {
+  return rig.arrived.map(({ headers }) => headers.filter(([key]) => key === name).map(([, value]) => value));
+}
+
+describe("the request id", () => {
+  it("of the client reaches every call of a list, comes back, and stands in the log", async () => {
+    const rig = await rigForTest();
+    for (const target of [V1, V2]) {
+      const answer = await rig.ask("GET", target, { headers: { "x-request-id": "client-7" } });
+      expect(answer.field("x-request-id")).toBe("client-7");
+    }
+    const refused = await rig.ask("GET", "/iam/v1/groups//", { headers: { "x-request-id": "client-7" } });
+    expect(refused.field("x-request-id")).toBe("client-7");
+    expect(rig.arrived.length).toBe(7);
+    expect(sent(rig, "x-request-id")).toEqual(rig.arrived.map(() => ["client-7"]));
+    expect(rig.lines.map((line) => JSON.parse(line).requestId)).toEqual(["client-7", "client-7", "client-7"]);
+  });
+
+  it.each([
+    ["none", undefined],
+    ["one that is too long", "x".repeat(129)],
+    ["one with a space", "a b"],
+  ])("is made for a request with %s: one for all its calls, another for the next", async (_, given) => {
+    const rig = await rigForTest();
+    const headers = given === undefined ? {} : { "x-request-id": given };
+    const answers = [await rig.ask("GET", V1, { headers }), await rig.ask("GET", V2, { headers })];
+    const ids = answers.map((answer) => answer.field("x-request-id") ?? "");
+    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(ids[1]).not.toBe(ids[0]);
+    expect(new Set(sent(rig, "x-request-id").flat())).toEqual(new Set(ids));
+    expect(sent(rig, "x-request-id").every((values) => values.length === 1)).toBe(true);
+  });
+});
+
+describe("the trace", () => {
+  it("of the client goes on to every call", async () => {
+    const rig = await rigForTest();
+    for (const target of [V1, V2]) {
+      await rig.ask("GET", target, { headers: { traceparent: TRACE, tracestate: "a=1,b=2" } });
+    }
+    expect(sent(rig, "traceparent")).toEqual(rig.arrived.map(() => [TRACE]));
+    expect(sent(rig, "tracestate")).toEqual(rig.arrived.map(() => ["a=1,b=2"]));
+  });
+
+  it("is begun where there is none or none that is sound, the same for all calls of a request", async () => {
+    const rig = await rigForTest();
+    await rig.ask("GET", V1, { headers: { traceparent: "00-0-0-0", tracestate: "a=1" } });
+    const list = sent(rig, "traceparent");
+    await rig.ask("GET", V2);
+    expect(new Set(list.flat()).size).toBe(1);
+    for (const [parent] of sent(rig, "traceparent")) expect(parent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
+    expect(new Set(sent(rig, "traceparent").flat()).size).toBe(2);
+    expect(sent(rig, "tracestate").flat()).toEqual([]);
+  });
+});
+
+describe("what a request says of those who passed it on", () => {
+  const claims = {
+    "x-forwarded-for": "203.0.113.9",
+    "x-forwarded-proto": "https",
+    "x-forwarded-host": "api.example",
+    forwarded: "for=203.0.113.9",
+  };
+  const told = (rig: Rig) =>
+    ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "forwarded", "via"].map((name) =>
+      sent(rig, name).map((one) => one.join("|")),
+    );
+
+  it("is not believed of anybody: the peer itself is named", async () => {
+    const rig = await rigForTest();
+    await rig.ask("GET", `${V1}/a`, { headers: claims });
+    await rig.ask("GET", V2, { headers: claims });
+    const host = new URL(rig.url).host;
+    const twice = (value: string) => [value, value];
+    expect(told(rig)).toEqual([twice("127.0.0.1"), twice("http"), twice(host), twice(""), twice("1.1 carryover")]);
+  });
+
+  it("is believed of a trusted proxy, and the peer is added", async () => {
+    const rig = await rigForTest({ flags: { listenTrustedProxies: "127.0.0.0/8" } });
+    await rig.ask("GET", `${V1}/a`, { headers: claims });
+    await rig.ask("GET", V2, { headers: claims });
+    const twice = (value: string) => [value, value];
+    expect(told(rig)).toEqual([
+      twice("203.0.113.9, 127.0.0.1"),
+      twice("https"),
+      twice("api.example"),
+      twice(""),
+      twice("1.1 carryover"),
+    ]);
+  });
+});
+
+describe("the caller's own fields", () => {
+  it("reach the platform as they are, but for what v1's body and representation only", async () => {
+    const rig = await rigForTest();
+    await rig.ask("PUT", `${V1}/${rig.sandbox.wellKnown.someGroup}`, {
+      body: '{"name":"a"}',
+      headers: {
+        "x-team": "7",
+        "user-agent": "client/1",
+        "accept-encoding": "gzip",
+        range: "bytes=0-1",
+        cookie: "a=b",
+      },
+    });
+    const [call] = rig.arrived;
+    const fields = new Map(call?.headers);
+    expect(call?.method).toBe("PATCH");
+    expect(Object.fromEntries(fields)).toMatchObject({
+      "x-team": "7",
+      "user-agent": "client/1",
+      "accept-encoding": "identity",
+      "content-type": "application/json",
+      accept: "application/json",
+    });
+    expect(fields.has("range")).toBe(false);
+    expect(Number(fields.get("content-length"))).toBe(call?.body?.length);
+  });
+
+  it("of a condition go along with one call, and are refused where several are needed", async () => {
+    const rig = await rigForTest();
+    const id = rig.sandbox.wellKnown.someGroup;
+    const headers = { "if-match": '"v7"' };
+    await rig.ask("PUT", `${V1}/${id}`, { body: { name: "a" }, headers });
+    expect(sent(rig, "if-match")).toEqual([['"v7"']]);
+    const refused = await rig.ask("PUT", `${V1}/${id}`, { body: { name: "a", verified: true }, headers });
+    expect([refused.status, refused.json.code, refused.json.details[0].reason]).toEqual([
+      412,
+      9,
+      "CONDITION_UNSUPPORTED",
+    ]);
+    expect(rig.arrived).toHaveLength(1);
+  });
+});
+
+describe("an answer", () => {
+  it("made for one credential is kept by no cache", async () => {
+    const rig = await rigForTest();
+    for (const target of [V1, `${V1}?id=${rig.sandbox.wellKnown.someGroup}`, `${V1}/none`, "/nowhere"]) {
+      const answer = await rig.ask("GET", target);
+      expect(answer.field("cache-control")).toBe("private, no-store");
+      expect(vary(answer)).toContain("authorization");
+      expect(answer.field("etag")).toBeUndefined();
+    }
+  });
+
+  it("says what served it, and how far a list is proved", async () => {
+    const rig = await rigForTest();
+    const list = await rig.ask("GET", V1);
+    expect(list.field("carryover-mode")).toBe("translate");
+    expect(list.field("carryover-list")).toMatch(/^witness=(?:count|cover); pages=6; records=\d+$/);
+    expect((await rig.ask("GET", V2)).field("carryover-list")).toBeUndefined();
+  });
+});
+
+function vary(answer: Answer): readonly string[] {
+  const values = answer.headers.filter(([name]) => name === "vary").map(([, value]) => value);
+  return values.join(",").toLowerCase().split(/, */);
+}
+
+describe("below a base path", () => {
+  it("everything is as it is without one, and nothing is served beside it", async () => {
+    const rig = await rigForTest({
+      flags: { listenBasePath: "/gate/way", listenPublicUrl: "https://api.example/gate/way" },
+    });
+    const id = rig.sandbox.wellKnown.someGroup;
+    const get = await rig.ask("GET", `/gate/way${V1}/${id}`);
+    expect([get.status, get.json.id]).toEqual([200, id]);
+    expect((await rig.ask("GET", `/gate/way${V2}`)).json.groups).toHaveLength(2);
+    await rig.ask("GET", "/gate/way/registry/v1/charts:find");
+    const targets = rig.arrived.map(({ target }) => target);
+    expect(targets).toEqual([`/iam/v2beta1/groups/${id}`, V2, "/registry/v1/charts:find"]);
+    for (const beside of [V1, "/gate", "/gate/wayiam/v1/groups", "/gate/way", "/", "/GATE/way/iam/v1/groups"]) {
+      const answer = await rig.ask("GET", beside);
+      expect([beside, answer.status, answer.json.code]).toEqual([beside, 404, 5]);
+    }
+    const odd = await rig.ask("GET", "/gate/way/../way/iam/v1/groups");
+    expect([odd.status, odd.json.details[0].reason]).toEqual([400, "INVALID_PATH"]);
+    expect(rig.arrived).toHaveLength(3);
+  });
+
+  it("token exchange takes the public name for the audience", async () => {
+    const rig = await rigForTest({
+      sandbox: { audience: "https://v2.example" },
+      flags: {
+        listenBasePath: "/gate",
+        listenPublicUrl: "https://api.example/gate",
+        upstreamV2Audience: "https://v2.example",
+      },
+    });
+    const { identity, assumable } = rig.sandbox.wellKnown;
+    const oidc = rig.sandbox.oidcToken(assumable.issuer, assumable.subject);
+    const query = (aud: string) =>
+      `/gate/sts/exchange?identity=${encodeURIComponent(identity)}&aud=${encodeURIComponent(aud)}`;
+    const ask = { as: null, headers: { authorization: `Bearer ${oidc}` } };
+    const exchanged = await rig.ask("GET", query("https://api.example/gate"), ask);
+    expect([exchanged.status, Object.keys(exchanged.json)]).toEqual([200, ["token", "expiry"]]);
+    const withIt = { as: null, headers: { authorization: `Bearer ${exchanged.json.token}` } };
+    expect((await rig.ask("GET", `/gate${V1}`, withIt)).json.items.length).toBeGreaterThan(0);
+    expect((await rig.ask("POST", query("https://elsewhere.example"), ask)).status).toBe(400);
+  });
+
+  it("a place inside the platform is told as clients have to call it, in Location and in Link", async () => {
+    const double = await createDouble(
+      ok(
+        '{"uid":"a"}',
+        'Location: /iam/v2beta1/groups/a\r\nLink: </iam/v2beta1/groups?page_token=b>; rel="next", <https://docs.example/x>; rel=help\r\n',
+      ),
+    );
+    later(double.close);
+    const rig = await rigForTest({ v2Url: double.url, native: false, flags: { listenBasePath: "/gate" } });
+    for (const target of ["/gate/iam/v2beta1/groups/a", `/gate${V1}/a`]) {
+      const answer = await rig.ask("GET", target);
+      expect(answer.status).toBe(200);
+      expect(answer.field("location")).toBe("/gate/iam/v2beta1/groups/a");
+      expect(answer.field("link")).toBe(
+        '</gate/iam/v2beta1/groups?page_token=b>; rel="next", <https://docs.example/x>; rel=help',
+      );
+    }
+  });
+});
