@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../src/model/json.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
 import type { Filter, Operation, Resource, Row, Shape, Value } from "../../src/model/resource.ts";
-import { json, maskOf, operationOf, type Run, run, textOf } from "../translate/support.ts";
+import { anything, json, maskOf, operationOf, type Run, run, textOf } from "../translate/support.ts";
 
 const { resources } = await loadCatalogue("v2beta1");
 const RUNS = { numRuns: 60 };
@@ -399,7 +399,7 @@ describe.each(resources.map((each) => ({ name: each.name, ...written(each) })))(
     );
     await fc.assert(
       fc.asyncProperty(query, async (text) => {
-        const result = await outcome(run(plain, "list", { query: text, answer: () => json(200, { uid: "a" }) }));
+        const result = await outcome(run(plain, "list", { query: text, answer: anything(plain) }));
         if (result instanceof Problem) {
           expect(result.reason).toBe("INVALID_FILTER");
           return;
