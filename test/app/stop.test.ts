@@ -1,0 +1,160 @@
+/** What becomes of requests in flight when carryover is told to stop? */
+import { request as httpRequest } from "node:http";
+import { describe, expect, it } from "vitest";
+import type { SendLayer } from "../../src/model/message.ts";
+import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { startCarryover } from "../support/carryover.ts";
+import { carryover } from "./process.ts";
+import { later, takeDownAfterEach } from "./rig.ts";
+
+takeDownAfterEach();
+
+/** A platform that holds back its answers until it is told to go on. */
+function gate(holds: (target: string) => boolean) {
+  let open: () => void = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const waiting: string[] = [];
+  const looks = new Set<() => void>();
+  const layer: SendLayer = (next) => async (request, options) => {
+    if (holds(request.target)) {
+      waiting.push(request.target);
+      for (const look of [...looks]) look();
+      await opened;
+    }
+    return next(request, options);
+  };
+  return {
+    layer,
+    open,
+    /** Resolves when `count` calls are held back. */
+    holding: (count: number) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (waiting.length >= count) resolve();
+        };
+        looks.add(look);
+        look();
+      }),
+  };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly connection: string | undefined;
+  readonly text: string;
+}
+
+function call(url: string, method: string, token: string, body?: string): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, {
+      method,
+      agent: false,
+      headers: { authorization: `Bearer ${token}`, connection: "keep-alive" },
+    });
+    request.on("error", reject);
+    request.on("response", (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        text += chunk;
+      });
+      response.on("error", reject);
+      response.on("end", () =>
+        resolve({ status: response.statusCode ?? 0, connection: response.headers.connection, text }),
+      );
+    });
+    request.end(body);
+  });
+}
+
+describe("a process that is told to stop", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "by %s finishes what is in flight, is unready at once, and ends with 0",
+    async (signal) => {
+      const held = gate((target) => target.includes("page_token=") || !target.includes("/groups?"));
+      const sandbox = createSandbox({ faults: held.layer });
+      later(sandbox.close);
+      const { url: platform } = await sandbox.listen();
+      const run = carryover([
+        "serve",
+        "--listen-host",
+        "127.0.0.1",
+        "--listen-port",
+        "0",
+        "--admin-port",
+        "0",
+        "--upstream-v2-url",
+        platform,
+      ]);
+      const text = await run.until(/resources\n/);
+      const [, clients = "", admin = ""] = /v1 clients at (\S+), .* admin at (\S+),/.exec(text) ?? [];
+      const token = sandbox.token("admin");
+      const { someGroup, emptyGroup } = sandbox.wellKnown;
+      const calls = [
+        call(`${clients}/iam/v1/groups`, "GET", token),
+        call(`${clients}/iam/v1/groups/${someGroup}`, "PUT", token, '{"name":"in flight"}'),
+        call(`${clients}/iam/v1/groups/${emptyGroup}`, "DELETE", token),
+        call(`${clients}/iam/v2beta1/groups/${someGroup}`, "GET", token),
+      ];
+      await held.holding(4);
+      run.stop(signal);
+      // Readiness follows the signal, whatever is still under way: the wait is for the signal to arrive.
+      let ready = 200;
+      while (ready === 200) ready = (await fetch(`${admin}/readyz`)).status;
+      expect(ready).toBe(503);
+      expect((await fetch(`${admin}/healthz`)).status).toBe(200);
+      await expect(call(`${clients}/iam/v1/groups`, "GET", token)).rejects.toThrow(/ECONNREFUSED/);
+      held.open();
+      const [list, put, deleted, passed] = await Promise.all(calls);
+      // The deleted group may be there or not; every other one is there, once.
+      const ids: string[] = JSON.parse(list?.text ?? "").items.map((item: { id: string }) => item.id);
+      const kept = sandbox.snapshot().groups.map((group) => group["uid"]);
+      expect(ids.filter((id) => id !== emptyGroup).toSorted()).toEqual(kept.toSorted());
+      expect([list?.status, put?.status, deleted?.status, passed?.status]).toEqual([200, 200, 200, 200]);
+      expect([list, put, deleted, passed].map((reply) => reply?.connection)).toEqual(Array(4).fill("close"));
+      expect(await run.ended).toEqual({ code: 0, signal: null });
+      expect(sandbox.snapshot().groups.find((group) => group["uid"] === someGroup)).toMatchObject({
+        name: "in flight",
+      });
+      expect(sandbox.snapshot().groups.some((group) => group["uid"] === emptyGroup)).toBe(false);
+      const lines = run
+        .out()
+        .trimEnd()
+        .split("\n")
+        .map((line) => JSON.parse(line));
+      expect(lines.map(({ operation, status }) => `${operation} ${status}`).toSorted()).toEqual([
+        "delete 200",
+        "list 200",
+        "unknown 200",
+        "update 200",
+      ]);
+    },
+  );
+});
+
+describe("an app that is closed", () => {
+  it("cuts off what is not done when the grace is over, so that nobody takes it for whole", async () => {
+    const held = gate((target) => target.includes("page_token="));
+    const sandbox = createSandbox({ faults: held.layer });
+    later(sandbox.close);
+    const { url: v2Url } = await sandbox.listen();
+    const front = await startCarryover({ v2Url });
+    const list = call(`${front.url}/iam/v1/groups`, "GET", sandbox.token("admin"));
+    await held.holding(1);
+    const closed = front.close();
+    await expect(list).rejects.toThrow(/hang up|ECONNRESET|aborted/);
+    await closed;
+    held.open();
+  });
+
+  it("can be closed again, and before it ever listened", async () => {
+    const sandbox = createSandbox();
+    const { url: v2Url } = await sandbox.listen();
+    later(sandbox.close);
+    const front = await startCarryover({ v2Url });
+    await front.close();
+    await front.close();
+    await expect(fetch(front.adminUrl)).rejects.toThrow();
+  });
+});
