@@ -13,7 +13,15 @@ import type { Parts } from "./parts.ts";
 import { isSuccess, STATE_UNKNOWN } from "./records.ts";
 import { createShow, type Show } from "./show.ts";
 import type { Tools, Translation, V1Request } from "./tools.ts";
-import { buildPatch, findMismatches, type MaskSpelling, type Mismatch, needsStored, type Patch } from "./update.ts";
+import {
+  buildPatch,
+  findKept,
+  findMismatches,
+  type MaskSpelling,
+  type Mismatch,
+  needsStored,
+  type Patch,
+} from "./update.ts";
 
 /** One read first where a row needs it, then one PATCH; its answer is compared with what was asked. */
 export function createReplace(operation: Operation & { readonly kind: "update" }, parts: Parts): Translation {
@@ -40,9 +48,16 @@ export function createReplace(operation: Operation & { readonly kind: "update" }
     tools.exchange.notes.push(...leftAlone);
     const shown = await show.one(response.body, request.match.uid, request, tools, STATE_UNKNOWN);
     if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
-    const mismatches = findMismatches(patch, parseRecord(response, STATE_UNKNOWN));
+    const record = parseRecord(response, STATE_UNKNOWN);
+    const mismatches = findMismatches(patch, record);
     if (spelling !== undefined && provesSpelling(patch, mismatches)) tools.mask.learn(spelling);
-    return answerWith(response, 200, shown.bytes, judge(mismatches, parts, tools));
+    judge(mismatches, parts, tools);
+    return answerWith(
+      response,
+      200,
+      shown.bytes,
+      namingHeader([...mismatches.map(({ v1 }) => v1), ...findKept(patch, record)]),
+    );
   };
 }
 
@@ -107,9 +122,13 @@ function isRefusedArgument(response: ApiResponse): boolean {
   return response.status === 400 && readError(response)?.code === RpcCode.INVALID_ARGUMENT;
 }
 
-/** Throws `Problem` UPDATE_INCOMPLETE by `updates.mismatch`; else names the differences in a header. */
-function judge(mismatches: readonly Mismatch[], parts: Parts, tools: Tools): HeaderList {
-  if (mismatches.length === 0) return [];
+/** Names what is not as the client asked, also what was left alone on purpose. */
+function namingHeader(names: readonly string[]): HeaderList {
+  return names.length === 0 ? [] : [["carryover-mismatch", names.join(", ")]];
+}
+
+/** Throws `Problem` UPDATE_INCOMPLETE by `updates.mismatch`. */
+function judge(mismatches: readonly Mismatch[], parts: Parts, tools: Tools): void {
   tools.exchange.mismatches.push(...mismatches.map(({ v1 }) => v1));
   const { mismatch } = parts.options;
   const failing = mismatches.filter(({ zero }) => mismatch === "fail" || (mismatch === "zeros" && zero));
@@ -126,7 +145,6 @@ function judge(mismatches: readonly Mismatch[], parts: Parts, tools: Tools): Hea
       },
     );
   }
-  return [["carryover-mismatch", mismatches.map(({ v1 }) => v1).join(", ")]];
 }
 
 function parseRecord(response: ApiResponse, metadata: Readonly<Record<string, string>> = {}): JsonObject {

@@ -25,7 +25,14 @@ export interface Patch {
   /** v1 fields that the client left out and that become zero. */
   readonly defaulted: readonly string[];
   /** v1 fields left alone although a full replace would have made them zero (conditional rows). */
-  readonly leftAlone: readonly string[];
+  readonly leftAlone: readonly LeftAlone[];
+}
+
+/** A field that the PATCH does not name although the client left it out. */
+export interface LeftAlone {
+  readonly v1: string;
+  readonly v2Path: readonly string[];
+  readonly row: Row;
 }
 
 /** True when a field was sent that is named only if it differs from the stored record: then one read comes first. */
@@ -58,7 +65,7 @@ export function buildPatch(rows: readonly Row[], body: V2Body, stored: Json | un
 interface Plan {
   readonly asked: AskedField[];
   readonly defaulted: string[];
-  readonly leftAlone: string[];
+  readonly leftAlone: LeftAlone[];
 }
 interface Place {
   readonly v1: string;
@@ -93,7 +100,7 @@ function collectMembers(
   plan: Plan,
 ) {
   if (sent?.nested === undefined || row.kind !== "message") {
-    plan.leftAlone.push(at.v1);
+    plan.leftAlone.push({ v1: at.v1, v2Path: at.v2, row });
     return undefined;
   }
   const members = collect(row.rows, sent.nested, stored, at, plan);
@@ -115,11 +122,11 @@ function chooseValue(
     case "when-present":
       // An empty secret counts as left out: reads never return it, and naming it would clear it.
       if (sent !== undefined && !(row.presence !== "explicit" && isZero(parse(sent.raw), row))) return sent.raw;
-      plan.leftAlone.push(at.v1);
+      plan.leftAlone.push({ v1: at.v1, v2Path: at.v2, row });
       return undefined;
     case "when-changed":
       if (sent === undefined || saysNothing(row, sent)) {
-        plan.leftAlone.push(at.v1);
+        plan.leftAlone.push({ v1: at.v1, v2Path: at.v2, row });
         return undefined;
       }
       return isSame(parse(sent.raw), stored, row, row.echo === "normalised") ? undefined : sent.raw;
@@ -152,13 +159,22 @@ export interface Mismatch {
   readonly zero: boolean;
 }
 
+/** v1 names of fields that kept a value although the client left them out, which meant zero in v1. */
+export function findKept(patch: Patch, record: Json): string[] {
+  return patch.leftAlone.filter(({ v2Path, row }) => !isZero(valueAt(record, v2Path), row)).map(({ v1 }) => v1);
+}
+
+function valueAt(record: Json, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>((value, name) => member(value, name), record);
+}
+
 /** Compares the v2 record after the PATCH with what was asked, field by field. */
 export function findMismatches(patch: Patch, record: Json): Mismatch[] {
   const mismatches: Mismatch[] = [];
   for (const { v1, v2Path, row, raw } of patch.asked) {
     if (row.echo === "none") continue;
     const wanted = parse(raw);
-    const shown = v2Path.reduce<Json | undefined>((value, name) => member(value, name), record);
+    const shown = valueAt(record, v2Path);
     const found = isZero(shown, row) ? (fromElsewhere(row, record) ?? shown) : shown;
     if (!isSame(wanted, found, row, row.echo === "normalised")) mismatches.push({ v1, zero: isZero(wanted, row) });
   }

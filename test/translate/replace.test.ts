@@ -282,7 +282,11 @@ describe("members named one by one", () => {
     expect(exchange.defaultedFields).toEqual(["name", "oidc.client"]);
   });
 
-  test("are left alone with their message", async () => {
+  test("are left alone with their message, and named when they keep a value", async () => {
+    const kept = await put([NAME, oidc], {}, { stored: { uid: "a/b", openId: { clientUid: "c" } } });
+    expect(kept.response.headers).toContainEqual(["carryover-mismatch", "oidc"]);
+    const nothing = await put([NAME, oidc], {}, { stored: { uid: "a/b", openId: {} } });
+    expect(nothing.response.headers.map(([name]) => name)).not.toContain("carryover-mismatch");
     const { sent, exchange } = await put([NAME, oidc], { oidc: null });
     expect(maskOf(sent[0])).toEqual(["name"]);
     expect(exchange.notes).toEqual(["field-left-alone"]);
