@@ -402,6 +402,43 @@ describe("reads of joined records", () => {
     expect(calls).toBe(1);
   });
 
+  test("that fail leave what the record itself holds, where the join says so, in v1's words", async () => {
+    const state: Row = {
+      v1: "state",
+      v2: "state",
+      kind: "message",
+      rows: [{ v1: "userName", v2: "username", kind: "string", access: "output" }],
+      access: "output",
+    };
+    const own: Join = {
+      v1: "state",
+      resource: "owner",
+      by: "owner.uid",
+      take: { member: "state" },
+      missing: "own",
+      read: "get",
+    };
+    const resource = thing({ name: "link", rows: [ID, state], joins: [own], v2Only: ["owner"] });
+    const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo" };
+    const result = await run(resource, "list", {
+      resources: [resource, OWNERS],
+      answer: ({ target }) => {
+        if (target.includes("/links")) {
+          const state = { username: "of the link" };
+          return json(200, { links: ["o", "p"].map((uid) => ({ uid: `l${uid}`, owner: { uid }, state })) });
+        }
+        return target.endsWith("/o")
+          ? json(200, { uid: "o", state: { username: "of the owner" } })
+          : json(403, { code: 7, message: "", details: [info] });
+      },
+    });
+    expect(items(result)).toEqual([
+      { id: "lo", state: { userName: "of the owner" } },
+      { id: "lp", state: { userName: "of the link" } },
+    ]);
+    expect(result.exchange.notes).toEqual(["join-missing"]);
+  });
+
   test("are spared where the record says that there is nothing to be read", async () => {
     const when: Join = { ...LABEL, when: "flag" };
     const resource = thing({ name: "link", rows: labelled, joins: [when], v2Only: ["owner", "flag"] });
