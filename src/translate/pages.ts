@@ -64,9 +64,13 @@ function checkEnvelope(resource: Resource, page: PageResult, strange: readonly R
   if (member(whole, resource.items) === undefined) throw invalidAnswer(`a page without ${resource.items}`);
 }
 
-/** The uid of a record, which is valid JSON; undefined when it has none. */
+/** The uid of a record; undefined when it has none, or is no JSON. */
 export function keyOf(record: Uint8Array): Json | undefined {
-  return member(JSON.parse(Buffer.from(record).toString("utf8")) as Json, V2_KEY);
+  try {
+    return member(JSON.parse(Buffer.from(record).toString("utf8")) as Json, V2_KEY);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Throws `Problem` UPSTREAM_INVALID when `found` is no uid, or not `asked`. */

@@ -326,9 +326,17 @@ describe("reads of joined records", () => {
   test("take no other record for the one that was asked for", async () => {
     const each: Join = { ...LABEL, read: "get" };
     const resource = thing({ name: "link", rows: labelled, joins: [each], v2Only: ["owner"] });
-    for (const record of [{ uid: "a/o1", label: "x" }, { label: "x" }, { uid: null, label: "x" }]) {
-      const answer = ({ target }: ApiRequest) =>
-        json(200, target.includes("/links") ? { links: many(1, () => "a/o0") } : record);
+    for (const record of [
+      '{"uid":"a/o1","label":"x"}',
+      '{"label":"x"}',
+      '{"uid":null,"label":"x"}',
+      '{"uid":"a/o0"',
+      "",
+    ]) {
+      const answer = ({ target }: ApiRequest): ApiResponse =>
+        target.includes("/links")
+          ? json(200, { links: many(1, () => "a/o0") })
+          : { status: 200, headers: [], body: Buffer.from(record) };
       const problem = await problemOf(run(resource, "list", { resources: [resource, OWNERS], answer }));
       expect(problem.reason).toBe("UPSTREAM_INVALID");
     }
