@@ -42,13 +42,19 @@ export function requestLine(exchange: Exchange, durationMs: number): Readonly<Re
 
 /** How many calls of each kind: `{"v2 GET 200": 51, "v2 GET 503": 1}`. */
 function callsOf(calls: readonly UpstreamCall[]): Readonly<Record<string, number>> {
+  const [first] = calls;
+  if (first !== undefined && calls.length === 1) return { [kindOf(first)]: 1 };
   const kinds = new Map<string, number>();
-  for (const { upstream, method, status } of calls) {
-    const kind = `${upstream} ${method} ${status === 0 ? "no answer" : status}`;
+  for (const call of calls) {
+    const kind = kindOf(call);
     const key = kinds.has(kind) || kinds.size < MAX_KINDS ? kind : "other";
     kinds.set(key, (kinds.get(key) ?? 0) + 1);
   }
   return Object.fromEntries(kinds);
+}
+
+function kindOf({ upstream, method, status }: UpstreamCall): string {
+  return `${upstream} ${method} ${status === 0 ? "no answer" : status}`;
 }
 
 /** Each name once, short and scrubbed; how many were left out is said at the end. */
