@@ -60,6 +60,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const plain: Send = async (request, sendOptions) => {
     const late = await delay(settings.latencyMs, request, sendOptions);
     if (late !== undefined) return log(request, late);
+    // Given up before anything was done: nothing is done.
+    sendOptions.signal.throwIfAborted();
     const response = moods.chance(settings.errorRate) ? unavailable() : handle(request);
     churn(request, response);
     return log(request, response);
@@ -91,6 +93,6 @@ function createLog(requests: ServedCall[], size: number): (request: ApiRequest, 
 /** Waits as long as the sandbox is to be slow; the answer when the caller's own deadline is shorter. */
 async function delay(ms: number, request: ApiRequest, options: SendOptions): Promise<ApiResponse | undefined> {
   const allowed = grpcTimeoutMs(request);
-  if (ms > 0 || options.signal.aborted) await pause(Math.min(ms, allowed), options);
+  if (ms > 0) await pause(Math.min(ms, allowed), options);
   return ms >= allowed ? deadlineExceeded() : undefined;
 }

@@ -1,7 +1,6 @@
 /** How does the sandbox come to be slow or to fail on request? (Design section 9.) */
 import type { ApiRequest, ApiResponse, SendOptions } from "../../model/message.ts";
 import { header } from "../../model/message.ts";
-import { Problem } from "../../model/problem.ts";
 import { RpcCode } from "../../model/status.ts";
 import { type Refusal, refusalBody, refusalStatus, refuse } from "../refusal.ts";
 
@@ -21,12 +20,12 @@ export function grpcTimeoutMs(request: ApiRequest): number {
   return digits === undefined || factor === undefined ? Number.POSITIVE_INFINITY : Number(digits) * factor;
 }
 
-/** Waits `ms`; rejects with a Problem when the signal aborts first. */
+/** Waits `ms`; rejects with the signal's reason when it aborts first. */
 export function pause(ms: number, options: SendOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const gone = () => {
       clearTimeout(timer);
-      reject(new Problem("UPSTREAM_TIMEOUT", "the call was given up", { cause: options.signal.reason }));
+      reject(options.signal.reason);
     };
     const timer = setTimeout(() => {
       options.signal.removeEventListener("abort", gone);

@@ -34,11 +34,10 @@ test("a slow sandbox gives up when its caller does", async () => {
   const slow = createSandbox({ latencyMs: 60_000 });
   const stop = new AbortController();
   const sent = slow.send({ method: "GET", target: V2, headers: [] }, { signal: stop.signal });
-  stop.abort();
-  await expect(sent).rejects.toMatchObject({ name: "Problem", reason: "UPSTREAM_TIMEOUT" });
-  await expect(slow.send({ method: "GET", target: V2, headers: [] }, { signal: stop.signal })).rejects.toMatchObject({
-    reason: "UPSTREAM_TIMEOUT",
-  });
+  const reason = new Error("gave up");
+  stop.abort(reason);
+  await expect(sent).rejects.toBe(reason);
+  await expect(slow.send({ method: "GET", target: V2, headers: [] }, { signal: stop.signal })).rejects.toBe(reason);
 });
 
 test("a fault layer sees every call and may change its answer", async () => {

@@ -1,0 +1,57 @@
+/** Do the sandbox, and the layers around a Send, keep what every Send promises? */
+
+import { createExchange } from "../../src/model/exchange.ts";
+import type { ApiRequest, Send } from "../../src/model/message.ts";
+import { compose } from "../../src/model/message.ts";
+import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { createBudget } from "../../src/upstream/budget.ts";
+import { createSend } from "../../src/upstream/client.ts";
+import { createPool, type Pool } from "../../src/upstream/pool.ts";
+import { createRetry } from "../../src/upstream/retry.ts";
+import { createTimed } from "../../src/upstream/timed.ts";
+import { type SendSubject, sendContract } from "./send.contract.ts";
+
+/** Two requests that the sandbox answers the same each time. */
+function requests(sandbox: Sandbox): Pick<SendSubject, "found" | "refused"> {
+  const ask = (target: string): ApiRequest => ({
+    method: "GET",
+    target,
+    headers: [["authorization", `Bearer ${sandbox.token("admin")}`]],
+  });
+  return {
+    found: ask(`/iam/v2beta1/groups/${sandbox.wellKnown.someGroup}`),
+    refused: { request: ask("/iam/v2beta1/groups/none"), status: 404 },
+  };
+}
+
+async function overHttp(wrap: (send: Send) => Send): Promise<SendSubject> {
+  const sandbox = createSandbox();
+  const { url } = await sandbox.listen();
+  const pool: Pool = createPool({
+    url,
+    connections: 8,
+    timeouts: { connectMs: 5_000, headersMs: 5_000, bodyMs: 5_000 },
+  });
+  return {
+    ...requests(sandbox),
+    send: wrap(createSend(pool, { maxResponseBytes: 1 << 20 })),
+    close: async () => {
+      await pool.close();
+      await sandbox.close();
+    },
+  };
+}
+
+sendContract("the sandbox over HTTP", () => overHttp((send) => send));
+
+sendContract("a Send that is retried and timed", () =>
+  overHttp((send) => {
+    const retry = createRetry({ budget: createBudget(), now: Date.now, random: () => 0, sleep: async () => {} });
+    return compose([retry, createTimed(createExchange("id", 0, "GET", "/"), "v2", () => 0)], send);
+  }),
+);
+
+sendContract("the sandbox in this process", async () => {
+  const sandbox = createSandbox();
+  return { ...requests(sandbox), send: sandbox.send };
+});
