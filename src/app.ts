@@ -1,6 +1,5 @@
 /** How do the parts become one running carryover? (The composition root: every part is built once, here.) */
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { createAdmin } from "./admin/server.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
@@ -8,6 +7,7 @@ import { createListener } from "./listener/server.ts";
 import type { Exchange, Upstream, Witness } from "./model/exchange.ts";
 import { compose, header, type Send } from "./model/message.ts";
 import type { RequestHead } from "./model/plan.ts";
+import type { Signal } from "./model/signal.ts";
 import type { Stream } from "./model/stream.ts";
 import { createLog, type Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
@@ -20,6 +20,7 @@ import { type Budget, createBudget } from "./upstream/budget.ts";
 import { createSend } from "./upstream/client.ts";
 import { createDrain, type DrainParts } from "./upstream/drain/drain.ts";
 import { createSlots, type Slots } from "./upstream/drain/slots.ts";
+import { pause } from "./upstream/pause.ts";
 import { createPool, type Pool } from "./upstream/pool.ts";
 import { createRetry } from "./upstream/retry.ts";
 import { createStream } from "./upstream/stream.ts";
@@ -170,12 +171,12 @@ function createUpstreams(config: Config): Upstreams {
 function createTools(
   config: Config,
   { v2, budget }: Upstreams,
-): (exchange: Exchange, head: RequestHead, signal: AbortSignal) => Tools {
+): (exchange: Exchange, head: RequestHead, signal: Signal) => Tools {
   const retry = createRetry({
     budget,
     now: () => Date.now(),
     random: Math.random,
-    sleep: (ms, signal) => sleep(ms, undefined, { signal }),
+    sleep: pause,
   });
   const mask = createMaskMemory(config.upstream.v2.maskSpelling);
   const slots = createSlots(config.lists);
@@ -185,7 +186,9 @@ function createTools(
     const send = compose([retry, createTimed(exchange, "v2", now)], v2);
     return {
       send: (request) => send(request, { signal }),
-      drain: createDrain({ ...drainParts(config, exchange, claimFor(slots, secret, head)), send, signal, now }),
+      // Made when it is asked for: most requests are no lists.
+      drain: (plan) =>
+        createDrain({ ...drainParts(config, exchange, claimFor(slots, secret, head)), send, signal, now })(plan),
       mask,
       exchange,
     };

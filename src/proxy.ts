@@ -5,6 +5,7 @@ import type { ApiRequest, ApiResponse } from "./model/message.ts";
 import type { AnswerPlan, Decide, PassPlan, Plan, RequestHead } from "./model/plan.ts";
 import { Problem } from "./model/problem.ts";
 import type { Operation } from "./model/resource.ts";
+import type { Signal } from "./model/signal.ts";
 import type { Router } from "./route/router.ts";
 import { answerOptions } from "./translate/options.ts";
 import type { Tools, Translation } from "./translate/tools.ts";
@@ -19,7 +20,7 @@ export interface ProxyParts {
   /** Token exchange: a query `aud` of the first becomes the second (design section 10, `upstream.sts`). */
   readonly audience: { readonly from: string | undefined; readonly to: string };
   /** What one request may do; everything it does is noted in `exchange`. */
-  tools(exchange: Exchange, head: RequestHead, signal: AbortSignal): Tools;
+  tools(exchange: Exchange, head: RequestHead, signal: Signal): Tools;
 }
 
 /** Decides on each request from its head. Throws `Problem` for what must be refused. */

@@ -2,6 +2,7 @@
 import type { ApiResponse, HeaderList } from "../model/message.ts";
 import type { AnswerPlan } from "../model/plan.ts";
 import { Problem } from "../model/problem.ts";
+import { createStopper } from "../model/signal.ts";
 import { readBody } from "./body.ts";
 import { chooseEncoding, compress, isCompressible } from "./compress.ts";
 import { sendProblem } from "./errors.ts";
@@ -29,7 +30,7 @@ const OWN: ReadonlySet<string> = new Set([
 
 /** Reads the body, asks the plan and answers. Never rejects: what goes wrong becomes a reply. */
 export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOptions): Promise<void> {
-  const controller = new AbortController();
+  const controller = createStopper();
   visit.controller = controller;
   try {
     const body = await readBody(visit, options.bodyBytes);

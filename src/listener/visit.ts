@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Exchange } from "../model/exchange.ts";
 import type { PassPlan } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
+import type { Stopper } from "../model/signal.ts";
 import type { StreamCall } from "../model/stream.ts";
 import type { Head } from "./head.ts";
 
@@ -42,7 +43,7 @@ export interface Visit {
   /** The call to the upstream, while it passes through. */
   call: StreamCall | undefined;
   /** Stops an answer that carryover is making itself. */
-  controller: AbortController | undefined;
+  controller: Stopper | undefined;
 }
 
 /** Under this key a visit travels through fastify and the proxy plugin. */

@@ -1,5 +1,7 @@
 /** What does a request or a response look like between the parts? */
 
+import type { Signal } from "./signal.ts";
+
 /** Header fields in the order of the wire: lower-case names, repeats kept as entries of their own. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
@@ -22,12 +24,13 @@ export interface ApiResponse {
 /** What travels beside a request: when to stop. */
 export interface SendOptions {
   /** Aborts when the client has left or the deadline has passed. */
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
 }
 
 /**
  * The one port: one request in, one response out, bodies whole and bounded.
- * Resolves for every HTTP answer, whatever its status. Rejects with a `Problem` when there is no answer.
+ * Resolves for every HTTP answer, whatever its status. Rejects with a `Problem` when there is no answer,
+ * and with the signal's reason when the caller gave up.
  * Does not retry, follow redirects or interpret the answer.
  */
 export type Send = (request: ApiRequest, options: SendOptions) => Promise<ApiResponse>;

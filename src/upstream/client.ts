@@ -2,6 +2,7 @@
 import type { Dispatcher } from "undici";
 import type { ApiRequest, ApiResponse, Send } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
+import type { Signal } from "../model/signal.ts";
 import { decode } from "./decode.ts";
 import { type CallFacts, failure, invalidAnswer } from "./failure.ts";
 import { endToEnd, flatHeader, hideOrigin, sendable, toHeaderList } from "./headers.ts";
@@ -50,7 +51,7 @@ async function decoded(answer: RawAnswer, encoding: string, facts: CallFacts, li
   }
 }
 
-function call(pool: Pool, request: ApiRequest, signal: AbortSignal, maxBytes: number): Promise<RawAnswer> {
+function call(pool: Pool, request: ApiRequest, signal: Signal, maxBytes: number): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       reject(signal.reason);

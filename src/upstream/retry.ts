@@ -8,6 +8,7 @@ import {
   type SendOptions,
 } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
+import type { Signal } from "../model/signal.ts";
 import type { Budget } from "./budget.ts";
 import { neverLeft } from "./failure.ts";
 
@@ -18,7 +19,7 @@ export interface RetryOptions {
   /** From 0 up to 1. */
   readonly random: () => number;
   /** Waits; rejects with the signal's reason when it aborts first. */
-  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  sleep(ms: number, signal: Signal): Promise<void>;
   /** An upstream that asks for a longer pause is not called again, and its answer is passed on. */
   readonly maxWaitMs?: number;
 }

@@ -3,6 +3,7 @@ import type { ListFacts, Witness } from "../../model/exchange.ts";
 import type { Drain, DrainedList, DrainRefused, ListPlan } from "../../model/list.ts";
 import type { ApiResponse, Send } from "../../model/message.ts";
 import { Problem, type ProblemReason } from "../../model/problem.ts";
+import type { Signal } from "../../model/signal.ts";
 import { emptyGathered, type Gathered, isMiscounted, witnessOf } from "./gather.ts";
 import type { DrainLimits } from "./limits.ts";
 import { type Reading, readByCursor } from "./sequential.ts";
@@ -17,7 +18,7 @@ export type DrainNote = "list-read-again" | "list-order" | "list-duplicate" | "l
 export interface DrainParts {
   /** Retry and budget are layers of it: an answer that comes out of it is final. */
   readonly send: Send;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   readonly limits: DrainLimits;
   /** The weakest witness that will do for a resource (`lists.require`). */
   require(resource: string): Witness;

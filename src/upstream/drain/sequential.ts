@@ -2,13 +2,14 @@
 import type { ListPage, ListPlan } from "../../model/list.ts";
 import type { ApiResponse, Send } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
+import type { Signal } from "../../model/signal.ts";
 import { addPage, beginsAgain, type Gathered } from "./gather.ts";
 import { checkAfterPage, checkAnnounced, checkBeforePage, type DrainLimits } from "./limits.ts";
 
 /** What reading pages needs from outside. */
 export interface Reading {
   readonly send: Send;
-  readonly signal: AbortSignal;
+  readonly signal: Signal;
   readonly limits: DrainLimits;
   /** Seconds since the drain began. */
   seconds(): number;

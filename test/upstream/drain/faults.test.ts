@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../../src/model/problem.ts";
+import type { Signal } from "../../../src/model/signal.ts";
 import { broken, drained, keysOf, type Platform, pageOf, quiet, raw, respond, uidsOf } from "./simulator.ts";
 
 const KEYS = keysOf(40);
@@ -169,7 +170,7 @@ describe("leaving", () => {
 
   it("T-DRN-21 the signal reaches every page", async () => {
     const controller = new AbortController();
-    const signals = new Set<AbortSignal>();
+    const signals = new Set<Signal>();
     await drained(quiet(KEYS), {
       ...TEN,
       parts: {

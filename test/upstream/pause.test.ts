@@ -1,0 +1,27 @@
+import { expect, test, vi } from "vitest";
+import { createStopper } from "../../src/model/signal.ts";
+import { pause } from "../../src/upstream/pause.ts";
+
+test("a pause ends when its time is over, and not before", async () => {
+  vi.useFakeTimers();
+  try {
+    let over = false;
+    void pause(100, createStopper().signal).then(() => {
+      over = true;
+    });
+    await vi.advanceTimersByTimeAsync(99);
+    expect(over).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(over).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("a pause is given up with the signal's reason, also when that was given before", async () => {
+  const { signal, abort } = createStopper();
+  const waiting = pause(60_000, signal);
+  abort("left");
+  await expect(waiting).rejects.toBe("left");
+  await expect(pause(60_000, signal)).rejects.toBe("left");
+});
