@@ -37,7 +37,7 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
     const query = readListQuery(request.match.query, operation.filters);
     if (query.unknown.length > 0) tools.exchange.notes.push("query-unknown");
     const envelope = (uids: readonly string[]) => envelopeText(operation, wholeOf(uids), request, uids);
-    if (query.empty) return answerWith(NO_ANSWER, 200, joinChunks([], envelope([])));
+    if (query.empty) return emptyList({ path, parts, body: joinChunks([], envelope([])) }, request, tools);
     if (query.get !== undefined) return listOfOne(query.get, query, { path, show, parts, envelope }, request, tools);
     if (resource.list === "paged") return answerPaged(operation, query, { path, parts, pages }, request, tools);
 
@@ -82,6 +82,17 @@ function wholeOf(uids: readonly string[]): ReadonlyMap<string, string> {
 /** What is proved about the list, for the client to see (design section 10). */
 function listHeader(list: DrainedList): HeaderList {
   return [["carryover-list", `witness=${list.witness}; pages=${list.pages}; records=${list.records}`]];
+}
+
+/** Nothing can match, but who may ask is the platform's to say: it is asked for as little as possible. */
+async function emptyList(
+  { path, parts, body }: { readonly path: string; readonly parts: Parts; readonly body: Uint8Array },
+  request: V1Request,
+  tools: Tools,
+): Promise<ApiResponse> {
+  const target = pageTarget(path, [], { size: 1 });
+  const response = await tools.send({ method: "GET", target, headers: readHeaders(request.headers) });
+  return response.status === 200 ? answerWith(response, 200, body) : errorAnswer(response, parts.names);
 }
 
 interface OneParts {

@@ -19,7 +19,7 @@ export interface ListQuery {
   readonly getTests: readonly ((uid: string) => boolean)[];
   /** What members of the v2 record must say, when the record comes from a Get. */
   readonly memberTests: readonly MemberTest[];
-  /** Nothing can match: the answer is an empty list without asking. */
+  /** Nothing can match: the answer is an empty list. */
   readonly empty: boolean;
   /** Paging of a list that v1 itself paged. */
   readonly pageParams: readonly string[];

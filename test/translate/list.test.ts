@@ -266,10 +266,16 @@ describe("an id filter", () => {
     "id=a%5Cb",
     "id=a:check",
     "id=http://example.com",
-  ])("that no uid can be asks nothing and shows nothing: %s", async (query) => {
-    const { body, sent } = await run(THINGS, "list", { query });
-    expect(sent).toEqual([]);
+  ])("that no uid can be reaches no path and shows nothing: %s", async (query) => {
+    const answer = () => json(200, { things: [{ uid: "a" }] });
+    const { body, sent } = await run(THINGS, "list", { query, answer });
+    expect(sent.map(({ target }) => target)).toEqual(["/iam/v2beta1/things?page_size=1"]);
     expect(body).toEqual({ items: [] });
+  });
+
+  test("that no uid can be is the platform's to refuse to somebody it does not know", async () => {
+    const answer = () => json(401, { code: 16, message: "who?", details: [] });
+    expect((await run(THINGS, "list", { query: "id=../x", answer })).response.status).toBe(401);
   });
 
   test.each([
@@ -391,7 +397,7 @@ describe("a list that v1 paged", () => {
     expect((body as { items: unknown[] }).items).toEqual([{ id: "a", name: "" }]);
     const narrowed = await run(paged, "list", { query: "id=a&text=x&uidp.ids=b", answer: others });
     expect(narrowed.body).toMatchObject({ items: [] });
-    expect(narrowed.sent).toEqual([]);
+    expect(narrowed.sent.map(queryOf)).toEqual([""]);
     const both = await run(paged, "list", { query: "id=a&text=x&uidp.ids=b&uidp.ids=a", answer: others });
     expect(queryOf(both.sent[0])).toBe("include_old=true&text=x&uidp.ids=a");
     const parent = await run(paged, "list", {
