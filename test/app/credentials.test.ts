@@ -1,5 +1,5 @@
 /** Does anything of one caller ever reach another? (Design: promise 2.) */
-import { request as httpRequest } from "node:http";
+import { Agent, request as httpRequest } from "node:http";
 import { describe, expect, it } from "vitest";
 import { type Rig, rigForTest, takeDownAfterEach } from "./rig.ts";
 
@@ -21,7 +21,7 @@ interface Errand {
 }
 
 /** Whole answer, or undefined when the caller has left. Connections are kept and shared by both callers, as behind an ingress. */
-function run(rig: Rig, agent: import("node:http").Agent, caller: Caller, errand: Errand): Promise<string | undefined> {
+function run(rig: Rig, agent: Agent, caller: Caller, errand: Errand): Promise<string | undefined> {
   const { hostname, port } = new URL(rig.url);
   const headers = { authorization: `Bearer ${caller.token}`, "x-request-id": caller.name };
   return new Promise((resolve, reject) => {
@@ -48,7 +48,6 @@ function run(rig: Rig, agent: import("node:http").Agent, caller: Caller, errand:
 
 describe("two callers at the same time", () => {
   it("500 mixed requests, some given up: no answer holds a record of the other's", async () => {
-    const { Agent } = await import("node:http");
     const rig = await rigForTest({
       flags: {
         listsMaxConcurrent: "1000",
@@ -64,7 +63,7 @@ describe("two callers at the same time", () => {
     ];
     const targets = [
       "/iam/v1/groups",
-      `/iam/v1/groups?uidp.descendants_of=${rootGroup}`,
+      `/iam/v1/groups?uidp.children_of=${rootGroup}`,
       `/iam/v1/groups?id=${otherRootGroup}`,
       `/iam/v1/groups/${otherRootGroup}`,
       `/iam/v1/groups/${someGroup}`,
