@@ -6,8 +6,12 @@ import { keptBytes } from "./keep.ts";
 /** One reading of a list, growing page by page. Bounded by `maxRecords` and `maxBytes`. */
 export interface Gathered {
   readonly chunks: Uint8Array[];
-  /** Every key so far. Kept for ordered lists too: an order that turns out broken must not drop a record that was never seen. */
+  /** Keys of pages that were not looked up yet: while all keys ascend, no key can have come before. */
+  readonly ascended: (readonly string[])[];
+  /** All other keys so far; `indexOf` moves every key here: an order that breaks must not drop a record that was never seen. */
   readonly seen: Set<string>;
+  /** Different keys so far. */
+  distinct: number;
   pages: number;
   /** Records in `chunks`. */
   shown: number;
@@ -29,7 +33,9 @@ export interface Gathered {
 export function emptyGathered(): Gathered {
   return {
     chunks: [],
+    ascended: [],
     seen: new Set(),
+    distinct: 0,
     pages: 0,
     shown: 0,
     bytes: 0,
@@ -50,7 +56,10 @@ export function emptyGathered(): Gathered {
 export function beginsAgain(gathered: Gathered, page: ListPage): boolean {
   const [first] = page.keys;
   if (first === undefined) return false;
-  return first === gathered.firstKey || page.keys.every((key) => gathered.seen.has(key));
+  if (first === gathered.firstKey) return true;
+  if (gathered.ascending && (gathered.lastKey === undefined || first > gathered.lastKey)) return false;
+  const seen = indexOf(gathered);
+  return page.keys.every((key) => seen.has(key));
 }
 
 /** Adds `page` to `gathered`: each key once, hidden records only to the count. */
@@ -60,23 +69,53 @@ export function addPage(gathered: Gathered, page: ListPage): void {
   gathered.steady &&= total !== undefined && total === gathered.total;
   gathered.pages += 1;
 
-  const wanted = new Uint8Array(page.keys.length);
-  page.keys.forEach((key, i) => {
-    if (gathered.lastKey !== undefined && key <= gathered.lastKey) gathered.ascending = false;
-    gathered.firstKey ??= key;
-    gathered.lastKey = key;
-    if (gathered.seen.has(key)) gathered.repeated = true;
-    else {
-      gathered.seen.add(key);
-      wanted[i] = 1;
-    }
-  });
+  const wanted = newKeys(gathered, page.keys);
+  gathered.firstKey ??= page.keys[0];
+  gathered.lastKey = page.keys.at(-1) ?? gathered.lastKey;
   const kept = keptBytes(page, wanted);
   if (kept !== undefined) {
     gathered.chunks.push(kept.bytes);
     gathered.shown += kept.records;
     gathered.bytes += kept.bytes.length;
   }
+}
+
+/** Enters `keys` into `gathered`: 1 for each that is new. Looking keys up costs more than all else here, so order saves it. */
+function newKeys(gathered: Gathered, keys: readonly string[]): Uint8Array {
+  const wanted = new Uint8Array(keys.length);
+  if (gathered.ascending && ascends(gathered.lastKey, keys)) {
+    gathered.ascended.push(keys);
+    gathered.distinct += keys.length;
+    return wanted.fill(1);
+  }
+  gathered.ascending = false;
+  const seen = indexOf(gathered);
+  keys.forEach((key, i) => {
+    if (seen.has(key)) gathered.repeated = true;
+    else {
+      seen.add(key);
+      gathered.distinct += 1;
+      wanted[i] = 1;
+    }
+  });
+  return wanted;
+}
+
+/** True when each key lies behind the one before it, the first behind `last`. */
+function ascends(last: string | undefined, keys: readonly string[]): boolean {
+  let before = last;
+  for (const key of keys) {
+    if (before !== undefined && key <= before) return false;
+    before = key;
+  }
+  return true;
+}
+
+/** Every key so far, to look keys up. */
+function indexOf(gathered: Gathered): Set<string> {
+  for (const keys of gathered.ascended) for (const key of keys) gathered.seen.add(key);
+  gathered.ascended.length = 0;
+  return gathered.seen;
 }
 
 /**
@@ -96,7 +135,7 @@ export function isMiscounted(gathered: Gathered): boolean {
 }
 
 function isCounted(gathered: Gathered): boolean {
-  return gathered.steady && gathered.total === gathered.seen.size;
+  return gathered.steady && gathered.total === gathered.distinct;
 }
 
 /** A count is foreign input: only what a count can be is taken for one. */

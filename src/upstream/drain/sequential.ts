@@ -72,7 +72,7 @@ function checkPage(resource: string, page: ListPage, size: number): void {
 }
 
 function sizeOf(gathered: Gathered): { pages: number; records: number; bytes: number } {
-  return { pages: gathered.pages, records: gathered.seen.size, bytes: gathered.bytes };
+  return { pages: gathered.pages, records: gathered.distinct, bytes: gathered.bytes };
 }
 
 function incomplete(resource: string, why: string): Problem {
