@@ -46,6 +46,8 @@ export function relayBody(visit: Visit): Readable | undefined {
       done(error);
     },
   });
+  // Nobody listens while the call waits for a connection, and an error that nobody hears ends the process.
+  relay.on("error", () => {});
   req.on("data", (chunk: Uint8Array) => {
     if (relay.destroyed) return;
     exchange.requestBytes += chunk.length;

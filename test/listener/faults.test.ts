@@ -266,6 +266,29 @@ describe("a client that leaves", () => {
     expect(double.requests).toHaveLength(0);
   });
 
+  it("in the middle of its own body, while the call waits for a connection, harms nobody", async () => {
+    let answerFirst = () => {};
+    const { port, double, listener, ended } = await rig({
+      pool: { connections: 1 },
+      script: (recorded, socket) => {
+        const answer = () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+        if (recorded.line.includes("/first")) answerFirst = answer;
+        else answer();
+      },
+    });
+    const first = ask(port, "GET /first");
+    await double.until(() => double.requests.length === 1);
+    const client = await dial(port);
+    client.send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf");
+    while (listener.inFlight() < 2) await new Promise((resolve) => setImmediate(resolve));
+    client.leave();
+    expect((await ended(1)).aborted).toBe(true);
+    answerFirst();
+    expect((await first).status).toBe(200);
+    expect((await ask(port, "GET /next")).status).toBe(200);
+    expect(double.received()).not.toContain("half");
+  });
+
   it("does not hold back what waits behind it in its own line", async () => {
     const { port, listener, double, ended } = await rig({ script: silent });
     const client = await dial(port);
