@@ -5,6 +5,8 @@ import { type Io, run } from "../src/cli.ts";
 import { VERSION } from "../src/version.ts";
 import { carryover, paste } from "./app/process.ts";
 import { later, takeDownAfterEach } from "./app/rig.ts";
+import { LOCALHOST } from "./listener/support/certificates.ts";
+import { createDouble, ok } from "./listener/support/double.ts";
 
 takeDownAfterEach();
 
@@ -194,6 +196,25 @@ describe("serve", () => {
       { "c.yaml": file },
     );
     expect(err).toContain("at http://127.0.0.1:9/variable,");
+  });
+
+  it("reads the files that options name: the operators' token, and whom to trust", async () => {
+    const double = await createDouble(ok('{"uid":"abc"}'), LOCALHOST);
+    later(double.close);
+    const argv = [...LOCAL, "--log-level", "silent", "--upstream-v2-url", double.url];
+    const files = { token: "operators-only\n", ca: String(LOCALHOST.cert) };
+    const { err } = await inProcess(
+      [...argv, "--admin-token-file", "token", "--upstream-v2-tls-ca-file", "ca"],
+      {},
+      files,
+    );
+    const [, clients = "", admin = ""] = /v1 clients at (\S+), .* admin at (\S+),/.exec(err) ?? [];
+    expect((await fetch(`${clients}/iam/v1/groups/abc`)).status).toBe(200);
+    const view = (token: string) => fetch(`${admin}/unknown-fields`, { headers: { authorization: `Bearer ${token}` } });
+    expect([(await view("operators-only")).status, (await view("x")).status]).toEqual([200, 401]);
+    const distrusting = await inProcess(argv);
+    const [, others = ""] = /v1 clients at (\S+),/.exec(distrusting.err) ?? [];
+    expect((await fetch(`${others}/iam/v1/groups/abc`)).status).toBe(502);
   });
 
   it("warns of what is probably not meant, and starts", async () => {

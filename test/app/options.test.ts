@@ -1,0 +1,176 @@
+/** Does every option reach the part that it is for? */
+import { describe, expect, it } from "vitest";
+import { createDouble, type Double, ok, type Script } from "../listener/support/double.ts";
+import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "./rig.ts";
+
+takeDownAfterEach();
+
+const GROUP = "/iam/v1/groups/abc";
+
+async function inFrontOf(script: Script, flags: Record<string, string>): Promise<{ rig: Rig; double: Double }> {
+  const double = await createDouble(script);
+  later(double.close);
+  return { rig: await rigForTest({ v2Url: double.url, native: false, flags }), double };
+}
+
+describe("listen.extraPrefixes", () => {
+  it("pass to v2 untouched, and nothing else does", async () => {
+    const { rig, double } = await inFrontOf(ok(), { listenExtraPrefixes: "/extra,/more/of" });
+    for (const target of ["/extra", "/extra/a?b=%2f", "/more/of/it"]) {
+      expect((await rig.ask("GET", target)).status).toBe(200);
+      expect(double.requests.at(-1)?.line).toBe(`GET ${target} HTTP/1.1`);
+    }
+    for (const target of ["/extras", "/more", "/of"]) expect((await rig.ask("GET", target)).status).toBe(404);
+  });
+});
+
+describe("unknownFields", () => {
+  const foreign = ok('{"uid":"abc","name":"a","novelty":{"x":1}}');
+
+  it.each([
+    ["pass", { x: 1 }],
+    ["drop", undefined],
+  ])(
+    ".response: %s decides what a client sees of them; they are counted and shown to operators",
+    async (policy, seen) => {
+      const { rig } = await inFrontOf(foreign, { unknownFieldsResponse: policy });
+      expect((await rig.ask("GET", GROUP)).json.novelty).toEqual(seen);
+      expect(await (await fetch(`${rig.adminUrl}/unknown-fields`)).text()).toContain("novelty");
+      const metrics = await (await fetch(`${rig.adminUrl}/metrics`)).text();
+      expect(metrics).toContain('carryover_unknown_fields_total{resource="group",direction="response"} 1');
+    },
+  );
+
+  it(".request: drop, pass or refuse", async () => {
+    const body = '{"name":"a","novelty":7}';
+    const sent = async (policy: string) => {
+      const { rig, double } = await inFrontOf(foreign, { unknownFieldsRequest: policy });
+      const answer = await rig.ask("PUT", GROUP, { body });
+      return { status: answer.status, text: answer.text, sent: double.requests.map((one) => one.body.toString()) };
+    };
+    expect((await sent("drop")).sent.join()).not.toContain("novelty");
+    expect((await sent("pass")).sent.join()).toContain('"novelty":7');
+    const refused = await sent("refuse");
+    expect([refused.status, refused.sent]).toEqual([400, []]);
+    expect(refused.text).toContain("novelty");
+  });
+});
+
+describe("upstream.v2.omitsZeros", () => {
+  it.each([
+    ["auto", ""],
+    ["yes", ""],
+    ["no", undefined],
+  ])("%s decides whether a v1 client gets the zeros that v2 left out", async (omits, description) => {
+    const { rig } = await inFrontOf(ok('{"uid":"abc","name":"a"}'), { upstreamV2OmitsZeros: omits });
+    expect((await rig.ask("GET", GROUP)).json.description).toBe(description);
+  });
+});
+
+describe("upstream.v2", () => {
+  it(".version stands in every path", async () => {
+    const { rig, double } = await inFrontOf(ok('{"uid":"abc"}'), { upstreamV2Version: "v2" });
+    expect((await rig.ask("GET", GROUP)).status).toBe(200);
+    expect(double.requests[0]?.line).toBe("GET /iam/v2/groups/abc HTTP/1.1");
+  });
+
+  it(".url may have a path, which stands before every other", async () => {
+    const double = await createDouble(ok('{"uid":"abc"}'));
+    later(double.close);
+    const rig = await rigForTest({ v2Url: `${double.url}/api`, native: false });
+    await rig.ask("GET", GROUP);
+    await rig.ask("GET", "/iam/v2beta1/x?y");
+    expect(double.requests.map(({ line }) => line)).toEqual([
+      "GET /api/iam/v2beta1/groups/abc HTTP/1.1",
+      "GET /api/iam/v2beta1/x?y HTTP/1.1",
+    ]);
+  });
+
+  it(".connections is the most at a time, for translated calls and pass-through together", async () => {
+    const { rig, double } = await inFrontOf(ok('{"uid":"abc"}'), { upstreamV2Connections: "1" });
+    const targets = [GROUP, GROUP, "/iam/v2beta1/groups/abc", GROUP, "/iam/v2beta1/groups/abc"];
+    const answers = await Promise.all(targets.map((target) => rig.ask("GET", target)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect(double.connections()).toBe(1);
+  });
+
+  it.each([
+    { name: "headersSeconds", script: () => {} },
+    {
+      name: "bodySeconds",
+      script: ((_, socket) => {
+        socket.write(ok('{"uid":"abc"}').slice(0, -3));
+      }) satisfies Script,
+    },
+  ])(".timeouts.$name is the platform's time, below the request's own", async ({ name, script }) => {
+    const flag = `upstreamV2Timeouts${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+    const { rig } = await inFrontOf(script, { [flag]: "60ms", limitsRequestSeconds: "2s", listsMaxSeconds: "1s" });
+    const answer = await rig.ask("GET", GROUP);
+    expect([answer.status, answer.json.message]).toEqual([504, "the platform did not answer in time"]);
+  });
+
+  it("is asked once more for a read that it could not serve, and both calls are told to operators", async () => {
+    const busy = '{"code":14,"message":"busy","details":[]}';
+    const { rig } = await inFrontOf((_, socket, index) => {
+      socket.write(index === 0 ? ok(busy).replace("200 OK", "503 Busy") : ok('{"uid":"abc"}'));
+    }, {});
+    expect((await rig.ask("GET", GROUP)).status).toBe(200);
+    expect(rig.exchanges[0]?.calls.map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
+      "GET /iam/v2beta1/groups/abc 503",
+      "GET /iam/v2beta1/groups/abc 200",
+    ]);
+    expect(JSON.parse(rig.lines[0] ?? "").calls).toEqual({ "v2 GET 503": 1, "v2 GET 200": 1 });
+  });
+});
+
+describe("limits", () => {
+  it("lists.maxSeconds ends a list that takes too long, and says what to do", async () => {
+    const rig = await rigForTest({ sandbox: { latencyMs: 400 }, flags: { listsMaxSeconds: "1s" } });
+    const answer = await rig.ask("GET", "/iam/v1/groups");
+    expect([answer.status, reasonOf(answer)]).toEqual([504, "UPSTREAM_TIMEOUT"]);
+    expect(answer.json.message).toMatch(/longer than 1 s: narrow it with a filter/);
+  });
+
+  it("limits.inFlight: one more is 503 with Retry-After", async () => {
+    const { rig, double } = await inFrontOf(() => {}, {
+      limitsInFlight: "1",
+      upstreamV2TimeoutsHeadersSeconds: "900ms",
+    });
+    const first = rig.ask("GET", GROUP);
+    await double.until(() => double.requests.length === 1);
+    const second = await rig.ask("GET", GROUP);
+    expect([second.status, reasonOf(second)]).toEqual([503, "OVERLOADED"]);
+    expect(Number(second.field("retry-after"))).toBeGreaterThan(0);
+    expect((await first).status).toBe(504);
+  });
+
+  it("limits.requestSeconds ends a request however long the platform may take", async () => {
+    const { rig } = await inFrontOf(() => {}, { limitsRequestSeconds: "1500ms", listsMaxSeconds: "1s" });
+    const answer = await rig.ask("PUT", GROUP, { body: "{}" });
+    expect([answer.status, reasonOf(answer), answer.json.message]).toEqual([
+      504,
+      "UPSTREAM_TIMEOUT",
+      "the request's time is over",
+    ]);
+    expect(answer.json.details[0].metadata).toEqual({ state: "unknown" });
+  });
+
+  it("limits.uriBytes and limits.headerBytes are what the operator says", async () => {
+    const { rig } = await inFrontOf(ok(), { limitsUriBytes: "256", limitsHeaderBytes: "2048" });
+    expect((await rig.ask("GET", `${GROUP}${"a".repeat(300)}`)).status).toBe(414);
+    expect((await rig.ask("GET", GROUP, { headers: { "x-a": "a".repeat(3000) } })).status).toBe(431);
+  });
+});
+
+describe("fallback", () => {
+  it("native serves what v2 lacks, refuse does not, whatever native v1 could do", async () => {
+    const target = `/iam/v1/groups/${"a".repeat(8)}:requestGroupAccess`;
+    const served = await rigForTest({});
+    await served.ask("POST", target, { body: "{}" });
+    expect(served.arrived.map((one) => one.target)).toEqual([target]);
+    expect(served.exchanges[0]?.mode).toBe("native");
+    const refused = await rigForTest({ flags: { fallback: "refuse" } });
+    expect(reasonOf(await refused.ask("POST", target, { body: "{}" }))).toBe("NOT_TRANSLATABLE");
+    expect(refused.arrived).toEqual([]);
+  });
+});
