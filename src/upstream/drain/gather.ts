@@ -62,6 +62,15 @@ export function beginsAgain(gathered: Gathered, page: ListPage): boolean {
   return page.keys.every((key) => seen.has(key));
 }
 
+/**
+ * True when `page`, asked for with a token, is as good as `{}`: no record, no token, and no count where the list had one. A
+ * front may have answered it; of a list that was emptied meanwhile a second reading shows the same in its first page.
+ */
+export function saysNothing(gathered: Gathered, page: ListPage): boolean {
+  const counted = gathered.total !== undefined && gathered.total > 0;
+  return counted && page.totalCount === undefined && page.keys.length === 0 && page.nextPageToken === "";
+}
+
 /** Adds `page` to `gathered`: each key once, hidden records only to the count. */
 export function addPage(gathered: Gathered, page: ListPage): void {
   const total = plausible(page.totalCount);

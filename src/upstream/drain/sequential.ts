@@ -3,7 +3,7 @@ import type { ListPage, ListPlan } from "../../model/list.ts";
 import type { ApiResponse, Send } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import type { Signal } from "../../model/signal.ts";
-import { addPage, beginsAgain, type Gathered } from "./gather.ts";
+import { addPage, beginsAgain, type Gathered, saysNothing } from "./gather.ts";
 import { checkAfterPage, checkAnnounced, checkBeforePage, type DrainLimits } from "./limits.ts";
 
 /** What reading pages needs from outside. */
@@ -46,6 +46,7 @@ export async function readByCursor(
     checkPage(plan.resource, page, size);
 
     if (beginsAgain(gathered, page)) throw incomplete(plan.resource, "the platform began again");
+    if (saysNothing(gathered, page)) throw incomplete(plan.resource, "a page behind the first one says nothing at all");
     addPage(gathered, page);
     emptyPages = page.keys.length === 0 ? emptyPages + 1 : 0;
     if (emptyPages > MAX_EMPTY_PAGES) throw incomplete(plan.resource, "the platform sends only empty pages");

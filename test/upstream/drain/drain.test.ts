@@ -216,6 +216,24 @@ describe("a list that changes while it is read", () => {
     expect(outcome.result).toMatchObject({ witness: "none" });
   });
 
+  it("a page of nothing at all behind a list that counts is no end of it", async () => {
+    const nothing: Platform = () => raw(200, '{"items":[],"next":""}');
+    const once = await drained(broken(quiet(KEYS), 2, nothing), TEN);
+    expect(uidsOf(once)).toEqual(KEYS);
+    expect(once.notes).toEqual(["list-read-again"]);
+    const always = await drained((s, call) => (s.token === undefined ? quiet(KEYS) : nothing)(s, call), TEN);
+    expect(always.problem?.reason).toBe("DRAIN_INCOMPLETE");
+  });
+
+  it("a list emptied midway on a platform that leaves zeros out is empty when it is read again", async () => {
+    const outcome = await drained(
+      (s, call) => (call < 2 ? quiet(KEYS)(s, call) : raw(200, '{"items":[],"next":""}')),
+      TEN,
+    );
+    expect(outcome.result).toMatchObject({ records: 0, chunks: [] });
+    expect(outcome.notes).toEqual(["list-read-again"]);
+  });
+
   it("T-DRN-28 a list doubled midway ends, with every persistent record once", async () => {
     const doubled = KEYS.flatMap((key) => [key, `${key}x`]);
     const outcome = await drained((s, call) => respond(pageOf(call < 2 ? KEYS : doubled, s, "keyset")), TEN);
