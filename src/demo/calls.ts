@@ -9,8 +9,10 @@ export interface Call {
   readonly token: boolean;
   /** Status of a call that went well. */
   readonly expect: number;
-  /** Only lines of the answer that hold this are shown. */
+  /** Only lines of the answer that begin with this are shown. */
   readonly only?: string;
+  /** Its answer is long: only the beginning is shown, with its header fields. */
+  readonly long?: true;
 }
 
 export interface Addresses {
@@ -29,6 +31,7 @@ export function demoCalls({ url, adminUrl, sandboxUrl, group }: Addresses): read
       ...read,
       title: "A v1 list: every group in one answer, though v2 gives at most 200 a page",
       url: `${url}/iam/v1/groups`,
+      long: true,
     },
     { ...read, title: "A v1 get of one group", url: `${url}/iam/v1/groups/${group}` },
     {
@@ -57,11 +60,13 @@ export function demoCalls({ url, adminUrl, sandboxUrl, group }: Addresses): read
 }
 
 /** The call as a line for a shell in which TOKEN is set. */
-export function toCurl({ method, url, body, token, only }: Call): string {
+export function toCurl({ method, url, body, token, only, long }: Call): string {
   const words = ["curl", "-s"];
   if (method !== "GET") words.push("-X", method);
   if (token) words.push("-H", '"Authorization: Bearer $TOKEN"');
   if (body !== undefined) words.push("-d", `'${body}'`);
   words.push(`'${url}'`);
-  return only === undefined ? words.join(" ") : `${words.join(" ")} | grep ${only}`;
+  if (only !== undefined) return `${words.join(" ")} | grep '^${only}'`;
+  // The answer's own header fields say what was proved of a list; its body is too long for a terminal.
+  return long === true ? `${words.join(" ")} -D - | head -c 1200; echo` : `${words.join(" ")}; echo`;
 }

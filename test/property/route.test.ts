@@ -98,7 +98,8 @@ describe("targets", () => {
       }),
       { numRuns: 5000 },
     );
-    expect(accepted).toBeGreaterThan(100);
+    // Of 5,000 made-up targets about 100 are good ones: enough to know that the property was not vacuous.
+    expect(accepted).toBeGreaterThan(20);
   });
 
   test("a uid comes out of the router as it went in, its slashes plain", () => {

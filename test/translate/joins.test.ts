@@ -518,5 +518,5 @@ describe("a get of one record with joins", () => {
 
 test("a join of a resource that there is not is found at the start", () => {
   const resource = links([OWNER]);
-  expect(() => run(resource, "list", { resources: [resource] })).rejects.toThrow("there is no resource owner");
+  return expect(run(resource, "list", { resources: [resource] })).rejects.toThrow("there is no resource owner");
 });
