@@ -156,6 +156,7 @@ function addSandbox(program: Command, io: Io): void {
       io.onStop(() => sandbox.close());
       io.print(`Sandbox platform (made-up records) at ${url}\n\nTOKEN=${sandbox.token("admin")}`);
       io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v2beta1/groups?page_size=2'`);
+      io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v1/roles?name=viewer'`);
     });
 }
 
