@@ -90,9 +90,18 @@ export function loadConfig(input: ConfigInput): { readonly config: Config; reado
     if (typeof read === "string") remarks.push({ path, what: read, remedy: "name a file that is there and not empty" });
     return typeof read === "string" ? new Uint8Array() : read;
   });
+  const { token } = config.admin;
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token) && remarks.length === 0) remarks.push(NO_TOKEN);
   if (remarks.length > 0) throw new ConfigError(remarks.map(locate));
   return { config: deepFreeze(config), warnings: doubts(settings).map(locate).map(textOf) };
 }
+
+/** No request could ever present such a token in a header field. */
+const NO_TOKEN: Remark = {
+  path: "admin.tokenFile",
+  what: "the file holds no token",
+  remedy: "put one word of visible ASCII characters into it",
+};
 
 /** The configuration file that a flag or a variable names. */
 function configFile({ flags, env, readFile }: ConfigInput): Sources["file"] {

@@ -386,6 +386,12 @@ describe("what is derived", () => {
   });
 });
 
+test.each(["two words", "tab\there", "é"])("an admin token that no request can present is refused: %j", (text) => {
+  const found = faults({ flags: { upstreamV2Url: V2, adminTokenFile: "t" }, files: { t: text } });
+  expect(found.join("\n")).toMatch(/tokenFile|token-file/i);
+  expect(found.join("\n")).not.toContain(text);
+});
+
 test("a real file is read with the real reader", () => {
   expect(() =>
     loadConfig({ flags: { config: "package.json" }, env: {}, readFile: (path) => readFileSync(path) }),
