@@ -12,6 +12,8 @@ export interface Running {
   /** Resolves with everything printed so far when it matches; rejects when the process ends before. */
   until(pattern: RegExp): Promise<string>;
   stop(signal: NodeJS.Signals): void;
+  /** Reads its standard output, or leaves it unread, as a log collector that is stuck. */
+  listen(reading: boolean): void;
   /** Resolves when it has ended. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
@@ -65,6 +67,10 @@ export function carryover(argv: readonly string[], env: Readonly<Record<string, 
       }),
     stop: (signal) => {
       child.kill(signal);
+    },
+    listen: (reading) => {
+      if (reading) child.stdout.resume();
+      else child.stdout.pause();
     },
     ended,
   };

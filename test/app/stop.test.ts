@@ -133,6 +133,26 @@ describe("a process that is told to stop", () => {
   );
 });
 
+describe("a log that nobody reads", () => {
+  it("holds up no request, and is written out before the process ends", async () => {
+    const run = carryover([
+      ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"],
+      ...["--upstream-v2-url", "http://127.0.0.1:9"],
+    ]);
+    const url = / v1 clients at (\S+),/.exec(await run.until(/resources\n/))?.[1] ?? "";
+    run.listen(false);
+    const count = 1_000;
+    for (let made = 0; made < count; made += 50) {
+      const calls = Array.from({ length: 50 }, () => fetch(`${url}/nowhere`));
+      expect((await Promise.all(calls)).every(({ status }) => status === 404)).toBe(true);
+    }
+    run.stop("SIGTERM");
+    run.listen(true);
+    expect(await run.ended).toEqual({ code: 0, signal: null });
+    expect(run.out().trimEnd().split("\n")).toHaveLength(count);
+  });
+});
+
 describe("an app that is closed", () => {
   it("cuts off what is not done when the grace is over, so that nobody takes it for whole", async () => {
     const held = gate((target) => target.includes("page_token="));
