@@ -1,12 +1,12 @@
 /** How do the parts become one running carryover? (The composition root: every part is built once, here.) */
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { createAdmin } from "./admin/server.ts";
+import { type Admin, createAdmin } from "./admin/server.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
-import { createListener } from "./listener/server.ts";
+import { createListener, type Listener } from "./listener/server.ts";
 import type { Exchange, Upstream, Witness } from "./model/exchange.ts";
 import { compose, header, type Send } from "./model/message.ts";
-import type { RequestHead } from "./model/plan.ts";
+import type { Decide, RequestHead } from "./model/plan.ts";
 import type { Signal } from "./model/signal.ts";
 import type { Stream } from "./model/stream.ts";
 import { createLog, type Log } from "./observe/log.ts";
@@ -65,7 +65,60 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     log.request(exchange);
     options.onExchange?.(exchange);
   };
-  const decide = createProxy({
+  const listener = createListener({
+    ...config.listen,
+    limits: config.limits,
+    decide: createDecide(config, catalogue, upstreams),
+    upstreams: Object.fromEntries(upstreams.streams),
+    observe,
+    newRequestId: () => randomUUID(),
+    now: () => performance.now(),
+    log: (message, cause) => log.error(message, cause),
+  });
+  state.inFlight = listener.inFlight;
+  const admin = createAdmin({
+    host: config.admin.host,
+    port: config.admin.port,
+    ...(config.admin.token === undefined ? {} : { token: config.admin.token }),
+    metrics,
+    ready: () => state.ready,
+    views: new Map([["unknown-fields", () => unknownFields.view()]]),
+    log: (message, cause) => log.error(message, cause),
+  });
+  return lifeOf(listener, admin, state, async () => {
+    await Promise.all(upstreams.pools.map((pool) => pool.close()));
+    await log.flush(LOG_FLUSH_MS);
+  });
+}
+
+/** What a listener and an admin port have in common with the app: they open and close together. */
+function lifeOf(listener: Listener, admin: Admin, state: { ready: boolean }, closeRest: () => Promise<void>): App {
+  const close = async (graceMs: number): Promise<void> => {
+    state.ready = false;
+    await listener.close(graceMs);
+    await admin.close();
+    await closeRest();
+  };
+  return {
+    async listen() {
+      try {
+        const { url: adminUrl } = await admin.listen();
+        const { url } = await listener.listen();
+        state.ready = true;
+        return { url, adminUrl };
+      } catch (error) {
+        // One port open and the other not would keep a process alive that serves nobody.
+        await close(0);
+        throw error;
+      }
+    },
+    close,
+  };
+}
+
+/** Router, translations and what they may do, put into the sentence. */
+function createDecide(config: Config, catalogue: Catalogue, upstreams: Upstreams): Decide {
+  return createProxy({
     route: createRouter({
       resources: catalogue.resources,
       natives: catalogue.natives,
@@ -84,47 +137,6 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     audience: { from: config.listen.publicUrl, to: config.upstream.v2.audience },
     tools: createTools(config, upstreams),
   });
-  const listener = createListener({
-    ...config.listen,
-    limits: config.limits,
-    decide,
-    upstreams: Object.fromEntries(upstreams.streams),
-    observe,
-    newRequestId: () => randomUUID(),
-    now: () => performance.now(),
-    log: (message, cause) => log.error(message, cause),
-  });
-  state.inFlight = listener.inFlight;
-  const admin = createAdmin({
-    host: config.admin.host,
-    port: config.admin.port,
-    ...(config.admin.token === undefined ? {} : { token: config.admin.token }),
-    metrics,
-    ready: () => state.ready,
-    views: new Map([["unknown-fields", () => unknownFields.view()]]),
-    log: (message, cause) => log.error(message, cause),
-  });
-  const close = async (graceMs: number): Promise<void> => {
-    state.ready = false;
-    await listener.close(graceMs);
-    await Promise.all([admin.close(), ...upstreams.pools.map((pool) => pool.close())]);
-    await log.flush(LOG_FLUSH_MS);
-  };
-  return {
-    async listen() {
-      try {
-        const { url: adminUrl } = await admin.listen();
-        const { url } = await listener.listen();
-        state.ready = true;
-        return { url, adminUrl };
-      } catch (error) {
-        // One port open and the other not would keep a process alive that serves nobody.
-        await close(0);
-        throw error;
-      }
-    },
-    close,
-  };
 }
 
 interface Upstreams {

@@ -130,7 +130,7 @@ function unknownResources(settings: Settings, known: readonly string[]): readonl
     .filter((name) => !known.includes(name))
     .map((name) => ({
       path: `lists.require.${name}`,
-      what: "there is no such resource",
+      what: `there is no resource ${JSON.stringify(name)}`,
       remedy: didYouMean(nearest(name, known)),
     }));
 }

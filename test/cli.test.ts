@@ -144,7 +144,7 @@ describe("a configuration that is wrong", () => {
     {
       name: "a resource that the catalogue does not have",
       argv: [...URL_FLAG, "--lists-require", "grupo=cover"],
-      says: ["--lists-require", "there is no such resource", "did you mean group?"],
+      says: ["--lists-require", "there is no resource", "did you mean group?"],
     },
     {
       name: "a version without a catalogue",

@@ -184,7 +184,7 @@ describe("values", () => {
 
   test("a resource that does not exist is refused with the nearest that does", () => {
     const found = faults({ yaml: "lists:\n  require:\n    gruop: cover", resources: ["group", "role"] });
-    expect(found).toEqual(["c.yaml:3:12 lists.require.gruop: there is no such resource; did you mean group?"]);
+    expect(found).toEqual(['c.yaml:3:12 lists.require.gruop: there is no resource "gruop"; did you mean group?']);
   });
 
   test("networks and prefixes are lists, in the file or with commas", () => {
