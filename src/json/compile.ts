@@ -34,6 +34,8 @@ interface CompiledMap {
 
 export interface CompiledEnum {
   readonly kind: "enum";
+  /** Position among the enum plans of one rewriter. */
+  readonly index: number;
   /** By string; what is found is the JSON token to write. */
   readonly names: KeyTable<Uint8Array>;
   readonly numbers: ReadonlyMap<number, Uint8Array>;
@@ -77,10 +79,12 @@ export interface Compiler {
   readonly known: Map<ValuePlan, Compiled>;
   /** Object plans so far; each has its own working state while rewriting. */
   objects: number;
+  /** Enum plans so far, the same way. */
+  enums: number;
 }
 
 export function createCompiler(): Compiler {
-  return { known: new Map(), objects: 0 };
+  return { known: new Map(), objects: 0, enums: 0 };
 }
 
 /** Compiles `plan`, each plan once, so that plans may contain themselves. */
@@ -114,7 +118,7 @@ function compileEnum(compiler: Compiler, plan: EnumPlan): CompiledEnum {
   const token = (name: string): Uint8Array => Buffer.from(encodeString(name));
   const names = new Map([...plan.names].map(([from, to]) => [from, token(to)]));
   const numbers = new Map([...(plan.numbers ?? [])].map(([from, to]) => [from, token(to)]));
-  const made: CompiledEnum = { kind: "enum", names: keyTable(names), numbers };
+  const made: CompiledEnum = { kind: "enum", index: compiler.enums++, names: keyTable(names), numbers };
   compiler.known.set(plan, made);
   return made;
 }

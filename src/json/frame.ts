@@ -1,6 +1,6 @@
 /** What must be remembered while one object, or all objects of one plan, are rewritten? */
 import { isAscii } from "node:buffer";
-import { type CompiledObject, type Rule, ruleFor } from "./compile.ts";
+import { type CompiledObject, type Compiler, type Rule, ruleFor } from "./compile.ts";
 import { findKey } from "./keys.ts";
 import { createOutput, type Output } from "./output.ts";
 import { type Reports, reportOf } from "./reports.ts";
@@ -58,6 +58,15 @@ interface PlanState {
   objects: number;
 }
 
+/** The value of an enum that was met last, where it stands: records of a list mostly agree on it. */
+export interface LastEnum {
+  start: number;
+  /** 0 while there is none. */
+  length: number;
+  /** What is written for it; undefined when it stays as it is. */
+  token: Uint8Array | undefined;
+}
+
 /** Everything that one call changes. */
 export interface Work {
   readonly source: Buffer;
@@ -68,6 +77,8 @@ export interface Work {
   readonly reports: Reports;
   /** By `CompiledObject.index`. */
   readonly states: PlanState[];
+  /** By `CompiledEnum.index`. */
+  readonly enums: LastEnum[];
   /** The string token of the key member of the record that is being read; `keyEnd` is 0 before it is met. */
   keyStart: number;
   keyEnd: number;
@@ -77,8 +88,12 @@ export interface Work {
 const MOST_NAMES = 5000;
 const NOTHING = ruleFor("", "", {});
 
-/** Fresh working state for a text of `size` bytes and `objects` object plans. */
-export function createWork(loaded: Loaded, size: number, objects: number): Work {
+/** Fresh working state for a text of `size` bytes and the plans of one rewriter. */
+export function createWork(
+  loaded: Loaded,
+  size: number,
+  { objects, enums }: Pick<Compiler, "objects" | "enums">,
+): Work {
   const states = Array.from({ length: objects }, (): PlanState => {
     const head = knownName(0, 0, 0, 0, NOTHING, undefined);
     return { head, names: new Map(), frames: [], level: 0, objects: 0 };
@@ -92,6 +107,7 @@ export function createWork(loaded: Loaded, size: number, objects: number): Work 
     output: createOutput(loaded, size),
     reports: new Map(),
     states,
+    enums: Array.from({ length: enums }, () => ({ start: 0, length: 0, token: undefined })),
     keyStart: 0,
     keyEnd: 0,
   };
@@ -118,10 +134,15 @@ export function openFrame(state: PlanState, slots: number): Frame {
 
 /** True when what stands at `gap` is the name that came next the last time, byte for byte up to its colon. */
 export function repeats(text: DataView, { start, length }: Known, gap: number): boolean {
+  return sameText(text, start, gap, length);
+}
+
+/** True when the `length` bytes at `a` and at `b` are equal; both have at least four bytes of the text up to their end. */
+export function sameText(text: DataView, a: number, b: number, length: number): boolean {
   // By words, the last of which may overlap the one before it, or begin a byte early: then more is compared than needed.
   const last = length - 4;
-  for (let i = 0; i < last; i += 4) if (text.getInt32(start + i, true) !== text.getInt32(gap + i, true)) return false;
-  return text.getInt32(start + last, true) === text.getInt32(gap + last, true);
+  for (let i = 0; i < last; i += 4) if (text.getInt32(a + i, true) !== text.getInt32(b + i, true)) return false;
+  return text.getInt32(a + last, true) === text.getInt32(b + last, true);
 }
 
 /** Reads the name at `at`, behind `gap`, and remembers it as what comes behind `before`. */

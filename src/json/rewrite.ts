@@ -33,7 +33,7 @@ export function createValueRewriter(plan: ValuePlan, options: ScanOptions = {}):
   const compiled = compileValue(compiler, plan);
   const loadAnd = createLoader();
   const rewrite = (text: Uint8Array, loaded: Loaded): ValueResult => {
-    const work = createWork(loaded, text.length, compiler.objects);
+    const work = createWork(loaded, text.length, compiler);
     const bytes = rewriteWhole(work, compiled, text, depthOf(options));
     refuseSurrogates(text, options);
     return { bytes, reports: listReports(work.reports) };
@@ -56,7 +56,7 @@ export function createPageRewriter(plan: PagePlan): (text: Uint8Array) => PageRe
   const compiled = compileObject(compiler, plan.record === "copy" ? UNTOUCHED : plan.record, plan.key);
   const loadAnd = createLoader();
   const rewrite = (text: Uint8Array, loaded: Loaded): PageResult => {
-    const work = createWork(loaded, text.length, compiler.objects);
+    const work = createWork(loaded, text.length, compiler);
     const page = readPage(work, plan, compiled, text);
     refuseSurrogates(text, plan);
     return { ...page, reports: listReports(work.reports) };

@@ -1,7 +1,17 @@
 /** How is one value rewritten by its compiled plan? Each function takes where a token begins and returns where it ends. */
 import type { Compiled, CompiledEnum, CompiledInsert, CompiledObject, Rule } from "./compile.ts";
 import { fail } from "./error.ts";
-import { type Frame, type Known, openFrame, readName, repeats, stateOf, type Work } from "./frame.ts";
+import {
+  type Frame,
+  type Known,
+  type LastEnum,
+  openFrame,
+  readName,
+  repeats,
+  sameText,
+  stateOf,
+  type Work,
+} from "./frame.ts";
 import { findKey, sameBytes } from "./keys.ts";
 import { cut, exchange, put, replace } from "./output.ts";
 import type { Finish } from "./plan.ts";
@@ -77,6 +87,12 @@ function walkMap(
 
 function walkEnum(work: Work, plan: CompiledEnum, start: number, depth: number, rule: Rule | undefined): number {
   const { source, text } = work;
+  const last = work.enums[plan.index] as LastEnum;
+  if (last.length >= 4 && sameText(text, last.start, start, last.length)) {
+    const end = start + last.length;
+    if (last.token !== undefined) replace(work.output, start, end, last.token);
+    return end;
+  }
   const byte = text.getUint8(start);
   const quoted = byte === 0x22;
   if (!quoted && byte !== 0x2d && !(byte >= 0x30 && byte <= 0x39)) return otherKind(work, start, depth, rule);
@@ -86,8 +102,15 @@ function walkEnum(work: Work, plan: CompiledEnum, start: number, depth: number, 
   if (token === undefined) {
     const value = quoted ? decodeString(source, start, end) : digits;
     reportOf(work.reports, "enum", rule?.label ?? "", rule?.name ?? "", value).count++;
-  } else if (token.length !== end - start || !sameBytes(source, start, token, 0, token.length)) {
-    replace(work.output, start, end, token);
+    return end;
+  }
+  const stays = token.length === end - start && sameBytes(source, start, token, 0, token.length);
+  if (!stays) replace(work.output, start, end, token);
+  // Only whole strings: a number might go on where this one ended.
+  if (quoted) {
+    last.start = start;
+    last.length = end - start;
+    last.token = stays ? undefined : token;
   }
   return end;
 }
