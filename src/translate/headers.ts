@@ -1,5 +1,5 @@
 /** Which header fields go along with a translated call, and which come back with its answer? (Design: HTTP on translated routes.) */
-import type { ApiResponse, HeaderList } from "../model/message.ts";
+import { type ApiResponse, type HeaderList, withoutHeaders } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 
 /** Not sent to v2: they speak of the v1 body or representation, which v2 does not see, or would change the method. */
@@ -28,7 +28,7 @@ const NOT_SENT: ReadonlySet<string> = new Set([
 /** Conditions that a write must not lose. */
 const WRITE_CONDITIONS: readonly string[] = ["if-match", "if-unmodified-since"];
 
-/** Not given back: they describe v2's bytes, not the rewritten ones. */
+/** Not given back: they describe v2's bytes, not the rewritten ones, or are written anew. */
 const NOT_GIVEN_BACK: ReadonlySet<string> = new Set([
   "accept-ranges",
   "connection",
@@ -38,6 +38,7 @@ const NOT_GIVEN_BACK: ReadonlySet<string> = new Set([
   "content-location",
   "content-md5",
   "content-range",
+  "content-type",
   "digest",
   "etag",
   "keep-alive",
@@ -51,14 +52,14 @@ const JSON_TYPE: readonly [string, string] = ["content-type", "application/json"
 
 /** Fields for a read of v2. Conditions and ranges are ignored: a rewritten answer has other bytes. */
 export function readHeaders(client: HeaderList): HeaderList {
-  return [...client.filter(([name]) => !NOT_SENT.has(name)), ["accept", "application/json"]];
+  return [...withoutHeaders(client, NOT_SENT), ["accept", "application/json"]];
 }
 
 /**
- * Fields for a write to v2. `calls`: how many calls the request takes; a condition is only good for one.
+ * Fields for a write to v2 that has no body. `calls`: how many calls the request takes; a condition is only good for one.
  * Throws `Problem` CONDITION_UNSUPPORTED.
  */
-export function writeHeaders(client: HeaderList, calls: "one" | "several"): HeaderList {
+export function bodilessHeaders(client: HeaderList, calls: "one" | "several"): HeaderList {
   const conditions = client.filter(([name]) => WRITE_CONDITIONS.includes(name));
   if (conditions.length > 0 && calls === "several") {
     throw new Problem(
@@ -66,11 +67,15 @@ export function writeHeaders(client: HeaderList, calls: "one" | "several"): Head
       `${conditions[0]?.[0]} cannot be kept: this request takes several calls to v2`,
     );
   }
-  return [...readHeaders(client), ...conditions, JSON_TYPE];
+  return [...readHeaders(client), ...conditions];
+}
+
+/** The same for a write with a JSON body. */
+export function writeHeaders(client: HeaderList, calls: "one" | "several"): HeaderList {
+  return [...bodilessHeaders(client, calls), JSON_TYPE];
 }
 
 /** A rewritten answer: v2's own fields less those that describe its bytes. */
 export function answerWith(from: ApiResponse, status: number, body: Uint8Array, extra: HeaderList = []): ApiResponse {
-  const kept = from.headers.filter(([name]) => !NOT_GIVEN_BACK.has(name) && name !== "content-type");
-  return { status, headers: [...kept, JSON_TYPE, ...extra], body };
+  return { status, headers: [...withoutHeaders(from.headers, NOT_GIVEN_BACK), JSON_TYPE, ...extra], body };
 }

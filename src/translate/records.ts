@@ -5,7 +5,7 @@ import { Problem } from "../model/problem.ts";
 import type { Operation } from "../model/resource.ts";
 import { bodyText, createBodyNotes, readBody } from "./body.ts";
 import { errorAnswer } from "./error.ts";
-import { answerWith, readHeaders, writeHeaders } from "./headers.ts";
+import { answerWith, bodilessHeaders, readHeaders, writeHeaders } from "./headers.ts";
 import { noteBody } from "./note.ts";
 import type { Parts } from "./parts.ts";
 import { createShow } from "./show.ts";
@@ -53,7 +53,7 @@ export function createDelete(parts: Parts): Translation {
     const response = await tools.send({
       method: "DELETE",
       target: v2PathOf(request.match, parts.options.version),
-      headers: writeHeaders(request.headers, "one").filter(([name]) => name !== "content-type"),
+      headers: bodilessHeaders(request.headers, "one"),
     });
     if (!isSuccess(response)) return errorAnswer(response, parts.names);
     return answerWith(response, 200, Buffer.from("{}"));

@@ -1,6 +1,6 @@
 /** How does one call reach an upstream, and what comes back? */
 import type { Dispatcher } from "undici";
-import type { ApiRequest, ApiResponse, Send } from "../model/message.ts";
+import { type ApiRequest, type ApiResponse, type Send, withoutHeaders } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
 import { decode } from "./decode.ts";
@@ -20,6 +20,8 @@ interface RawAnswer {
   readonly body: Uint8Array;
 }
 
+/** What is no longer true once a body is decoded. */
+const OF_ENCODED_BYTES: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);
 const NO_BYTES = new Uint8Array(0);
 
 /**
@@ -42,9 +44,7 @@ export function createSend(pool: Pool, limits: SendLimits): Send {
 async function decoded(answer: RawAnswer, encoding: string, facts: CallFacts, limit: number): Promise<ApiResponse> {
   try {
     const body = await decode(encoding, answer.body, limit);
-    const headers = toHeaderList(answer.headers).filter(
-      ([name]) => name !== "content-encoding" && name !== "content-length",
-    );
+    const headers = withoutHeaders(toHeaderList(answer.headers), OF_ENCODED_BYTES);
     return { status: answer.status, headers, body };
   } catch (error) {
     throw invalidAnswer("compressed answer", facts, error);

@@ -25,11 +25,6 @@ export function readsAll(caller: Caller): boolean {
   return caller.grants.some((grant) => grant.scope === "");
 }
 
-/** Throws 403 unless the caller may see `uid`. */
-export function needRead(caller: Caller, uid: string): void {
-  if (!mayRead(caller, uid)) throw forbidden();
-}
-
 /** Throws 403 unless the caller may write at `uid`; for a new root group (empty uid) any writer will do. */
 export function needWrite(caller: Caller, uid: string): void {
   if (!caller.grants.some((grant) => grant.write && (uid === "" || isWithin(uid, grant.scope)))) throw forbidden();
