@@ -1,12 +1,12 @@
 /** How does a v2 error read in v1's words? (Design: errors; specification section 7.) */
 import { JsonError } from "../json/error.ts";
-import type { MemberPlan, ObjectPlan } from "../json/plan.ts";
 import { rewriteValue } from "../json/rewrite.ts";
 import { isJsonObject, type Json } from "../model/json.ts";
 import { type ApiResponse, header } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Resource, Row } from "../model/resource.ts";
 import { RpcCode } from "../model/status.ts";
+import { errorPlan } from "./error-words.ts";
 import { answerWith } from "./headers.ts";
 import { camelCase, snakeCase } from "./names.ts";
 
@@ -21,7 +21,7 @@ export function fieldNames(resource: Resource): FieldNames {
   });
   for (const { answer } of shapes) addNames(answer.rows, "", "", names);
   // Bodies last: an error is about what was sent, so their names win.
-  for (const shape of shapes) if ("body" in shape) addNames(shape.body.rows, "", "", names);
+  for (const shape of shapes) if ("body" in shape) addNames(shape.body?.rows ?? [], "", "", names);
   return names;
 }
 
@@ -58,8 +58,14 @@ const HTTP_TO_RPC: ReadonlyMap<number, number> = new Map<number, number>([
   [401, RpcCode.UNAUTHENTICATED],
   [403, RpcCode.PERMISSION_DENIED],
   [404, RpcCode.NOT_FOUND],
+  [405, RpcCode.UNIMPLEMENTED],
+  [408, RpcCode.DEADLINE_EXCEEDED],
   [409, RpcCode.ABORTED],
+  [413, RpcCode.INVALID_ARGUMENT],
+  [414, RpcCode.INVALID_ARGUMENT],
+  [415, RpcCode.UNIMPLEMENTED],
   [429, RpcCode.RESOURCE_EXHAUSTED],
+  [499, RpcCode.CANCELLED],
   [501, RpcCode.UNIMPLEMENTED],
   [502, RpcCode.UNAVAILABLE],
   [503, RpcCode.UNAVAILABLE],
@@ -73,11 +79,16 @@ export function readError(response: ApiResponse): { code: number; details: reado
   if (type !== undefined && !/json/i.test(type)) return undefined;
   try {
     const value = JSON.parse(Buffer.from(response.body).toString("utf8")) as Json;
-    if (!isJsonObject(value) || typeof value["code"] !== "number") return undefined;
+    if (!isJsonObject(value) || !isRpcCode(value["code"])) return undefined;
     return { code: value["code"], details: Array.isArray(value["details"]) ? value["details"] : [] };
   } catch {
     return undefined;
   }
+}
+
+/** A front may write its HTTP status there: that is no body of the API. */
+function isRpcCode(code: Json | undefined): code is number {
+  return typeof code === "number" && Number.isInteger(code) && code >= RpcCode.OK && code <= RpcCode.UNAUTHENTICATED;
 }
 
 /** The body in v1's words; undefined when it is no error body. */
@@ -113,57 +124,4 @@ export function isTypedRefusal(
   return error.details.some(
     (detail) => isJsonObject(detail) && /google\.rpc\.(ErrorInfo|ResourceInfo)$/.test(String(detail["@type"])),
   );
-}
-
-/** Edits names only; everything else, unknown details too, stays byte for byte. */
-function errorPlan(names: FieldNames): ObjectPlan {
-  const converted = (convert: (text: string) => string): MemberPlan => ({
-    value: { kind: "convert", convert: (raw) => convertString(raw, convert) },
-  });
-  const violation: ObjectPlan = {
-    kind: "object",
-    members: new Map([["field", converted((field) => v1Field(field, names))]]),
-  };
-  const detail: ObjectPlan = {
-    kind: "object",
-    members: new Map<string, MemberPlan>([["fieldViolations", { value: { kind: "array", items: violation } }]]),
-  };
-  return {
-    kind: "object",
-    members: new Map<string, MemberPlan>([
-      ["message", converted((text) => v1Message(text, names))],
-      ["details", { value: { kind: "array", items: detail } }],
-    ]),
-  };
-}
-
-function convertString(raw: Uint8Array, convert: (text: string) => string): Uint8Array | string {
-  const text: unknown = JSON.parse(Buffer.from(raw).toString("utf8"));
-  if (typeof text !== "string") return raw;
-  const converted = convert(text);
-  return converted === text ? raw : JSON.stringify(converted);
-}
-
-/** No row lies deeper; a longer path is only looked at so far. */
-const DEEPEST = 16;
-
-/** `role_uid` → `role`; the longest known prefix of a nested path is renamed, the rest and every `[index]` kept. */
-function v1Field(field: string, names: FieldNames): string {
-  const parts = field.split(".");
-  const plain = parts.slice(0, DEEPEST).map((part) => part.replace(/\[.*$/, ""));
-  for (let end = plain.length; end > 0; end -= 1) {
-    const v1 = names.get(plain.slice(0, end).join("."));
-    if (v1 === undefined) continue;
-    const renamed = v1.split(".").map((name, index) => `${name}${parts[index]?.slice(plain[index]?.length)}`);
-    return [...renamed, ...parts.slice(end)].join(".");
-  }
-  return field;
-}
-
-/** Only the `Invalid argument: NAME:` prefix holds a name; free text is left alone. */
-function v1Message(message: string, names: FieldNames): string {
-  const match = /^(Invalid argument: )([A-Za-z0-9_.[\]]+)(:)/.exec(message);
-  if (match === null) return message;
-  const [whole, prefix = "", name = "", colon = ""] = match;
-  return `${prefix}${v1Field(name, names)}${colon}${message.slice(whole.length)}`;
 }

@@ -45,6 +45,7 @@ const THINGS = thing({
   ],
 });
 const NAMES = fieldNames(THINGS);
+const BAD = '{"@type":"type.googleapis.com/google.rpc.BadRequest"';
 
 function response(
   status: number,
@@ -75,6 +76,9 @@ describe("a field of a violation gets its v1 name", () => {
     ["people[3]", "users[3]"],
     ["people.username", "users.userName"],
     ["applications[key].bulk", "apps[key].size"],
+    ["applications[a.b].bulk", "apps[a.b].size"],
+    [`applications[${"k".repeat(900)}].bulk`, `apps[${"k".repeat(900)}].size`],
+    [`applications[${"k".repeat(1000)}].bulk`, `applications[${"k".repeat(1000)}].bulk`],
     ["nonsense", "nonsense"],
     ["nonsense.roleUid", "nonsense.roleUid"],
     ["", ""],
@@ -94,7 +98,7 @@ describe("a field of a violation gets its v1 name", () => {
 
   test("also when two details name fields", () => {
     const text = (field: string) =>
-      `{"code":3,"message":"m","details":[{"fieldViolations":[{"field":"${field}"},{"field":"${field}"}]},{"fieldViolations":[{"field":"${field}"}]}]}`;
+      `{"code":3,"message":"m","details":[${BAD},"fieldViolations":[{"field":"${field}"},{"field":"${field}"}]},${BAD},"fieldViolations":[{"field":"${field}"}]}]}`;
     expect(shown(400, text("role_uid"))).toBe(text("role"));
   });
 });
@@ -104,6 +108,8 @@ describe("of the message only the prefix is a name", () => {
     ["Invalid argument: role_uid: role_uid must be set", "Invalid argument: role: role_uid must be set"],
     ["Invalid argument: matchClaim.loginName: no", "Invalid argument: claimMatch.userName: no"],
     ["Invalid argument: people[0].username: no", "Invalid argument: users[0].userName: no"],
+    ["Invalid argument: applications[a-b: c].bulk: no", "Invalid argument: apps[a-b: c].size: no"],
+    ['Invalid argument: applications["x.y"].bulk: no', 'Invalid argument: apps["x.y"].size: no'],
     ["Invalid argument: name: roleUid: x", "Invalid argument: name: roleUid: x"],
     ["Invalid argument: role_uid", "Invalid argument: role_uid"],
     ["Precondition failed: roleUid: x", "Precondition failed: roleUid: x"],
@@ -114,6 +120,39 @@ describe("of the message only the prefix is a name", () => {
     const text = (message: string) => JSON.stringify({ code: 3, message, details: [] });
     expect(shown(400, text(v2))).toBe(text(v1));
   });
+});
+
+describe("the type of a detail", () => {
+  const text = (type: string) =>
+    `{"code":9,"message":"m","details":[{"missing":[{"id":"uid","label":"roleUid"}],"@type":"${type}","n":1.0}]}`;
+
+  test.each([
+    [
+      "x.example/acme.platform.iam.v2beta1.TermsNotAcceptedDetail",
+      "x.example/acme.platform.iam.TermsNotAcceptedDetail",
+    ],
+    ["x.example/acme.platform.iam.v2.TermsNotAcceptedDetail", "x.example/acme.platform.iam.TermsNotAcceptedDetail"],
+    ["x/a.v2.b.v2alpha7.TermsNotAcceptedDetail", "x/a.v2.b.TermsNotAcceptedDetail"],
+  ])("that names the version is the one v1 clients look for: %s", (v2, v1) => {
+    expect(shown(400, text(v2))).toBe(text(v1));
+  });
+
+  test.each([
+    "x.example/acme.platform.iam.TermsNotAcceptedDetail",
+    "x.example/acme.platform.iam.v1.TermsNotAcceptedDetail",
+    "x.example/acme.platform.iam.v2beta1.OtherDetail",
+    "x.example/acme.platform.iam.v2beta1.MyTermsNotAcceptedDetail",
+    "x.example/acme.platform.iam.v2beta1.TermsNotAcceptedDetail.More",
+  ])("is left alone otherwise: %s", (type) => expect(shown(400, text(type))).toBe(text(type)));
+});
+
+test.each([
+  '{"@type":"x/acme.Unknown","fieldViolations":[{"field":"roleUid"}]}',
+  '{"fieldViolations":[{"field":"roleUid"}]}',
+  '{"@type":7,"fieldViolations":[{"field":"roleUid"}]}',
+])("a detail that is not known to hold names is left alone: %s", (detail) => {
+  const text = `{"code":3,"message":"m","details":[${detail}]}`;
+  expect(shown(400, text)).toBe(text);
 });
 
 test("everything else stays byte for byte: unknown details, odd members, numbers, escapes, order", () => {
@@ -154,6 +193,9 @@ describe("an error without a body of the API keeps its status and gets one", () 
     ["an empty object", 500, "{}", 2],
     ["a text", 400, '"bad"', 3],
     ["an array", 400, "[]", 3],
+    ["a front's own status for a code", 403, '{"code":403,"message":"no"}', 7],
+    ["a code between two", 400, '{"code":3.5,"message":"no"}', 3],
+    ["a code below all", 400, '{"code":-1,"message":"no"}', 3],
     ["a code that is no number", 400, '{"code":"3","message":"m"}', 3],
     ["half a body", 404, '{"code":5,"message":"m"', 5],
     ["two bodies", 404, '{"code":5} {"code":5}', 5],
@@ -166,6 +208,11 @@ describe("an error without a body of the API keeps its status and gets one", () 
     ["what is forbidden", 403, "", 7],
     ["what comes too often", 429, "", 8],
     ["what is not there", 501, "", 12],
+    ["what the client gave up", 499, "", 1],
+    ["a method of nobody", 405, "", 12],
+    ["what came too slowly", 408, "", 4],
+    ["what is too long", 413, "", 3],
+    ["what is of the wrong type", 415, "", 12],
     ["what took too long", 504, "", 4],
   ])("%s", (_, status, text, code) => {
     const answer = errorAnswer(response(status, text, []), NAMES);
@@ -201,6 +248,22 @@ test("details that are no array are left alone", () => {
 
 test.each([100, 200, 204, 302, 304])("what is no error is never shown as one: %i", (status) => {
   expect(() => errorAnswer(response(status, '{"code":3}'), NAMES)).toThrow(Problem);
+});
+
+test("a name that v1 nests, or has one level higher, keeps its indexes where they belong", () => {
+  const names = new Map([
+    ["company", "profile.company.name"],
+    ["requests.role_binding.role_uid", "items.role"],
+  ]);
+  const field = (path: string) =>
+    Buffer.from(
+      errorAnswer(
+        response(400, `{"code":3,"message":"","details":[${BAD},"fieldViolations":[{"field":"${path}"}]}]}`),
+        names,
+      ).body,
+    ).toString();
+  expect(field("company")).toContain('"field":"profile.company.name"');
+  expect(field("requests[3].role_binding.role_uid")).toContain('"field":"items[3].role"');
 });
 
 test("names of bodies win over names of answers, in whatever order the operations stand", () => {
