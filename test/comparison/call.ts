@@ -21,6 +21,13 @@ export interface Known {
   readonly identityOfCompany: () => string;
   /** The id of the built-in role of this name: `viewer`, `editor`, `owner`. */
   readonly role: (name: string) => string;
+  /** A repo of its own with tags and a readme, and one that is synced from the catalogue. Empty without an organisation. */
+  readonly repo: string;
+  readonly syncedRepo: string;
+  /** An advisory with events. Empty without an organisation. */
+  readonly advisory: string;
+  /** The claims of an identity of the organisation. */
+  readonly claims: { readonly issuer: string; readonly subject: string };
 }
 
 /** What one side has answered so far, and what is known of its seed. Every side sees its own answers only. */
@@ -43,9 +50,9 @@ export interface Expectation {
   /** How many records the list holds. */
   readonly items?: number | "some" | "over 200";
   /** Members that the answer's body has, nested objects in part; an empty object stands for an empty one. */
-  readonly shows?: JsonObject | ((seed: { readonly known: Known }) => JsonObject);
+  readonly shows?: Given<JsonObject>;
   /** Members of every record of the list. */
-  readonly every?: JsonObject | ((seed: { readonly known: Known }) => JsonObject);
+  readonly every?: Given<JsonObject>;
   /** The rpc code of an error. */
   readonly code?: number;
   /** A field that an error's BadRequest names. */
@@ -107,9 +114,19 @@ export function many(name: string, count: number, make: (index: number) => Call 
   return { name, each: Array.from({ length: count }, (_, index) => make(index)).flat() };
 }
 
+/** The calls of a scenario, one after another. */
+export function callsOf(scenario: Scenario): readonly Call[] {
+  return scenario.calls.flatMap((step) => ("each" in step ? step.each : [step]));
+}
+
 /** A path of which one part is known only when the call is made. */
 export function at(prefix: string, part: (seen: Seen) => string, suffix = ""): (seen: Seen) => string {
   return (seen) => `${prefix}${part(seen)}${suffix}`;
+}
+
+/** A record without some of its members. */
+export function without(record: JsonObject, ...names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }
 
 /** The id that the call named `call` answered. */

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import type { ApiResponse } from "../../src/model/message.ts";
 import { at, type Call, get, idOf, post, put } from "./call.ts";
 import { differences } from "./compare.ts";
-import { directly, knownOf, type StartFront, startPair } from "./harness.ts";
+import { directly, type StartFront, startPair } from "./harness.ts";
 import { exchange, type Outgoing } from "./http.ts";
 import { disappointments } from "./run.ts";
 
@@ -126,12 +126,11 @@ describe("what native v1 owes a call", () => {
   test("every expectation can be disappointed", async () => {
     const pair = await startPair(directly);
     try {
-      const known = knownOf(pair.native.sandbox);
       const list = get("root", (seen) => `/iam/v1/groups?id=${seen.known.root}`, 200);
       const bad = post("bad", below, { name: "NO" }, 400);
       const answers = { list: await pair.native.ask(list), bad: await pair.native.ask(bad) };
       const told = (call: Call, extra: Partial<Call>) =>
-        disappointments({ ...call, ...extra }, call === list ? answers.list : answers.bad, known);
+        disappointments({ ...call, ...extra }, call === list ? answers.list : answers.bad, pair.native.seen);
       expect(told(list, { items: 1, every: ({ known: { root } }) => ({ id: root }), shows: {} }).length).toBe(1);
       expect(told(list, { items: 1, every: { verified: true } })).toEqual([]);
       expect(told(list, { status: 201 })).toHaveLength(1);

@@ -1,7 +1,7 @@
 /** How are two platforms kept that differ only in who translates: native v1 of one, v1 through carryover of the other? */
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
-import type { ApiResponse } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import type { Call, Caller, Given, Known, Seen } from "./call.ts";
@@ -20,9 +20,13 @@ export type StartFront = (upstream: { readonly v2Url: string }) => Promise<Front
 /** No carryover at all: the calls reach the second sandbox's own v1. Both sides must then be equal whatever is called. */
 export const directly: StartFront = async ({ v2Url }) => ({ url: v2Url, close: async () => {} });
 
+/** Brings a request to one of the two: over a connection, or in memory. */
+export type Carry = (request: ApiRequest) => Promise<ApiResponse>;
+
 /** One of the two, with what it has answered so far. */
 export interface Side {
   readonly sandbox: Sandbox;
+  readonly seen: Seen;
   ask(call: Call): Promise<ApiResponse>;
 }
 
@@ -37,6 +41,16 @@ export interface Pair {
 const START = Date.parse("2026-03-01T08:00:00.000Z");
 const SECOND = 1000;
 
+/** What both platforms are made of: the seed, and a clock that shows the second after the scenario's start given by `elapsed`. */
+export function sandboxOptions(elapsed: () => number): SandboxOptions {
+  return { seed: "comparison", clock: () => new Date(START + elapsed() * SECOND) };
+}
+
+function overHttp(url: string): Carry {
+  return ({ method, target, headers, body }) =>
+    exchange({ method, url, target, headers: Object.fromEntries(headers), body });
+}
+
 /**
  * Two sandboxes with one seed and one clock, the second behind `start`. The clock stands still while a call is made on both
  * sides and moves a second on before the next, so that a time that was written in vain is a difference of the stores.
@@ -47,19 +61,19 @@ export async function startPair(
   both: SandboxOptions = {},
   second: SandboxOptions = {},
 ): Promise<Pair> {
-  let now = START;
-  const shared: SandboxOptions = { seed: "comparison", clock: () => new Date(now), ...both };
+  let elapsed = 0;
+  const shared: SandboxOptions = { ...sandboxOptions(() => elapsed), ...both };
   const [first, other] = [createSandbox(shared), createSandbox({ ...shared, ...second })];
   const [{ url }, { url: v2Url }] = [await first.listen(), await other.listen()];
   const front = await start({ v2Url });
   let asked = 0;
   const tick = () => {
-    now = START + Math.floor(asked / 2) * SECOND;
+    elapsed = Math.floor(asked / 2);
     asked += 1;
   };
   return {
-    native: createSide(first, url, tick),
-    carried: createSide(other, front.url, tick),
+    native: createSide(first, overHttp(url), tick),
+    carried: createSide(other, overHttp(front.url), tick),
     storeDifferences: () => snapshotDifferences(first, other),
     async close() {
       await front.close();
@@ -68,7 +82,8 @@ export async function startPair(
   };
 }
 
-function createSide(sandbox: Sandbox, url: string, tick: () => void): Side {
+/** `sandbox`, asked by way of `carry`; `tick` is called before each call. */
+export function createSide(sandbox: Sandbox, carry: Carry, tick: () => void): Side {
   const answers = new Map<string, Json>();
   const seen: Seen = {
     known: knownOf(sandbox),
@@ -78,14 +93,14 @@ function createSide(sandbox: Sandbox, url: string, tick: () => void): Side {
   };
   return {
     sandbox,
+    seen,
     async ask(call) {
       tick();
-      const answer = await exchange({
+      const answer = await carry({
         method: call.method,
-        url,
         target: given(call.path, seen),
-        headers: { ...authorization(sandbox, call.as ?? "admin"), ...call.headers },
-        body: call.body === undefined ? undefined : bytes(given(call.body, seen)),
+        headers: Object.entries({ ...authorization(sandbox, call.as ?? "admin"), ...call.headers }),
+        ...(call.body === undefined ? {} : { body: bytes(given(call.body, seen)) }),
       });
       if (!answers.has(call.name)) answers.set(call.name, parsed(answer));
       return answer;
@@ -94,7 +109,7 @@ function createSide(sandbox: Sandbox, url: string, tick: () => void): Side {
 }
 
 /** The value, made with what this side has seen where the call asks for that. */
-function given<T>(value: Given<T>, seen: Seen): T {
+export function given<T>(value: Given<T>, seen: Seen): T {
   return typeof value === "function" ? (value as (seen: Seen) => T)(seen) : value;
 }
 
@@ -116,7 +131,7 @@ function bytes(body: Json | Uint8Array): Uint8Array {
 
 /** What every side knows of the seed. */
 export function knownOf(sandbox: Sandbox): Known {
-  const { rootGroup, otherRootGroup, someGroup, emptyGroup } = sandbox.wellKnown;
+  const { rootGroup, otherRootGroup, someGroup, emptyGroup, repo, syncedRepo, advisory, assumable } = sandbox.wellKnown;
   const { roles, identities } = sandbox.snapshot();
   return {
     root: rootGroup,
@@ -134,6 +149,10 @@ export function knownOf(sandbox: Sandbox): Known {
         `a role ${name}`,
       );
     },
+    repo,
+    syncedRepo,
+    advisory,
+    claims: assumable,
   };
 }
 

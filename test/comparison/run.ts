@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { isJsonObject, type Json, member } from "../../src/model/json.ts";
 import type { ApiResponse } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import type { Call, Expectation, Known, Scenario } from "./call.ts";
+import { type Call, callsOf, type Expectation, type Scenario, type Seen } from "./call.ts";
 import { differences, namedFields } from "./compare.ts";
-import { knownOf, type Pair, parsed, type StartFront, startPair } from "./harness.ts";
+import { given, type Pair, parsed, type StartFront, startPair } from "./harness.ts";
 
 /** How many differences of one call are told. */
 const SHOWN = 20;
@@ -16,23 +16,32 @@ export interface Variant {
   readonly second: SandboxOptions;
 }
 
+/** How many answers were compared, and what was found. */
+export interface Tally {
+  compared: number;
+  differences: number;
+}
+
+/** Prints, when all of a file's tests have run, how much they compared under the name of `what`. */
+export function startTally(what: string): Tally {
+  const tally: Tally = { compared: 0, differences: 0 };
+  afterAll(() => console.log(`${what}: ${tally.compared} answers compared, ${tally.differences} differences`));
+  return tally;
+}
+
 /**
  * One test a call: native v1 answers what the call expects, the other side answers the same, and after a write both stores hold
  * the same. The calls of a scenario build on each other, so the first that fails explains the rest.
  */
-export function compareScenario(start: StartFront, variant: Variant, scenario: Scenario): void {
-  const names = scenario.calls
-    .flatMap((step) => ("each" in step ? step.each : [step]))
-    .map(({ method, name }) => `${method} ${name}`);
+export function compareScenario(start: StartFront, variant: Variant, scenario: Scenario, tally?: Tally): void {
+  const names = callsOf(scenario).map(({ method, name }) => `${method} ${name}`);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`${scenario.name}: two calls are named ${twice}`);
   describe(`${scenario.name} (${variant.name})`, () => {
     let pair: Pair;
-    let known: Known;
     beforeAll(async () => {
       const { size = 0, organisation = true } = scenario;
       pair = await startPair(start, { size, organisation }, variant.second);
-      known = knownOf(pair.native.sandbox);
     });
     afterAll(() => pair.close());
     for (const step of scenario.calls) {
@@ -40,7 +49,7 @@ export function compareScenario(start: StartFront, variant: Variant, scenario: S
       test(calls.length === 1
         ? `${calls[0]?.method} ${step.name}`
         : `${calls.length} calls: ${step.name}`, async () => {
-        for (const call of calls) await compareCall(pair, known, call);
+        for (const call of calls) await compareCall(pair, call, tally);
       }, 60_000);
     }
     test("reading wrote nothing: the stores at the end", () =>
@@ -48,18 +57,23 @@ export function compareScenario(start: StartFront, variant: Variant, scenario: S
   });
 }
 
-async function compareCall(pair: Pair, known: Known, call: Call): Promise<void> {
+async function compareCall(pair: Pair, call: Call, tally: Tally | undefined): Promise<void> {
   const native = await pair.native.ask(call);
   const carried = await pair.carried.ask(call);
-  expect(disappointments(call, native, known), `${call.name}: native v1 against the references`).toEqual([]);
   const found = differences(native, carried, { ordered: call.ordered ?? false });
+  const stored = call.method === "GET" ? [] : pair.storeDifferences();
+  if (tally !== undefined) {
+    tally.compared += 1;
+    tally.differences += found.length + stored.length;
+  }
+  const disappointed = disappointments(call, native, pair.native.seen);
+  expect(disappointed, `${call.name}: native v1 against the references`).toEqual([]);
   expect(found.slice(0, SHOWN), `${call.name}: native, carried`).toEqual([]);
-  if (call.method === "GET") return;
-  expect(pair.storeDifferences().slice(0, SHOWN), `${call.name}: the stores afterwards`).toEqual([]);
+  expect(stored.slice(0, SHOWN), `${call.name}: the stores afterwards`).toEqual([]);
 }
 
 /** Where native v1 does not do what the call was written to show. */
-export function disappointments(call: Call, answer: ApiResponse, known: Known): string[] {
+export function disappointments(call: Call, answer: ApiResponse, seen: Seen): string[] {
   const body = parsed(answer);
   const found: string[] = [];
   if (answer.status !== call.status)
@@ -69,19 +83,18 @@ export function disappointments(call: Call, answer: ApiResponse, known: Known): 
   if (call.field !== undefined && !namedFields(body).includes(call.field)) {
     found.push(`names ${namedFields(body).join(", ")}, not ${call.field}`);
   }
-  return [...found, ...contentDisappointments(call, body, known)];
+  return [...found, ...contentDisappointments(call, body, seen)];
 }
 
-function contentDisappointments(call: Expectation, body: Json, known: Known): string[] {
+function contentDisappointments(call: Expectation, body: Json, seen: Seen): string[] {
   const found: string[] = [];
   const list = member(body, "items");
   const items = Array.isArray(list) ? list : [];
   if (call.items !== undefined && !(Array.isArray(list) && holds(items.length, call.items))) {
     found.push(`${Array.isArray(list) ? items.length : "no"} items, expected ${call.items}`);
   }
-  const seed = { known };
-  const every = typeof call.every === "function" ? call.every(seed) : call.every;
-  const shows = typeof call.shows === "function" ? call.shows(seed) : call.shows;
+  const every = call.every === undefined ? undefined : given(call.every, seen);
+  const shows = call.shows === undefined ? undefined : given(call.shows, seen);
   if (every !== undefined) for (const item of items) found.push(...missing("", every, item));
   if (shows !== undefined) found.push(...missing("", shows, body));
   return found;
