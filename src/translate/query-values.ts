@@ -3,7 +3,7 @@ import { Problem } from "../model/problem.ts";
 import type { EnumTable, Filter } from "../model/resource.ts";
 import { isTimestamp } from "./times.ts";
 
-interface Parameter {
+export interface Parameter {
   readonly name: string;
   readonly value: string;
 }
@@ -11,8 +11,16 @@ interface Parameter {
 const TRUE = new Set(["1", "t", "T", "true", "TRUE", "True"]);
 const FALSE = new Set(["0", "f", "F", "false", "FALSE", "False"]);
 const INT32 = /^[+-]?\d{1,10}$/;
+const INTEGER = /^[+-]?\d{1,40}$/;
+const INT64_END = 2n ** 63n;
+const LONGEST_NAME = 100;
+const MAX_PAGE = 200n;
 
-/** Splits and decodes a query as form encoding says (`+` is a space). Throws `Problem` INVALID_FILTER. */
+/**
+ * Splits and decodes a query as form encoding says (`+` is a space). Throws `Problem` INVALID_FILTER.
+ * A value is taken whole: the stock gateway of both versions makes one element of each repeat of a repeated parameter and
+ * splits nothing at commas (masks alone excepted), so `ids=a,b` asks for the one uid `a,b`, in v1 as here.
+ */
 export function parseQuery(query: string): Parameter[] {
   if (query === "") return [];
   if (query.includes(";")) throw new Problem("INVALID_FILTER", "invalid query: a semicolon must be sent as %3B");
@@ -30,8 +38,22 @@ function decode(text: string, name: string): string {
   try {
     return decodeURIComponent(text.replaceAll("+", " "));
   } catch {
-    throw new Problem("INVALID_FILTER", `invalid query: parameter ${name} is not valid percent-encoded UTF-8`);
+    throw new Problem("INVALID_FILTER", `invalid query: parameter ${shown(name)} is not valid percent-encoded UTF-8`);
   }
+}
+
+/** Names in no filter are as long as clients make them. */
+function shown(name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
+}
+
+/** `name[key]=value`, as the stock gateway reads it: `key` and `value` are two values of `name`. */
+const BRACKETS = /^(.*)\[(.*)\]$/;
+
+/** The name that a parameter means, and its values. */
+export function unfold({ name, value }: Parameter): { readonly name: string; readonly values: readonly string[] } {
+  const [, base, key] = BRACKETS.exec(name) ?? [];
+  return base === undefined || key === undefined ? { name, values: [value] } : { name: base, values: [key, value] };
 }
 
 /** A 400 that names the parameter; never its value, which may be a secret sent to the wrong place. */
@@ -81,8 +103,12 @@ export function readEnum(name: string, table: EnumTable, raw: string): string | 
   return v2;
 }
 
-/** v2 serves at most 200 a page (specification section 8) and 0 means its default, as in v1. Throws `Problem` INVALID_FILTER. */
+/**
+ * v2 serves at most 200 a page (specification section 8) and 0 means its default, as in v1, which took any 64-bit number.
+ * Throws `Problem` INVALID_FILTER.
+ */
 export function readPageSize(name: string, raw: string): string {
-  if (!/^\d{1,18}$/.test(raw)) throw invalidFilter(name, "is not a whole number");
-  return String(Math.min(Number(raw), 200));
+  const size = INTEGER.test(raw) ? BigInt(raw.replace("+", "")) : -1n;
+  if (size < 0n || size >= INT64_END) throw invalidFilter(name, "is not a whole number of records");
+  return String(size > MAX_PAGE ? MAX_PAGE : size);
 }

@@ -2,7 +2,7 @@
 import type { Filter } from "../model/resource.ts";
 import { type Hierarchy, isInHierarchy, isUid } from "../model/uid.ts";
 import { camelCase } from "./names.ts";
-import { invalidFilter, parseQuery, readBool, readEnum, readPageSize, readScalar } from "./query-values.ts";
+import { invalidFilter, parseQuery, readBool, readEnum, readPageSize, readScalar, unfold } from "./query-values.ts";
 
 /** v2's list parameter for the order of records (specification section 4). */
 const ORDER = "order_by";
@@ -47,15 +47,15 @@ export function readListQuery(query: string, filters: readonly Filter[]): ListQu
     byName.set(camelCase(filter.v1), filter);
   }
   const given = new Map<Filter, string[]>();
-  for (const { name, value } of parameters) {
+  for (const parameter of parameters) {
+    const { name, values } = unfold(parameter);
     const filter = byName.get(name);
     if (filter === undefined) {
       refuseMessage(name, filters);
+      refuseMember(name, byName);
       state.unknown.push(name);
     } else {
-      const values = given.get(filter);
-      if (values === undefined) given.set(filter, [value]);
-      else values.push(value);
+      given.set(filter, [...(given.get(filter) ?? []), ...values]);
     }
   }
   // Parents behind all others: what was sent already must not be sent twice.
@@ -69,7 +69,7 @@ export function readListQuery(query: string, filters: readonly Filter[]): ListQu
 /** The one record by v2's list, because a Get cannot apply `listOnly`; only where that list takes uids. */
 function askByList(uid: string, listOnly: string, state: QueryState, filters: readonly Filter[]): void {
   if (!filters.some((filter) => filter.use === "send" && filter.v2 === UIDS)) {
-    throw invalidFilter(listOnly, `cannot be combined with the one record ${uid}`);
+    throw invalidFilter(listOnly, "cannot be combined with a filter for one record");
   }
   // Places and other uids say of one uid at once whether it is meant.
   state.empty = ![...state.keyTests, ...state.getTests].every((test) => test(uid));
@@ -99,6 +99,14 @@ class QueryState implements ListQuery {
 function refuseMessage(name: string, filters: readonly Filter[]): void {
   if (filters.some((filter) => filter.v1.startsWith(`${name}.`))) {
     throw invalidFilter(name, "is a group of parameters; name one of its members");
+  }
+}
+
+/** `name.first=1` asks for a member of what has none: v1's gateway refused it, so it must not count as unknown. */
+function refuseMember(name: string, byName: ReadonlyMap<string, Filter>): void {
+  for (let dot = name.lastIndexOf("."); dot > 0; dot = name.lastIndexOf(".", dot - 1)) {
+    const filter = byName.get(name.slice(0, dot));
+    if (filter !== undefined) throw invalidFilter(filter.v1, "has no members");
   }
 }
 
@@ -146,7 +154,8 @@ function applyFilter(filter: Filter, values: readonly string[], state: QueryStat
 const ZEROS = { string: "", timestamp: "", bool: "false", int32: "0" } as const;
 
 function applySend(filter: Filter & { use: "send" }, raw: readonly string[], state: QueryState): void {
-  const texts = filter.kind === "string" || filter.kind === "timestamp" ? raw.filter((text) => text !== "") : raw;
+  // An empty text is no filter. An empty boolean, number or time is none that can be read, and v1 said so.
+  const texts = filter.kind === "string" ? raw.filter((text) => text !== "") : raw;
   if (texts.length === 0) return;
   const values = texts.map((text) => readScalar(filter, text));
   for (const value of values) state.params.push(`${filter.v2}=${encodeURIComponent(value)}`);

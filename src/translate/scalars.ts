@@ -4,8 +4,11 @@ import { Problem } from "../model/problem.ts";
 import type { ScalarKind } from "../model/resource.ts";
 import { isTimestamp } from "./times.ts";
 
-const DURATION = /^-?\d{1,12}(\.\d{1,9})?s$/;
-const BASE64 = /^[A-Za-z0-9+/_-]*={0,2}$/;
+const DURATION = /^[+-]?(0|[1-9]\d{0,11})?(?:\.\d{1,9})?s$/;
+/** About 10,000 years: what a duration of the platform can hold. */
+const MAX_SECONDS = 315_576_000_000;
+/** Standard or URL-safe, not a mix of both. */
+const BASE64 = /^(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)(={0,2})$/;
 const INT64_MAX = 2n ** 63n;
 
 /** Throws `Problem` INVALID_BODY naming `at` when `node` is no `kind`. `bytes` is the document of `node`. */
@@ -21,16 +24,17 @@ export function checkScalar(kind: ScalarKind, node: Node, at: string, bytes: Uin
       if (node.kind !== "string" || !isTimestamp(node.value)) throw wrong(at, "an RFC 3339 time", node);
       return;
     case "duration":
-      checkText(node, DURATION, at, "a duration such as 3600s");
+      checkText(node, isDuration, at, "a duration such as 3600s");
       return;
     case "bytes":
-      checkText(node, BASE64, at, "base64 text");
+      checkText(node, isBase64, at, "base64 text");
       return;
     case "int32":
       checkInteger(node, -(2n ** 31n), 2n ** 31n, at, bytes);
       return;
     case "uint32":
-      checkInteger(node, 0n, 2n ** 32n, at, bytes);
+      // v1's unsigned numbers are signed in v2, which can hold half of them (trap T09).
+      checkInteger(node, 0n, 2n ** 31n, at, bytes);
       return;
     case "int64":
       checkInteger(node, -INT64_MAX, INT64_MAX, at, bytes);
@@ -40,8 +44,20 @@ export function checkScalar(kind: ScalarKind, node: Node, at: string, bytes: Uin
   }
 }
 
-function checkText(node: Node, pattern: RegExp, at: string, expected: string): void {
-  if (node.kind !== "string" || !pattern.test(node.value)) throw wrong(at, expected, node);
+function checkText(node: Node, isOne: (text: string) => boolean, at: string, expected: string): void {
+  if (node.kind !== "string" || !isOne(node.value)) throw wrong(at, expected, node);
+}
+
+function isDuration(text: string): boolean {
+  const parts = DURATION.exec(text);
+  return parts !== null && /\d/.test(text) && Number(parts[1] ?? 0) <= MAX_SECONDS;
+}
+
+/** Padded to four, or not at all. */
+function isBase64(text: string): boolean {
+  const parts = BASE64.exec(text);
+  if (parts === null) return false;
+  return parts[1] === "" ? text.length % 4 !== 1 : text.length % 4 === 0;
 }
 
 /** Integers may come as numbers (also 1.0 or 1e2) or as decimal strings, within [low, high). */
@@ -53,12 +69,17 @@ function checkInteger(node: Node, low: bigint, high: bigint, at: string, bytes: 
   }
 }
 
-/** Exact for plain digits; for exponent and fraction forms exact within the range of safe integers. */
+const NUMBER = /^(-?)(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
+
+/** Exact also for fraction and exponent forms. */
 function readInteger(text: string): bigint | undefined {
-  if (/^-?(?:0|[1-9]\d{0,19})$/.test(text)) return BigInt(text);
-  if (!/^-?(?:0|[1-9]\d{0,19})(\.\d{1,20})?([eE][+-]?\d{1,2})?$/.test(text)) return undefined;
-  const number = Number(text);
-  return Number.isSafeInteger(number) ? BigInt(number) : undefined;
+  const [whole, sign = "", before = "", behind = "", exponent = "0"] = NUMBER.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const shift = Number(exponent) - behind.length;
+  const digits = `${before}${behind}`;
+  if (shift >= 0) return BigInt(`${sign}${digits}${"0".repeat(shift)}`);
+  const cut = Math.max(digits.length + shift, 0);
+  return /^0*$/.test(digits.slice(cut)) ? BigInt(`${sign}${digits.slice(0, cut) || "0"}`) : undefined;
 }
 
 function wrong(at: string, expected: string, node: Node): Problem {

@@ -74,6 +74,8 @@ describe("a filter is sent", () => {
     ["several uids", "uidp.ids=a&uidp.ids=b", ["uidp.ids=a", "uidp.ids=b"]],
     ["an enum name", "colour=RED", ["colour=COLOUR_RED"]],
     ["an enum by its v1 number", "colour=1", ["colour=COLOUR_RED"]],
+    ["several uids, one of them in brackets", "uidp.ids[a]=b&uidp.ids[]=c", ["uidp.ids=a", "uidp.ids=b", "uidp.ids=c"]],
+    ["a comma as it came", "uidp.ids=a,b&key_id=c%2Cd", ["key_uid=c%2Cd", "uidp.ids=a%2Cb"]],
     ["an enum list", "colours=RED&colours=NAMED", ["colours=COLOUR_RED", "colours=COLOUR_NAMED"]],
     ["empty parts between ampersands are nothing", "&&name=a&", ["name=a"]],
   ])("%s", (_, query, expected) => {
@@ -82,23 +84,14 @@ describe("a filter is sent", () => {
 });
 
 describe("what means no filter is not sent", () => {
-  test.each([
-    "name=",
-    "name",
-    "key_id=",
-    "seen_since=",
-    "uidp.ids=",
-    "id=",
-    "parent=",
-    "page_token=",
-    "colour=ANY",
-    "colours=0",
-    "",
-  ])("%s", (query) => {
-    const read = readListQuery(query, FILTERS);
-    expect(sent(query)).toEqual([]);
-    expect(read).toMatchObject({ keyTests: [], getTests: [], get: undefined, empty: false, pageParams: [] });
-  });
+  test.each(["name=", "name", "key_id=", "uidp.ids=", "id=", "parent=", "page_token=", "colour=ANY", "colours=0", ""])(
+    "%s",
+    (query) => {
+      const read = readListQuery(query, FILTERS);
+      expect(sent(query)).toEqual([]);
+      expect(read).toMatchObject({ keyTests: [], getTests: [], get: undefined, empty: false, pageParams: [] });
+    },
+  );
 });
 
 describe("a query that cannot be understood is refused", () => {
@@ -113,6 +106,15 @@ describe("a query that cannot be understood is refused", () => {
     ["a repeated inverted boolean", "exclude_old=true&excludeOld=true", "exclude_old"],
     ["an empty number", "size=", "size"],
     ["an empty boolean", "big=", "big"],
+    ["an empty time", "seen_since=", "seen_since"],
+    ["a value with brackets", "name[]=a", "name"],
+    ["a value with a key in brackets", "name[a]", "name"],
+    ["an id with brackets", "id[]=a", "id"],
+    ["a message with brackets", "uidp[ids]=a", "uidp"],
+    ["a member of a text", "name.first=a", "name"],
+    ["a deep member of a text, in the other spelling", "exclude_old=true&excludeOld.a.b=1", "exclude_old"],
+    ["a member of a time", "seen_since.seconds=1", "seen_since"],
+    ["a member of a nested filter", "uidp.ids.first=a", "uidp.ids"],
     ["an empty nested boolean", "uidp.in_root=", "uidp.in_root"],
     ["an empty inverted boolean", "exclude_old", "exclude_old"],
     ["an empty page size", "page_size=", "page_size"],
@@ -134,6 +136,7 @@ describe("a query that cannot be understood is refused", () => {
     ["a parameter that is a whole message", "uidp=1", "uidp"],
     ["the same without a value", "uidp", "uidp"],
     ["a negative page size", "page_size=-1", "page_size"],
+    ["a page size over 64 bits", "page_size=9223372036854775808", "page_size"],
   ])("%s", (_, query, field) => {
     const refused = problem(query);
     expect(refused.reason).toBe("INVALID_FILTER");
@@ -152,7 +155,24 @@ describe("a query that cannot be understood is refused", () => {
   test("the value that was wrong is not repeated to whoever reads the error", () => {
     expect(problem("colour=hunter2").message).not.toContain("hunter2");
     expect(problem("size=hunter2").message).not.toContain("hunter2");
+    const without = FILTERS.filter(({ v1 }) => v1 !== "uidp.ids");
+    expect(() => readListQuery("id=hunter2&exclude_old=true", without)).toThrow(/^invalid filter: exclude_old [^2]*$/);
   });
+});
+
+test.each([
+  "uidp.nonsense=a",
+  "uidp.nonsense.ids=a",
+  "Name=a",
+  "NAME=a",
+  "uidp.Ids=a",
+  "Uidp.ids=a",
+  "name%20=a",
+  "name[a][b]=c",
+  "uid=a",
+])("what only looks like a filter is none, as in v1: %s", (query) => {
+  expect(sent(query)).toEqual([]);
+  expect(readListQuery(query, FILTERS).unknown).toHaveLength(1);
 });
 
 test("an escaped semicolon is data", () => {
@@ -186,7 +206,8 @@ describe("paging of a list that v1 paged", () => {
     ["page_size=1", "page_size=1"],
     ["pageSize=200", "page_size=200"],
     ["page_size=201", "page_size=200"],
-    ["page_size=9223372036854775", "page_size=200"],
+    ["page_size=9223372036854775807", "page_size=200"],
+    ["page_size=%2B5", "page_size=5"],
     ["page_size=0", "page_size=0"],
     ["page_size=007", "page_size=7"],
     ["page_size=0000000000201", "page_size=200"],
