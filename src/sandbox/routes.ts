@@ -7,6 +7,7 @@ import { type V1Face, v1Routes } from "./v1/face.ts";
 import { groupInvitesV1 } from "./v1/group-invites.ts";
 import { groupsV1 } from "./v1/groups.ts";
 import { identitiesV1, lookupIdentityV1 } from "./v1/identities.ts";
+import { identityMetadataV1 } from "./v1/identity-metadata.ts";
 import { identityProvidersV1 } from "./v1/identity-providers.ts";
 import { reposV1 } from "./v1/repos.ts";
 import { batchCreateV1, roleBindingsV1 } from "./v1/role-bindings.ts";
@@ -18,6 +19,7 @@ import { type V2Face, v2Routes } from "./v2/face.ts";
 import { groupInvitesV2 } from "./v2/group-invites.ts";
 import { groupsV2 } from "./v2/groups.ts";
 import { identitiesV2, lookupIdentityV2 } from "./v2/identities.ts";
+import { identityMetadataV2 } from "./v2/identity-metadata.ts";
 import { identityProvidersV2 } from "./v2/identity-providers.ts";
 import { readmeRoutes, reposV2 } from "./v2/repos.ts";
 import { batchCreateV2, roleBindingsV2 } from "./v2/role-bindings.ts";
@@ -56,6 +58,8 @@ export function allRoutes(context: Context): readonly Route[] {
     ...V2_FACES.flatMap((face) => v2Routes(context, face)).filter((route) => !isShadowed(context, route)),
     lookupIdentityV1(context),
     lookupIdentityV2(context),
+    identityMetadataV1(context),
+    identityMetadataV2(context),
     batchCreateV1(context),
     batchCreateV2(context),
     checkAssociationV1(context),

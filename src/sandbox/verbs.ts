@@ -4,7 +4,7 @@ import { RpcCode } from "../model/status.ts";
 import { type Caller, needWrite } from "./auth/caller.ts";
 import type { Context } from "./context.ts";
 import type { Route } from "./gateway/route.ts";
-import { refuse } from "./refusal.ts";
+import { invalid, refuse } from "./refusal.ts";
 import { identityProviders } from "./resources/identity-providers.ts";
 import { generateToken, regenerateToken, revokeToken, setEnabled } from "./resources/scim.ts";
 import { readable } from "./resources/writes.ts";
@@ -21,9 +21,16 @@ interface FaceWords {
   readonly schema: Schema;
   readonly version: string;
   readonly providerKey: string;
+  /** Field names in errors that differ from v2's. */
+  readonly names: ReadonlyMap<string, string>;
   readonly omitZeros: boolean;
   readonly group: (record: StoredRecord) => JsonObject;
 }
+
+const V1_NAMES: ReadonlyMap<string, string> = new Map([
+  ["uid", "id"],
+  ["groupUid", "groupId"],
+]);
 
 const SCIM_VERBS = [
   ["generateScimToken", "GenerateScimToken", generateToken],
@@ -36,10 +43,28 @@ const SCIM_VERBS = [
 export function verbRoutes(context: Context): readonly Route[] {
   const { version, omitZeros } = context.settings;
   const faces: readonly FaceWords[] = [
-    { schema: V1, version: "v1", providerKey: "identityProviderId", omitZeros: false, group: viewGroup },
-    { schema: V2, version, providerKey: "identityProviderUid", omitZeros, group: (record) => record.value },
+    {
+      schema: V1,
+      version: "v1",
+      providerKey: "identityProviderId",
+      names: V1_NAMES,
+      omitZeros: false,
+      group: viewGroup,
+    },
+    {
+      schema: V2,
+      version,
+      providerKey: "identityProviderUid",
+      names: new Map(),
+      omitZeros,
+      group: (record) => record.value,
+    },
   ];
-  return faces.flatMap((face) => [...scimRoutes(context, face), ...groupVerbs(context, face)]);
+  return faces.flatMap((face) => [
+    ...scimRoutes(context, face),
+    ...groupVerbs(context, face),
+    accessRequest(context, face),
+  ]);
 }
 
 function scimRoutes(context: Context, face: FaceWords): readonly Route[] {
@@ -50,6 +75,7 @@ function scimRoutes(context: Context, face: FaceWords): readonly Route[] {
     collection: "identityProviders",
     shape: "verb",
     word,
+    names: face.names,
     prepare(call) {
       const node = parseFirst(bodyText(call.body)) ?? { kind: "object", members: [] };
       const given = decodeMessage(face.schema, face.schema.message(`${message}Request`), node);
@@ -79,6 +105,34 @@ function groupVerbs(context: Context, face: FaceWords): readonly Route[] {
       prepare: () => (caller) => write("LookupGroupResponse", { group: face.group(groupOfDomain(context, caller)) }),
     },
   ];
+}
+
+/** `POST groups/{uid}:requestGroupAccess`: once per caller, and only for the group that `lookupGroup` shows them. */
+function accessRequest(context: Context, face: FaceWords): Route {
+  return {
+    method: "POST",
+    domain: "iam",
+    version: face.version,
+    collection: "groups",
+    shape: "verb",
+    word: "requestGroupAccess",
+    names: face.names,
+    prepare(call) {
+      const node = parseFirst(bodyText(call.body)) ?? { kind: "object", members: [] };
+      decodeMessage(face.schema, face.schema.message("RequestGroupAccessRequest"), node);
+      return (caller) => {
+        if (call.tail === "") throw invalid("groupUid", "a group is required");
+        const { uid } = groupOfDomain(context, caller);
+        if (uid !== call.tail) throw refuse(RpcCode.NOT_FOUND, "Not found: no group for this caller");
+        const key = JSON.stringify([uid, caller.subject]);
+        if (context.store.accessRequests.has(key)) {
+          throw refuse(RpcCode.RESOURCE_EXHAUSTED, "Resource exhausted: access was requested already");
+        }
+        context.store.accessRequests.set(key, { uid, subject: caller.subject });
+        return encodeMessage(face.schema, face.schema.message("RequestGroupAccessResponse"), {}, face);
+      };
+    },
+  };
 }
 
 /** The verified root group that carries the caller's mail domain as its name. Throws 404, whatever the reason. */

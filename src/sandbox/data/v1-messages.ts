@@ -33,6 +33,29 @@ message IdentityFilter
 message LookupRequest
   issuer string
   subject string
+message IdentityMetadata
+  onboarding_questions IdentityMetadata.OnboardingQuestions
+  name string
+  given_name string
+  family_name string
+  updatesOptIn bool
+message IdentityMetadata.OnboardingQuestions
+  company_name string
+  providers []string
+  product string
+  job_title string
+  utm_campaign string
+  utm_content string
+  utm_medium string
+  utm_source string
+  utm_term string
+  latest_form_submit_url string
+  latest_internal_referring_url string
+  hubspot_utk string
+  self_serve bool
+message RequestGroupAccessRequest
+  group_id string
+message RequestGroupAccessResponse
 message Role
   id string
   name string
@@ -264,6 +287,26 @@ message SizeRequest
   arch string
 message Archs
   archs []string
+message ArchRequest
+  repo_id string
+  digest string
+message GetRepoTagsSummaryRequest
+  repo_id string
+  exclude_referrers bool
+  exclude_dates bool
+  exclude_epochs bool
+message RepoTagsSummary
+  id string
+  tag_count int64
+  last_updated timestamp
+  latest_tag Tag
+  latest_version string
+message CreateAdvisoryRequest
+  parent_id string
+  advisory Advisory
+message CreateAdvisoryEventRequest
+  parent_id string
+  advisory_event AdvisoryEvent
 message AdvisoryEventList
   parent_id string
   items []AdvisoryEvent

@@ -46,6 +46,30 @@ message LookupIdentityRequest
   subject string
 message LookupIdentityResponse
   uid string readonly
+message IdentityMetadata
+  uid string readonly
+  name string readonly
+  given_name string readonly
+  family_name string readonly
+  company string
+  updates_opt_in bool
+  product string
+  job_title string
+  utm_campaign string
+  utm_content string
+  utm_medium string
+  utm_source string
+  utm_term string
+  latest_form_submit_url string
+  latest_internal_referring_url string
+  hubspot_utk string
+  self_serve bool
+message UpdateIdentityMetadataRequest
+  identity_metadata IdentityMetadata
+  update_mask string
+message RequestGroupAccessRequest
+  group_uid string
+message RequestGroupAccessResponse
 message Role
   uid string readonly
   name string
@@ -276,6 +300,9 @@ message GetSizeRequest
   architecture string
 message Architectures
   architectures []string
+message GetArchitecturesRequest
+  repo_uid string
+  digest string
 message UIDPFilter
   ancestors_of string
   descendants_of string

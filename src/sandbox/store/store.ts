@@ -26,10 +26,14 @@ export interface Store {
   nextHex(length: number): string;
   /** Grows with every write to any collection: what joined records depend on. */
   epoch(): number;
+  /** What callers said about themselves, by subject: v2's IdentityMetadata in normal form, and what only v1 has under `extra`. */
+  readonly profiles: Map<string, JsonObject>;
+  /** Who asked to be let into which group: `{uid, subject}` under a key of both. */
+  readonly accessRequests: Map<string, JsonObject>;
 }
 
-/** All records by resource, ascending by uid: plain JSON for comparing two stores. */
-export type Snapshot = Record<ResourceName, JsonObject[]>;
+/** All records by resource, ascending by uid, and what is known of callers: plain JSON for comparing two stores. */
+export type Snapshot = Record<ResourceName | "identityMetadata" | "accessRequests", JsonObject[]>;
 
 /** An empty store whose new uids follow from `seed`. */
 export function createStore(seed: string): Store {
@@ -46,6 +50,8 @@ export function createStore(seed: string): Store {
   }
   return {
     collection,
+    profiles: new Map(),
+    accessRequests: new Map(),
     nextHex,
     nextUid: (parent) => (parent === "" ? nextHex(40) : `${parent}/${nextHex(16)}`),
     epoch() {
@@ -66,5 +72,11 @@ export function snapshotOf(store: Store): Snapshot {
       return JSON.parse(JSON.stringify({ ...record?.value, ...extra })) as JsonObject;
     });
   };
-  return Object.fromEntries(RESOURCES.map((name) => [name, copy(name)])) as Snapshot;
+  const sorted = (entries: ReadonlyMap<string, JsonObject>) =>
+    [...entries.keys()].sort().map((key) => structuredClone(entries.get(key) ?? {}));
+  return {
+    ...(Object.fromEntries(RESOURCES.map((name) => [name, copy(name)])) as Record<ResourceName, JsonObject[]>),
+    identityMetadata: sorted(store.profiles),
+    accessRequests: sorted(store.accessRequests),
+  };
 }
