@@ -2,8 +2,9 @@
 
 import { directly } from "./harness.ts";
 import { compareScenario } from "./run.ts";
-import { groupScenarios, otherScenarios } from "./scenarios.ts";
+import { groupScenarios, newScenarios, otherScenarios } from "./scenarios.ts";
 
 const untranslated = { name: "untranslated", second: {} };
 
-for (const scenario of [...groupScenarios, ...otherScenarios]) compareScenario(directly, untranslated, scenario);
+for (const scenario of [...groupScenarios, ...otherScenarios, ...newScenarios])
+  compareScenario(directly, untranslated, scenario);

@@ -1,109 +1,11 @@
-/**
- * What do v1 clients ask of the lists of the other resources?
- * Repos are not here yet: v1 shows a repo's readme, which v2 keeps beside the repo.
- */
-import { member } from "../../src/model/json.ts";
-import { at, get, idOf, type Scenario, type Seen } from "./call.ts";
+/** What do v1 clients ask of the lists of the other resources? */
+import { at, get, idOf, type Scenario } from "./call.ts";
+import { callers, ids, MISSING, names, of, parentOf, places } from "./words.ts";
 
 const PROVIDERS = "/iam/v1/identityProviders";
 const ASSOCIATIONS = "/iam/v1/account_associations";
 const INVITES = "/iam/v1/group_invites";
 const TAGS = "/registry/v1/tags";
-const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
-
-/** A member of the first record (by id) of the list that `call` got. */
-const of =
-  (call: string, name: string) =>
-  (seen: Seen): string =>
-    encodeURIComponent(String(member(seen.item(call, "id", seen.id(call)), name)));
-
-/** The uid without its last segment. */
-const parentOf =
-  (call: string) =>
-  (seen: Seen): string =>
-    seen.id(call).split("/").slice(0, -1).join("/");
-
-/** What every list owes its callers. */
-function callers(path: string) {
-  return [
-    get("everything", path, 200, { items: "some" }),
-    get("as a viewer", path, 200, { as: "viewer", items: "some" }),
-    get("as an outsider", path, 200, { as: "outsider" }),
-    get("as somebody who may do nothing", path, 200, { as: "powerless", items: 0 }),
-    get("without a token", path, 401, { as: "anonymous", code: 16 }),
-    get("with a forged token", path, 401, { as: "forged", code: 16 }),
-    get("unknown parameters do nothing", `${path}?verbose=1&uid=x&skip=1`, 200, { items: "some" }),
-    { name: "head only", method: "HEAD", path, status: 501 },
-  ];
-}
-
-/** What every list with an `id` filter owes. */
-function ids(path: string) {
-  return [
-    get("by id", at(`${path}?id=`, idOf("everything")), 200, { items: 1 }),
-    get(
-      "by id with %2F",
-      at(`${path}?id=`, (seen) => encodeURIComponent(seen.id("everything"))),
-      200,
-      { items: 1 },
-    ),
-    get("by id, not for this caller", at(`${path}?id=`, idOf("everything")), 200, { as: "powerless", items: 0 }),
-    get("by id without a token", at(`${path}?id=`, idOf("everything")), 401, { as: "anonymous", code: 16 }),
-    get("by an id that is not there", `${path}?id=${MISSING}`, 200, { items: 0 }),
-    get("by id twice", `${path}?id=a&id=b`, 400, { code: 3 }),
-    get("by no id", `${path}?id=`, 200, { items: "some" }),
-  ];
-}
-
-/** What every list with the `uidp` filters owes. */
-function places(path: string) {
-  return [
-    get(
-      "below the root",
-      at(`${path}?uidp.descendants_of=`, (seen) => seen.known.root),
-      200,
-      { items: "some" },
-    ),
-    get(
-      "in camel case",
-      at(`${path}?uidp.descendantsOf=`, (seen) => seen.known.root),
-      200,
-      { items: "some" },
-    ),
-    get("right below its parent", at(`${path}?uidp.children_of=`, parentOf("everything")), 200, { items: "some" }),
-    get("right below it", at(`${path}?uidp.childrenOf=`, idOf("everything")), 200, { items: 0 }),
-    get("of a place that is not there", `${path}?uidp.children_of=${MISSING}`, 200, { items: 0 }),
-    get("in the root", `${path}?uidp.in_root=true`, 200),
-    get("an empty boolean", `${path}?uidp.in_root=`, 400, { code: 3 }),
-    get("no boolean", `${path}?uidp.inRoot=yes`, 400, { code: 3 }),
-    get("ancestors", at(`${path}?uidp.ancestors_of=`, idOf("everything")), 200),
-    get("by uids", (seen) => `${path}?uidp.ids=${seen.id("everything")}&uidp.ids=${MISSING}`, 200, { items: 1 }),
-    get(
-      "by id and its place",
-      (seen) => `${path}?id=${seen.id("everything")}&uidp.descendants_of=${seen.known.root}`,
-      200,
-    ),
-    get("by id and another place", (seen) => `${path}?id=${seen.id("everything")}&uidp.children_of=${MISSING}`, 200, {
-      items: 0,
-    }),
-    get("a message", `${path}?uidp=x`, 400, { code: 3 }),
-    get("empty filters", `${path}?uidp.children_of=&uidp.descendants_of=`, 200, { items: "some" }),
-  ];
-}
-
-/** What every list with a `name` filter owes. */
-function names(path: string) {
-  return [
-    get("by name", at(`${path}?name=`, of("everything", "name")), 200, { items: "some" }),
-    get("by nobody's name", `${path}?name=no-such-name`, 200, { items: 0 }),
-    get("by no name", `${path}?name=`, 200, { items: "some" }),
-    get("by name twice", `${path}?name=a&name=b`, 400, { code: 3 }),
-    get("by id and name", (seen) => `${path}?id=${seen.id("everything")}&name=${of("everything", "name")(seen)}`, 200, {
-      items: 1,
-    }),
-    get("by id and another name", at(`${path}?name=no-such-name&id=`, idOf("everything")), 200, { items: 0 }),
-  ];
-}
 
 export const otherLists: readonly Scenario[] = [
   {

@@ -4,9 +4,11 @@ import type { Scenario } from "./call.ts";
 import { readingGroups } from "./groups-read.calls.ts";
 import { writingGroups } from "./groups-write.calls.ts";
 import { identityScenarios } from "./identities.calls.ts";
+import { identityProviderScenarios } from "./identity-providers.calls.ts";
 import { otherLists } from "./other-lists.calls.ts";
 import { roleBindingScenarios } from "./role-bindings.calls.ts";
 import { roleScenarios } from "./roles.calls.ts";
+import { scimScenarios } from "./scim.calls.ts";
 
 /** Those of groups, which are run against every kind of upstream. */
 export const groupScenarios: readonly Scenario[] = [...readingGroups, ...writingGroups];
@@ -19,3 +21,6 @@ export const otherScenarios: readonly Scenario[] = [
   ...otherLists,
   ...advisoryScenarios,
 ];
+
+/** Those of operations that carryover does not serve yet: native v1 alone is asked. */
+export const newScenarios: readonly Scenario[] = [...identityProviderScenarios, ...scimScenarios];

@@ -1,0 +1,172 @@
+/** Which calls does every resource owe, and in which words are they asked? */
+import { type Json, type JsonObject, member } from "../../src/model/json.ts";
+import { at, type Call, type Given, get, idOf, post, type Seen } from "./call.ts";
+
+/** A uid of nothing. */
+export const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
+
+/** A group below the root of the organisation, where nobody of another one may do anything: the first call of many scenarios. */
+export const place: Call = post(
+  "place",
+  at("/iam/v1/groups/", (seen) => seen.known.root),
+  { name: "place" },
+  200,
+);
+
+/** The path of `collection` at the place. */
+export const inPlace = (collection: string): ((seen: Seen) => string) => at(`${collection}/`, idOf("place"));
+
+/** The path of what `call` made or found. */
+export const madeBy = (collection: string, call: string, suffix = ""): ((seen: Seen) => string) =>
+  at(`${collection}/`, idOf(call), suffix);
+
+/** Keys of a map of a client's own, of which every one is a field's name somewhere: nobody may rename them. */
+export const OWN_KEYS: JsonObject = JSON.parse(
+  '{"id":"1","uid":"2","createdAt":"3","create_time":"4","createTime":"5","role":"6","identity":"7","name":"8","a/b~c":"9","":"10","__proto__":"11","constructor":"12","INGESTER":"13","SERVICE_PRINCIPAL_INGESTER":"14","ключ":"15"}',
+) as JsonObject;
+
+/** The record that is alone in the list which `call` got. */
+export const alone =
+  (call: string) =>
+  (seen: Seen): JsonObject =>
+    seen.item(call, "id", seen.id(call));
+
+type Ask = (name: string, body: Call["body"], status: number, extra: Partial<Call>) => Call;
+
+/** Bodies that no write takes; `text` is the name of a member that is a text. */
+export function badBodies(ask: Ask, text: string): Call[] {
+  const bad: readonly (readonly [string, Json | Uint8Array])[] = [
+    ["null", null],
+    ["an array", [{ [text]: "x" }]],
+    ["a text", '"x"'],
+    ["a number", "1"],
+    ["bad JSON", "{"],
+    ["a trailing comma", `{"${text}":"x",}`],
+    ["a byte order mark", `\ufeff{"${text}":"x"}`],
+    ["a lone surrogate", `{"${text}":"\\ud800"}`],
+    ["bytes that are no UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+    ["one name twice", `{"${text}":"x","${text}":"x"}`],
+    ["a number for a text", { [text]: 5 }],
+    ["an object for a text", { [text]: {} }],
+    ["a list for a text", { [text]: ["x"] }],
+    ["a truth for a text", { [text]: true }],
+  ];
+  return bad.map(([what, body]) => ask(`by ${what}`, body, 400, { code: 3 }));
+}
+
+/** Who may not write; `ask` makes the write that the admin may do. */
+export function strangers(ask: (name: string, status: number, extra: Partial<Call>) => Call): Call[] {
+  return [
+    ask("by a viewer", 403, { as: "viewer", code: 7 }),
+    ask("by an outsider", 403, { as: "outsider", code: 7 }),
+    ask("by somebody who may do nothing", 403, { as: "powerless", code: 7 }),
+    ask("without a token", 401, { as: "anonymous", code: 16 }),
+    ask("with a forged token", 401, { as: "forged", code: 16 }),
+  ];
+}
+
+/** Methods that a path does not have. */
+export function otherMethods(path: Given<string>, methods: readonly string[]): Call[] {
+  return methods.map((method) => ({
+    name: `${method} is not there`,
+    method,
+    path,
+    ...(method === "HEAD" || method === "GET" ? {} : { body: {} }),
+    status: 501,
+    ...(method === "HEAD" ? {} : { code: 12 }),
+  }));
+}
+
+/** A member of the first record (by id) of the list that `call` got. */
+export const of =
+  (call: string, name: string) =>
+  (seen: Seen): string =>
+    encodeURIComponent(String(member(seen.item(call, "id", seen.id(call)), name)));
+
+/** The uid without its last segment. */
+export const parentOf =
+  (call: string) =>
+  (seen: Seen): string =>
+    seen.id(call).split("/").slice(0, -1).join("/");
+
+/** What every list owes its callers. */
+export function callers(path: string) {
+  return [
+    get("everything", path, 200, { items: "some" }),
+    get("as a viewer", path, 200, { as: "viewer", items: "some" }),
+    get("as an outsider", path, 200, { as: "outsider" }),
+    get("as somebody who may do nothing", path, 200, { as: "powerless", items: 0 }),
+    get("without a token", path, 401, { as: "anonymous", code: 16 }),
+    get("with a forged token", path, 401, { as: "forged", code: 16 }),
+    get("unknown parameters do nothing", `${path}?verbose=1&uid=x&skip=1`, 200, { items: "some" }),
+    { name: "head only", method: "HEAD", path, status: 501 },
+  ];
+}
+
+/** What every list with an `id` filter owes. */
+export function ids(path: string) {
+  return [
+    get("by id", at(`${path}?id=`, idOf("everything")), 200, { items: 1 }),
+    get(
+      "by id with %2F",
+      at(`${path}?id=`, (seen) => encodeURIComponent(seen.id("everything"))),
+      200,
+      { items: 1 },
+    ),
+    get("by id, not for this caller", at(`${path}?id=`, idOf("everything")), 200, { as: "powerless", items: 0 }),
+    get("by id without a token", at(`${path}?id=`, idOf("everything")), 401, { as: "anonymous", code: 16 }),
+    get("by an id that is not there", `${path}?id=${MISSING}`, 200, { items: 0 }),
+    get("by id twice", `${path}?id=a&id=b`, 400, { code: 3 }),
+    get("by no id", `${path}?id=`, 200, { items: "some" }),
+  ];
+}
+
+/** What every list with the `uidp` filters owes. */
+export function places(path: string) {
+  return [
+    get(
+      "below the root",
+      at(`${path}?uidp.descendants_of=`, (seen) => seen.known.root),
+      200,
+      { items: "some" },
+    ),
+    get(
+      "in camel case",
+      at(`${path}?uidp.descendantsOf=`, (seen) => seen.known.root),
+      200,
+      { items: "some" },
+    ),
+    get("right below its parent", at(`${path}?uidp.children_of=`, parentOf("everything")), 200, { items: "some" }),
+    get("right below it", at(`${path}?uidp.childrenOf=`, idOf("everything")), 200, { items: 0 }),
+    get("of a place that is not there", `${path}?uidp.children_of=${MISSING}`, 200, { items: 0 }),
+    get("in the root", `${path}?uidp.in_root=true`, 200),
+    get("an empty boolean", `${path}?uidp.in_root=`, 400, { code: 3 }),
+    get("no boolean", `${path}?uidp.inRoot=yes`, 400, { code: 3 }),
+    get("ancestors", at(`${path}?uidp.ancestors_of=`, idOf("everything")), 200),
+    get("by uids", (seen) => `${path}?uidp.ids=${seen.id("everything")}&uidp.ids=${MISSING}`, 200, { items: 1 }),
+    get(
+      "by id and its place",
+      (seen) => `${path}?id=${seen.id("everything")}&uidp.descendants_of=${seen.known.root}`,
+      200,
+    ),
+    get("by id and another place", (seen) => `${path}?id=${seen.id("everything")}&uidp.children_of=${MISSING}`, 200, {
+      items: 0,
+    }),
+    get("a message", `${path}?uidp=x`, 400, { code: 3 }),
+    get("empty filters", `${path}?uidp.children_of=&uidp.descendants_of=`, 200, { items: "some" }),
+  ];
+}
+
+/** What every list with a `name` filter owes. */
+export function names(path: string) {
+  return [
+    get("by name", at(`${path}?name=`, of("everything", "name")), 200, { items: "some" }),
+    get("by nobody's name", `${path}?name=no-such-name`, 200, { items: 0 }),
+    get("by no name", `${path}?name=`, 200, { items: "some" }),
+    get("by name twice", `${path}?name=a&name=b`, 400, { code: 3 }),
+    get("by id and name", (seen) => `${path}?id=${seen.id("everything")}&name=${of("everything", "name")(seen)}`, 200, {
+      items: 1,
+    }),
+    get("by id and another name", at(`${path}?name=no-such-name&id=`, idOf("everything")), 200, { items: 0 }),
+  ];
+}
