@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { allPaths } from "../src/catalogue/check/resources.ts";
 import { nestedRows } from "../src/catalogue/check/rows.ts";
 import { loadCatalogue } from "../src/catalogue.ts";
+import type { Example } from "../src/model/example.ts";
 import { isJsonObject, type Json } from "../src/model/json.ts";
 import type { EnumTable, Filter, Resource, Row, Shape } from "../src/model/resource.ts";
 
@@ -59,8 +60,21 @@ function keysIn(value: Json | undefined, rows: readonly Row[], side: Side, prefi
   });
 }
 
+/** What an example says in that version's words: of an exchange all bodies and answers, and the records of their lists. */
+function recordsOf(example: Example, side: Side): readonly Json[] {
+  if (example.of === "filters") return [];
+  if (example.of !== "exchange") return [example[side]];
+  const said =
+    side === "v1" ? [example.body, example.answer] : example.calls.flatMap(({ body, answer }) => [body, answer]);
+  return said.flatMap((value) => {
+    if (value === undefined) return [];
+    const lists = isJsonObject(value) ? Object.values(value).filter((each) => Array.isArray(each)) : [];
+    return [value, ...lists];
+  });
+}
+
 function covered(resource: Resource, shapes: readonly Shape[], side: Side): ReadonlySet<string> {
-  const records = resource.examples.flatMap((example) => (example.of === "filters" ? [] : [example[side]]));
+  const records = resource.examples.flatMap((example) => recordsOf(example, side));
   return new Set(records.flatMap((record) => shapes.flatMap((shape) => keysIn(record, shape.rows, side))));
 }
 
@@ -80,7 +94,9 @@ describe.each(each)("%s", (_, resource) => {
   });
 
   test("has an example that shows its list, and one for each shape that differs from it", () => {
-    const answered = resource.examples.flatMap((example) => (example.of === "answer" ? [example.operation] : []));
+    const answered = resource.examples.flatMap((example) =>
+      example.of === "answer" || example.of === "exchange" ? [example.operation] : [],
+    );
     const list = resource.operations.find((operation) => operation.kind === "list");
     expect(answered).toContain("list");
     for (const operation of resource.operations) {

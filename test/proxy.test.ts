@@ -21,7 +21,7 @@ const THINGS: Resource = {
   operations: [LIST],
   examples: [],
 };
-const MATCH: Match = { resource: THINGS, operation: LIST, uid: "", uidPath: "", query: "" };
+const MATCH: Match = { resource: THINGS, operation: LIST, uid: "", uidPath: "", segment: "", query: "" };
 const OK: ApiResponse = { status: 200, headers: [["x-from", "v2"]], body: new Uint8Array() };
 const PUBLIC = "https://api.example";
 

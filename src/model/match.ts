@@ -9,6 +9,8 @@ export interface Match {
   readonly uid: string;
   /** The same for the wire: canonical, `/` between segments. */
   readonly uidPath: string;
+  /** What a single-segment variable of the path says (a digest), as it goes on the wire; empty when the path has none. */
+  readonly segment: string;
   /** Raw query without `?`. */
   readonly query: string;
 }
@@ -28,8 +30,15 @@ export function collectionPath(resource: Resource, version: string): string {
   return `/${resource.domain}/${version}/${resource.v2}`;
 }
 
-/** The v2 path of what `match` is about: the collection of a list, else `{collection}/{uid or parent}`. */
-export function v2PathOf({ resource, uidPath }: Pick<Match, "resource" | "uidPath">, version: string): string {
+/** The v2 path of what `match` is about: that of a verb, the collection of a list, else `{collection}/{uid or parent}`. */
+export function v2PathOf(
+  { resource, operation, uidPath, segment }: Omit<Match, "uid" | "query">,
+  version: string,
+): string {
+  if (operation.kind === "call") {
+    const path = operation.v2.path.replace("{uid}", uidPath).replace("{segment}", segment);
+    return `/${resource.domain}/${version}/${path}`;
+  }
   const collection = collectionPath(resource, version);
   return uidPath === "" ? collection : `${collection}/${uidPath}`;
 }

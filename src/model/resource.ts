@@ -1,5 +1,6 @@
 /** In which words does a catalogue file speak of a resource, v1 beside v2? */
-import type { Json, JsonObject } from "./json.ts";
+import type { Example } from "./example.ts";
+import type { Json } from "./json.ts";
 
 /**
  * One enum, v1 beside v2. `null`: that version has no such name. Numbers are those of the wire formats;
@@ -131,6 +132,8 @@ export interface Join {
   readonly missing: "error" | "zero" | "own" | { readonly reduced: string };
   /** `list` (default): batches of uids by the other resource's list; `get`: one Get each, for what its list leaves out. */
   readonly read?: "list" | "get";
+  /** Read by Get not the other record itself but this sub-resource of it: the segment behind its uid (`readme`). */
+  readonly sub?: string;
   /** v2 member of this record without which there is nothing to be read. */
   readonly when?: string;
 }
@@ -141,7 +144,29 @@ export interface Join {
  */
 export type EnvelopeRow = Row & { readonly fromQuery?: readonly string[] };
 
-/** One thing a v1 client can ask. Paths follow from the resource's collections unless it is `native`. */
+/**
+ * A function of `translate/composites.ts`: for what takes several calls to v2, or a body that rows alone cannot say.
+ * On a create or an update it takes the place of the one POST or PATCH.
+ */
+export type CompositeName =
+  | "create-batch"
+  | "create-or-replace"
+  | "list-member"
+  | "look-up"
+  | "replace-by-create"
+  | "replace-with-sub"
+  | "summarise"
+  | "update-wrapped";
+
+/** A v1 path that does not follow from the resource's collection. */
+interface OwnPath {
+  readonly name: string;
+  readonly method: string;
+  /** Template below `/{domain}/v1/`, e.g. `repos/{id=**}:syncstatus`; `=**` spans segments, `=*` is one. */
+  readonly path: string;
+}
+
+/** One thing a v1 client can ask. Paths follow from the resource's collections unless it has one of its own. */
 export type Operation =
   | {
       readonly kind: "list";
@@ -165,42 +190,48 @@ export type Operation =
       readonly name: "create";
       readonly body: Shape;
       readonly answer: Shape;
+      readonly joins?: readonly Join[];
       /** v1 served it without a parent too (groups: a root group). */
       readonly emptyParent?: true;
+      /** Query parameters that only `by` understands. */
+      readonly filters?: readonly Filter[];
+      readonly by?: CompositeName;
     }
-  | { readonly kind: "update"; readonly name: "update"; readonly body: Shape; readonly answer: Shape }
+  | {
+      readonly kind: "update";
+      readonly name: "update";
+      readonly body: Shape;
+      readonly answer: Shape;
+      readonly joins?: readonly Join[];
+      readonly by?: CompositeName;
+    }
   | { readonly kind: "delete"; readonly name: "delete" }
-  /** Not translated (yet, or ever): native v1, or 501 with this name. */
-  | {
-      readonly kind: "native";
-      readonly name: string;
-      readonly method: string;
-      /** Template below `/{domain}/v1/`, e.g. `repos/{id=**}:syncstatus`; `=**` spans segments, `=*` is one. */
-      readonly path: string;
-    };
-
-/** Evidence from the specification and the field map, never from running this code. */
-export type Example =
-  /** One record (for a list: one of its items). `joined`: the other v2 records that joins can read; any other is missing. */
-  | {
-      readonly of: "answer";
-      readonly operation: "list" | "get" | "create" | "update";
-      readonly v2: JsonObject;
-      readonly v1: JsonObject;
-      readonly joined?: readonly { readonly resource: string; readonly v2: JsonObject }[];
-    }
-  | { readonly of: "body"; readonly operation: "create"; readonly v1: JsonObject; readonly v2: JsonObject }
-  | {
-      readonly of: "update";
-      readonly v1: JsonObject;
-      /** Stored v2 record, for rows that are named only when they differ from it. */
-      readonly stored?: JsonObject;
-      /** camelCase, in the order of the rows. */
-      readonly mask: readonly string[];
-      readonly v2: JsonObject;
-    }
-  /** Queries without `?`, in no order that matters; `v2` without the paging that a drain adds. */
-  | { readonly of: "filters"; readonly v1: string; readonly v2: string };
+  /**
+   * A custom verb or special path: one v2 call. `v2.path`: template below `/{domain}/{version}/`; `{uid}` stands for what
+   * `=**` spans in `path`, `{segment}` for what `=*` does. Without `body` the request's is not read; v2 gets none on a GET.
+   */
+  | (OwnPath & {
+      readonly kind: "call";
+      readonly v2: { readonly method: "GET" | "POST" | "PATCH"; readonly path: string };
+      readonly filters?: readonly Filter[];
+      readonly body?: Shape;
+      readonly answer: Shape;
+    })
+  /** Several calls, or a body that rows cannot say. `body`: one v1 message of it (of a batch: one element). */
+  | (OwnPath & {
+      readonly kind: "composite";
+      readonly by: CompositeName;
+      /** Path of the verb below `/{domain}/{version}/`, where v2 has one. */
+      readonly v2?: string;
+      /** Member of v2's body that holds the message. */
+      readonly wrap?: string;
+      readonly filters?: readonly Filter[];
+      readonly body?: Shape;
+      readonly answer: Shape;
+      readonly joins?: readonly Join[];
+    })
+  /** Not translated: native v1, or 501 with this name. */
+  | (OwnPath & { readonly kind: "native" });
 
 export interface Resource {
   /** Singular kebab-case name: `group`, `role-binding`. Also the file's name. */

@@ -4,8 +4,8 @@ import { Problem } from "../model/problem.ts";
 import type { NativeDomain, Resource } from "../model/resource.ts";
 import { checkSegments, decodePath, invalidPath } from "./path.ts";
 import { buildTable, type DomainTable, type Route, type Served } from "./table.ts";
-import { matches } from "./template.ts";
-import { emitUid } from "./uid.ts";
+import { matches, type Template, type Variables, variablesOf } from "./template.ts";
+import { emitSegment, emitUid } from "./uid.ts";
 
 export interface RouterOptions {
   readonly resources: readonly Resource[];
@@ -93,14 +93,23 @@ function routeV1(collections: DomainTable, version: string, method: string, targ
   // The prefix holds no escape, so it ends at the same place in the decoded path.
   const rest = decoded.slice(target.end + 1);
   const route = findRoute(collections, rest);
-  const first = rest.indexOf("/");
-  const uid = first === -1 ? "" : rest.slice(first + 1);
-  if (method === "OPTIONS") return { kind: "options", v2Target: mapped(route, version, uid) };
+  const variables = route === undefined ? NOTHING : readVariables(route.template, rest);
+  if (method === "OPTIONS") return { kind: "options", v2Target: mapped(route, version, variables) };
   if (route === undefined) return UNKNOWN;
   const served = route.methods.get(method);
   if (served === undefined) throw notAllowed();
   if (served.kind === "native") return served;
-  return { kind: "match", match: matchOf(served, uid, target.query) };
+  return { kind: "match", match: matchOf(served, variables, target.query) };
+}
+
+const NOTHING: Variables = { uid: "", segment: "" };
+
+/** `rest`: the path below `/{domain}/v1/`, decoded. Most paths are a collection and a uid: those are cut once. */
+function readVariables(template: Template, rest: string): Variables {
+  const { before, spans, after, verb } = template;
+  if (!spans || before.length > 1 || after.length > 0 || verb !== "") return variablesOf(template, rest.split("/"));
+  const first = rest.indexOf("/");
+  return { uid: first === -1 ? "" : rest.slice(first + 1), segment: "" };
 }
 
 /** The most specific route that `rest` (decoded, below `/{domain}/v1/`) has the form of, whatever its methods. */
@@ -119,26 +128,28 @@ function findRoute(collections: DomainTable, rest: string): Route | undefined {
 
 type Translated = Extract<Served, { kind: "translated" }>;
 
-function matchOf({ resource, operation }: Translated, uid: string, query: string): Match {
-  if (uid !== "") {
-    const uidPath = emitUid(uid);
-    return { resource, operation, uid, uidPath, query };
-  }
+function matchOf({ resource, operation }: Translated, { uid, segment: raw }: Variables, query: string): Match {
+  const segment = raw === "" ? "" : emitSegment(raw);
+  if (uid !== "") return { resource, operation, uid, uidPath: emitUid(uid), segment, query };
   // `GET groups/`: v1 has no such path (its gateway answers 501), and a Get needs a uid.
   if (operation.kind === "get") throw notAllowed();
-  if (operation.kind === "list" || (operation.kind === "create" && operation.emptyParent === true)) {
-    return { resource, operation, uid: "", uidPath: "", query };
-  }
+  if (!needsUid(operation)) return { resource, operation, uid: "", uidPath: "", segment, query };
   const what = operation.kind === "create" ? "the uid of the parent" : `the uid of the ${resource.name}`;
   throw invalidPath("no uid", "after the collection", `${what} there`);
 }
 
+function needsUid(operation: Translated["operation"]): boolean {
+  if (operation.kind === "create") return operation.emptyParent !== true;
+  return "path" in operation ? operation.path.includes("=**}") : operation.kind !== "list";
+}
+
 /** The v2 path of a translated route for OPTIONS; the query is left out, its v1 names mean nothing to v2. */
-function mapped(route: Route | undefined, version: string, uid: string): string | undefined {
+function mapped(route: Route | undefined, version: string, { uid, segment: raw }: Variables): string | undefined {
   if (route === undefined) return undefined;
   for (const served of route.methods.values()) {
     if (served.kind === "translated") {
-      return v2PathOf({ resource: served.resource, uidPath: uid === "" ? "" : emitUid(uid) }, version);
+      const uidPath = uid === "" ? "" : emitUid(uid);
+      return v2PathOf({ ...served, uidPath, segment: raw === "" ? "" : emitSegment(raw) }, version);
     }
   }
   return undefined;

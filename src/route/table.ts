@@ -4,6 +4,8 @@ import type { NativeDomain, Operation, Resource } from "../model/resource.ts";
 import { bySpecificity, parseTemplate, respelled, shapeOf, type Template } from "./template.ts";
 
 type TranslatedOperation = Exclude<Operation, { kind: "native" }>;
+/** Operations whose path is written in the catalogue. */
+type OwnPathOperation = Extract<Operation, { path: string }>;
 /** What serves one method of one path. */
 export type Served =
   | { readonly kind: "translated"; readonly resource: Resource; readonly operation: TranslatedOperation }
@@ -33,16 +35,21 @@ interface Entry {
   readonly served: Served;
 }
 
+function pathOf(resource: Resource, operation: Operation): Pick<OwnPathOperation, "method" | "path"> {
+  if ("path" in operation) return operation;
+  const path = operation.kind === "list" ? resource.v1 : `${resource.v1}/{uid=**}`;
+  return { method: METHODS[operation.kind], path };
+}
+
 function* entriesOf(resource: Resource): Generator<Entry> {
   const spellings = new Set([resource.v1, resource.v2]);
   for (const operation of resource.operations) {
-    const isNative = operation.kind === "native";
-    const method = isNative ? operation.method : METHODS[operation.kind];
-    const path = isNative ? operation.path : operation.kind === "list" ? resource.v1 : `${resource.v1}/{uid=**}`;
+    const { method, path } = pathOf(resource, operation);
     const template = parseTemplate(path);
-    const served: Served = isNative
-      ? { kind: "native", resource: resource.name, operation: operation.name }
-      : { kind: "translated", resource, operation };
+    const served: Served =
+      operation.kind === "native"
+        ? { kind: "native", resource: resource.name, operation: operation.name }
+        : { kind: "translated", resource, operation };
     const own = template.collection === resource.v1;
     for (const spelling of own ? spellings : [template.collection]) {
       yield { domain: resource.domain, method, template: respelled(template, spelling), served };

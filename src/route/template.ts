@@ -79,3 +79,24 @@ export function matches(template: Template, segments: readonly string[]): boolea
   const start = count - after.length;
   return after.every((token, at) => fits(token, start + at)) && before.every((token, at) => fits(token, at));
 }
+
+/** What the variables of a path say: the uid that `**` spans (empty for no segment at all), and the single segment. */
+export interface Variables {
+  readonly uid: string;
+  readonly segment: string;
+}
+
+/** The variables of a path that has the form of `template`. */
+export function variablesOf(template: Template, segments: readonly string[]): Variables {
+  const { before, spans, after, verb } = template;
+  const plain = segments.map((segment, at) =>
+    at === segments.length - 1 ? segment.slice(0, segment.length - verb.length) : segment,
+  );
+  const end = plain.length - after.length;
+  const fixed = [...before, ...after];
+  const values = [...plain.slice(0, before.length), ...plain.slice(end)];
+  return {
+    uid: spans ? plain.slice(before.length, end).join("/") : "",
+    segment: values.find((_, at) => fixed[at] === undefined) ?? "",
+  };
+}

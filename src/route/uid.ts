@@ -17,3 +17,12 @@ export function emitUid(uid: string): string {
   checkSegments(`/${uid}`);
   return uid;
 }
+
+/** A digest or another name of one segment. */
+const SEGMENT = /^[A-Za-z0-9][A-Za-z0-9._:+-]*$/;
+
+/** `segment` itself when it can stand for one thing in a path, such as a digest. Throws `Problem` INVALID_PATH. */
+export function emitSegment(segment: string): string {
+  if (SEGMENT.test(segment)) return segment;
+  throw invalidPath("a segment", "where one name stands", 'letters, digits, "-", "_", ".", "+" and ":"');
+}

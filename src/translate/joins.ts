@@ -44,11 +44,11 @@ export function createJoinReader(joins: readonly CompiledJoin[], headers: Header
   const readOthers = createOtherReader(headers, tools);
 
   async function fetchOther(compiled: CompiledJoin, uids: readonly string[]): Promise<ApiResponse | undefined> {
-    const known = mapOf(records, compiled.other.name);
-    const already = setOf(asked, compiled.other.name);
+    const known = mapOf(records, keyOf(compiled));
+    const already = setOf(asked, keyOf(compiled));
     const missing = uids.filter((uid) => !already.has(uid));
     for (const uid of missing) already.add(uid);
-    return readOthers(compiled.other, compiled.path, compiled.join.read ?? "list", missing, known);
+    return readOthers(compiled, missing, known);
   }
 
   return {
@@ -63,7 +63,7 @@ export function createJoinReader(joins: readonly CompiledJoin[], headers: Header
         for (const [uid, record] of needed) {
           if (settled.has(uid)) continue;
           settled.add(uid);
-          const value = take(compiled, mapOf(records, compiled.other.name).get(uid), record, note);
+          const value = take(compiled, mapOf(records, keyOf(compiled)).get(uid), record, note);
           if (value !== undefined) target.set(uid, value);
         }
       }
@@ -148,6 +148,11 @@ function shown(show: CompiledJoin["show"], record: Uint8Array, join: Join, note:
   const { bytes, reports } = readUpstream(() => show(record));
   note.reports(join.v1, reports);
   return bytes;
+}
+
+/** Which kind of record a join reads: two joins of one kind share what was read. */
+function keyOf({ other, join }: CompiledJoin): string {
+  return join.sub === undefined ? other.name : `${other.name}/${join.sub}`;
 }
 
 function mapOf(maps: Map<string, Map<string, Uint8Array>>, key: string): Map<string, Uint8Array> {

@@ -1,5 +1,8 @@
 /** Which calls to v2 serve an operation of v1, and how does the answer come back? (Design: v1 as clients see it.) */
 import type { Operation, Resource } from "../model/resource.ts";
+import { createCall } from "./call.ts";
+import type { CompositeOperation } from "./composites/composite.ts";
+import { createComposite } from "./composites.ts";
 import { fieldNames } from "./error.ts";
 import { createList } from "./list.ts";
 import type { Parts } from "./parts.ts";
@@ -31,14 +34,22 @@ function translationOf(operation: Operation, parts: Parts): Translation | undefi
     case "get":
       return createGet(operation, parts);
     case "create":
-      return createCreate(operation, parts);
+      return namesComposite(operation) ? createComposite(operation, parts) : createCreate(operation, parts);
     case "update":
-      return createReplace(operation, parts);
+      return namesComposite(operation) ? createComposite(operation, parts) : createReplace(operation, parts);
     case "delete":
       return createDelete(parts);
+    case "call":
+      return createCall(operation, parts);
+    case "composite":
+      return createComposite(operation, parts);
     case "native":
       return undefined;
     default:
       return operation satisfies never;
   }
+}
+
+function namesComposite(operation: Operation): operation is CompositeOperation {
+  return "by" in operation;
 }

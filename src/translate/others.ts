@@ -2,7 +2,7 @@
 import type { PageResult } from "../json/rewrite.ts";
 import type { ApiResponse, HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
+import type { Join, Resource } from "../model/resource.ts";
 import { isTypedRefusal, NOT_THERE } from "./error.ts";
 import { readHeaders } from "./headers.ts";
 import { checkKey, createPageReader, keyOf, pageTarget, readPage } from "./pages.ts";
@@ -15,14 +15,19 @@ const BATCH_BYTES = 6_000;
 const PARALLEL = 4;
 const MAX_READS = 600;
 
+/** Which records a join reads: those of `other`, whose v2 list is `path`. */
+export interface OtherRecords {
+  readonly other: Resource;
+  readonly path: string;
+  readonly join: Pick<Join, "read" | "sub">;
+}
+
 /**
- * Reads the records `uids` of `other`, whose v2 list is `path`, into `into`; those that are missing or forbidden are left out.
+ * Reads the records `uids` of `others` into `into`; those that are missing or forbidden are left out.
  * Gives the platform's refusal (401, 429, 5xx) when there is one. Throws `Problem`.
  */
 export type OtherReader = (
-  other: Resource,
-  path: string,
-  how: "list" | "get",
+  others: OtherRecords,
   uids: readonly string[],
   into: Map<string, Uint8Array>,
 ) => Promise<ApiResponse | undefined>;
@@ -41,8 +46,11 @@ export function createOtherReader(headers: HeaderList, tools: Tools): OtherReade
       },
     );
   };
-  return (other, path, how, uids, into) => {
-    if (how === "get") return inParallel(uids, (uid) => readOne(path, uid, get, into));
+  return ({ other, path, join }, uids, into) => {
+    if (join.read === "get" || join.sub !== undefined) {
+      const behind = join.sub === undefined ? "" : `/${join.sub}`;
+      return inParallel(uids, (uid) => readOne(`${path}/${uid}${behind}`, uid, get, into));
+    }
     const pages = createPageReader(other, "copy");
     return inParallel(batches(uids), (batch) => readBatch(other, path, batch, pages, get, into));
   };
@@ -70,8 +78,8 @@ function batches(uids: readonly string[]): string[][] {
 }
 
 /** One record by a Get: some members are in no list. */
-async function readOne(path: string, uid: string, get: Get, into: Map<string, Uint8Array>) {
-  const response = await get(`${path}/${uid}`);
+async function readOne(target: string, uid: string, get: Get, into: Map<string, Uint8Array>) {
+  const response = await get(target);
   if (response.status === 200) {
     checkKey(keyOf(response.body), uid);
     into.set(uid, response.body);

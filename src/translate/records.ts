@@ -29,7 +29,7 @@ export function createGet(operation: Operation & { readonly kind: "get" }, parts
 
 /** Parent in the path, body renamed, server-set members dropped. */
 export function createCreate(operation: Operation & { readonly kind: "create" }, parts: Parts): Translation {
-  const show = createShow(operation.answer, [], parts);
+  const show = createShow(operation.answer, operation.joins ?? [], parts);
   return async (request, tools) => {
     const notes = createBodyNotes();
     const body = readBody(request.body, operation.body.rows, parts.options.unknownRequest, notes);

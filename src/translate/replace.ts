@@ -26,7 +26,7 @@ import {
 /** One read first where a row needs it, then one PATCH; its answer is compared with what was asked. */
 export function createReplace(operation: Operation & { readonly kind: "update" }, parts: Parts): Translation {
   const { rows } = operation.body;
-  const show = createShow(operation.answer, [], parts);
+  const show = createShow(operation.answer, operation.joins ?? [], parts);
   return async (request, tools) => {
     const notes = createBodyNotes();
     const body = readBody(request.body, rows, parts.options.unknownRequest, notes);

@@ -32,6 +32,7 @@ describe("emitting", () => {
 
 test("a v2 path is spelled as v2 spells it", () => {
   const resource = RESOURCES.find(({ name }) => name === "role-binding")!;
-  expect(v2PathOf({ resource, uidPath: "" }, "v2beta1")).toBe("/iam/v2beta1/roleBindings");
-  expect(v2PathOf({ resource, uidPath: CHILD }, "v2")).toBe(`/iam/v2/roleBindings/${CHILD}`);
+  const operation = resource.operations.find(({ kind }) => kind === "list")!;
+  expect(v2PathOf({ resource, operation, uidPath: "", segment: "" }, "v2beta1")).toBe("/iam/v2beta1/roleBindings");
+  expect(v2PathOf({ resource, operation, uidPath: CHILD, segment: "" }, "v2")).toBe(`/iam/v2/roleBindings/${CHILD}`);
 });

@@ -1,12 +1,14 @@
 /** Does the translation do what the catalogue's examples, taken from the specification and the field map, say? */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
+import type { Example } from "../../src/model/example.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
-import type { Example, Resource } from "../../src/model/resource.ts";
+import type { Operation, Resource } from "../../src/model/resource.ts";
+import { createRouter } from "../../src/route/router.ts";
 import { json, operationOf, runOperation } from "./support.ts";
 
-const { resources } = await loadCatalogue("v2beta1");
+const { resources, natives } = await loadCatalogue("v2beta1");
 
 /** A platform that has the records of `joined` and `record`, and answers `main` to the call of a list. */
 function platform(main: JsonObject, record: JsonObject, joined: readonly { resource: string; v2: JsonObject }[]) {
@@ -34,6 +36,42 @@ async function answerOf(resource: Resource, example: Example & { of: "answer" })
   const uid = String(example.v2["uid"]);
   const { body } = await runOperation({ ...base, uid, answer: platform(example.v2, example.v2, joined) });
   return body;
+}
+
+const version = "v2beta1";
+const route = createRouter({ resources, natives, version, extraPrefixes: [] });
+
+/** Makes the request and answers each call as the example says; the calls must come in its order. */
+async function followExchange(resource: Resource, example: Example & { of: "exchange" }): Promise<void> {
+  const operation = operationOf(resource, example.operation);
+  const method = methodOf(operation);
+  const routed = route(method, `/${resource.domain}/v1/${example.path}`);
+  if (routed.kind !== "match") throw new Error(`${method} ${example.path} is routed as ${routed.kind}`);
+  expect(routed.match.operation).toBe(operation);
+  const queue = [...example.calls];
+  const run = await runOperation({
+    resources,
+    resource,
+    operation,
+    match: routed.match,
+    ...(example.body === undefined ? {} : { body: JSON.stringify(example.body) }),
+    answer: (request) => {
+      const next = queue.shift();
+      expect(`${request.method} ${request.target}`).toBe(next?.call.replace(" ", ` /${resource.domain}/${version}/`));
+      expect(request.body === undefined ? undefined : JSON.parse(Buffer.from(request.body).toString())).toEqual(
+        next?.body,
+      );
+      return json(next?.status ?? 200, next?.answer);
+    },
+  });
+  expect(queue).toEqual([]);
+  expect(run.response.status).toBe(example.status ?? 200);
+  expect(run.body).toEqual(example.answer);
+}
+
+function methodOf(operation: Operation): string {
+  if ("path" in operation) return operation.method;
+  return { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" }[operation.kind];
 }
 
 describe.each(resources.map((resource) => ({ resource, name: resource.name })))("$name", ({ resource }) => {
@@ -91,6 +129,10 @@ describe.each(resources.map((resource) => ({ resource, name: resource.name })))(
         const sent = new URLSearchParams(run.sent[0]?.target.split("?")[1] ?? "");
         if (resource.list === "drain") sent.delete("page_size");
         expect([...sent].sort()).toEqual([...new URLSearchParams(example.v2)].sort());
+        return;
+      }
+      case "exchange": {
+        await followExchange(resource, example);
         return;
       }
       default:

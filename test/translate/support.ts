@@ -1,5 +1,6 @@
 /** How does a test run one translation without a network? */
 import type { ListPlan } from "../../src/model/list.ts";
+import type { Match } from "../../src/model/match.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
 import type { EnvelopeRow, Filter, Join, Operation, Resource, Row } from "../../src/model/resource.ts";
@@ -35,6 +36,8 @@ export interface RunInput {
   /** Default: `u` where the operation is about one record, else none. */
   readonly uid?: string;
   readonly query?: string;
+  /** Instead of `uid` and `query`: what the router made of a path. */
+  readonly match?: Match;
   readonly body?: string;
   readonly headers?: readonly (readonly [string, string])[];
   readonly options?: Partial<TranslateOptions>;
@@ -64,7 +67,14 @@ export async function runOperation(input: RunInput): Promise<Run> {
   const uid = input.uid ?? (ofOne ? "u" : "");
   const response = await translation(
     {
-      match: { resource: input.resource, operation: input.operation, uid, uidPath: uid, query: input.query ?? "" },
+      match: input.match ?? {
+        resource: input.resource,
+        operation: input.operation,
+        uid,
+        uidPath: uid,
+        segment: "",
+        query: input.query ?? "",
+      },
       headers: input.headers ?? [["authorization", "Bearer secret"]],
       body: Buffer.from(input.body ?? ""),
     },
@@ -97,10 +107,10 @@ async function drainAll(
   return { kind: "list", chunks, records, pages, witness: "none" };
 }
 
-/** The operation of that kind; throws when the resource has none. */
-export function operationOf(resource: Resource, kind: Operation["kind"]): Operation {
-  const found = resource.operations.find((operation) => operation.kind === kind);
-  if (found === undefined) throw new Error(`${resource.name} has no ${kind}`);
+/** The operation of that name; throws when the resource has none. */
+export function operationOf(resource: Resource, name: string): Operation {
+  const found = resource.operations.find((operation) => operation.name === name);
+  if (found === undefined) throw new Error(`${resource.name} has no ${name}`);
   return found;
 }
 

@@ -1,6 +1,8 @@
 /** Do the examples of a resource speak of nothing but its rows? */
+
+import type { Example } from "../../model/example.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../model/json.ts";
-import type { Example, Filter, Resource, Row, Shape } from "../../model/resource.ts";
+import type { Filter, Resource, Row, Shape } from "../../model/resource.ts";
 import { nestedRows, type Report } from "./rows.ts";
 
 type Side = "v1" | "v2";
@@ -58,7 +60,7 @@ function checkQuery(query: string, known: ReadonlySet<string>, side: Side, at: s
 }
 
 function checkExample(resource: Resource, example: Example, at: string, report: Report): void {
-  const name = example.of === "answer" || example.of === "body" ? example.operation : example.of;
+  const name = "operation" in example ? example.operation : example.of;
   const operation = resource.operations.find((each) => each.name === (name === "filters" ? "list" : name));
   if (operation === undefined || operation.kind === "native" || operation.kind === "delete") {
     report(at, `there is no translated operation ${name}; add it or remove the example`);
@@ -70,7 +72,8 @@ function checkExample(resource: Resource, example: Example, at: string, report: 
     checkQuery(example.v2, new Set(filters.flatMap(sentNames)), "v2", at, report);
     return;
   }
-  const shape = example.of === "answer" ? operation.answer : "body" in operation ? operation.body : operation.answer;
+  if (example.of === "exchange") return;
+  const shape = (example.of !== "answer" && "body" in operation ? operation.body : undefined) ?? operation.answer;
   checkKeys(example.v1, shape, "v1", at, report);
   checkKeys(example.v2, shape, "v2", at, report);
   if (example.of === "update") checkMask(example.mask, shape, at, report);

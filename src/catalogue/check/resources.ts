@@ -14,23 +14,12 @@ function pathKey(domain: string, method: string, path: string): string {
   return `${method} /${domain}/v1/${path.replaceAll(/\{[^}=]*=/g, "{=")}`;
 }
 
+const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
+
 function operationPath(resource: Resource, operation: Operation): string {
-  switch (operation.kind) {
-    case "list":
-      return pathKey(resource.domain, "GET", resource.v1);
-    case "get":
-      return pathKey(resource.domain, "GET", `${resource.v1}/{=**}`);
-    case "create":
-      return pathKey(resource.domain, "POST", `${resource.v1}/{=**}`);
-    case "update":
-      return pathKey(resource.domain, "PUT", `${resource.v1}/{=**}`);
-    case "delete":
-      return pathKey(resource.domain, "DELETE", `${resource.v1}/{=**}`);
-    case "native":
-      return pathKey(resource.domain, operation.method, operation.path);
-    default:
-      return operation satisfies never;
-  }
+  if ("path" in operation) return pathKey(resource.domain, operation.method, operation.path);
+  const path = operation.kind === "list" ? resource.v1 : `${resource.v1}/{=**}`;
+  return pathKey(resource.domain, METHODS[operation.kind], path);
 }
 
 /** `METHOD /domain/v1/template` of every operation that carryover knows, ten resources and the rest. */
@@ -64,7 +53,7 @@ function checkJoin(join: Join, own: Resource, all: ReadonlyMap<string, Resource>
     report(at, `there is no resource ${join.resource}; correct the name or add its file`);
     return;
   }
-  if (join.take !== "record" && !memberNames(other).has(join.take.member)) {
+  if (join.sub === undefined && join.take !== "record" && !memberNames(other).has(join.take.member)) {
     report(at, `${join.resource} has no v2 member ${join.take.member}; correct the name`);
   }
   const read = [join.by.split(".")[0] ?? "", ...(typeof join.missing === "object" ? [join.missing.reduced] : [])];
@@ -83,9 +72,21 @@ function checkJoins(joins: readonly Join[], own: Resource, all: ReadonlyMap<stri
   for (const join of joins) checkJoin(join, own, all, report);
 }
 
+/** What the v2 path needs must be in the v1 path, and nothing of that may be lost. */
+function checkCall({ path, v2 }: Operation & { kind: "call" }, report: Report): void {
+  for (const [variable, inV1] of [
+    ["{uid}", /\{[^}]*=\*\*\}/],
+    ["{segment}", /\{[^}=]*(?:=\*)?\}/],
+  ] as const) {
+    if (v2.path.includes(variable) !== inV1.test(path)) {
+      report(v2.path, `${variable} must stand in it exactly when ${path} has such a variable; correct one of them`);
+    }
+  }
+}
+
 function checkOperation(own: Resource, operation: Operation, all: ReadonlyMap<string, Resource>, report: Report): void {
   if (operation.kind === "native" || operation.kind === "delete") return;
-  const joins = operation.kind === "list" || operation.kind === "get" ? (operation.joins ?? []) : [];
+  const joins = "joins" in operation ? (operation.joins ?? []) : [];
   checkShape(operation.answer, new Set(joins.map((join) => join.v1)), report);
   checkJoins(joins, own, all, report);
   for (const { v1, missing } of joins) {
@@ -95,7 +96,9 @@ function checkOperation(own: Resource, operation: Operation, all: ReadonlyMap<st
       report(v1, 'a join fills it; give it a row with `v2: null` and `access: "output"`');
     }
   }
-  if ("body" in operation) checkShape(operation.body, new Set(), report);
+  if ("body" in operation && operation.body !== undefined) checkShape(operation.body, new Set(), report);
+  if (operation.kind === "call") checkCall(operation, report);
+  if (operation.kind !== "list" && "filters" in operation) checkFilters(operation.filters ?? [], report);
   if (operation.kind === "list") {
     checkFilters(operation.filters, report);
     checkEnvelope(operation.envelope ?? [], report);

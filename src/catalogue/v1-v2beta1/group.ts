@@ -67,7 +67,14 @@ export default {
       method: "POST",
       path: "groups/{group_id=**}:requestGroupAccess",
     },
-    { kind: "native", name: "check-eligibility", method: "GET", path: "groups:checkEligibility" },
+    {
+      kind: "call",
+      name: "check-eligibility",
+      method: "GET",
+      path: "groups:checkEligibility",
+      v2: { method: "GET", path: "groups:checkEligibility" },
+      answer: { rows: [{ v1: "eligible", v2: "eligible", kind: "bool", access: "output" }], v2Only: [] },
+    },
     { kind: "native", name: "lookup-group", method: "GET", path: "groups:lookupGroup" },
   ],
   examples: [
@@ -196,5 +203,19 @@ export default {
       v2: `uidp.descendants_of=${ORG}&name=docs`,
     },
     { of: "filters", v1: `uidp.childrenOf=${ORG}&name=`, v2: `uidp.children_of=${ORG}` },
+    {
+      of: "exchange",
+      operation: "check-eligibility",
+      path: "groups:checkEligibility",
+      calls: [{ call: "GET groups:checkEligibility", answer: {} }],
+      answer: { eligible: false },
+    },
+    {
+      of: "exchange",
+      operation: "check-eligibility",
+      path: "groups:checkEligibility",
+      calls: [{ call: "GET groups:checkEligibility", answer: { eligible: true } }],
+      answer: { eligible: true },
+    },
   ],
 } satisfies Resource;

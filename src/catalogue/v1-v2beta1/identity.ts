@@ -125,7 +125,19 @@ export default {
     { kind: "delete", name: "delete" },
     // Another service's: an identity at the root, of which v2 has no like.
     { kind: "native", name: "create-root", method: "POST", path: "identities" },
-    { kind: "native", name: "lookup", method: "GET", path: "identities/lookup" },
+    {
+      kind: "composite",
+      name: "lookup",
+      method: "GET",
+      path: "identities/lookup",
+      by: "look-up",
+      v2: "identities:lookupIdentity",
+      filters: [
+        { v1: "issuer", use: "send", v2: "issuer", kind: "string" },
+        { v1: "subject", use: "send", v2: "subject", kind: "string" },
+      ],
+      answer: identity,
+    },
     { kind: "native", name: "update-metadata", method: "PATCH", path: "identities/metadata" },
   ],
   examples: [
@@ -288,6 +300,29 @@ export default {
       v2: { name: "ingest", description: "x", servicePrincipal: "SERVICE_PRINCIPAL_INGESTER" },
     },
     { of: "update", v1: { name: "ci" }, mask: ["name", "description"], v2: { name: "ci", description: "" } },
+    // v2 answers the uid alone, also that of nobody; what v1 said of it is read.
+    {
+      of: "exchange",
+      operation: "lookup",
+      path: "identities/lookup?issuer=https%3A%2F%2Ftoken.example.com&subject=ci",
+      calls: [
+        {
+          call: "GET identities:lookupIdentity?issuer=https%3A%2F%2Ftoken.example.com&subject=ci",
+          answer: { uid: IDENTITY },
+        },
+        {
+          call: `GET identities/${IDENTITY}`,
+          answer: { uid: IDENTITY, name: "ci", claimMatch: { issuer: "https://token.example.com", subject: "ci" } },
+        },
+      ],
+      answer: {
+        id: IDENTITY,
+        name: "ci",
+        description: "",
+        lastSeen: null,
+        claimMatch: { issuer: "https://token.example.com", subject: "ci", claims: {}, claimPatterns: {} },
+      },
+    },
     { of: "filters", v1: `uidp.descendants_of=${ORG}`, v2: `uidp.descendants_of=${ORG}` },
     { of: "filters", v1: `uidp.children_of=${ORG_GROUP_QUERY}`, v2: `uidp.children_of=${ORG_GROUP_QUERY}` },
     { of: "filters", v1: `uidp.ancestors_of=${ORG_GROUP_QUERY}`, v2: `uidp.ancestors_of=${ORG_GROUP_QUERY}` },

@@ -1,0 +1,62 @@
+/** How is a custom verb served, whose v2 counterpart is one call? (Design: words, operation; custom verbs.) */
+import { v2PathOf } from "../model/match.ts";
+import type { ApiRequest, ApiResponse } from "../model/message.ts";
+import type { Operation } from "../model/resource.ts";
+import { bodyText, createBodyNotes, readBody } from "./body.ts";
+import { errorAnswer } from "./error.ts";
+import { answerWith, readHeaders, writeHeaders } from "./headers.ts";
+import { noteBody } from "./note.ts";
+import type { Parts } from "./parts.ts";
+import { readListQuery } from "./query.ts";
+import { isSuccess, STATE_UNKNOWN } from "./records.ts";
+import { createShow } from "./show.ts";
+import type { Tools, Translation, V1Request } from "./tools.ts";
+
+type CallOperation = Operation & { readonly kind: "call" };
+
+/** One call: the path's uid, the query and the body in v2's words, the answer in v1's. Never repeated once it was sent. */
+export function createCall(operation: CallOperation, parts: Parts): Translation {
+  const show = createShow(operation.answer, [], parts);
+  const isRead = operation.v2.method === "GET";
+  return async (request, tools) => {
+    const query = readListQuery(request.match.query, operation.filters ?? []);
+    if (query.unknown.length > 0) tools.exchange.notes.push("query-unknown");
+    const path = v2PathOf(request.match, parts.options.version);
+    const target = query.params.length === 0 ? path : `${path}?${query.params.join("&")}`;
+    const response = await tools.send(
+      isRead ? readOf(target, request) : writeOf(target, operation, request, parts, tools),
+    );
+    if (!isSuccess(response)) return errorAnswer(response, parts.names);
+    const metadata = isRead ? undefined : STATE_UNKNOWN;
+    const shown = await show.one(bodyOf(response), undefined, request, tools, metadata);
+    if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
+    return answerWith(response, 200, shown.bytes);
+  };
+}
+
+function readOf(target: string, { headers }: V1Request): ApiRequest {
+  return { method: "GET", target, headers: readHeaders(headers) };
+}
+
+function writeOf(
+  target: string,
+  { v2, body: shape }: CallOperation,
+  request: V1Request,
+  parts: Parts,
+  tools: Tools,
+): ApiRequest {
+  const notes = createBodyNotes();
+  const body = readBody(request.body, shape?.rows ?? [], parts.options.unknownRequest, notes);
+  noteBody(notes, tools);
+  return {
+    method: v2.method,
+    target,
+    headers: writeHeaders(request.headers, "one"),
+    body: Buffer.from(bodyText(body)),
+  };
+}
+
+/** An empty message may come as nothing at all (specification section 4). */
+function bodyOf(response: ApiResponse): Uint8Array {
+  return response.body.length === 0 ? Buffer.from("{}") : response.body;
+}

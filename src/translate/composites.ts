@@ -1,0 +1,18 @@
+/** Which operations take several calls to v2, or a body that rows alone cannot say? The catalogue names them. */
+import type { CompositeName } from "../model/resource.ts";
+import type { Composite, CompositeOperation } from "./composites/composite.ts";
+import { createLookUp } from "./composites/look-up.ts";
+import type { Parts } from "./parts.ts";
+import type { Translation } from "./tools.ts";
+
+const COMPOSITES: Readonly<Partial<Record<CompositeName, Composite>>> = {
+  "look-up": createLookUp,
+};
+
+/** The translation of an operation that names a composite. */
+export function createComposite(operation: CompositeOperation, parts: Parts): Translation {
+  const composite = COMPOSITES[operation.by];
+  if (composite === undefined)
+    throw new Error(`${parts.resource.name} ${operation.name}: no composite ${operation.by}`);
+  return composite(operation, parts);
+}
