@@ -9,6 +9,7 @@ import { groupsV1 } from "./v1/groups.ts";
 import { identitiesV1, lookupIdentityV1 } from "./v1/identities.ts";
 import { identityMetadataV1 } from "./v1/identity-metadata.ts";
 import { identityProvidersV1 } from "./v1/identity-providers.ts";
+import { imagesV1 } from "./v1/images.ts";
 import { reposV1 } from "./v1/repos.ts";
 import { batchCreateV1, roleBindingsV1 } from "./v1/role-bindings.ts";
 import { rolesV1 } from "./v1/roles.ts";
@@ -21,6 +22,7 @@ import { groupsV2 } from "./v2/groups.ts";
 import { identitiesV2, lookupIdentityV2 } from "./v2/identities.ts";
 import { identityMetadataV2 } from "./v2/identity-metadata.ts";
 import { identityProvidersV2 } from "./v2/identity-providers.ts";
+import { imagesV2 } from "./v2/images.ts";
 import { readmeRoutes, reposV2 } from "./v2/repos.ts";
 import { batchCreateV2, roleBindingsV2 } from "./v2/role-bindings.ts";
 import { rolesV2 } from "./v2/roles.ts";
@@ -65,6 +67,8 @@ export function allRoutes(context: Context): readonly Route[] {
     checkAssociationV1(context),
     checkAssociationV2(context),
     ...readmeRoutes(context),
+    ...imagesV1(context),
+    ...imagesV2(context),
     ...advisoriesV1(context),
     ...verbRoutes(context),
   ];

@@ -16,7 +16,7 @@ export interface Call {
 export type Action = (caller: Caller) => string;
 
 /** Where in the path the variable part lies, in the order in which shapes are tried. */
-export type Shape = "verb" | "literal" | "suffix" | "prefix" | "collection" | "tail";
+export type Shape = "verb" | "literal" | "image" | "suffix" | "prefix" | "collection" | "tail";
 
 export interface Route {
   readonly method: string;
@@ -24,7 +24,7 @@ export interface Route {
   readonly version: string;
   readonly collection: string;
   readonly shape: Shape;
-  /** The verb, literal, suffix or prefix of those shapes. */
+  /** The verb, literal, suffix or prefix of those shapes; of an image what follows its digest. */
   readonly word?: string;
   /** Field names in errors that differ from v2's. */
   readonly names?: ReadonlyMap<string, string>;
@@ -37,7 +37,7 @@ export interface Match {
   readonly tail: string;
 }
 
-const SHAPES: readonly Shape[] = ["verb", "literal", "suffix", "prefix", "collection", "tail"];
+const SHAPES: readonly Shape[] = ["verb", "literal", "image", "suffix", "prefix", "collection", "tail"];
 
 /** The segments of a raw path. `%2F` is a slash like any other; empty and dot segments before the last are no path. */
 export function pathSegments(rawPath: string): readonly string[] {
@@ -87,6 +87,8 @@ function tailOf(route: Route, segments: readonly string[]): string | undefined {
       return joined.endsWith(`:${word}`) ? joined.slice(0, -word.length - 1) : undefined;
     case "literal":
       return joined === word ? "" : undefined;
+    case "image":
+      return rest.at(-3) === "digests" && rest.at(-1) === word ? rest.slice(0, -1).join("/") : undefined;
     case "suffix":
       return rest.length > 1 && rest.at(-1) === word ? rest.slice(0, -1).join("/") : undefined;
     case "prefix":

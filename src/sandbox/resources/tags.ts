@@ -21,6 +21,18 @@ export function isSpecial(record: StoredRecord, kind: keyof typeof SPECIAL_TAGS)
   return SPECIAL_TAGS[kind].test(String(member(record.value, "name") ?? ""));
 }
 
+/** The highest version among names that are nothing but numbers and dots, compared number by number; empty without any. */
+export function newestVersion(names: readonly string[]): string {
+  const versions = names.filter((name) => /^\d+(?:\.\d+)+$/.test(name));
+  const numbers = (name: string) => name.split(".").map(Number);
+  const compare = (a: readonly number[], b: readonly number[]): number => {
+    const length = Math.max(a.length, b.length);
+    for (let at = 0; at < length; at++) if (a[at] !== b[at]) return (a[at] ?? -1) - (b[at] ?? -1);
+    return 0;
+  };
+  return versions.sort((a, b) => compare(numbers(a), numbers(b))).at(-1) ?? "";
+}
+
 /** A tag made without a digest gets one: here the hash of where it is. */
 function check({ before, next, parent }: Write): Draft {
   const name = String(member(next.value, "name") ?? "");

@@ -11,8 +11,8 @@ const EXCLUDES: readonly (readonly [parameter: string, kind: keyof typeof SPECIA
   ["excludeEpochs", "epochs"],
 ];
 
-/** Special tags are listed unless they are to be left out. */
-function tests(request: JsonObject): readonly ((record: StoredRecord) => boolean)[] {
+/** The filters of lists and summaries. Special tags are listed unless they are to be left out. */
+export function tagTests(request: JsonObject): readonly ((record: StoredRecord) => boolean)[] {
   const found = [...nameTest(request)];
   const digest = member(request, "digest") ?? "";
   if (digest !== "") found.push((record) => member(record.value, "digest") === digest);
@@ -27,7 +27,8 @@ function tests(request: JsonObject): readonly ((record: StoredRecord) => boolean
   return found;
 }
 
-function viewTag(record: StoredRecord): JsonObject {
+/** A tag as v1 knows it. */
+export function viewTag(record: StoredRecord): JsonObject {
   const same = keep(record.value, ["name", "digest", "deprecated", "bundles"]);
   return { id: record.uid, ...same, ...pick(record.value, [["updateTime", "lastUpdated"]]), ...times(record.value) };
 }
@@ -40,7 +41,7 @@ export const tagsV1: V1Face = {
   filter: "TagFilter",
   item: "Tag",
   view: viewTag,
-  tests,
+  tests: tagTests,
   key: "id",
   write: {
     message: "Tag",
