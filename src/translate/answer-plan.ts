@@ -6,7 +6,7 @@ import { type Joined, type Reshaped, reshape, rootOf } from "./reshape.ts";
 export interface AnswerOptions {
   /** Members in no row: handed on or left out; counted both ways. */
   readonly unknown: "pass" | "drop";
-  /** Whether v2 may leave zero values out, so that they are inserted. */
+  /** Whether v2 may leave zero values out, so that they are inserted. Those of members that v2 lacks always are. */
   readonly insertZeros: boolean;
 }
 
@@ -45,7 +45,9 @@ function objectPlan(
     if (row.v2 !== null) {
       members.set(row.v2, { ...(row.v2 === row.v1 ? {} : { rename: row.v1 }), ...(value === "copy" ? {} : { value }) });
     }
-    const zero = options.insertZeros && row.presence !== "explicit" ? zeroText(row) : undefined;
+    // A member that v2 does not have cannot come from there, whatever its habits.
+    const isLeftOut = options.insertZeros || row.v2 === null;
+    const zero = isLeftOut && row.presence !== "explicit" ? zeroText(row) : undefined;
     if (zero !== undefined) insert.push({ key: row.v1, value: zero });
   }
   const plan = { kind: "object", label, members, unknown: options.unknown, insert } as const;
