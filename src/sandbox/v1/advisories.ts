@@ -1,17 +1,18 @@
-/** How does native v1 show advisories, which it pages itself? (Field map 2.14 and 3.12, traps T38 to T40.) */
-import { type Json, type JsonObject, member } from "../../model/json.ts";
+/** How does native v1 list, change and delete advisories? It pages them itself. (Field map 2.14 and 3.12, traps T38 to T40.) */
+import { member } from "../../model/json.ts";
 import type { Context } from "../context.ts";
 import type { Call, Route } from "../gateway/route.ts";
-import { advisories, advisoryTests, eventsOf, numbers, texts } from "../resources/advisories.ts";
+import { advisories, advisoryTests, numbers, texts } from "../resources/advisories.ts";
 import { readable } from "../resources/writes.ts";
-import type { StoredRecord } from "../store/collection.ts";
 import { parseOrder } from "../store/order.ts";
 import { cutPage, pageRequest } from "../v2/paging.ts";
 import { encodeMessage } from "../wire/encode.ts";
 import { decodeQuery } from "../wire/query.ts";
 import { V1 } from "../wire/schemas.ts";
-import { itemText, type V1Face, v1Selection } from "./face.ts";
-import { keep, pick } from "./shape.ts";
+import { readAdvisory, viewAdvisory, viewEvents } from "./advisory-shape.ts";
+import { advisoryWrites } from "./advisory-writes.ts";
+import { itemText, type V1Face, v1Routes, v1Selection } from "./face.ts";
+import { keep } from "./shape.ts";
 
 const TEXTS: readonly (readonly [parameter: string, field: string])[] = [
   ["advisoryIds", "advisoryId"],
@@ -37,75 +38,28 @@ const ORDERS: readonly string[] = [
   "deleted_at asc",
   "deleted_at desc",
 ];
-const SAME = ["artifactType", "artifactName", "artifactArchitecture", "aliases", "advisoryId", "author"] as const;
-const RENAMED: readonly (readonly [stored: string, v1: string])[] = [
-  ["createTime", "createdAt"],
-  ["updateTime", "updatedAt"],
-  ["deleteTime", "deletedAt"],
-  ["legacyAdvisoryId", "legacyAdvisoryID"],
-];
-const EVENT_SAME = [
-  "fixed",
-  "falsePositiveDetermination",
-  "analysisNotPlanned",
-  "fixNotPlanned",
-  "pendingUpstreamFix",
-  "truePositiveDetermination",
-  "patched",
-  "findings",
-  "author",
-  "reviewer",
-  "issue",
-] as const;
-
-function viewDetection(detection: Json): JsonObject {
-  const scan = member(detection, "scanv1");
-  if (scan === undefined) return keep(detection, ["nvdapi", "manual"]);
-  const { subpackage, component, ...rest } = scan as JsonObject;
-  return { scanv1: { ...rest, subpackageName: subpackage ?? "", componentName: component ?? "" } };
-}
-
-/** An event as v1 knows it; where a component moved to is kept beside the record, for v2 has no word for it. */
-function viewEvent(event: Json, moved: Json | undefined): JsonObject {
-  const detection = member(event, "detection");
-  const uid = String(member(event, "uid") ?? "");
-  const move = member(moved, uid);
-  return {
-    id: uid,
-    ...pick(event, [
-      ["createTime", "timestamp"],
-      ["reviewState", "status"],
-    ]),
-    ...keep(event, EVENT_SAME),
-    ...(detection === undefined ? {} : { detection: viewDetection(detection) }),
-    ...(move === undefined ? {} : { componentLocationChanged: move }),
-  };
-}
-
-function viewEvents(record: StoredRecord): JsonObject[] {
-  return eventsOf(record).map((event) => viewEvent(event, member(record.extra, "moved")));
-}
-
-/** The component's members have presence in v1: an empty one is not there. */
-function viewAdvisory(record: StoredRecord): JsonObject {
-  return {
-    id: record.uid,
-    ...keep(record.value, SAME),
-    ...keep(record.value, ["componentName", "componentLocation", "componentType"]),
-    ...pick(record.value, RENAMED),
-    events: viewEvents(record),
-  };
-}
+/** Stored members that no update through v1 changes. */
+const SERVER_FIELDS = ["advisoryId", "createTime", "deleteTime", "legacyAdvisoryId", "severities", "events"] as const;
 
 const face: V1Face = {
   resource: advisories,
   domain: "vulnerabilities",
   collection: "advisories",
-  operations: [],
+  operations: ["update", "delete"],
   filter: "AdvisoryFilter",
   item: "Advisory",
   view: viewAdvisory,
   key: "id",
+  write: {
+    message: "Advisory",
+    // The events have operations of their own: an update leaves them alone.
+    read: (given, before) => ({
+      value: { ...keep(before?.value, SERVER_FIELDS), ...readAdvisory(given) },
+      extra: before?.extra ?? {},
+    }),
+    answer: "Advisory",
+    view: viewAdvisory,
+  },
   tests: (request) =>
     advisoryTests({
       texts: new Map(TEXTS.map(([parameter, field]) => [field, texts(request, parameter)])),
@@ -146,11 +100,13 @@ function events(context: Context, call: Call): ReturnType<Route["prepare"]> {
   };
 }
 
-/** `GET advisories` and `GET advisories/{id}/events`. */
+/** The list with its envelope, the events of one advisory, and every write. */
 export function advisoriesV1(context: Context): readonly Route[] {
   const at = { domain: "vulnerabilities", version: "v1", collection: "advisories", method: "GET" };
   return [
     { ...at, shape: "collection", prepare: (call) => list(context, call) },
     { ...at, shape: "suffix", word: "events", prepare: (call) => events(context, call) },
+    ...v1Routes(context, face),
+    ...advisoryWrites(context),
   ];
 }
