@@ -3,9 +3,10 @@ import type { Json, JsonObject } from "../../src/model/json.ts";
 
 /**
  * Who asks: `admin`, `staff` and `viewer` (who may only read) see every organisation; `outsider` may do everything, but in
- * another organisation only; `powerless` has a token that allows nothing; `forged`: a token that nobody issued; `anonymous`: none.
+ * another organisation only; `powerless` has a token that allows nothing; `person` is somebody of the organisation with a
+ * verified e-mail address, whose token was exchanged for a login; `forged`: a token that nobody issued; `anonymous`: none.
  */
-export type Caller = "admin" | "staff" | "viewer" | "outsider" | "powerless" | "forged" | "anonymous";
+export type Caller = "admin" | "staff" | "viewer" | "outsider" | "powerless" | "person" | "forged" | "anonymous";
 
 /** What a call may use of the sandbox's seed: the same on both sides, since both have the same seed. */
 export interface Known {

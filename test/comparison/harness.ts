@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import { createStopper } from "../../src/model/signal.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import type { Call, Caller, Given, Known, Seen } from "./call.ts";
@@ -99,7 +100,7 @@ export function createSide(sandbox: Sandbox, carry: Carry, tick: () => void): Si
       const answer = await carry({
         method: call.method,
         target: given(call.path, seen),
-        headers: Object.entries({ ...authorization(sandbox, call.as ?? "admin"), ...call.headers }),
+        headers: Object.entries({ ...(await authorization(sandbox, call.as ?? "admin")), ...call.headers }),
         ...(call.body === undefined ? {} : { body: bytes(given(call.body, seen)) }),
       });
       if (!answers.has(call.name)) answers.set(call.name, parsed(answer));
@@ -113,10 +114,26 @@ export function given<T>(value: Given<T>, seen: Seen): T {
   return typeof value === "function" ? (value as (seen: Seen) => T)(seen) : value;
 }
 
-function authorization(sandbox: Sandbox, caller: Caller): Record<string, string> {
+async function authorization(sandbox: Sandbox, caller: Caller): Promise<Record<string, string>> {
   if (caller === "anonymous") return {};
-  if (caller === "forged") return { authorization: "Bearer nobody-issued-this" };
-  return { authorization: `Bearer ${sandbox.token(tokenName(sandbox, caller))}` };
+  if (caller === "forged") return bearer("nobody-issued-this");
+  return bearer(caller === "person" ? await personsToken(sandbox) : sandbox.token(tokenName(sandbox, caller)));
+}
+
+function bearer(token: string): Record<string, string> {
+  return { authorization: `Bearer ${token}` };
+}
+
+/** A login of the first person with a verified e-mail address, exchanged as such a person would. */
+async function personsToken(sandbox: Sandbox): Promise<string> {
+  const person = sandbox.snapshot().identities.find((one) => one["email"] && one["claimMatch"]);
+  const { issuer, subject } = (person?.["claimMatch"] ?? {}) as { issuer: string; subject: string };
+  const target = `/sts/exchange?aud=${encodeURIComponent("https://api.example.com")}&identity=${person?.["uid"]}`;
+  const headers = Object.entries(bearer(sandbox.oidcToken(issuer, subject)));
+  const answer = await sandbox.send({ method: "GET", target, headers }, { signal: createStopper().signal });
+  const token = member(parsed(answer), "token");
+  if (typeof token !== "string") throw new Error(`no token was exchanged: ${answer.status}`);
+  return token;
 }
 
 function tokenName(sandbox: Sandbox, caller: Caller): string {

@@ -1,6 +1,9 @@
 /** Which scenarios are there? */
+import { accountAssociationScenarios } from "./account-associations.calls.ts";
 import { advisoryScenarios } from "./advisories.calls.ts";
+import { batchScenarios } from "./batch.calls.ts";
 import type { Scenario } from "./call.ts";
+import { groupInviteScenarios } from "./group-invites.calls.ts";
 import { readingGroups } from "./groups-read.calls.ts";
 import { writingGroups } from "./groups-write.calls.ts";
 import { identityScenarios } from "./identities.calls.ts";
@@ -23,4 +26,10 @@ export const otherScenarios: readonly Scenario[] = [
 ];
 
 /** Those of operations that carryover does not serve yet: native v1 alone is asked. */
-export const newScenarios: readonly Scenario[] = [...identityProviderScenarios, ...scimScenarios];
+export const newScenarios: readonly Scenario[] = [
+  ...identityProviderScenarios,
+  ...scimScenarios,
+  ...accountAssociationScenarios,
+  ...groupInviteScenarios,
+  ...batchScenarios,
+];
