@@ -158,6 +158,16 @@ export type CompositeName =
   | "summarise"
   | "update-wrapped";
 
+/** What the documentation says of an operation beyond its rows; markdown, no effect on any request. */
+interface Documented {
+  readonly docs?: {
+    /** The v2 calls, where the kind of operation does not say them. */
+    readonly calls?: string;
+    /** What a v1 client gets otherwise than from native v1. */
+    readonly differs?: readonly string[];
+  };
+}
+
 /** A v1 path that does not follow from the resource's collection. */
 interface OwnPath {
   readonly name: string;
@@ -167,71 +177,73 @@ interface OwnPath {
 }
 
 /** One thing a v1 client can ask. Paths follow from the resource's collections unless it has one of its own. */
-export type Operation =
-  | {
-      readonly kind: "list";
-      readonly name: "list";
-      readonly answer: Shape;
-      readonly filters: readonly Filter[];
-      readonly joins?: readonly Join[];
-      /** Members of the v1 envelope beside `items` (advisories). */
-      readonly envelope?: readonly EnvelopeRow[];
-    }
-  /** `extension`: v1 itself had no Get here; in native and shadow mode such a request goes to native. */
-  | {
-      readonly kind: "get";
-      readonly name: "get";
-      readonly answer: Shape;
-      readonly joins?: readonly Join[];
-      readonly extension: boolean;
-    }
-  | {
-      readonly kind: "create";
-      readonly name: "create";
-      readonly body: Shape;
-      readonly answer: Shape;
-      readonly joins?: readonly Join[];
-      /** v1 served it without a parent too (groups: a root group). */
-      readonly emptyParent?: true;
-      /** Query parameters that only `by` understands. */
-      readonly filters?: readonly Filter[];
-      readonly by?: CompositeName;
-    }
-  | {
-      readonly kind: "update";
-      readonly name: "update";
-      readonly body: Shape;
-      readonly answer: Shape;
-      readonly joins?: readonly Join[];
-      readonly by?: CompositeName;
-    }
-  | { readonly kind: "delete"; readonly name: "delete" }
-  /**
-   * A custom verb or special path: one v2 call. `v2.path`: template below `/{domain}/{version}/`; `{uid}` stands for what
-   * `=**` spans in `path`, `{segment}` for what `=*` does. Without `body` the request's is not read; v2 gets none on a GET.
-   */
-  | (OwnPath & {
-      readonly kind: "call";
-      readonly v2: { readonly method: "GET" | "POST" | "PATCH"; readonly path: string };
-      readonly filters?: readonly Filter[];
-      readonly body?: Shape;
-      readonly answer: Shape;
-    })
-  /** Several calls, or a body that rows cannot say. `body`: one v1 message of it (of a batch: one element). */
-  | (OwnPath & {
-      readonly kind: "composite";
-      readonly by: CompositeName;
-      /** Path of the verb below `/{domain}/{version}/`, where v2 has one. */
-      readonly v2?: string;
-      /** Member of v2's body that holds the message. */
-      readonly wrap?: string;
-      readonly filters?: readonly Filter[];
-      readonly body?: Shape;
-      readonly answer: Shape;
-      readonly joins?: readonly Join[];
-    })
-  /** Not translated: native v1, or 501 with this name. */
-  | (OwnPath & { readonly kind: "native" });
+export type Operation = Documented &
+  (
+    | {
+        readonly kind: "list";
+        readonly name: "list";
+        readonly answer: Shape;
+        readonly filters: readonly Filter[];
+        readonly joins?: readonly Join[];
+        /** Members of the v1 envelope beside `items` (advisories). */
+        readonly envelope?: readonly EnvelopeRow[];
+      }
+    /** `extension`: v1 itself had no Get here; in native and shadow mode such a request goes to native. */
+    | {
+        readonly kind: "get";
+        readonly name: "get";
+        readonly answer: Shape;
+        readonly joins?: readonly Join[];
+        readonly extension: boolean;
+      }
+    | {
+        readonly kind: "create";
+        readonly name: "create";
+        readonly body: Shape;
+        readonly answer: Shape;
+        readonly joins?: readonly Join[];
+        /** v1 served it without a parent too (groups: a root group). */
+        readonly emptyParent?: true;
+        /** Query parameters that only `by` understands. */
+        readonly filters?: readonly Filter[];
+        readonly by?: CompositeName;
+      }
+    | {
+        readonly kind: "update";
+        readonly name: "update";
+        readonly body: Shape;
+        readonly answer: Shape;
+        readonly joins?: readonly Join[];
+        readonly by?: CompositeName;
+      }
+    | { readonly kind: "delete"; readonly name: "delete" }
+    /**
+     * A custom verb or special path: one v2 call. `v2.path`: template below `/{domain}/{version}/`; `{uid}` stands for what
+     * `=**` spans in `path`, `{segment}` for what `=*` does. Without `body` the request's is not read; v2 gets none on a GET.
+     */
+    | (OwnPath & {
+        readonly kind: "call";
+        readonly v2: { readonly method: "GET" | "POST" | "PATCH"; readonly path: string };
+        readonly filters?: readonly Filter[];
+        readonly body?: Shape;
+        readonly answer: Shape;
+      })
+    /** Several calls, or a body that rows cannot say. `body`: one v1 message of it (of a batch: one element). */
+    | (OwnPath & {
+        readonly kind: "composite";
+        readonly by: CompositeName;
+        /** Path of the verb below `/{domain}/{version}/`, where v2 has one. */
+        readonly v2?: string;
+        /** Member of v2's body that holds the message. */
+        readonly wrap?: string;
+        readonly filters?: readonly Filter[];
+        readonly body?: Shape;
+        readonly answer: Shape;
+        readonly joins?: readonly Join[];
+      })
+    /** Not translated: native v1, or 501 with this name. */
+    | (OwnPath & { readonly kind: "native" })
+  );
 
 export interface Resource {
   /** Singular kebab-case name: `group`, `role-binding`. Also the file's name. */

@@ -1,0 +1,176 @@
+/** How is every v1 operation served, what is lost, and what costs more than one call? */
+import type { Filter, Join, NativeDomain, Operation, Resource, Row, Shape } from "../../model/resource.ts";
+import { nestedRows } from "../check/rows.ts";
+
+/** `docs/coverage.md`. `version`: v2's version segment. */
+export function coveragePage(
+  resources: readonly Resource[],
+  natives: readonly NativeDomain[],
+  version: string,
+): string {
+  const served = resources.flatMap(({ operations }) => operations.filter((operation) => !isNative(operation)));
+  const known = served.filter((operation) => operation.kind !== "get" || !operation.extension).length;
+  const others =
+    natives.reduce((sum, { operations }) => sum + operations.length, 0) +
+    resources.reduce((sum, { operations }) => sum + operations.filter(isNative).length, 0);
+  return [
+    ...HEAD,
+    `${known} of ${known + others} v1 operations are translated; ${served.length - known} Gets by id are extensions.`,
+    "",
+    ...resources.flatMap((resource) => resourceSection(resource, version)),
+    "## Served by native v1",
+    "",
+    "These go to `upstream.v1.url`; without it (or with `fallback: refuse`) they are answered with 501 and the operation's name.",
+    "",
+    "| operation | v1 |",
+    "|---|---|",
+    ...resources.flatMap((resource) => resource.operations.filter(isNative).map((each) => nativeRow(resource, each))),
+    ...natives.flatMap(({ domain, operations }) =>
+      operations.map(
+        ({ resource, name, method, path }) => `| ${resource} ${name} | \`${method} /${domain}/v1/${path}\` |`,
+      ),
+    ),
+    "",
+  ].join("\n");
+}
+
+const HEAD = [
+  "# Coverage",
+  "",
+  "This page is made from the catalogue; `npx vitest run test/catalogue/document -u` writes it anew.",
+  "",
+];
+
+type Native = Operation & { readonly kind: "native" };
+type Served = Exclude<Operation, Native>;
+
+function isNative(operation: Operation): operation is Native {
+  return operation.kind === "native";
+}
+
+function nativeRow({ name, domain }: Resource, operation: Native): string {
+  return `| ${name} ${operation.name} | \`${operation.method} /${domain}/v1/${operation.path}\` |`;
+}
+
+function resourceSection(resource: Resource, version: string): readonly string[] {
+  const rows = resource.operations.flatMap((operation) => {
+    if (isNative(operation)) return [];
+    const words = [operation.name, `\`${v1Of(resource, operation)}\``, v2Of(resource, operation, version)];
+    return [`| ${[...words, costs(operation).join("; "), losses(operation).join("; ")].join(" | ")} |`];
+  });
+  return [
+    `## ${resource.name}`,
+    "",
+    "| operation | v1 | v2 | costs more | what is lost or different |",
+    "|---|---|---|---|---|",
+    ...rows,
+    "",
+  ];
+}
+
+const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
+const V2_METHODS = { ...METHODS, update: "PATCH" } as const;
+
+function v1Of({ domain, v1 }: Resource, operation: Served): string {
+  if ("path" in operation) return `${operation.method} /${domain}/v1/${operation.path}`;
+  const path = operation.kind === "list" ? v1 : `${v1}/{${operation.kind === "create" ? "parent" : "id"}=**}`;
+  return `${METHODS[operation.kind]} /${domain}/v1/${path}`;
+}
+
+function v2Of({ domain, v2 }: Resource, operation: Served, version: string): string {
+  if ("docs" in operation && operation.docs?.calls !== undefined) return operation.docs.calls;
+  const base = `/${domain}/${version}`;
+  if (operation.kind === "call") return `\`${operation.v2.method} ${base}/${operation.v2.path}\``;
+  if (operation.kind === "composite") return operation.v2 === undefined ? operation.by : `\`${base}/${operation.v2}\``;
+  const path = operation.kind === "list" ? v2 : `${v2}/{${operation.kind === "create" ? "parent" : "uid"}=**}`;
+  return `\`${V2_METHODS[operation.kind]} ${base}/${path}\``;
+}
+
+/** What takes more than one call. */
+function costs(operation: Served): readonly string[] {
+  if (operation.kind === "delete") return [];
+  const found: string[] = [];
+  if (operation.kind === "list") {
+    found.push(operation.envelope === undefined ? "one call for each 200 records" : "");
+    found.push(...operation.filters.filter(({ use }) => use === "get").map(({ v1 }) => `\`${v1}\`: one Get instead`));
+  }
+  if ("joins" in operation) found.push(...(operation.joins ?? []).map(joinWords));
+  if (operation.kind === "update") {
+    const first = pathsWhere(operation.body.rows, (row) => row.access !== "output" && row.mask === "when-changed");
+    if (first.length > 0) found.push(`one read first when the client sends ${names(first)}`);
+  }
+  return found.filter((text) => text !== "");
+}
+
+function joinWords({ v1, resource, read, sub }: Join): string {
+  if (sub !== undefined) return `\`${v1}\`: one Get of \`${sub}\` for each record`;
+  return `\`${v1}\`: ${read === "get" ? `one Get for each distinct ${resource}` : `one call for each 200 distinct ${resource}s`}`;
+}
+
+/** What v2 cannot say, or says otherwise. */
+function losses(operation: Served): readonly string[] {
+  const told = "docs" in operation ? (operation.docs?.differs ?? []) : [];
+  if (operation.kind === "delete") return told;
+  const found: string[] = [];
+  if (operation.kind === "get" && operation.extension) found.push("v1 had no such Get");
+  const body = "body" in operation ? operation.body : undefined;
+  if (body !== undefined) found.push(...bodyLosses(body, operation.kind));
+  const shown = pathsWhere(operation.answer.rows, (row) => row.access !== "output" && row.v2 === null);
+  if (shown.length > 0) found.push(`always shown empty: ${names(shown)}`);
+  if ("filters" in operation) found.push(...(operation.filters ?? []).flatMap(filterLosses));
+  return [...found, ...told];
+}
+
+function bodyLosses({ rows }: Shape, kind: Served["kind"]): readonly string[] {
+  const where = (test: (row: Row) => boolean): readonly string[] =>
+    pathsWhere(rows, (row) => isInput(row) && test(row));
+  const found: string[] = [];
+  const gone = where((row) => row.v2 === null);
+  if (gone.length > 0) found.push(`dropped, v2 has no such field: ${names(gone)}`);
+  const serverSet = where((row) => row.access !== "output" && row.mask === "never");
+  if (serverSet.length > 0) found.push(`dropped, v2 sets it: ${names(serverSet)}`);
+  const alone = where((row) => row.access !== "output" && leftAlone(row.mask));
+  if (kind === "update" && alone.length > 0) found.push(`left alone when left out: ${names(alone)}`);
+  for (const row of allRows(rows)) {
+    if (row.kind !== "enum" || !isInput(row)) continue;
+    const lacking = row.values.values.flatMap(([v1, , v2]) => (v1 !== null && v2 === null ? [v1] : []));
+    if (lacking.length > 0) found.push(`400, v2 has no ${names(lacking)} of \`${row.v1}\``);
+  }
+  return found;
+}
+
+function leftAlone(mask: string | undefined): boolean {
+  return mask === "when-present" || mask === "when-changed" || mask === "members";
+}
+
+function isInput(row: Row): boolean {
+  return row.access !== "output";
+}
+
+function filterLosses(filter: Filter): readonly string[] {
+  if (filter.use !== "enum") return [];
+  // The zero is no filter: there is nothing to be asked.
+  const lacking = filter.values.values.flatMap(([v1, number, v2]) =>
+    v1 !== null && v2 === null && number !== 0 ? [v1] : [],
+  );
+  return lacking.length === 0 ? [] : [`400, v2 cannot be asked for \`${filter.v1}\` ${names(lacking)}`];
+}
+
+function names(list: readonly string[]): string {
+  return list.map((name) => `\`${name}\``).join(", ");
+}
+
+function* allRows(rows: readonly Row[]): Generator<Row> {
+  for (const row of rows) {
+    yield row;
+    yield* allRows(nestedRows(row) ?? []);
+  }
+}
+
+/** Dotted v1 paths of the rows that pass; what lies in one of them is not named again. */
+function pathsWhere(rows: readonly Row[], test: (row: Row) => boolean, prefix = ""): readonly string[] {
+  return rows.flatMap((row) => {
+    const path = `${prefix}${row.v1}`;
+    return test(row) ? [path] : pathsWhere(nestedRows(row) ?? [], test, `${path}.`);
+  });
+}

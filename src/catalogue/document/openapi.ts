@@ -1,0 +1,213 @@
+/** Which v1 does carryover serve, as an OpenAPI 3.1 document? */
+import type { Json, JsonObject } from "../../model/json.ts";
+import type { EnvelopeRow, Filter, Operation, Resource, Shape } from "../../model/resource.ts";
+import { answerSchema, bodySchema, enumNames } from "./schemas.ts";
+
+type Served = Exclude<Operation, { kind: "native" }>;
+
+const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
+
+/** `docs/openapi.yaml`: every v1 operation that is translated; those that go to native v1 are the platform's own. */
+export function openApi(resources: readonly Resource[]): JsonObject {
+  const components = createComponents();
+  const paths = new Map<string, Record<string, Json>>();
+  for (const resource of resources) {
+    for (const operation of resource.operations) {
+      if (operation.kind === "native") continue;
+      for (const { method, path } of pathsOf(resource, operation)) {
+        const item = paths.get(path) ?? {};
+        paths.set(path, item);
+        item[method.toLowerCase()] = operationObject(resource, operation, path, components);
+      }
+    }
+  }
+  return {
+    openapi: "3.1.0",
+    info: INFO,
+    servers: [{ url: "http://127.0.0.1:8080", description: "carryover, as `carryover serve` listens" }],
+    security: [{ token: [] }],
+    tags: resources.map(({ name }) => ({ name, description: `v1 operations on a ${name}` })),
+    paths: Object.fromEntries(paths),
+    components: {
+      schemas: components.schemas(),
+      responses: { Error: ERROR_RESPONSE },
+      securitySchemes: { token: { type: "http", scheme: "bearer", description: "The platform's own token." } },
+    },
+  };
+}
+
+const INFO: JsonObject = {
+  title: "v1 as carryover serves it",
+  version: "1",
+  description:
+    "What a v1 client can ask of carryover without native v1. A uid is one or more segments with `/` between them, sent raw " +
+    "or as `%2F`: tools that escape it reach the same record. Query parameters are also read in camelCase.",
+  license: { name: "Apache-2.0", identifier: "Apache-2.0" },
+};
+
+const ERROR: JsonObject = {
+  type: "object",
+  properties: {
+    code: { type: "integer", description: "The RPC code." },
+    message: { type: "string" },
+    details: { type: "array", items: { type: "object", properties: { "@type": { type: "string" } } } },
+  },
+  required: ["code", "message", "details"],
+};
+
+const ERROR_RESPONSE: JsonObject = {
+  description: "The platform's error in v1's words, or one of carryover's own (ErrorInfo with domain `carryover`).",
+  content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
+};
+
+/** Schemas by name; the same shape is written once. */
+interface Components {
+  /** A reference to the schema of `shape`, under the name `wanted` when it is new. */
+  answer(shape: Shape, wanted: string): JsonObject;
+  schemas(): JsonObject;
+}
+
+function createComponents(): Components {
+  const names = new Map<Shape, string>();
+  const schemas = new Map<string, Json>([["Error", ERROR]]);
+  return {
+    answer(shape, wanted) {
+      const known = names.get(shape);
+      const name = known ?? (schemas.has(wanted) ? `${wanted}Answer` : wanted);
+      if (known === undefined) {
+        names.set(shape, name);
+        schemas.set(name, answerSchema(shape));
+      }
+      return { $ref: `#/components/schemas/${name}` };
+    },
+    schemas: () => Object.fromEntries(schemas),
+  };
+}
+
+/** An operation of a resource has its collection's path; `**` may be empty only where v1 allowed that. */
+function pathsOf(resource: Resource, operation: Served): readonly { readonly method: string; readonly path: string }[] {
+  const base = `/${resource.domain}/v1`;
+  if ("path" in operation) {
+    const path = operation.path.replace(/\{[^}]*=\*\*\}/, "{uid}").replace(/\{([^}=]*)=\*\}/, "{$1}");
+    return [{ method: operation.method, path: `${base}/${path}` }];
+  }
+  const method = METHODS[operation.kind];
+  const one = { method, path: `${base}/${resource.v1}/{uid}` };
+  if (operation.kind === "list") return [{ method, path: `${base}/${resource.v1}` }];
+  const rooted = operation.kind === "create" && operation.emptyParent === true;
+  return rooted ? [one, { method, path: `${base}/${resource.v1}` }] : [one];
+}
+
+function operationObject(resource: Resource, operation: Served, path: string, components: Components): JsonObject {
+  const variables = [...path.matchAll(/\{([^}]*)\}/g)].map(([, name]) => name ?? "");
+  const filters = "filters" in operation ? (operation.filters ?? []) : [];
+  const parameters = [...variables.map((name) => pathParameter(name, operation)), ...filters.map(queryParameter)];
+  const atRoot = operation.kind === "create" && variables.length === 0;
+  const body = "body" in operation ? operation.body : undefined;
+  return {
+    operationId: `${camel(operation.name)}${pascal(resource.name)}${atRoot ? "AtRoot" : ""}`,
+    tags: [resource.name],
+    summary: `${operation.name} ${resource.name}${atRoot ? " at the root" : ""}`,
+    ...(parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: requestBody(operation, body) }),
+    responses: {
+      "200": {
+        description: "OK",
+        content: { "application/json": { schema: answerOf(resource, operation, components) } },
+      },
+      "4XX": { $ref: "#/components/responses/Error" },
+      "5XX": { $ref: "#/components/responses/Error" },
+    },
+  };
+}
+
+/** A batch is an array of what its row describes. */
+function requestBody(operation: Served, body: Shape): JsonObject {
+  const one = bodySchema(body);
+  const schema = "by" in operation && operation.by === "create-batch" ? { type: "array", items: one } : one;
+  return { content: { "application/json": { schema } } };
+}
+
+function answerOf(resource: Resource, operation: Served, components: Components): JsonObject {
+  if (operation.kind === "delete") return { type: "object" };
+  const kind = operation.kind;
+  const name =
+    kind === "list" || kind === "get" ? pascal(resource.name) : `${pascal(resource.name)}${pascal(operation.name)}`;
+  const record = components.answer(operation.answer, name);
+  if (operation.kind !== "list") return record;
+  const envelope: readonly EnvelopeRow[] = operation.envelope ?? [];
+  const rest = answerSchema({ rows: envelope, v2Only: [] });
+  return {
+    type: "object",
+    properties: { items: { type: "array", items: record }, ...(rest["properties"] as JsonObject) },
+    required: ["items", ...envelope.filter(({ presence }) => presence !== "explicit").map(({ v1 }) => v1)],
+  };
+}
+
+function pathParameter(name: string, operation: Served): JsonObject {
+  const whose = operation.kind === "create" ? "The uid of the parent" : "The uid of the record";
+  const uid = name === "uid";
+  return {
+    name,
+    in: "path",
+    required: true,
+    description: uid ? `${whose}; it may hold \`/\`.` : "One segment.",
+    schema: {
+      type: "string",
+      pattern: uid ? "^[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*$" : "^[A-Za-z0-9][A-Za-z0-9._:+-]*$",
+    },
+  };
+}
+
+function queryParameter(filter: Filter): JsonObject {
+  const repeated = "repeated" in filter && filter.repeated === true;
+  const schema = filterSchema(filter);
+  return {
+    name: filter.v1,
+    in: "query",
+    description: filterWords(filter),
+    ...(repeated ? { style: "form", explode: true } : {}),
+    schema: repeated ? { type: "array", items: schema } : schema,
+  };
+}
+
+function filterSchema(filter: Filter): JsonObject {
+  switch (filter.use) {
+    case "send":
+      if (filter.kind === "bool") return { type: "boolean" };
+      if (filter.kind === "int32") return { type: "integer", format: "int32" };
+      return filter.kind === "timestamp" ? { type: "string", format: "date-time" } : { type: "string" };
+    case "enum":
+      return { type: "string", enum: [...enumNames(filter.values)] };
+    case "inverted":
+      return { type: "boolean" };
+    case "page-size":
+      return { type: "string", format: "int64" };
+    default:
+      return { type: "string" };
+  }
+}
+
+function filterWords(filter: Filter): string {
+  switch (filter.use) {
+    case "get":
+      return "The one record with this uid; an empty list when it is missing or not allowed.";
+    case "parent":
+      return "Records directly under this parent; `/` for those at the root.";
+    case "page-size":
+      return "At most 200 records a page.";
+    case "page-token":
+      return "Where to go on; v2's own token.";
+    default:
+      return `Sent to v2 as \`${filter.v2}\`${filter.use === "inverted" ? ", inverted" : ""}.`;
+  }
+}
+
+function camel(name: string): string {
+  return name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function pascal(name: string): string {
+  const word = camel(name);
+  return `${word.charAt(0).toUpperCase()}${word.slice(1)}`;
+}
