@@ -194,7 +194,7 @@ function isV2Name(key: string, rows: readonly Row[]): boolean {
 }
 
 /** Both accepted spellings of every row. */
-function namesOf(rows: readonly Row[]): Map<string, Row> {
+export function namesOf(rows: readonly Row[]): Map<string, Row> {
   const byName = new Map<string, Row>();
   for (const row of rows) {
     byName.set(row.v1, row);

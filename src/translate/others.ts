@@ -9,11 +9,11 @@ import { checkKey, createPageReader, keyOf, pageTarget, readPage } from "./pages
 import type { Tools } from "./tools.ts";
 
 /** Most uids in one request: a page of them, and a target that every gateway takes. */
-const BATCH_RECORDS = 200;
+export const BATCH_RECORDS = 200;
 const BATCH_BYTES = 6_000;
 /** Reads at a time, and reads in all, for one request. */
 const PARALLEL = 4;
-const MAX_READS = 600;
+export const MAX_READS = 600;
 
 /** Which records a join reads: those of `other`, whose v2 list is `path`. */
 export interface OtherRecords {
