@@ -2,6 +2,7 @@
 import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { createApp } from "./app.ts";
 import { type Catalogue, catalogueVersions, loadCatalogue } from "./catalogue.ts";
+import { addCheck } from "./check/command.ts";
 import { ConfigError } from "./config/fault.ts";
 import { type ConfigInput, loadConfig, optionFlags } from "./config.ts";
 import { type DemoPorts, runDemo, runTour } from "./demo.ts";
@@ -54,6 +55,7 @@ function createProgram(io: Io, outcome: { code: number | undefined }): Command {
   addServe(program, io);
   addDemo(program, io, outcome);
   addSandbox(program, io);
+  addCheck(program, io, outcome);
   return program;
 }
 

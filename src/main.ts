@@ -13,7 +13,8 @@ const code = await run(process.argv.slice(2), {
   print: (text) => process.stdout.write(`${text}\n`),
   warn: (text) => process.stderr.write(`${text}\n`),
   onStop: (stop) => {
-    closeWithGrace({ delay: GRACE_MS + 5_000, logger: false }, async ({ err }) => {
+    // A command that simply ends has its own exit code.
+    closeWithGrace({ delay: GRACE_MS + 5_000, logger: false, skip: ["beforeExit"] }, async ({ err }) => {
       if (err !== undefined) process.stderr.write(`${err.stack ?? String(err)}\n`);
       await stop(GRACE_MS);
     });

@@ -18,6 +18,7 @@ const FLOORS: ReadonlyMap<string, number> = new Map([
   ["sandbox", 2],
   ["config", 2],
   ["demo", 3],
+  ["check", 3],
 ]);
 const TOP = 3;
 /** Package to the rooms that may import it. */

@@ -1,0 +1,141 @@
+/** Is this configuration right for that upstream? (What `carryover check` asks, and in which order.) */
+import { catalogueVersions, loadCatalogue } from "./catalogue.ts";
+import type { Answer, Api } from "./check/api.ts";
+import { type Finding, sayFor } from "./check/finding.ts";
+import { checkCertificate } from "./check/probes/certificate.ts";
+import { judgeClock } from "./check/probes/clock.ts";
+import { judgeCredential } from "./check/probes/credential.ts";
+import { fields } from "./check/probes/fields.ts";
+import { lists } from "./check/probes/lists.ts";
+import { missing } from "./check/probes/missing.ts";
+import { order } from "./check/probes/order.ts";
+import { reachOthers } from "./check/probes/others.ts";
+import { pageSize } from "./check/probes/page-size.ts";
+import { reach } from "./check/probes/reach.ts";
+import { skip } from "./check/probes/skip.ts";
+import { totalCount } from "./check/probes/total-count.ts";
+import { findVersion } from "./check/probes/version.ts";
+import { zeros } from "./check/probes/zeros.ts";
+import { type Probe, readLists, type Subject } from "./check/subject.ts";
+import { createWire, type Wire } from "./check/wire.ts";
+import { checkMask } from "./check/writes/mask.ts";
+import { inRoom } from "./check/writes/room.ts";
+import { checkTokens } from "./check/writes/tokens.ts";
+import type { Config } from "./config.ts";
+import { Problem } from "./model/problem.ts";
+import { createStopper, type Signal } from "./model/signal.ts";
+
+export interface CheckInput {
+  readonly config: Config;
+  /** Goes out as a bearer token; without one, what needs it is not judged. */
+  readonly token: string | undefined;
+  /** A group in which the check may write; without one it only reads. */
+  readonly writeUnder?: string | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
+  /** From 0 up to 1. */
+  readonly random: () => number;
+  /** Stops the check; what it wrote is removed all the same. */
+  readonly signal: Signal;
+}
+
+export interface Report {
+  /** The v2 version that was judged: the configured one, or the one that answers. */
+  readonly version: string;
+  readonly findings: readonly Finding[];
+}
+
+/** Probes that look at lists, in the order of the report. */
+export const PROBES: readonly Probe[] = [lists, fields, zeros, pageSize, totalCount, order, skip, missing];
+
+/** Asks everything, and never throws for what the platform does: that is a finding. */
+export async function runCheck(input: CheckInput): Promise<Report> {
+  const { config, token, now, random, signal } = input;
+  const wire = createWire(config.upstream.v2, token, signal, random);
+  try {
+    const hex = (digits: number) =>
+      Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join("");
+    const { v2, v1, sts } = config.upstream;
+    const findings: Finding[] = [];
+    for (const [name, settings] of Object.entries({ v2, v1, sts })) {
+      if (settings !== undefined) findings.push(await checkCertificate(name, settings, now()));
+    }
+    const inner = await checkV2(input, wire.api, hex, findings);
+    findings.push(...(await reachOthers(config, { token, signal, random, hex })));
+    if (inner.subject !== undefined) findings.push(...(await judgeAll(inner.subject, input)));
+    return { version: inner.version, findings };
+  } finally {
+    await wire.close();
+  }
+}
+
+/** From the address to the credential; a subject only when all of it is well enough to go on. */
+async function checkV2(
+  { config, token, now, writeUnder }: CheckInput,
+  api: Api,
+  hex: (digits: number) => string,
+  findings: Finding[],
+): Promise<{ readonly version: string; readonly subject?: Subject }> {
+  const { url, version: configured } = config.upstream.v2;
+  const target = (version: string) => `/iam/${version}/groups?page_size=1`;
+  const stop = (version: string, why: string) => {
+    const ids = [...PROBES.map(({ id }) => id), ...(writeUnder === undefined ? [] : ["write"])];
+    findings.push(...ids.map((id) => sayFor(id).skipped(why)));
+    return { version };
+  };
+  const { finding, answer } = await reach("upstream.v2.url", url, () => api.get(target(configured)));
+  findings.push(finding);
+  if (answer === undefined) return stop(configured, "the API was not reached");
+  findings.push(judgeClock(answer, now()));
+  const found = await findVersion(api, configured, await catalogueVersions(), target, answer);
+  findings.push(found.finding);
+  if (found.version === undefined) return stop(configured, "no known version answers");
+  const listed: Answer = found.version === configured ? answer : await api.get(target(found.version));
+  const credential = judgeCredential(token, listed, now());
+  findings.push(credential);
+  if (token === undefined || credential.level === "fail")
+    return stop(found.version, "it needs a credential that is accepted");
+  const catalogue = await loadCatalogue(found.version);
+  const subject = { config, catalogue, api, hex, lists: await readLists(api, catalogue) };
+  return { version: found.version, subject };
+}
+
+async function judgeAll(subject: Subject, input: CheckInput): Promise<readonly Finding[]> {
+  const findings: Finding[] = [];
+  for (const probe of PROBES) findings.push(...(await ran(probe, subject)));
+  if (input.writeUnder !== undefined) findings.push(...(await write(subject, input, input.writeUnder)));
+  return findings;
+}
+
+async function ran({ id, run }: Probe, subject: Subject): Promise<readonly Finding[]> {
+  try {
+    return await run(subject);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return [sayFor(id).skipped(`the platform stopped answering (${error.reason})`, "check again")];
+  }
+}
+
+async function write(
+  subject: Subject,
+  { config, token, random }: CheckInput,
+  under: string,
+): Promise<readonly Finding[]> {
+  const [groups, identities] = ["group", "identity"].map((name) =>
+    subject.lists.find(({ resource }) => resource.name === name),
+  );
+  if (groups === undefined || identities === undefined) {
+    return [sayFor("write").skipped("this version has no groups or no identities")];
+  }
+  // Of its own, so that a check that is stopped still tidies up.
+  const cleaner: Wire = createWire(config.upstream.v2, token, createStopper().signal, random);
+  try {
+    const parts = { api: subject.api, groups, identities, under, name: `carryover-check-${subject.hex(8)}` };
+    return await inRoom(parts, cleaner.api, async (room) => [
+      ...(await checkMask(room, config)),
+      ...(await checkTokens(room)),
+    ]);
+  } finally {
+    await cleaner.close();
+  }
+}

@@ -1,0 +1,171 @@
+/** How is `carryover check` called, and what does it print? */
+import { writeFileSync } from "node:fs";
+import { isatty } from "node:tty";
+import { runCheck } from "../check.ts";
+import { ConfigError } from "../config/fault.ts";
+import { FILE_VARIABLE } from "../config/sources.ts";
+import { writtenConfig } from "../config/write.ts";
+import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../config.ts";
+import { createStopper } from "../model/signal.ts";
+import { isUid } from "../model/uid.ts";
+import { type Finding, verdictOf } from "./finding.ts";
+import { jsonOf, textOf } from "./show.ts";
+
+/** The part of a command-line parser that is used here. */
+interface Program {
+  command(name: string): Program;
+  description(text: string): Program;
+  option(flags: string, text: string): Program;
+  action(run: (flags: Record<string, unknown>) => Promise<void>): Program;
+}
+
+/** The process, as far as a check needs it; what is left out is taken from the real one. */
+export interface CheckIo {
+  readonly env: ConfigInput["env"];
+  readonly readFile: ConfigInput["readFile"];
+  print(text: string): void;
+  warn(text: string): void;
+  onStop(stop: (graceMs: number) => Promise<void>): void;
+  /** Throws when the file is there, unless `replace`. */
+  writeFile?(path: string, text: string, replace: boolean): void;
+  /** Whether a person at a terminal reads what is printed. */
+  readonly terminal?: boolean;
+}
+
+/** Beside the options of `serve`. */
+interface CheckFlags {
+  readonly tokenFile?: string;
+  readonly writeUnder?: string;
+  readonly writeConfig?: string;
+  readonly force?: true;
+  readonly strict?: true;
+  readonly json?: true;
+}
+
+/** The variable that may hold the token. It belongs to this command: no option has it. */
+export const TOKEN_VARIABLE = "CARRYOVER_CHECK_TOKEN";
+const STDIN = "/dev/stdin";
+
+/** Adds the command. Its exit code: 0 nothing wrong, 1 a failure (with --strict also a warning). */
+export function addCheck(program: Program, io: CheckIo, outcome: { code: number | undefined }): void {
+  const check = program
+    .command("check")
+    .description("tell whether this configuration is right for that upstream, and what to set (reads only)")
+    .option(
+      "--token-file <file>",
+      `file with a token of the platform, - for standard input [${TOKEN_VARIABLE}: the token]`,
+    )
+    .option("--write-under <uid>", "also try what takes writing, in a fresh group below this one, removed afterwards")
+    .option("--write-config <file>", "write this configuration, with what was found, as a YAML file")
+    .option("--force", "replace that file when it is there")
+    .option("--strict", "warnings end with exit code 1 too")
+    .option("--json", "print one JSON document");
+  for (const { flags, description, default: byDefault, env } of optionFlags()) {
+    check.option(flags, `${byDefault === undefined ? description : `${description} (default: ${byDefault})`} [${env}]`);
+  }
+  check.action(async (flags) => {
+    outcome.code = await checkOnce(flags, io);
+  });
+}
+
+async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<number> {
+  const flags: CheckFlags = given;
+  const { [TOKEN_VARIABLE]: variable, ...env } = io.env;
+  const input: ConfigInput = { flags: given, env, readFile: io.readFile };
+  const { config, warnings } = loadConfig(input);
+  for (const warning of warnings) io.warn(`warning: ${warning}`);
+  const token = readToken(flags.tokenFile, variable, io);
+  refuseWrongUses(flags, io);
+  const stopper = createStopper();
+  const running = runCheck({
+    config,
+    token,
+    writeUnder: flags.writeUnder,
+    now: Date.now,
+    random: Math.random,
+    signal: stopper.signal,
+  });
+  if (flags.writeUnder !== undefined) {
+    io.onStop(async () => {
+      stopper.abort(new Error("stopped"));
+      // Whatever comes of it: what was made is removed when it settles.
+      await running.catch(() => undefined);
+    });
+  }
+  const { version, findings } = await running;
+  const heading = { url: config.upstream.v2.url, version };
+  const colour = (io.terminal ?? isatty(1)) && (io.env["NO_COLOR"] ?? "") === "";
+  const text = flags.json === true ? jsonOf(findings, heading) : textOf(findings, heading, colour);
+  if (flags.writeConfig !== undefined) writeConfig(flags.writeConfig, flags.force === true, input, findings, io);
+  // The platform could put anything into a name that is shown, this included.
+  io.print(token === undefined ? text : text.replaceAll(token, "[token]"));
+  const verdict = verdictOf(findings);
+  return verdict === "fail" || (verdict === "warn" && flags.strict === true) ? 1 : 0;
+}
+
+function refuseWrongUses({ writeUnder, writeConfig, force }: CheckFlags, io: CheckIo): void {
+  if (writeUnder !== undefined && !isUid(writeUnder)) {
+    throw new ConfigError([{ where: "--write-under", what: "this is no uid", remedy: "give the uid of a group" }]);
+  }
+  if (writeConfig === undefined || force === true) return;
+  try {
+    io.readFile(writeConfig);
+  } catch {
+    return;
+  }
+  throw new ConfigError([alreadyThere(writeConfig)]);
+}
+
+function alreadyThere(file: string) {
+  return { where: "--write-config", what: `${file} is there already`, remedy: "name another file, or add --force" };
+}
+
+function readToken(file: string | undefined, variable: string | undefined, io: CheckIo): string | undefined {
+  const where = file === undefined ? TOKEN_VARIABLE : "--token-file";
+  const text = file === undefined ? variable : readText(file === "-" ? STDIN : file, where, io);
+  if (text === undefined || (file === undefined && text === "")) return undefined;
+  const token = text.trim().replace(/^bearer +/i, "");
+  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  throw new ConfigError([
+    { where, what: "this holds no token", remedy: "put one word of visible ASCII characters into it" },
+  ]);
+}
+
+function readText(file: string, where: string, io: CheckIo): string {
+  try {
+    return new TextDecoder().decode(io.readFile(file));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([{ where, what: `${file} cannot be read (${why})`, remedy: "name a file that is there" }]);
+  }
+}
+
+function writeConfig(
+  file: string,
+  replace: boolean,
+  input: ConfigInput,
+  findings: readonly Finding[],
+  io: CheckIo,
+): void {
+  const named = input.flags["config"] ?? input.env[FILE_VARIABLE];
+  const name = typeof named === "string" && named !== "" ? named : undefined;
+  const sources = {
+    flags: input.flags,
+    env: input.env,
+    file: name === undefined ? undefined : { name, text: new TextDecoder().decode(io.readFile(name)) },
+  };
+  const text = writtenConfig(
+    sources,
+    configOptions(),
+    findings.flatMap(({ set }) => set ?? []),
+  );
+  const write = io.writeFile ?? ((path, content, over) => writeFileSync(path, content, { flag: over ? "w" : "wx" }));
+  try {
+    write(file, text, replace);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "EEXIST")
+      throw new ConfigError([alreadyThere(file)]);
+    throw error;
+  }
+  io.warn(`written: ${file}`);
+}

@@ -1,0 +1,74 @@
+/** What did a probe find, and what is to be set? */
+
+/** `skipped`: it could not be judged; that is never good news. `note`: worth knowing, nothing to be done. */
+export type Level = "ok" | "note" | "warn" | "fail" | "skipped";
+
+/** A value for one option; `path` as in `docs/configuration.md`. */
+export interface Setting {
+  readonly path: string;
+  readonly value: string;
+}
+
+export interface Finding {
+  /** Id of the probe. */
+  readonly probe: string;
+  readonly level: Level;
+  /** What was seen: names and numbers, never a value of a record, never a credential. */
+  readonly what: string;
+  /** What to do about it; empty when there is nothing to do. */
+  readonly remedy: string;
+  /** The option that puts it right, when there is one. */
+  readonly set?: Setting;
+}
+
+/** Findings of one probe, made in few words. */
+export interface Say {
+  ok(what: string): Finding;
+  note(what: string, remedy?: string, set?: Setting): Finding;
+  warn(what: string, remedy: string, set?: Setting): Finding;
+  fail(what: string, remedy: string, set?: Setting): Finding;
+  /** `why` it could not be judged, and what would let it be. */
+  skipped(why: string, remedy?: string): Finding;
+}
+
+/** Speaks for `probe`. */
+export function sayFor(probe: string): Say {
+  const make = (level: Level, what: string, remedy = "", set?: Setting): Finding => ({
+    probe,
+    level,
+    what,
+    remedy,
+    ...(set === undefined ? {} : { set }),
+  });
+  return {
+    ok: (what) => make("ok", what),
+    note: (what, remedy, set) => make("note", what, remedy, set),
+    warn: (what, remedy, set) => make("warn", what, remedy, set),
+    fail: (what, remedy, set) => make("fail", what, remedy, set),
+    skipped: (why, remedy) => make("skipped", why, remedy),
+  };
+}
+
+/** What all findings together say: the worst of them, where nothing wrong and something not judged is `incomplete`. */
+export type Verdict = "fail" | "warn" | "incomplete" | "ok";
+
+export function verdictOf(findings: readonly Finding[]): Verdict {
+  const has = (level: Level) => findings.some((finding) => finding.level === level);
+  if (has("fail")) return "fail";
+  if (has("warn")) return "warn";
+  return has("skipped") ? "incomplete" : "ok";
+}
+
+/** A name that the platform sent, fit for a terminal: anything but an identifier is quoted, anything long cut. */
+export function shownName(name: string): string {
+  const short = name.length > 60 ? `${name.slice(0, 60)}…` : name;
+  return /^[\w.@$-]+…?$/.test(short) ? short : JSON.stringify(short).replaceAll(/[^\x20-\x7e…]/g, "?");
+}
+
+const SHOWN = 12;
+
+/** Names in one line, the first few of many. */
+export function listed(names: readonly string[]): string {
+  const shown = names.slice(0, SHOWN).map(shownName).join(", ");
+  return names.length > SHOWN ? `${shown} and ${names.length - SHOWN} more` : shown;
+}

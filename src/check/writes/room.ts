@@ -1,0 +1,144 @@
+/** Where may a probe write, and is everything gone afterwards? (One group below the one that the operator named.) */
+import { isUid } from "../../model/uid.ts";
+import type { Answer, Api } from "../api.ts";
+import { shownStatus } from "../api.ts";
+import { type Finding, sayFor } from "../finding.ts";
+import { type List, readPage } from "../subject.ts";
+
+const say = sayFor("write");
+
+/** The probes' own group, and the way to make records in it. */
+export interface Room {
+  readonly uid: string;
+  readonly groups: List;
+  readonly identities: List;
+  readonly api: Api;
+  /** Creates a record directly in the room. Undefined when the platform refuses; throws what `Api` throws. */
+  create(
+    list: List,
+    body: Readonly<Record<string, string | Readonly<Record<string, string>>>>,
+  ): Promise<string | undefined>;
+  remove(list: List, uid: string): Promise<boolean>;
+}
+
+export interface RoomParts {
+  readonly api: Api;
+  readonly groups: List;
+  readonly identities: List;
+  /** Group of the operator's choice. */
+  readonly under: string;
+  /** Fresh at every check, so that nothing else has it. */
+  readonly name: string;
+}
+
+/**
+ * Runs `work` in a group of its own and removes whatever is in that group afterwards, also when `work` throws or was
+ * stopped: `cleaner` is not. Records whose creation was never answered are found by listing the group.
+ */
+export async function inRoom(
+  parts: RoomParts,
+  cleaner: Api,
+  work: (room: Room) => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> {
+  const { api, groups, identities, under, name } = parts;
+  if (!isUid(under))
+    return [say.fail("--write-under is no uid of a group", "give the uid of a group in which a test may write")];
+  const target = `${groups.path}/${under}`;
+  const findings: Finding[] = [];
+  let creation: Creation = "unanswered";
+  try {
+    const made = await api.write("POST", target, { name, description: "made by carryover check" });
+    const uid = uidOf(made);
+    if (uid === undefined || !uid.startsWith(`${under}/`)) {
+      creation = made.status >= 500 || made.status < 300 ? "unanswered" : "refused";
+      findings.push(
+        say.fail(
+          `no group can be made there (${shownStatus(made)})`,
+          "name a group in which this credential may create groups and identities",
+        ),
+      );
+    } else {
+      creation = { made: uid };
+      findings.push(...(await work(roomAt(uid, { api, groups, identities }))));
+    }
+  } catch (error) {
+    const why = error instanceof Error ? error.message : "stopped";
+    findings.push(say.fail(`the check of writing broke off (${why})`, "check again"));
+  }
+  return [...findings, ...(await emptied(parts, creation, cleaner))];
+}
+
+function roomAt(uid: string, { api, groups, identities }: Pick<Room, "api" | "groups" | "identities">): Room {
+  return {
+    uid,
+    groups,
+    identities,
+    api,
+    create: async (list, body) => uidOf(await api.write("POST", `${list.path}/${uid}`, body)),
+    remove: async (list, child) => isGone(await api.write("DELETE", `${list.path}/${child}`)),
+  };
+}
+
+/** Made: the room's uid. Refused: there is no room. Unanswered: nobody knows. */
+type Creation = { readonly made: string } | "refused" | "unanswered";
+
+/** What is there is what has to go: records whose creation was never answered are in no memory. */
+async function emptied(parts: RoomParts, creation: Creation, api: Api): Promise<readonly Finding[]> {
+  if (creation === "refused") return [];
+  const { groups, identities, under, name } = parts;
+  const left: string[] = [];
+  let removed = 0;
+  const remove = async (list: List, uid: string) => {
+    if (await gone(api, list, uid)) removed++;
+    else left.push(uid);
+  };
+  const rooms = typeof creation === "object" ? [creation.made] : await roomsCalled(parts, api);
+  for (const room of rooms) {
+    for (const list of [identities, groups]) {
+      for (const uid of await childrenOf(room, list, api)) await remove(list, uid);
+    }
+    await remove(groups, room);
+  }
+  if (left.length > 0) {
+    return [say.fail(`left behind: ${left.join(", ")}`, "remove it by hand: records in a group first, then the group")];
+  }
+  if (removed > 0) return [say.ok(`${removed} records made and removed again`)];
+  return [
+    say.warn(`the creation of ${name} was never answered`, `look whether there is a group called ${name} in ${under}`),
+  ];
+}
+
+/** By the name that nothing else has; empty also when the platform does not say. */
+async function roomsCalled({ groups, under, name }: RoomParts, api: Api): Promise<readonly string[]> {
+  const params = [`uidp.children_of=${encodeURIComponent(under)}`, `name=${name}`];
+  const page = await readPage(api, groups, { size: 200 }, params).catch(() => undefined);
+  const called = (page?.records ?? []).filter((record) => record["name"] === name);
+  return called.map((record) => String(record["uid"])).filter((uid) => uid.startsWith(`${under}/`));
+}
+
+/** Empty also when the platform does not say: then the room itself cannot be removed, and that is told. */
+async function childrenOf(room: string, list: List, api: Api): Promise<readonly string[]> {
+  const params = [`uidp.children_of=${encodeURIComponent(room)}`];
+  const page = await readPage(api, list, { size: 200 }, params).catch(() => undefined);
+  return (page?.uids ?? []).filter((uid) => uid.startsWith(`${room}/`));
+}
+
+/** A delete may meet a moment of trouble: its repeat finds the record or does not, and either is well. */
+async function gone(api: Api, list: List, uid: string): Promise<boolean> {
+  const target = `${list.path}/${uid}`;
+  for (let tries = 0; tries < 3; tries++) {
+    const answer = await api.write("DELETE", target).catch(() => undefined);
+    if (answer !== undefined && isGone(answer)) return true;
+  }
+  return false;
+}
+
+function isGone({ status }: Answer): boolean {
+  return (status >= 200 && status < 300) || status === 404;
+}
+
+function uidOf({ status, json }: Answer): string | undefined {
+  if (status !== 200 && status !== 201) return undefined;
+  const uid = typeof json === "object" && json !== null && !Array.isArray(json) ? json["uid"] : undefined;
+  return typeof uid === "string" && isUid(uid) ? uid : undefined;
+}

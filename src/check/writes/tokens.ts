@@ -1,0 +1,52 @@
+/** Does a page token remember a record or a row number? (A delete between two pages tells; design: drains.) */
+import { type Finding, sayFor } from "../finding.ts";
+import { readPage } from "../subject.ts";
+import type { Room } from "./room.ts";
+
+const say = sayFor("tokens");
+const GROUPS = 5;
+const STEP = 2;
+
+/**
+ * Five groups, pages of two. The first group of the first page is removed before the second page is read: a token that
+ * remembers a record leads to the third group, one that remembers a row number to the fourth.
+ */
+export async function checkTokens(room: Room): Promise<readonly Finding[]> {
+  const { api, groups, uid } = room;
+  for (let made = 1; made <= GROUPS; made++) {
+    const child = await room.create(groups, { name: `carryover-check-${made}`, description: "" });
+    if (child === undefined)
+      return [
+        say.skipped(
+          "not enough groups can be made to try it with",
+          "name a group in which this credential may create groups",
+        ),
+      ];
+  }
+  const within = [`uidp.children_of=${encodeURIComponent(uid)}`];
+  const all = await readPage(api, groups, { size: 200 }, within);
+  const first = await readPage(api, groups, { size: STEP }, within);
+  const [gone, , third, fourth] = all?.uids ?? [];
+  const token = first?.nextPageToken ?? "";
+  if (all?.uids.length !== GROUPS || token === "" || first?.uids[0] !== gone || gone === undefined) {
+    return [say.skipped("new records are not listed at once, or a short page has no token", "check again, see lists")];
+  }
+  if (!(await room.remove(groups, gone))) return [say.skipped("a group could not be removed", "see write")];
+  const next = await readPage(api, groups, { size: STEP, token }, within);
+  return [judge(next?.uids[0], third, fourth)];
+}
+
+function judge(next: string | undefined, third: string | undefined, fourth: string | undefined): Finding {
+  if (next === third)
+    return say.ok("page tokens are positions in the order: a list read while others write loses nothing");
+  if (next === fourth) {
+    return say.warn(
+      "page tokens are row numbers: a list read while somebody deletes loses a record",
+      "set lists.require: count, so that such a list is refused (LIST_UNPROVEN) instead of answered, where clients can ask again",
+    );
+  }
+  return say.warn(
+    "the page behind a token begins somewhere else altogether",
+    "somebody wrote at the same time, or the token restarted its list: check again, and ask the platform's operators",
+  );
+}

@@ -1,0 +1,79 @@
+/** How does a configuration read as a file, with some options set anew? */
+import { Document, isMap, parseDocument } from "yaml";
+import type { Option } from "./options.ts";
+import { gather, type Sources } from "./sources.ts";
+
+/** One option and its value as the file has it. */
+export interface Change {
+  readonly path: string;
+  readonly value: string;
+}
+
+/**
+ * The YAML text of what file, variables and flags say together, and `changes` on top. The comments and the order of
+ * the file stay where its shape allows it. The result loads like any configuration file (design: configuration);
+ * it holds names of secret files, never their contents.
+ */
+export function writtenConfig(sources: Sources, options: readonly Option[], changes: readonly Change[]): string {
+  const { tree } = gather(sources, options);
+  for (const { path, value } of changes) put(tree, path.split("."), value);
+  const document = edited(sources.file?.text, tree, options) ?? new Document(tree);
+  return document.toString({ lineWidth: 120 });
+}
+
+/** The file's own document with every option as `tree` has it; undefined when it cannot be edited (aliases, odd shapes). */
+function edited(text: string | undefined, tree: unknown, options: readonly Option[]): Document | undefined {
+  if (text === undefined) return undefined;
+  const document = parseDocument(text, { version: "1.2" });
+  if (!isMap(document.contents)) return undefined;
+  try {
+    for (const { path } of options) {
+      const keys = path.split(".");
+      const value = at(tree, keys);
+      if (value === undefined || same(document.getIn(keys), value)) continue;
+      emptyBranches(document, keys);
+      document.setIn(keys, value);
+    }
+    return same(document.toJS(), tree) ? document : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A key with nothing behind it cannot be gone into. */
+function emptyBranches(document: Document, keys: readonly string[]): void {
+  for (let length = 1; length < keys.length; length++) {
+    const branch = keys.slice(0, length);
+    if (document.hasIn(branch) && document.getIn(branch) === null) document.deleteIn(branch);
+  }
+}
+
+function at(tree: unknown, keys: readonly string[]): unknown {
+  return keys.reduce<unknown>(
+    (branch, key) =>
+      typeof branch === "object" && branch !== null && Object.hasOwn(branch, key)
+        ? (branch as Record<string, unknown>)[key]
+        : undefined,
+    tree,
+  );
+}
+
+function put(tree: Record<string, unknown>, keys: readonly string[], value: string): void {
+  const [key = "", ...rest] = keys;
+  if (rest.length === 0) {
+    tree[key] = value;
+    return;
+  }
+  const branch = at(tree, [key]);
+  const inner = typeof branch === "object" && branch !== null ? (branch as Record<string, unknown>) : {};
+  tree[key] = inner;
+  put(inner, rest, value);
+}
+
+/** The same content, whatever the order of keys; keys without a value count as absent. */
+function same(one: unknown, other: unknown): boolean {
+  if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
+  const entries = (value: object) => Object.entries(value).filter(([, inner]) => inner !== null);
+  const [mine, yours] = [entries(one), new Map(entries(other))];
+  return mine.length === yours.size && mine.every(([key, value]) => yours.has(key) && same(value, yours.get(key)));
+}
