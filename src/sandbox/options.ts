@@ -42,6 +42,8 @@ export interface SandboxOptions {
   readonly audience?: string;
   /** Largest request body in bytes. Default 4 MiB. */
   readonly maxBodyBytes?: number;
+  /** True for a call (method, path without query) that is refused until the terms are accepted, which is never. Default: none. */
+  readonly gated?: (method: string, path: string) => boolean;
   /** Also seeds what only v1 has a word for (an event that says where a component moved); no v2 answer holds it. Default false. */
   readonly beyondV2?: boolean;
   /** How many calls `requests` remembers. Default 10,000. */
@@ -51,8 +53,8 @@ export interface SandboxOptions {
 }
 
 /** The options with every default filled in. */
-export type SandboxSettings = Required<Omit<SandboxOptions, "order" | "rateLimit" | "audience" | "faults">> &
-  Pick<SandboxOptions, "order" | "rateLimit" | "audience" | "faults">;
+export type SandboxSettings = Required<Omit<SandboxOptions, "order" | "rateLimit" | "audience" | "gated" | "faults">> &
+  Pick<SandboxOptions, "order" | "rateLimit" | "audience" | "gated" | "faults">;
 
 const DAY_MS = 86_400_000;
 

@@ -1,2 +1,4 @@
-/** What is the one wire name that carries the vendor's name? A JSON key of account associations; it is spelt here only. */
+/** What carries the vendor's name on the wire? A JSON key of account associations, and the names of typed details. */
 export const VENDOR_KEY = "chainguard";
+/** The package of the platform's own message types, as the `@type` of a detail spells it. */
+export const VENDOR_TYPES = `${VENDOR_KEY}.platform`;

@@ -8,6 +8,7 @@ import { gatewayRefusal, isRefusal, type Refusal, refusalBody, refusalMessage, r
 import { parseQuery } from "../wire/query.ts";
 import type { RateLimiter } from "./rate.ts";
 import { createMatcher, pathSegments, type Route } from "./route.ts";
+import { needTerms } from "./terms.ts";
 
 /** What the gateway needs to serve. */
 export interface Gateway {
@@ -61,7 +62,9 @@ function serve(
   seen.route = route;
   const action = route.prepare({ tail, query: parseQuery(rawQuery), body });
   gateway.limiter.admit(header(request.headers, "authorization") ?? "");
-  return action(gateway.authenticate(request.headers));
+  const caller = gateway.authenticate(request.headers);
+  needTerms(context.settings, route, request.method, rawPath);
+  return action(caller);
 }
 
 /** A form-encoded POST may name another method: stock gateways obey it. */
