@@ -1,0 +1,92 @@
+/** How does a property test ask carryover without a port, and see everything that reaches the platform? */
+import type { Catalogue } from "../../src/catalogue.ts";
+import { createExchange, type Exchange } from "../../src/model/exchange.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
+import { Problem } from "../../src/model/problem.ts";
+import { createStopper } from "../../src/model/signal.ts";
+import { createProxy } from "../../src/proxy.ts";
+import { createRouter } from "../../src/route/router.ts";
+import { createTranslations } from "../../src/translate/operations.ts";
+import type { TranslateOptions } from "../../src/translate/tools.ts";
+import { createDrain } from "../../src/upstream/drain/drain.ts";
+
+/** What became of one v1 request. */
+export interface Told {
+  /** The answer's status, or the one that the listener makes of `problem`. */
+  readonly status: number;
+  /** Undefined when carryover itself refused. */
+  readonly answer: ApiResponse | undefined;
+  readonly problem: Problem | undefined;
+  /** Every call that reached v2, in order. */
+  readonly sent: readonly ApiRequest[];
+  readonly exchange: Exchange;
+}
+
+export type Ask = (request: ApiRequest) => Promise<Told>;
+
+const LIMITS = { maxPages: 600, maxRecords: 120_000, maxBytes: 2 ** 28, maxSeconds: 45, pageSize: 200 };
+
+/** Carryover from its router to `v2`, without listener, retry and network. Rejects with what is thrown and no Problem. */
+export function createFront(catalogue: Catalogue, v2: Send, options: Partial<TranslateOptions> = {}): Ask {
+  const { signal } = createStopper();
+  const sent: ApiRequest[] = [];
+  const send = async (request: ApiRequest): Promise<ApiResponse> => {
+    sent.push(request);
+    return v2(request, { signal });
+  };
+  const { version, resources, natives } = catalogue;
+  const decide = createProxy({
+    route: createRouter({ resources, natives, version, extraPrefixes: [] }),
+    translations: createTranslations(resources, {
+      version,
+      unknownRequest: "drop",
+      unknownResponse: "pass",
+      insertZeros: true,
+      mismatch: "zeros",
+      ...options,
+    }),
+    upstreams: new Set(["v2"]),
+    fallback: "refuse",
+    audience: { from: undefined, to: "http://v2" },
+    tools: (exchange) => ({
+      send,
+      exchange,
+      mask: { known: "snake_case", learn: () => {} },
+      drain: createDrain({
+        send,
+        signal,
+        limits: LIMITS,
+        require: () => "none",
+        now: () => 0,
+        claim: () => () => {},
+        report: () => {},
+      }),
+    }),
+  });
+  return async ({ method, target, headers, body }) => {
+    sent.length = 0;
+    const exchange = createExchange("r", 0, method, target.split("?")[0] ?? "");
+    const told = (status: number, answer?: ApiResponse, problem?: Problem): Told => ({
+      status,
+      answer,
+      problem,
+      sent: [...sent],
+      exchange,
+    });
+    try {
+      const plan = decide({ method, target, headers }, exchange);
+      if (plan.kind !== "answer") throw new Error(`${method} ${target} is not translated`);
+      const answer = await plan.respond(body ?? new Uint8Array(), signal);
+      return told(answer.status, answer);
+    } catch (thrown) {
+      if (thrown instanceof Problem) return told(thrown.http, undefined, thrown);
+      throw thrown;
+    }
+  };
+}
+
+/** The body of an answer as JSON. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+export function jsonOf(answer: ApiResponse | undefined): any {
+  return JSON.parse(Buffer.from(answer?.body ?? "null").toString("utf8"));
+}
