@@ -1,13 +1,13 @@
 /** What happens to a request? Match, mode, translate, upstream, rewrite, reply: the sentence that the rest spells out. */
 import type { Exchange, Upstream } from "./model/exchange.ts";
 import type { Match, Routed } from "./model/match.ts";
-import type { ApiRequest, ApiResponse } from "./model/message.ts";
+import type { ApiResponse } from "./model/message.ts";
 import type { AnswerPlan, Decide, PassPlan, Plan, RequestHead } from "./model/plan.ts";
 import { Problem } from "./model/problem.ts";
 import type { Operation } from "./model/resource.ts";
 import type { Signal } from "./model/signal.ts";
 import type { Router } from "./route/router.ts";
-import { answerOptions } from "./translate/options.ts";
+import { answerOptions, optionsRequest } from "./translate/options.ts";
 import type { Tools, Translation } from "./translate/tools.ts";
 
 export interface ProxyParts {
@@ -95,8 +95,7 @@ function options(routed: Routed & { kind: "options" }, head: RequestHead, parts:
   if (v2Target === undefined || servesNative(parts)) return native(head, parts, exchange);
   exchange.mode = "translate";
   return answer(exchange, async (_body, signal) => {
-    const request: ApiRequest = { method: "OPTIONS", target: v2Target, headers: head.headers };
-    return answerOptions(await parts.tools(exchange, head, signal).send(request));
+    return answerOptions(await parts.tools(exchange, head, signal).send(optionsRequest(v2Target, head.headers)));
   });
 }
 

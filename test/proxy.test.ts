@@ -194,7 +194,10 @@ describe("OPTIONS", () => {
   });
 
   it("asks v2 about the mapped path otherwise, and says PUT where v2 says PATCH", async () => {
-    const headers: HeaderList = [["access-control-request-method", "PUT"]];
+    const headers: HeaderList = [
+      ["access-control-request-method", "PUT"],
+      ["x-note", "PUT"],
+    ];
     const { plan, sent, exchange } = decide(
       { routed: mapped, answer: allowing },
       "OPTIONS",
@@ -202,7 +205,8 @@ describe("OPTIONS", () => {
       headers,
     );
     const response = await respond(plan());
-    expect(sent).toEqual([{ method: "OPTIONS", target: "/iam/v2beta1/things/a", headers }]);
+    const asked = [["access-control-request-method", "PATCH"], headers[1]];
+    expect(sent).toEqual([{ method: "OPTIONS", target: "/iam/v2beta1/things/a", headers: asked }]);
     expect(response).toMatchObject({
       status: 204,
       headers: [
