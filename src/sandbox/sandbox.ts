@@ -11,7 +11,8 @@ import { createRateLimiter } from "./gateway/rate.ts";
 import { type SandboxOptions, settingsOf } from "./options.ts";
 import { allRoutes } from "./routes.ts";
 import { createRandom } from "./seed/prng.ts";
-import { seedStore, type WellKnown } from "./seed/seed.ts";
+import { seedStore } from "./seed/seed.ts";
+import type { WellKnown } from "./seed/well-known.ts";
 import { createServerAround } from "./server.ts";
 import { createStore, type Snapshot, snapshotOf } from "./store/store.ts";
 

@@ -9,38 +9,10 @@ import { seedAdvisories } from "./advisories.ts";
 import { type Builder, createBuilder } from "./build.ts";
 import { seedAssociations, seedInvites, seedProviders } from "./connections.ts";
 import { type SeededGroups, seedFleet, seedGroups } from "./groups.ts";
+import { type MoreRecords, seedMore } from "./more.ts";
 import { createRandom } from "./prng.ts";
 import { seedRegistry } from "./registry.ts";
-
-/** Uids worth naming in documentation, tests and curl lines; a function of the seed alone. */
-export interface WellKnown {
-  /** The organisation `acme`: verified, more than 1,000 groups. */
-  readonly rootGroup: string;
-  /** Another organisation, to see what a scoped caller must not see. */
-  readonly otherRootGroup: string;
-  /** A team with ten groups below it. */
-  readonly someGroup: string;
-  /** A group with nothing in it: it can be deleted. */
-  readonly emptyGroup: string;
-  /** Built-in roles. */
-  readonly viewerRole: string;
-  readonly editorRole: string;
-  readonly ownerRole: string;
-  /** A role of the organisation's own that is bound to nobody: it can be deleted. */
-  readonly customRole: string;
-  /** An identity that a token of `assumable.issuer` and `.subject` may assume; it may edit the organisation. */
-  readonly identity: string;
-  readonly assumable: { readonly issuer: string; readonly subject: string };
-  readonly roleBinding: string;
-  /** One of each further kind; empty without the organisation. The repo has a readme, the provider a secret. */
-  readonly identityProvider: string;
-  readonly accountAssociation: string;
-  readonly groupInvite: string;
-  readonly repo: string;
-  readonly syncedRepo: string;
-  readonly tag: string;
-  readonly advisory: string;
-}
+import { NOTHING_KNOWN, type OrganisationKnown, type WellKnown } from "./well-known.ts";
 
 type Records = readonly StoredRecord[];
 
@@ -62,7 +34,7 @@ export function seedStore(context: Context): WellKnown {
   load(context, "roles", "Role", roles.records);
   load(context, "identities", "Identity", identities);
   load(context, "roleBindings", "RoleBinding", bindings);
-  const rest = organisation ? seedRest(context, build, groups, roles, identities) : NOTHING;
+  const rest = organisation ? seedRest(context, build, groups, roles, identities) : NOTHING_KNOWN;
   context.store.collection("groups").load([...groups.records, ...seedFleet(build, groups.root, size)]);
   return {
     rootGroup: groups.root,
@@ -80,42 +52,62 @@ export function seedStore(context: Context): WellKnown {
   };
 }
 
-const NOTHING = {
-  identityProvider: "",
-  accountAssociation: "",
-  groupInvite: "",
-  repo: "",
-  syncedRepo: "",
-  tag: "",
-  advisory: "",
-};
-
 function seedRest(
   context: Context,
   build: Builder,
   groups: SeededGroups,
   roles: ReturnType<typeof seedRoles>,
   identities: Records,
-): typeof NOTHING {
+): OrganisationKnown {
   const providers = seedProviders(build, groups, roles);
   const associations = seedAssociations(build, groups, identities);
   const invites = seedInvites(build, groups, roles);
   const { repos, tags } = seedRegistry(build, groups);
   const advisories = seedAdvisories(build, groups, context.settings.beyondV2);
-  load(context, "identityProviders", "IdentityProvider", providers);
-  load(context, "accountAssociations", "AccountAssociation", associations);
-  load(context, "groupInvites", "GroupInvite", invites);
-  load(context, "repos", "Repo", repos);
-  load(context, "tags", "Tag", tags);
-  load(context, "advisories", "Advisory", advisories);
+  const more = seedMore(context, groups, roles);
+  load(context, "roles", "Role", more.roles);
+  load(context, "identities", "Identity", more.identities);
+  load(context, "identityProviders", "IdentityProvider", [...providers, ...more.identityProviders]);
+  load(context, "accountAssociations", "AccountAssociation", [...associations, ...more.accountAssociations]);
+  load(context, "groupInvites", "GroupInvite", [...invites, ...more.groupInvites]);
+  load(context, "repos", "Repo", [...repos, ...more.repos]);
+  load(context, "tags", "Tag", [...tags, ...more.tags]);
+  load(context, "advisories", "Advisory", [...advisories, ...more.advisories]);
   return {
-    identityProvider: providers[0]?.uid ?? "",
-    accountAssociation: associations[0]?.uid ?? "",
-    groupInvite: invites[0]?.uid ?? "",
-    repo: repos[0]?.uid ?? "",
-    syncedRepo: repos[1]?.uid ?? "",
-    tag: tags[0]?.uid ?? "",
-    advisory: advisories[1]?.uid ?? "",
+    identityProvider: uidAt(providers, 0),
+    accountAssociation: uidAt(associations, 0),
+    groupInvite: uidAt(invites, 0),
+    repo: uidAt(repos, 0),
+    syncedRepo: uidAt(repos, 1),
+    tag: uidAt(tags, 0),
+    advisory: uidAt(advisories, 1),
+    digest: String(tags[0]?.value["digest"] ?? ""),
+    ...moreKnown(more),
+  };
+}
+
+function uidAt(records: Records, index: number): string {
+  return records.at(index)?.uid ?? "";
+}
+
+/** The order of these lists is that of their files. */
+function moreKnown(more: MoreRecords) {
+  const provider = (index: number) => uidAt(more.identityProviders, index);
+  return {
+    visitor: uidAt(more.identities, -1),
+    scim: {
+      unspecified: provider(0),
+      notIssued: provider(1),
+      live: provider(2),
+      neverExpires: provider(3),
+      expired: provider(4),
+      revoked: provider(5),
+      rotating: provider(6),
+    },
+    fullRepo: uidAt(more.repos, 0),
+    fullAssociation: uidAt(more.accountAssociations, 0),
+    fullAdvisory: uidAt(more.advisories, 0),
+    orphanInvite: uidAt(more.groupInvites, 0),
   };
 }
 

@@ -158,7 +158,7 @@ describe("roles", () => {
     const builtIn = (await ask(sandbox, "GET", `${V1}?parent=/`)).json.items;
     expect(builtIn.map((role: { id: string }) => role.id.includes("/"))).toEqual(Array(10).fill(false));
     const below = (await ask(sandbox, "GET", `${V1}?parent=${sandbox.wellKnown.rootGroup}`)).json.items;
-    expect(below).toHaveLength(10);
+    expect(below).toHaveLength(11);
     expect((await ask(sandbox, "GET", `${V1}?parent=/&name=viewer`)).json.items).toHaveLength(1);
   });
 });
