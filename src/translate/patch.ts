@@ -1,0 +1,118 @@
+/** How is a PATCH sent, and what does its answer prove? (Design: updates.) */
+import { isJsonObject, type JsonObject } from "../model/json.ts";
+import type { ApiResponse, HeaderList } from "../model/message.ts";
+import { Problem } from "../model/problem.ts";
+import { RpcCode } from "../model/status.ts";
+import { readError } from "./error.ts";
+import type { Parts } from "./parts.ts";
+import type { Tools } from "./tools.ts";
+import { findKept, findMismatches, type MaskSpelling, type Mismatch, type Patch } from "./update.ts";
+
+/** An answer, and the spelling that it would prove. */
+export interface Patched {
+  readonly response: ApiResponse;
+  readonly spelling: MaskSpelling | undefined;
+}
+
+/** A PATCH that took effect: `record` is v2's answer to it. */
+export interface Effect {
+  readonly patch: Patch;
+  readonly record: JsonObject;
+  readonly spelling: MaskSpelling | undefined;
+}
+
+/**
+ * Sends the PATCH in the spelling that this upstream is known to want. While it is not known: camelCase, as the
+ * specification names fields; a refusal of it (400, code 3: nothing was done) is answered by sending snake_case once.
+ */
+export async function sendPatch(patch: Patch, path: string, headers: HeaderList, tools: Tools): Promise<Patched> {
+  const send = (spelling: MaskSpelling) =>
+    tools.send({
+      method: "PATCH",
+      target: `${path}?updateMask=${patch.asked.map(({ mask }) => mask[spelling]).join(",")}`,
+      headers,
+      body: Buffer.from(patch.body),
+    });
+  const { known } = tools.mask;
+  if (known !== undefined) return { response: await send(known), spelling: undefined };
+  const first: Patched = { response: await send("camelCase"), spelling: "camelCase" };
+  const sameInBoth = patch.asked.every(({ mask }) => mask.camelCase === mask.snake_case);
+  if (sameInBoth || !isRefusedArgument(first.response)) return first;
+  const second: Patched = { response: await send("snake_case"), spelling: "snake_case" };
+  // Refused for the same reason: then it was not, or not only, the spelling. Any other refusal came behind the check of
+  // the mask, and tells the client more than the first.
+  return isRefusedArgument(second.response) ? first : second;
+}
+
+function isRefusedArgument(response: ApiResponse): boolean {
+  return response.status === 400 && readError(response)?.code === RpcCode.INVALID_ARGUMENT;
+}
+
+/**
+ * Compares what was asked for with what the platform says it stored, and learns the mask's spelling. Gives the v1 names
+ * of what is not as the client asked, also of what was left alone on purpose. Throws `Problem` UPDATE_INCOMPLETE by
+ * `updates.mismatch`.
+ */
+export function settle(effects: readonly Effect[], parts: Parts, tools: Tools): string[] {
+  const found = effects.map((effect) => ({ ...effect, mismatches: findMismatches(effect.patch, effect.record) }));
+  for (const { patch, spelling, mismatches } of found) {
+    if (spelling !== undefined && provesSpelling(patch, mismatches)) tools.mask.learn(spelling);
+  }
+  judge(
+    found.flatMap(({ mismatches }) => mismatches),
+    parts,
+    tools,
+  );
+  return found.flatMap(({ patch, record, mismatches }) => [
+    ...mismatches.map(({ v1 }) => v1),
+    ...findKept(patch, record),
+  ]);
+}
+
+/** A field that is spelled differently was asked for and took effect: so the upstream understood this spelling. */
+function provesSpelling(patch: Patch, mismatches: readonly Mismatch[]): boolean {
+  const telling = patch.asked.filter(({ mask }) => mask.camelCase !== mask.snake_case);
+  return telling.length > 0 && !telling.some(({ v1 }) => mismatches.some((mismatch) => mismatch.v1 === v1));
+}
+
+/** Throws `Problem` UPDATE_INCOMPLETE by `updates.mismatch`. */
+function judge(mismatches: readonly Mismatch[], parts: Parts, tools: Tools): void {
+  tools.exchange.mismatches.push(...mismatches.map(({ v1 }) => v1));
+  const { mismatch } = parts.options;
+  const failing = mismatches.filter(({ zero }) => mismatch === "fail" || (mismatch === "zeros" && zero));
+  if (failing.length > 0) {
+    const names = failing.map(({ v1 }) => v1).join(", ");
+    throw new Problem(
+      "UPDATE_INCOMPLETE",
+      `the platform did not store what was asked for: ${names}; read the record and repeat the update`,
+      {
+        fieldViolations: failing.map(({ v1, zero }) => ({
+          field: v1,
+          description: zero ? "was to become empty" : "differs",
+        })),
+      },
+    );
+  }
+}
+
+/** Names what is not as the client asked. */
+export function namingHeader(names: readonly string[]): HeaderList {
+  return names.length === 0 ? [] : [["carryover-mismatch", names.join(", ")]];
+}
+
+/** The record that v2 answered with. Throws `Problem` UPSTREAM_INVALID, with `metadata`, when there is none. */
+export function parseRecord(response: ApiResponse, metadata: Readonly<Record<string, string>> = {}): JsonObject {
+  const record = readJson(response);
+  if (isJsonObject(record)) return record;
+  throw new Problem("UPSTREAM_INVALID", "the platform's answer is not what was asked for: it is no record", {
+    metadata,
+  });
+}
+
+function readJson(response: ApiResponse): unknown {
+  try {
+    return JSON.parse(Buffer.from(response.body).toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
