@@ -52,6 +52,7 @@ interface RowNames {
   /**
    * Answers: where the value is read from, when not from `v2`: dotted v2 paths from the top of the record (also in the
    * rows of a nested message, which is then made when v2 left it out); the first that is there and not empty wins.
+   * A path that ends in `/..` is the parent of the uid there.
    */
   readonly from?: readonly string[];
   /** Absent when unset: a oneof member or an optional field. Without it an unset member shows its zero. */

@@ -4,6 +4,7 @@ import { createValueRewriter } from "../json/rewrite.ts";
 import { type Node, parseTree, rawOf } from "../json/tree.ts";
 import { Problem } from "../model/problem.ts";
 import type { Join, Row } from "../model/resource.ts";
+import { parentOf } from "../model/uid.ts";
 import { nodeAt } from "./node.ts";
 
 /** What was read for the joins of a request: by v1 member, then by uid of the other record, v1 JSON. */
@@ -23,11 +24,14 @@ export interface Reshape {
   readonly finish: Finish;
 }
 
-/** Top-level name of a dotted path. */
+/** Top-level name of a path of `from`. */
 export function rootOf(path: string): string {
-  const dot = path.indexOf(".");
-  return dot < 0 ? path : path.slice(0, dot);
+  const end = path.search(/[./]/);
+  return end < 0 ? path : path.slice(0, end);
 }
+
+/** Ends a path of `from`: not the uid there, but its parent's. */
+const PARENT = "/..";
 
 /** The members of one record, as far as they were cut out. */
 type Trees = ReadonlyMap<string, Node>;
@@ -75,23 +79,27 @@ function pathsOf(row: Row): readonly string[] {
 /** Zeros other than the empty string, which counts as not there anyway. */
 const ZEROS: ReadonlySet<string> = new Set(["0", '"0"', "false"]);
 
+function isZeroText(raw: Uint8Array): boolean {
+  return ZEROS.has(Buffer.from(raw).toString("latin1"));
+}
+
 function builder(row: Row, value: ValuePlan, zeroOf: (row: Row) => string): Build {
   const rewrite = value === "copy" ? undefined : createValueRewriter(value);
   return (trees) => {
     const raw = pick(trees, pathsOf(row));
-    if (raw !== undefined && row.absentZero === true && ZEROS.has(Buffer.from(raw).toString("latin1")))
-      return undefined;
+    if (raw !== undefined && row.absentZero === true && isZeroText(raw)) return undefined;
     if (raw === undefined) return row.kind === "message" ? rebuild(row.rows, trees, zeroOf) : undefined;
     return rewrite === undefined ? raw : rewrite(raw).bytes;
   };
 }
 
-/** A message that v2 left out, from what the record says of it elsewhere; undefined when it says nothing. */
+/** A message that v2 left out, from what the record says of it elsewhere; undefined when that is nothing but zeros. */
 function rebuild(rows: readonly Row[], trees: Trees, zeroOf: (row: Row) => string): string | undefined {
   let known = false;
   const members = rows.flatMap((row) => {
     const raw = row.from === undefined ? undefined : pick(trees, row.from);
-    if (raw !== undefined) known = true;
+    // A platform that writes zeros says no more with them than one that leaves them out.
+    if (raw !== undefined && !isZeroText(raw)) known = true;
     const text = raw === undefined ? zeroOf(row) : Buffer.from(raw).toString("utf8");
     return text === undefined ? [] : [`${JSON.stringify(row.v1)}:${text}`];
   });
@@ -101,9 +109,12 @@ function rebuild(rows: readonly Row[], trees: Trees, zeroOf: (row: Row) => strin
 /** The first value along `paths` that is there, not null and not an empty string. */
 function pick(trees: Trees, paths: readonly string[]): Uint8Array | undefined {
   for (const path of paths) {
-    const node = atPath(trees, path);
+    const ofParent = path.endsWith(PARENT);
+    const node = atPath(trees, ofParent ? path.slice(0, -PARENT.length) : path);
     if (node === undefined || node.kind === "null" || (node.kind === "string" && node.value === "")) continue;
-    return rawOf(node);
+    if (!ofParent) return rawOf(node);
+    const parent = node.kind === "string" ? parentOf(node.value) : "";
+    if (parent !== "") return Buffer.from(JSON.stringify(parent));
   }
   return undefined;
 }

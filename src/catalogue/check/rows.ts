@@ -127,7 +127,7 @@ export function checkShape(shape: Shape, joined: ReadonlySet<string>, report: Re
   const known = new Set([...shape.v2Only, ...shape.rows.map((row) => row.v2)]);
   const own = shape.rows.filter((row) => !joined.has(row.v1));
   for (const [row, path] of pathsRead(own, "")) {
-    const head = path.split(".")[0] ?? "";
+    const head = path.split(/[./]/)[0] ?? "";
     if (!known.has(head)) report(row, `\`from\` reads ${head}, which would reach v1 as well; add it to \`v2Only\``);
   }
 }

@@ -56,21 +56,21 @@ const eventTypeFilter = {
   ],
 } as const satisfies EnumTable;
 
-/** v1's enum is a text in v2, with storage names. Those of aliases, updated_at and deleted_at are nowhere attested. */
+/** v1's enum is a text in v2, with storage names; ascending goes without saying. aliases, updated_at, deleted_at are nowhere attested. */
 const order = {
   name: "advisory order",
   unknown: "drop",
   values: [
     ["ORDER_BY_UNSPECIFIED", 0, null, -1],
-    ["ID_ASC", 1, "uid asc", -1],
+    ["ID_ASC", 1, "uid", -1],
     ["ID_DESC", 2, "uid desc", -1],
-    ["CREATED_AT_ASC", 3, "created_at asc", -1],
+    ["CREATED_AT_ASC", 3, "created_at", -1],
     ["CREATED_AT_DESC", 4, "created_at desc", -1],
-    ["ALIASES_ASC", 5, "aliases asc", -1],
+    ["ALIASES_ASC", 5, "aliases", -1],
     ["ALIASES_DESC", 6, "aliases desc", -1],
-    ["UPDATED_AT_ASC", 7, "updated_at asc", -1],
+    ["UPDATED_AT_ASC", 7, "updated_at", -1],
     ["UPDATED_AT_DESC", 8, "updated_at desc", -1],
-    ["DELETED_AT_ASC", 9, "deleted_at asc", -1],
+    ["DELETED_AT_ASC", 9, "deleted_at", -1],
     ["DELETED_AT_DESC", 10, "deleted_at desc", -1],
   ],
 } as const satisfies EnumTable;

@@ -1,4 +1,4 @@
-/** What does a group invite look like in a v1 list, and what in v2? (A code with which somebody joins a group.) */
+/** What do the v1 shapes of a group invite look like, and what in v2? (A code with which somebody joins a group.) */
 import type { Resource, Row, Shape } from "../../model/resource.ts";
 import { capability } from "../shared/capability.ts";
 import { CREATED, ORG, ROLE, UPDATED } from "../shared/sample.ts";
@@ -15,7 +15,7 @@ const role: readonly Row[] = [
   { v1: "capabilities", v2: "capabilities", kind: "enum", values: capability, list: true, access: "output" },
 ];
 
-/** What a list shows: no code. Create asks for and answers with other shapes. */
+/** What a list shows: no code. */
 const item: Shape = {
   rows: [
     { v1: "id", v2: "uid", kind: "string", access: "output" },
@@ -27,6 +27,32 @@ const item: Shape = {
     { v1: "singleUse", v2: "singleUse", kind: "bool", zero: false },
   ],
   v2Only: ["roleUid", "ttl", "code"],
+};
+
+/** What create asks for: the role is a uid here. */
+const asked: Shape = {
+  rows: [
+    // The path says which group, whatever the body says.
+    { v1: "group", v2: null, kind: "string", zero: "" },
+    // v2 wants one, v1 did not. None is made up: the platform refuses.
+    { v1: "ttl", v2: "ttl", kind: "duration", zero: null },
+    { v1: "role", v2: "roleUid", kind: "string", zero: "" },
+    { v1: "email", v2: "email", kind: "string", zero: "" },
+    { v1: "singleUse", v2: "singleUse", kind: "bool", zero: false },
+  ],
+  v2Only: [],
+};
+
+/** What create answers: the code, once, and neither address nor times. */
+const made: Shape = {
+  rows: [
+    { v1: "id", v2: "uid", kind: "string", access: "output" },
+    { v1: "expiration", v2: "expirationTime", kind: "timestamp", access: "output" },
+    { v1: "keyId", v2: "keyId", kind: "string", access: "output" },
+    { v1: "role", v2: "role", kind: "message", rows: role, access: "output" },
+    { v1: "code", v2: "code", kind: "string", access: "output" },
+  ],
+  v2Only: ["roleUid", "ttl", "email", "singleUse", "createTime", "updateTime"],
 };
 
 export default {
@@ -52,8 +78,8 @@ export default {
       ],
     },
     { kind: "get", name: "get", answer: item, extension: true },
-    { kind: "native", name: "create", method: "POST", path: "group_invites/{group=**}" },
-    { kind: "native", name: "delete", method: "DELETE", path: "group_invites/{id=**}" },
+    { kind: "create", name: "create", body: asked, answer: made },
+    { kind: "delete", name: "delete" },
   ],
   examples: [
     {
@@ -94,6 +120,89 @@ export default {
         email: "",
         createdAt: CREATED,
         singleUse: false,
+      },
+    },
+    {
+      of: "body",
+      operation: "create",
+      v1: { group: ORG, ttl: "86400s", role: ROLE, email: "new@example.com", singleUse: true },
+      v2: { ttl: "86400s", roleUid: ROLE, email: "new@example.com", singleUse: true },
+    },
+    { of: "body", operation: "create", v1: { role: ROLE, singleUse: false }, v2: { roleUid: ROLE, singleUse: false } },
+    {
+      of: "answer",
+      operation: "create",
+      v2: {
+        uid: INVITE,
+        roleUid: ROLE,
+        role: { uid: ROLE, name: "viewer", description: "built-in", capabilities: ["CAP_IAM_GROUPS_LIST"] },
+        email: "new@example.com",
+        expirationTime: UPDATED,
+        singleUse: true,
+        code: "secret",
+        keyId: "key-1",
+        createTime: CREATED,
+        updateTime: CREATED,
+      },
+      v1: {
+        id: INVITE,
+        expiration: UPDATED,
+        keyId: "key-1",
+        role: { id: ROLE, name: "viewer", description: "built-in", capabilities: ["groups.list"] },
+        code: "secret",
+      },
+    },
+    {
+      of: "answer",
+      operation: "create",
+      v2: { uid: INVITE, roleUid: ROLE, code: "secret" },
+      v1: {
+        id: INVITE,
+        expiration: null,
+        keyId: "",
+        role: { id: ROLE, name: "", description: "", capabilities: [] },
+        code: "secret",
+      },
+    },
+    // A body without a time to live: the platform wants one, and none is made up.
+    {
+      of: "exchange",
+      operation: "create",
+      path: `group_invites/${ORG}`,
+      body: { role: "nobody" },
+      calls: [
+        {
+          call: `POST groupInvites/${ORG}`,
+          body: { roleUid: "nobody" },
+          status: 400,
+          answer: {
+            code: 3,
+            message: "Invalid argument: role_uid: is no role",
+            details: [
+              {
+                "@type": "type.googleapis.com/google.rpc.BadRequest",
+                fieldViolations: [
+                  { field: "role_uid", description: "is no role" },
+                  { field: "ttl", description: "is required" },
+                ],
+              },
+            ],
+          },
+        },
+      ],
+      status: 400,
+      answer: {
+        code: 3,
+        message: "Invalid argument: role: is no role",
+        details: [
+          {
+            "@type": "type.googleapis.com/google.rpc.BadRequest",
+            fieldViolations: [
+              { field: "role", description: "is no role" },
+              { field: "ttl", description: "is required" },
+            ],
+          },
+        ],
       },
     },
     { of: "filters", v1: `group=${ORG}&keyId=key-1`, v2: `uidp.children_of=${ORG}&key_id=key-1` },

@@ -1,5 +1,6 @@
 /** What does a group look like in v1, and what in v2? (Specification section 2: Group.) */
 import type { EnumTable, Resource, Shape } from "../../model/resource.ts";
+import { shownOnly } from "../shared/output.ts";
 import { CREATED, GROUP, ORG, UPDATED } from "../shared/sample.ts";
 import { recordTimes } from "../shared/times.ts";
 import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
@@ -46,6 +47,44 @@ export const group: Shape = {
   v2Only: [],
 };
 
+/** The root group of the caller's mail domain. */
+const found: Shape = {
+  rows: [{ v1: "group", v2: "group", kind: "message", rows: shownOnly(group.rows), access: "output" }],
+  v2Only: [],
+};
+
+const full = {
+  v2: {
+    uid: GROUP,
+    name: "platform team",
+    description: "keeps the lights on",
+    resourceLimits: { clusters: 3, id: 1, repositories: 250 },
+    verified: true,
+    kind: "ORG_KIND_CUSTOMER",
+    status: "ORG_STATUS_READY",
+    createTime: CREATED,
+    updateTime: UPDATED,
+  },
+  v1: {
+    id: GROUP,
+    name: "platform team",
+    description: "keeps the lights on",
+    resourceLimits: { clusters: 3, id: 1, repositories: 250 },
+    verified: true,
+    kind: "ORG_KIND_CUSTOMER",
+    status: "ORG_STATUS_READY",
+    createdAt: CREATED,
+    updatedAt: UPDATED,
+  },
+};
+
+/** The three cases in which no group is found look the same, in both versions. */
+const nowhere = {
+  code: 5,
+  message: "no group to join",
+  details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND", domain: "iam.example.com" }],
+};
+
 export default {
   name: "group",
   domain: "iam",
@@ -62,10 +101,14 @@ export default {
     { kind: "update", name: "update", body: group, answer: group },
     { kind: "delete", name: "delete" },
     {
-      kind: "native",
+      kind: "call",
       name: "request-group-access",
       method: "POST",
       path: "groups/{group_id=**}:requestGroupAccess",
+      v2: { method: "POST", path: "groups/{uid}:requestGroupAccess" },
+      // The path says which group, whatever the body says.
+      body: { rows: [{ v1: "groupId", v2: null, kind: "string", zero: "" }], v2Only: [] },
+      answer: { rows: [], v2Only: [] },
     },
     {
       kind: "call",
@@ -75,35 +118,17 @@ export default {
       v2: { method: "GET", path: "groups:checkEligibility" },
       answer: { rows: [{ v1: "eligible", v2: "eligible", kind: "bool", access: "output" }], v2Only: [] },
     },
-    { kind: "native", name: "lookup-group", method: "GET", path: "groups:lookupGroup" },
+    {
+      kind: "call",
+      name: "lookup-group",
+      method: "GET",
+      path: "groups:lookupGroup",
+      v2: { method: "GET", path: "groups:lookupGroup" },
+      answer: found,
+    },
   ],
   examples: [
-    {
-      of: "answer",
-      operation: "list",
-      v2: {
-        uid: GROUP,
-        name: "platform team",
-        description: "keeps the lights on",
-        resourceLimits: { clusters: 3, id: 1, repositories: 250 },
-        verified: true,
-        kind: "ORG_KIND_CUSTOMER",
-        status: "ORG_STATUS_READY",
-        createTime: CREATED,
-        updateTime: UPDATED,
-      },
-      v1: {
-        id: GROUP,
-        name: "platform team",
-        description: "keeps the lights on",
-        resourceLimits: { clusters: 3, id: 1, repositories: 250 },
-        verified: true,
-        kind: "ORG_KIND_CUSTOMER",
-        status: "ORG_STATUS_READY",
-        createdAt: CREATED,
-        updatedAt: UPDATED,
-      },
-    },
+    { of: "answer", operation: "list", ...full },
     // A platform that leaves zeros out; no time is made up.
     {
       of: "answer",
@@ -216,6 +241,56 @@ export default {
       path: "groups:checkEligibility",
       calls: [{ call: "GET groups:checkEligibility", answer: { eligible: true } }],
       answer: { eligible: true },
+    },
+    {
+      of: "exchange",
+      operation: "lookup-group",
+      path: "groups:lookupGroup",
+      calls: [{ call: "GET groups:lookupGroup", answer: { group: full.v2 } }],
+      answer: { group: full.v1 },
+    },
+    // A platform that leaves zeros out.
+    {
+      of: "exchange",
+      operation: "lookup-group",
+      path: "groups:lookupGroup",
+      calls: [{ call: "GET groups:lookupGroup", answer: { group: { uid: ORG, name: "example.com" } } }],
+      answer: {
+        group: {
+          id: ORG,
+          name: "example.com",
+          description: "",
+          resourceLimits: {},
+          verified: false,
+          kind: "ORG_KIND_UNSPECIFIED",
+          status: "ORG_STATUS_UNSPECIFIED",
+        },
+      },
+    },
+    {
+      of: "exchange",
+      operation: "lookup-group",
+      path: "groups:lookupGroup",
+      calls: [{ call: "GET groups:lookupGroup", status: 404, answer: nowhere }],
+      status: 404,
+      answer: nowhere,
+    },
+    {
+      of: "exchange",
+      operation: "request-group-access",
+      path: `groups/${ORG}:requestGroupAccess`,
+      body: {},
+      calls: [{ call: `POST groups/${ORG}:requestGroupAccess`, body: {}, answer: {} }],
+      answer: {},
+    },
+    // Another group in the body than in the path.
+    {
+      of: "exchange",
+      operation: "request-group-access",
+      path: `groups/${ORG}:requestGroupAccess`,
+      body: { groupId: GROUP },
+      calls: [{ call: `POST groups/${ORG}:requestGroupAccess`, body: {}, answer: {} }],
+      answer: {},
     },
   ],
 } satisfies Resource;

@@ -70,7 +70,8 @@ const provider: Shape = {
     { v1: "id", v2: "uid", kind: "string", access: "output" },
     { v1: "name", v2: "name", kind: "string", zero: "" },
     { v1: "description", v2: "description", kind: "string", zero: "" },
-    { v1: "defaultRole", v2: "defaultRole", kind: "string", zero: "" },
+    // v2 wants one, v1 did not: a PUT without it cannot empty it, and leaves it alone.
+    { v1: "defaultRole", v2: "defaultRole", kind: "string", zero: "", mask: "when-present" },
     {
       v1: "oidc",
       v2: "oidc",
@@ -100,6 +101,29 @@ const joins: readonly Join[] = [
   },
 ];
 
+/** In a request of a verb: the path says which provider, whatever the body says. */
+const inPath: Row = { v1: "identityProviderId", v2: null, kind: "string", zero: "" };
+const ofProvider: Row = { v1: "identityProviderId", v2: "identityProviderUid", kind: "string", access: "output" };
+const etag: Row = { v1: "etag", v2: "etag", kind: "string", access: "output" };
+const enabled: Row = { v1: "enabled", v2: "enabled", kind: "bool", access: "output" };
+
+/** How long a token is to be good. */
+const lifetime: readonly Row[] = [
+  { v1: "expireTime", v2: "expireTime", kind: "timestamp", zero: null },
+  { v1: "neverExpires", v2: "neverExpires", kind: "bool", zero: false },
+];
+
+/** What shows a token, once. */
+const token: readonly Row[] = [
+  { v1: "token", v2: "token", kind: "string", access: "output" },
+  { v1: "endpointUrl", v2: "endpointUrl", kind: "string", access: "output" },
+  { v1: "expireTime", v2: "expireTime", kind: "timestamp", access: "output" },
+  ofProvider,
+  etag,
+];
+
+const ENDPOINT = "https://scim.example.com";
+
 export default {
   name: "identity-provider",
   domain: "iam",
@@ -112,32 +136,70 @@ export default {
   operations: [
     { kind: "list", name: "list", answer: provider, joins, filters: [idFilter, nameFilter, ...uidpFilters] },
     { kind: "get", name: "get", answer: provider, extension: true },
-    { kind: "native", name: "create", method: "POST", path: "identityProviders/{parent_id=**}" },
-    { kind: "native", name: "update", method: "PUT", path: "identityProviders/{id=**}" },
-    { kind: "native", name: "delete", method: "DELETE", path: "identityProviders/{id=**}" },
+    { kind: "create", name: "create", body: provider, answer: provider },
+    { kind: "update", name: "update", body: provider, answer: provider },
+    { kind: "delete", name: "delete" },
     {
-      kind: "native",
+      kind: "call",
       name: "generate-scim-token",
       method: "POST",
       path: "identityProviders/{identity_provider_id=**}:generateScimToken",
+      v2: { method: "POST", path: "identityProviders/{uid}:generateScimToken" },
+      body: { rows: [inPath, ...lifetime], v2Only: [] },
+      answer: { rows: token, v2Only: [] },
     },
     {
-      kind: "native",
+      kind: "call",
       name: "regenerate-scim-token",
       method: "POST",
       path: "identityProviders/{identity_provider_id=**}:regenerateScimToken",
+      v2: { method: "POST", path: "identityProviders/{uid}:regenerateScimToken" },
+      body: {
+        rows: [
+          inPath,
+          // Left out it is an hour, zero is none: sent exactly when it came.
+          { v1: "overlap", v2: "overlap", kind: "duration", zero: null },
+          ...lifetime,
+          { v1: "etag", v2: "etag", kind: "string", zero: "" },
+        ],
+        v2Only: [],
+      },
+      answer: {
+        rows: [
+          ...token,
+          { v1: "previousTokenExpireTime", v2: "previousTokenExpireTime", kind: "timestamp", access: "output" },
+          { v1: "requestedOverlap", v2: "requestedOverlap", kind: "duration", access: "output" },
+        ],
+        v2Only: [],
+      },
     },
     {
-      kind: "native",
+      kind: "call",
       name: "revoke-scim-token",
       method: "POST",
       path: "identityProviders/{identity_provider_id=**}:revokeScimToken",
+      v2: { method: "POST", path: "identityProviders/{uid}:revokeScimToken" },
+      body: { rows: [inPath], v2Only: [] },
+      answer: {
+        rows: [ofProvider, etag, enabled, { v1: "revokeTime", v2: "revokeTime", kind: "timestamp", access: "output" }],
+        v2Only: [],
+      },
     },
     {
-      kind: "native",
+      kind: "call",
       name: "set-scim-enabled",
       method: "POST",
       path: "identityProviders/{identity_provider_id=**}:setScimEnabled",
+      v2: { method: "POST", path: "identityProviders/{uid}:setScimEnabled" },
+      body: {
+        rows: [
+          inPath,
+          { v1: "enabled", v2: "enabled", kind: "bool", zero: false },
+          { v1: "etag", v2: "etag", kind: "string", zero: "" },
+        ],
+        v2Only: [],
+      },
+      answer: { rows: [ofProvider, enabled, etag], v2Only: [] },
     },
   ],
   examples: [
@@ -215,6 +277,248 @@ export default {
         },
         scim: null,
       },
+    },
+    {
+      of: "answer",
+      operation: "create",
+      v2: {
+        uid: PROVIDER,
+        name: "login",
+        description: "",
+        defaultRole: ROLE,
+        oidc: { issuer: "https://login.example.com", clientId: "client", pkceEnabled: true },
+        scim: null,
+        createTime: CREATED,
+        updateTime: CREATED,
+      },
+      v1: {
+        id: PROVIDER,
+        name: "login",
+        description: "",
+        defaultRole: ROLE,
+        oidc: {
+          issuer: "https://login.example.com",
+          clientId: "client",
+          clientSecret: "",
+          additionalScopes: [],
+          groupsClaim: "",
+          correlationRule: "CORRELATION_RULE_UNSPECIFIED",
+          pkceEnabled: true,
+        },
+        scim: null,
+        createdAt: CREATED,
+        updatedAt: CREATED,
+      },
+    },
+    // What only the platform sets is not sent.
+    {
+      of: "body",
+      operation: "create",
+      v1: {
+        id: PROVIDER,
+        name: "login",
+        defaultRole: ROLE,
+        oidc: {
+          issuer: "https://login.example.com",
+          clientId: "client",
+          clientSecret: "hush",
+          correlationRule: 2,
+        },
+        scim: { enabled: true },
+      },
+      v2: {
+        name: "login",
+        defaultRole: ROLE,
+        oidc: {
+          issuer: "https://login.example.com",
+          clientId: "client",
+          clientSecret: "hush",
+          correlationRule: "CORRELATION_RULE_OID_EQUALS_EXTERNAL_ID",
+        },
+      },
+    },
+    // What was read is sent back: without the secret, which nobody can read; the rule is named, so that a change is refused.
+    {
+      of: "update",
+      v1: {
+        id: PROVIDER,
+        name: "login",
+        description: "",
+        defaultRole: ROLE,
+        oidc: {
+          issuer: "https://login.example.com",
+          clientId: "client",
+          clientSecret: "",
+          additionalScopes: ["groups"],
+          groupsClaim: "",
+          correlationRule: "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID",
+          pkceEnabled: false,
+        },
+        scim: null,
+      },
+      mask: [
+        "name",
+        "description",
+        "defaultRole",
+        "oidc.issuer",
+        "oidc.clientId",
+        "oidc.additionalScopes",
+        "oidc.groupsClaim",
+        "oidc.correlationRule",
+        "oidc.pkceEnabled",
+      ],
+      v2: {
+        name: "login",
+        description: "",
+        defaultRole: ROLE,
+        oidc: {
+          issuer: "https://login.example.com",
+          clientId: "client",
+          additionalScopes: ["groups"],
+          groupsClaim: "",
+          correlationRule: "CORRELATION_RULE_SUB_EQUALS_EXTERNAL_ID",
+          pkceEnabled: false,
+        },
+      },
+    },
+    // A new secret, no rule, no default role.
+    {
+      of: "update",
+      v1: { name: "login", oidc: { issuer: "https://login.example.com", clientId: "client", clientSecret: "hush" } },
+      mask: [
+        "name",
+        "description",
+        "oidc.issuer",
+        "oidc.clientId",
+        "oidc.clientSecret",
+        "oidc.additionalScopes",
+        "oidc.groupsClaim",
+        "oidc.pkceEnabled",
+      ],
+      v2: {
+        name: "login",
+        description: "",
+        oidc: {
+          issuer: "https://login.example.com",
+          clientId: "client",
+          clientSecret: "hush",
+          additionalScopes: [],
+          groupsClaim: "",
+          pkceEnabled: false,
+        },
+      },
+    },
+    // v2 wants one configuration, so a PUT without any leaves it alone.
+    {
+      of: "update",
+      v1: { name: "login", oidc: null },
+      mask: ["name", "description"],
+      v2: { name: "login", description: "" },
+    },
+    {
+      of: "exchange",
+      operation: "generate-scim-token",
+      path: `identityProviders/${PROVIDER}:generateScimToken`,
+      body: { identityProviderId: ORG, expireTime: UPDATED, neverExpires: false },
+      calls: [
+        {
+          call: `POST identityProviders/${PROVIDER}:generateScimToken`,
+          body: { expireTime: UPDATED, neverExpires: false },
+          answer: {
+            token: "shown once",
+            endpointUrl: ENDPOINT,
+            expireTime: UPDATED,
+            identityProviderUid: PROVIDER,
+            etag: "W/1",
+          },
+        },
+      ],
+      answer: {
+        token: "shown once",
+        endpointUrl: ENDPOINT,
+        expireTime: UPDATED,
+        identityProviderId: PROVIDER,
+        etag: "W/1",
+      },
+    },
+    // It never expires, so there is no time.
+    {
+      of: "exchange",
+      operation: "generate-scim-token",
+      path: `identityProviders/${PROVIDER}:generateScimToken`,
+      body: { never_expires: true },
+      calls: [
+        {
+          call: `POST identityProviders/${PROVIDER}:generateScimToken`,
+          body: { neverExpires: true },
+          answer: { token: "shown once", endpointUrl: ENDPOINT, identityProviderUid: PROVIDER, etag: "W/1" },
+        },
+      ],
+      answer: {
+        token: "shown once",
+        endpointUrl: ENDPOINT,
+        identityProviderId: PROVIDER,
+        etag: "W/1",
+        expireTime: null,
+      },
+    },
+    {
+      of: "exchange",
+      operation: "regenerate-scim-token",
+      path: `identityProviders/${PROVIDER}:regenerateScimToken`,
+      body: { overlap: "0s", expireTime: UPDATED, etag: "W/1" },
+      calls: [
+        {
+          call: `POST identityProviders/${PROVIDER}:regenerateScimToken`,
+          body: { overlap: "0s", expireTime: UPDATED, etag: "W/1" },
+          answer: {
+            token: "shown once",
+            endpointUrl: ENDPOINT,
+            expireTime: UPDATED,
+            identityProviderUid: PROVIDER,
+            etag: "W/2",
+            previousTokenExpireTime: CREATED,
+            requestedOverlap: "0s",
+          },
+        },
+      ],
+      answer: {
+        token: "shown once",
+        endpointUrl: ENDPOINT,
+        expireTime: UPDATED,
+        identityProviderId: PROVIDER,
+        etag: "W/2",
+        previousTokenExpireTime: CREATED,
+        requestedOverlap: "0s",
+      },
+    },
+    {
+      of: "exchange",
+      operation: "revoke-scim-token",
+      path: `identityProviders/${PROVIDER}:revokeScimToken`,
+      body: {},
+      calls: [
+        {
+          call: `POST identityProviders/${PROVIDER}:revokeScimToken`,
+          body: {},
+          answer: { identityProviderUid: PROVIDER, etag: "W/3", enabled: true, revokeTime: UPDATED },
+        },
+      ],
+      answer: { identityProviderId: PROVIDER, etag: "W/3", enabled: true, revokeTime: UPDATED },
+    },
+    {
+      of: "exchange",
+      operation: "set-scim-enabled",
+      path: `identityProviders/${PROVIDER}:setScimEnabled`,
+      body: { enabled: false, etag: "W/3" },
+      calls: [
+        {
+          call: `POST identityProviders/${PROVIDER}:setScimEnabled`,
+          body: { enabled: false, etag: "W/3" },
+          answer: { identityProviderUid: PROVIDER, etag: "W/4" },
+        },
+      ],
+      answer: { identityProviderId: PROVIDER, etag: "W/4", enabled: false },
     },
     { of: "filters", v1: `name=login&uidp.descendantsOf=${ORG}`, v2: `name=login&uidp.descendants_of=${ORG}` },
   ],

@@ -44,7 +44,7 @@ const flat: Shape = {
     { v1: "id", v2: "uid", kind: "string", access: "output" },
     { v1: "identity", v2: "identityUid", from: ["identityUid", "identity.uid"], kind: "string", zero: "" },
     // v1 ignored it in requests: the group is the parent in the path.
-    { v1: "group", v2: null, from: ["group.uid"], kind: "string", access: "output" },
+    { v1: "group", v2: null, from: ["group.uid", "uid/.."], kind: "string", access: "output" },
     { v1: "role", v2: "roleUid", from: ["roleUid", "role.uid"], kind: "string", zero: "" },
   ],
   v2Only: ["identity", "group", "role", "createTime"],
