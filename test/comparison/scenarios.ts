@@ -1,17 +1,23 @@
 /** Which scenarios are there? */
 import { accountAssociationScenarios } from "./account-associations.calls.ts";
 import { advisoryScenarios } from "./advisories.calls.ts";
+import { advisoryEventScenarios } from "./advisory-events.calls.ts";
 import { batchScenarios } from "./batch.calls.ts";
 import type { Scenario } from "./call.ts";
 import { groupInviteScenarios } from "./group-invites.calls.ts";
 import { readingGroups } from "./groups-read.calls.ts";
 import { writingGroups } from "./groups-write.calls.ts";
 import { identityScenarios } from "./identities.calls.ts";
+import { identityMetadataScenarios } from "./identity-metadata.calls.ts";
 import { identityProviderScenarios } from "./identity-providers.calls.ts";
+import { lookupScenarios } from "./lookups.calls.ts";
 import { otherLists } from "./other-lists.calls.ts";
+import { readingRepos } from "./repos-read.calls.ts";
+import { writingRepos } from "./repos-write.calls.ts";
 import { roleBindingScenarios } from "./role-bindings.calls.ts";
 import { roleScenarios } from "./roles.calls.ts";
 import { scimScenarios } from "./scim.calls.ts";
+import { tagScenarios } from "./tags.calls.ts";
 
 /** Those of groups, which are run against every kind of upstream. */
 export const groupScenarios: readonly Scenario[] = [...readingGroups, ...writingGroups];
@@ -32,4 +38,10 @@ export const newScenarios: readonly Scenario[] = [
   ...accountAssociationScenarios,
   ...groupInviteScenarios,
   ...batchScenarios,
+  ...readingRepos,
+  ...writingRepos,
+  ...tagScenarios,
+  ...lookupScenarios,
+  ...identityMetadataScenarios,
+  ...advisoryEventScenarios,
 ];
