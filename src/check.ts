@@ -4,7 +4,7 @@ import type { Answer, Api } from "./check/api.ts";
 import { type Finding, sayFor } from "./check/finding.ts";
 import { checkCertificate } from "./check/probes/certificate.ts";
 import { judgeClock } from "./check/probes/clock.ts";
-import { judgeCredential } from "./check/probes/credential.ts";
+import { judgeAudience, judgeCredential } from "./check/probes/credential.ts";
 import { fields } from "./check/probes/fields.ts";
 import { lists } from "./check/probes/lists.ts";
 import { missing } from "./check/probes/missing.ts";
@@ -83,16 +83,18 @@ async function checkV2(
     findings.push(...ids.map((id) => sayFor(id).skipped(why)));
     return { version };
   };
-  const { finding, answer } = await reach("upstream.v2.url", url, () => api.get(target(configured)));
-  findings.push(finding);
-  if (answer === undefined) return stop(configured, "the API was not reached");
-  findings.push(judgeClock(answer, now()));
-  const found = await findVersion(api, configured, await catalogueVersions(), target, answer);
+  const { finding, answer, lost } = await reach("upstream.v2.url", url, () => api.get(target(configured)));
+  const first = answer ?? lost;
+  const found =
+    first === undefined ? undefined : await findVersion(api, configured, await catalogueVersions(), target, first);
+  if (answer !== undefined || found?.version === undefined) findings.push(finding);
+  if (answer !== undefined) findings.push(judgeClock(answer, now()));
+  if (first === undefined || found === undefined) return stop(configured, "the API was not reached");
   findings.push(found.finding);
   if (found.version === undefined) return stop(configured, "no known version answers");
-  const listed: Answer = found.version === configured ? answer : await api.get(target(found.version));
+  const listed: Answer = found.version === configured ? first : await api.get(target(found.version));
   const credential = judgeCredential(token, listed, now());
-  findings.push(credential);
+  findings.push(credential, ...judgeAudience(token, listed, config));
   if (token === undefined || credential.level === "fail")
     return stop(found.version, "it needs a credential that is accepted");
   const catalogue = await loadCatalogue(found.version);

@@ -6,10 +6,11 @@ import { ConfigError } from "../config/fault.ts";
 import { FILE_VARIABLE } from "../config/sources.ts";
 import { writtenConfig } from "../config/write.ts";
 import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../config.ts";
-import { createStopper } from "../model/signal.ts";
+import { createStopper, type Signal } from "../model/signal.ts";
 import { isUid } from "../model/uid.ts";
 import { type Finding, verdictOf } from "./finding.ts";
 import { jsonOf, textOf } from "./show.ts";
+import { readToken, TOKEN_VARIABLE } from "./token.ts";
 
 /** The part of a command-line parser that is used here. */
 interface Program {
@@ -42,10 +43,6 @@ interface CheckFlags {
   readonly json?: true;
 }
 
-/** The variable that may hold the token. It belongs to this command: no option has it. */
-export const TOKEN_VARIABLE = "CARRYOVER_CHECK_TOKEN";
-const STDIN = "/dev/stdin";
-
 /** Adds the command. Its exit code: 0 nothing wrong, 1 a failure (with --strict also a warning). */
 export function addCheck(program: Program, io: CheckIo, outcome: { code: number | undefined }): void {
   const check = program
@@ -74,25 +71,16 @@ async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<n
   const input: ConfigInput = { flags: given, env, readFile: io.readFile };
   const { config, warnings } = loadConfig(input);
   for (const warning of warnings) io.warn(`warning: ${warning}`);
-  const token = readToken(flags.tokenFile, variable, io);
+  const token = readToken(flags.tokenFile, variable, io.readFile);
   refuseWrongUses(flags, io);
-  const stopper = createStopper();
-  const running = runCheck({
-    config,
-    token,
-    writeUnder: flags.writeUnder,
-    now: Date.now,
-    random: Math.random,
-    signal: stopper.signal,
-  });
-  if (flags.writeUnder !== undefined) {
-    io.onStop(async () => {
-      stopper.abort(new Error("stopped"));
-      // Whatever comes of it: what was made is removed when it settles.
-      await running.catch(() => undefined);
-    });
+  const report = await stoppable(flags, io, (signal) =>
+    runCheck({ config, token, writeUnder: flags.writeUnder, now: Date.now, random: Math.random, signal }),
+  );
+  if (report === undefined) {
+    io.warn("stopped before anything was written");
+    return 1;
   }
-  const { version, findings } = await running;
+  const { version, findings } = report;
   const heading = { url: config.upstream.v2.url, version };
   const colour = (io.terminal ?? isatty(1)) && (io.env["NO_COLOR"] ?? "") === "";
   const text = flags.json === true ? jsonOf(findings, heading) : textOf(findings, heading, colour);
@@ -101,6 +89,28 @@ async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<n
   io.print(token === undefined ? text : text.replaceAll(token, "[token]"));
   const verdict = verdictOf(findings);
   return verdict === "fail" || (verdict === "warn" && flags.strict === true) ? 1 : 0;
+}
+
+/** A check that writes must not simply be killed: what it made is removed first. Undefined: stopped before it wrote. */
+async function stoppable<T>(
+  { writeUnder }: CheckFlags,
+  io: CheckIo,
+  work: (signal: Signal) => Promise<T>,
+): Promise<T | undefined> {
+  const stopper = createStopper();
+  const running = work(stopper.signal).catch((error: unknown) => {
+    if (stopper.signal.aborted) return undefined;
+    throw error;
+  });
+  if (writeUnder !== undefined) {
+    io.onStop(async () => {
+      stopper.abort(new Error("the check was stopped"));
+      await running;
+      // Nobody is to take this for a check that went well.
+      throw new Error("the check was stopped");
+    });
+  }
+  return running;
 }
 
 function refuseWrongUses({ writeUnder, writeConfig, force }: CheckFlags, io: CheckIo): void {
@@ -118,26 +128,6 @@ function refuseWrongUses({ writeUnder, writeConfig, force }: CheckFlags, io: Che
 
 function alreadyThere(file: string) {
   return { where: "--write-config", what: `${file} is there already`, remedy: "name another file, or add --force" };
-}
-
-function readToken(file: string | undefined, variable: string | undefined, io: CheckIo): string | undefined {
-  const where = file === undefined ? TOKEN_VARIABLE : "--token-file";
-  const text = file === undefined ? variable : readText(file === "-" ? STDIN : file, where, io);
-  if (text === undefined || (file === undefined && text === "")) return undefined;
-  const token = text.trim().replace(/^bearer +/i, "");
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new ConfigError([
-    { where, what: "this holds no token", remedy: "put one word of visible ASCII characters into it" },
-  ]);
-}
-
-function readText(file: string, where: string, io: CheckIo): string {
-  try {
-    return new TextDecoder().decode(io.readFile(file));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([{ where, what: `${file} cannot be read (${why})`, remedy: "name a file that is there" }]);
-  }
 }
 
 function writeConfig(

@@ -62,13 +62,11 @@ export function verdictOf(findings: readonly Finding[]): Verdict {
 /** A name that the platform sent, fit for a terminal: anything but an identifier is quoted, anything long cut. */
 export function shownName(name: string): string {
   const short = name.length > 60 ? `${name.slice(0, 60)}…` : name;
-  return /^[\w.@$-]+…?$/.test(short) ? short : JSON.stringify(short).replaceAll(/[^\x20-\x7e…]/g, "?");
+  return /^[\w.@$-]+…?$/.test(short) ? short : JSON.stringify(short.replaceAll(/[^\x20-\x7e…]/g, "?"));
 }
 
-const SHOWN = 12;
-
 /** Names in one line, the first few of many. */
-export function listed(names: readonly string[]): string {
-  const shown = names.slice(0, SHOWN).map(shownName).join(", ");
-  return names.length > SHOWN ? `${shown} and ${names.length - SHOWN} more` : shown;
+export function listed(names: readonly string[], most = 12): string {
+  const shown = names.slice(0, most).map(shownName).join(", ");
+  return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }

@@ -1,4 +1,6 @@
 /** Does the platform take the credential that the check was given? */
+
+import type { Config } from "../../config.ts";
 import { member } from "../../model/json.ts";
 import type { Answer } from "../api.ts";
 import { shownStatus } from "../api.ts";
@@ -36,12 +38,35 @@ export function judgeCredential(token: string | undefined, answer: Answer, now: 
   return say.ok("accepted");
 }
 
-/** Seconds until the token says that it ends; read without trusting it, undefined when it does not say. */
+/**
+ * Whether tokens exchanged through carryover will be for the audience that this accepted one is for. Only where there is
+ * an exchange, and only when the token says.
+ */
+export function judgeAudience(token: string | undefined, answer: Answer, { upstream }: Config): readonly Finding[] {
+  const audience = member(claimsOf(token ?? ""), "aud");
+  if (upstream.sts === undefined || answer.status !== 200 || audience === undefined) return [];
+  const { audience: configured } = upstream.v2;
+  const all: readonly unknown[] = Array.isArray(audience) ? audience : [audience];
+  if (all.includes(configured)) return [say.ok("the token is for the audience that exchanged tokens will have")];
+  const remedy = "a v1 client that asks for an audience of carryover's own gets one that the platform may refuse";
+  const [only] = all;
+  if (all.length !== 1 || typeof only !== "string" || !/^[\x21-\x7e]{1,200}$/.test(only)) {
+    return [say.warn("the token is for other audiences than upstream.v2.audience", remedy)];
+  }
+  const set = { path: "upstream.v2.audience", value: only };
+  return [say.warn(`the token is for ${only}, upstream.v2.audience is ${configured}`, remedy, set)];
+}
+
+/** Seconds until the token says that it ends; undefined when it does not say. */
 function secondsLeft(token: string, now: number): number | undefined {
+  const end = member(claimsOf(token), "exp");
+  return typeof end === "number" ? end - now / 1000 : undefined;
+}
+
+/** What the token says of itself, read without trusting it. */
+function claimsOf(token: string): unknown {
   try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
-    const end = member(claims, "exp");
-    return typeof end === "number" ? end - now / 1000 : undefined;
+    return JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString("utf8"));
   } catch {
     return undefined;
   }

@@ -5,10 +5,13 @@ import { Problem } from "../../model/problem.ts";
 import { type Answer, shownStatus } from "../api.ts";
 import { type Finding, type Say, sayFor, shownName } from "../finding.ts";
 
-/** What came of the first call. `answer` is only there when the API itself answered. */
+/** What came of the first call. */
 export interface Reached {
   readonly finding: Finding;
+  /** Only there when the API itself answered. */
   readonly answer: Answer | undefined;
+  /** Whatever answered does not know the path: under another one it may be the API after all. */
+  readonly lost?: Answer;
 }
 
 const REMEDIES: readonly (readonly [code: RegExp, what: string, remedy: string])[] = [
@@ -44,7 +47,9 @@ export async function reach(path: string, url: string, ask: () => Promise<Answer
   try {
     const answer = await ask();
     const wrong = notTheApi(say, path, url, answer);
-    if (wrong !== undefined) return { finding: wrong, answer: undefined };
+    if (wrong !== undefined) {
+      return { finding: wrong, answer: undefined, ...(answer.status === 404 ? { lost: answer } : {}) };
+    }
     return { finding: say.ok(`${path} answers (${shownStatus(answer)})`), answer };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;

@@ -5,6 +5,7 @@ import { byLength, type Probe, type Subject } from "../subject.ts";
 
 const say = sayFor("zeros");
 const PATH = "upstream.v2.omitsZeros";
+const EXAMPLES = 4;
 
 export const zeros: Probe = {
   id: "zeros",
@@ -16,7 +17,7 @@ function judge(subject: Subject): Finding {
   const configured = subject.config.upstream.v2.omitsZeros;
   const { left, shown } = evidence(subject);
   if (left.length > 0) {
-    const what = `v2 leaves zero values out (sometimes there, sometimes not: ${listed(left)})`;
+    const what = `v2 leaves zero values out (sometimes there, sometimes not: ${listed(left, EXAMPLES)})`;
     if (configured === "no")
       return say.fail(what, "v1 clients miss them: let carryover insert them", { path: PATH, value: "yes" });
     return configured === "yes"
@@ -26,7 +27,7 @@ function judge(subject: Subject): Finding {
   if (shown.length === 0)
     return say.skipped("no record has a zero value, none lacks a member", "auto is right whatever v2 does");
   // A handful of records does not prove that no zero is ever left out: `no` is for the operator to decide.
-  return say.ok(`v2 sends zero values (${listed(shown)}); ${configured} is right`);
+  return say.ok(`v2 sends zero values (${listed(shown, EXAMPLES)}); ${configured} is right`);
 }
 
 /** Members that some records of a list have and others lack, and members that were there as zeros. */

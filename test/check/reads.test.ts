@@ -1,0 +1,383 @@
+/** Does a check see what a platform does differently, by reads alone? */
+import { describe, expect, it } from "vitest";
+import { PROBES } from "../../src/check.ts";
+import { configOptions } from "../../src/config.ts";
+import { takeDownAfterEach } from "../app/rig.ts";
+import { answering, platform, settings } from "./support.ts";
+
+takeDownAfterEach();
+
+describe("a platform that is as specified", () => {
+  it("is right, and was only read", async () => {
+    const { sandbox, judge } = await platform();
+    const before = sandbox.snapshot();
+    const report = await judge();
+    expect([report.code, report.verdict]).toEqual([0, "ok"]);
+    for (const { id } of PROBES) expect(report.told(id).join()).toMatch(/^ok /);
+    expect(settings(report.findings)).toEqual([]);
+    expect(new Set(sandbox.requests.map(({ method }) => method))).toEqual(new Set(["GET"]));
+    expect(sandbox.requests.length).toBeLessThan(40);
+    expect(sandbox.snapshot()).toEqual(before);
+  });
+
+  it("is right under another version, when that is configured", async () => {
+    const { judge } = await platform({ version: "v2" });
+    const report = await judge(["--upstream-v2-version", "v2"]);
+    expect([report.verdict, report.version, report.told("version")]).toEqual(["ok", "v2", ["ok v2 answers"]]);
+  });
+
+  it("that is briefly unavailable is asked once more", async () => {
+    let calls = 0;
+    const { judge } = await platform({
+      faults: (next) => (request, options) => {
+        calls++;
+        const busy = {
+          status: 503,
+          headers: [["content-type", "application/json"]] as const,
+          body: new TextEncoder().encode('{"code":14}'),
+        };
+        return calls % 2 === 1 ? Promise.resolve(busy) : next(request, options);
+      },
+    });
+    expect((await judge()).verdict).toBe("ok");
+  });
+});
+
+describe("versions", () => {
+  it("the wrong one is named with the right one, and everything else is judged under that", async () => {
+    const { judge } = await platform({ version: "v2" });
+    const report = await judge();
+    expect([report.code, report.version]).toEqual([1, "v2"]);
+    expect(report.told("version")).toEqual(["fail v2beta1 is answered 404, code 5, and v2 answers"]);
+    expect(settings(report.findings)).toEqual(["upstream.v2.version=v2"]);
+    expect(report.told("fields")[0]).toMatch(/^ok every name/);
+  });
+
+  it("one without a catalogue is replaced by one that answers", async () => {
+    const { judge } = await platform();
+    const report = await judge(["--upstream-v2-version", "v2alpha7"]);
+    expect(settings(report.of("version"))).toEqual(["upstream.v2.version=v2beta1"]);
+  });
+
+  it("a path that stands before none of them is told, and nothing is called right", async () => {
+    const { url, judge } = await platform();
+    const report = await judge(["--upstream-v2-url", `${url}/api`]);
+    expect(report.code).toBe(1);
+    expect(report.told("version")).toEqual(["fail neither v2beta1 nor v2 answers (404, code 5)"]);
+    for (const { id } of PROBES) expect(report.told(id)).toEqual(["skipped no known version answers"]);
+  });
+
+  it("is found behind a front that answers unknown paths with a page of its own", async () => {
+    const { judge } = await platform({
+      version: "v2",
+      faults: (next) => async (request, options) => {
+        const response = await next(request, options);
+        if (response.status !== 404 || request.target.includes("/v2/")) return response;
+        return { status: 404, headers: [["content-type", "text/html"]], body: new TextEncoder().encode("<h1>no</h1>") };
+      },
+    });
+    const report = await judge();
+    expect(settings(report.of("version"))).toEqual(["upstream.v2.version=v2"]);
+    expect(report.of("reach").map(({ level }) => level)).not.toContain("fail");
+  });
+});
+
+describe("fields", () => {
+  it("names in no row are told with their place, and no value is", async () => {
+    const { judge } = await platform({
+      faults: answering(/\/identities\?/, (page) => {
+        page.identities[0].shoeSize = "secret-value";
+        page.identities[0].claimMatch = { issuer: "i", newClaim: { deep: "secret-value" } };
+        page.weather = "secret-value";
+        return page;
+      }),
+    });
+    const report = await judge();
+    const [warning] = report.of("fields").filter(({ level }) => level === "warn");
+    expect(warning?.what).toBe(
+      "identity: v2 sends what the catalogue does not know: shoeSize, claimMatch.newClaim, page.weather",
+    );
+    expect(warning?.remedy).toMatch(/unknownFields.response: drop/);
+    expect(report.out).not.toContain("secret-value");
+    expect([report.code, report.verdict]).toEqual([0, "warn"]);
+  });
+
+  it("that are dropped anyway are told without advice to drop them", async () => {
+    const { judge } = await platform({ faults: answering(/\/roles\?/, (page) => ({ ...page, weather: 1 })) });
+    const report = await judge(["--unknown-fields-response", "drop"]);
+    expect(report.of("fields").find(({ level }) => level === "warn")?.remedy).toMatch(/are not shown them/);
+  });
+
+  it("hostile names cannot steer a terminal", async () => {
+    const { judge } = await platform({
+      faults: answering(/\/roles\?/, (page) => ({ ...page, "\u001b[31mred\u202e": 1, ["x".repeat(5_000)]: 2 })),
+    });
+    const report = await judge();
+    expect(report.out).not.toMatch(/[^\x20-\x7e\n…]|x{100}/);
+    expect(report.told("fields").join()).toContain("[31mred");
+  });
+
+  it("enum names that the catalogue lacks are told, other texts in an enum are not", async () => {
+    const { judge } = await platform({
+      faults: answering(/\/groups\?page_size=200/, (page) => {
+        page.groups[0].kind = "ORG_KIND_GALACTIC";
+        page.groups[1].kind = "somebody's secret";
+        return page;
+      }),
+    });
+    const report = await judge();
+    expect(report.told("fields").filter((text) => text.startsWith("warn"))).toEqual([
+      "warn group: enum names that the catalogue does not know: kind: ORG_KIND_GALACTIC",
+    ]);
+    expect(report.out).not.toContain("somebody");
+  });
+
+  it("fields of the catalogue that never come are noted", async () => {
+    const { judge } = await platform({
+      faults: answering(/\/groups\?/, (page) => {
+        for (const group of page.groups) delete group.createTime;
+        return page;
+      }),
+    });
+    const report = await judge();
+    expect(report.told("fields")).toContain("note group: never seen in 200 records: createTime");
+    expect(report.verdict).toBe("ok");
+  });
+});
+
+describe("zeros", () => {
+  it("left out are noted with the option that says so", async () => {
+    const { judge } = await platform({ omitZeros: true });
+    const report = await judge();
+    expect(report.of("zeros").map(({ level }) => level)).toEqual(["note"]);
+    expect(settings(report.of("zeros"))).toEqual(["upstream.v2.omitsZeros=yes"]);
+  });
+
+  it("left out against the configuration are a failure", async () => {
+    const { judge } = await platform({ omitZeros: true });
+    const report = await judge(["--upstream-v2-omits-zeros", "no"]);
+    expect([report.code, report.of("zeros")[0]?.level, settings(report.findings)]).toEqual([
+      1,
+      "fail",
+      ["upstream.v2.omitsZeros=yes"],
+    ]);
+  });
+
+  it("left out as configured are well, and so are zeros that are sent", async () => {
+    const [omits, sends] = [await platform({ omitZeros: true }), await platform()];
+    expect((await omits.judge(["--upstream-v2-omits-zeros", "yes"])).of("zeros")[0]?.level).toBe("ok");
+    expect((await sends.judge(["--upstream-v2-omits-zeros", "no"])).of("zeros")[0]?.level).toBe("ok");
+  });
+});
+
+describe("pages", () => {
+  it("that are shorter than asked for are told with what that costs", async () => {
+    const { judge } = await platform({
+      faults: (next) => (request, options) =>
+        next({ ...request, target: request.target.replace("page_size=200", "page_size=80") }, options),
+    });
+    const report = await judge();
+    expect(report.told("page-size")).toEqual([
+      "warn group: a page holds 80 records where 200 were asked for and more follow",
+    ]);
+    expect(report.of("page-size")[0]?.remedy).toContain("2.5 times the calls");
+  });
+
+  it("that are longer than asked for are a failure", async () => {
+    const { judge } = await platform({
+      faults: answering(/\/groups\?page_size=200/, (page) => ({ ...page, groups: [...page.groups, ...page.groups] })),
+    });
+    expect((await judge()).told("page-size")).toEqual(["fail group: 400 records came on a page of 200"]);
+  });
+
+  it.each([
+    ["ignored", { ignoreSkip: true }, "warn group: ignored"],
+    [
+      "not reported",
+      { faults: answering(/skip=/, ({ skipped: _skipped, ...page }) => page) },
+      "warn group: honoured, but `skipped` says nothing",
+    ],
+    [
+      "wrong",
+      { faults: answering(/skip=/, (page) => ({ ...page, groups: page.groups.slice(1) })) },
+      "warn group: skip leads elsewhere than the token does, 3 times",
+    ],
+  ])("skip that is %s is told", async (_name, options, told) => {
+    const { judge } = await platform(options);
+    const report = await judge();
+    expect(report.told("skip")).toEqual([told]);
+    expect(report.of("skip")[0]?.remedy).toMatch(/nothing to set/);
+  });
+
+  it("skip is right while others write", async () => {
+    const { judge } = await platform({ churnEveryPages: 7 });
+    expect((await judge()).told("skip")).toEqual(["ok group: honoured"]);
+  });
+
+  it("a count that is missing is told; where lists.require needs it, it is a failure", async () => {
+    const { judge } = await platform({ omitTotalCount: true });
+    expect((await judge()).told("total-count")[0]).toMatch(/^warn there is none: group, /);
+    const strict = await judge(["--lists-require", "group=count"]);
+    expect(strict.told("total-count")[0]).toMatch(/^fail there is none/);
+    expect(settings(strict.findings)).toEqual(["lists.require=none"]);
+  });
+
+  it.each([
+    ["too small for a list that goes on", /\/groups\?/, 3, "group"],
+    ["not that of a whole list", /\/roles\?/, 100_000, "role"],
+  ])("a count that is %s is told", async (_name, path, count, resource) => {
+    const { judge } = await platform({ faults: answering(path, (page) => ({ ...page, totalCount: String(count) })) });
+    expect((await judge()).told("total-count")).toEqual([
+      `warn it is not the number of records that come: ${resource}`,
+    ]);
+  });
+
+  it("another order than by uid is told", async () => {
+    const { judge } = await platform({ order: "name" });
+    const report = await judge();
+    expect(report.told("order").find((text) => text.startsWith("warn"))).toMatch(/^warn not by uid: .*group/);
+    expect(report.told("order").join()).toContain("an order of its own, the same twice: group-invite");
+  });
+
+  it("an order that changes from reading to reading is told", async () => {
+    const { judge } = await platform({
+      faults: answering(/\/groupInvites\?page_size=5/, (page) => ({
+        ...page,
+        groupInvites: page.groupInvites.toReversed(),
+      })),
+    });
+    expect((await judge()).told("order")).toContain("warn a list read twice begins differently: group-invite");
+  });
+});
+
+describe("refusals", () => {
+  it("T67: a collection that is taken for a record without a uid is told, with what to do", async () => {
+    const { judge } = await platform({ shadowedProviderList: true });
+    const report = await judge();
+    const [finding] = report.of("lists").filter(({ level }) => level === "warn");
+    expect(finding?.what).toMatch(/^identity-provider: the list is refused \(400, code 3\); .*without a uid/);
+    expect(finding?.remedy).toMatch(/give the bare collection priority/);
+    expect(finding?.remedy).toMatch(/v1 lists of them are refused meanwhile/);
+    expect(report.told("lists")[0]).not.toContain("identity-provider");
+  });
+
+  it("T67: with a native v1 there is a way round it", async () => {
+    const { judge, url } = await platform({ shadowedProviderList: true });
+    const report = await judge(["--upstream-v1-url", url]);
+    expect(report.of("lists").find(({ level }) => level === "warn")?.remedy).toMatch(
+      /to the platform's own v1, past carryover/,
+    );
+  });
+
+  it("a list that answers something else is a failure", async () => {
+    const { judge } = await platform({ faults: answering(/\/tags\?/, () => ({ tags: "none" })) });
+    expect((await judge()).told("lists")).toContain(
+      "fail tag: /registry/v2beta1/tags answers something that is no page of tags",
+    );
+  });
+
+  it("a list that this platform lacks is told", async () => {
+    const { judge } = await platform({
+      faults: (next) => (request, options) =>
+        next({ ...request, target: request.target.replace("/tags?", "/nothing?") }, options),
+    });
+    expect((await judge()).told("lists").join()).toMatch(/warn tag: the list is refused \(404, code 5\)/);
+  });
+
+  it("a missing record without a typed refusal is told: id filters would be errors", async () => {
+    const { judge } = await platform({
+      faults: (next) => async (request, options) => {
+        const response = await next(request, options);
+        if (response.status !== 404) return response;
+        return {
+          status: 404,
+          headers: [["content-type", "application/json"]],
+          body: new TextEncoder().encode('{"code":5,"message":"no","details":[]}'),
+        };
+      },
+    });
+    const [finding, ...others] = (await judge()).of("missing");
+    expect(others).toEqual([]);
+    expect(finding?.what).toMatch(
+      /^answered 404, code 5, without the code and the ErrorInfo .*: account-association, /,
+    );
+    expect(finding?.remedy).toMatch(/id filter with an empty list/);
+  });
+
+  it("a record that there is not and that is answered all the same is told", async () => {
+    const { judge, sandbox } = await platform({
+      faults: (next) => (request, options) =>
+        next(
+          /\/roles\/.*\/\w{16}$/.test(request.target)
+            ? { ...request, target: `/iam/v2beta1/roles/${sandbox.wellKnown.viewerRole}` }
+            : request,
+          options,
+        ),
+    });
+    expect((await judge()).told("missing")).toContain("warn answered 200: role");
+  });
+});
+
+describe("what cannot be judged", () => {
+  it("an empty platform is never called right", async () => {
+    const { judge } = await platform();
+    const report = await judge([], "nobody");
+    expect([report.code, report.verdict]).toEqual([0, "incomplete"]);
+    for (const id of ["page-size"]) expect(report.told(id).join()).toMatch(/^skipped /);
+    expect(report.told("fields").join()).toMatch(/skipped no record to look at: .*identity/);
+  });
+
+  it("a token that sees a corner is told what it could not show", async () => {
+    const { judge, sandbox } = await platform();
+    const report = await judge([], `viewer@${sandbox.wellKnown.emptyGroup}`);
+    expect(report.verdict).toBe("incomplete");
+    expect(report.told("page-size").join()).toMatch(/^skipped no list has more than 200 records/);
+    expect(report.told("missing").join()).toMatch(/^ok refused with a typed 404 or 403/);
+  });
+
+  it("a list that the token may not read is skipped, not blamed on the platform", async () => {
+    const { judge } = await platform({
+      faults: (next) => async (request, options) => {
+        if (!request.target.startsWith("/registry/v2beta1/tags?")) return next(request, options);
+        const details = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "PERMISSION_DENIED" }];
+        return {
+          status: 403,
+          headers: [],
+          body: new TextEncoder().encode(JSON.stringify({ code: 7, message: "", details })),
+        };
+      },
+    });
+    const report = await judge();
+    expect(report.told("lists")).toContain("skipped tag: the credential may not read it (403, code 7)");
+    expect(report.verdict).toBe("incomplete");
+  });
+
+  it("a platform that goes away in the middle leaves the rest unjudged", async () => {
+    let skips = 0;
+    const { judge } = await platform({
+      faults: (next) => (request, options) => {
+        if (!request.target.includes("skip=")) return next(request, options);
+        skips++;
+        return Promise.reject(new Error("cut"));
+      },
+    });
+    const report = await judge();
+    expect(skips).toBeGreaterThan(0);
+    expect(report.told("skip")).toEqual(["skipped the platform stopped answering (UPSTREAM_UNREACHABLE)"]);
+    expect(report.told("missing").join()).toMatch(/^ok/);
+  });
+});
+
+describe("settings", () => {
+  it("every option that a check tells to set exists", async () => {
+    const paths = new Set(configOptions().map(({ path }) => path));
+    const shapes = [{ omitZeros: true, omitTotalCount: true, version: "v2" }, { maskSpelling: "snake_case" as const }];
+    for (const options of shapes) {
+      const { judge, sandbox } = await platform(options);
+      const report = await judge(["--lists-require", "count", "--write-under", sandbox.wellKnown.someGroup]);
+      const set = report.findings.flatMap(({ set: one }) => one?.path ?? []);
+      expect(set.length).toBeGreaterThan(0);
+      for (const path of set) expect(paths).toContain(path);
+    }
+  });
+});

@@ -1,0 +1,120 @@
+/** How does a test run `carryover check`, as a person would, against a platform of its own? */
+import type { CheckIo } from "../../src/check/command.ts";
+import type { Finding, Verdict } from "../../src/check/finding.ts";
+import { run } from "../../src/cli.ts";
+import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { later } from "../app/rig.ts";
+
+export interface Checked {
+  readonly code: number | undefined;
+  readonly out: string;
+  readonly err: string;
+  /** Files that were written. */
+  readonly written: ReadonlyMap<string, string>;
+}
+
+export interface Around {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly terminal?: boolean;
+  /** Given the way to stop the process. */
+  readonly stopper?: (stop: () => Promise<void>) => void;
+}
+
+/** One `carryover check …` in this process. */
+export async function check(argv: readonly string[], around: Around = {}): Promise<Checked> {
+  const written = new Map<string, string>();
+  let out = "";
+  let err = "";
+  const { env = {}, files = {}, terminal = false, stopper } = around;
+  const io: CheckIo = {
+    env,
+    terminal,
+    readFile: (path) => {
+      const text = files[path];
+      if (text === undefined) throw Object.assign(new Error(`ENOENT: no such file '${path}'`), { code: "ENOENT" });
+      return new TextEncoder().encode(text);
+    },
+    writeFile: (path, text) => {
+      written.set(path, text);
+    },
+    print: (text) => {
+      out += `${text}\n`;
+    },
+    warn: (text) => {
+      err += `${text}\n`;
+    },
+    onStop: (stop) => stopper?.(() => stop(0)),
+  };
+  const code = await run(["check", ...argv], io);
+  return { code, out, err, written };
+}
+
+export interface Judged extends Checked {
+  readonly verdict: Verdict;
+  readonly version: string;
+  readonly findings: readonly Finding[];
+  /** Those of one probe. */
+  of(probe: string): readonly Finding[];
+  /** `level what` of each finding of one probe. */
+  told(probe: string): readonly string[];
+}
+
+/** The same, read as a program would. */
+export async function judged(argv: readonly string[], around: Around = {}): Promise<Judged> {
+  const checked = await check([...argv, "--json"], around);
+  if (checked.out === "") throw new Error(`it said nothing but: ${checked.err}`);
+  const { verdict, version, findings } = JSON.parse(checked.out) as Pick<Judged, "verdict" | "version" | "findings">;
+  const of = (probe: string) => findings.filter((finding) => finding.probe === probe);
+  return {
+    ...checked,
+    verdict,
+    version,
+    findings,
+    of,
+    told: (probe) => of(probe).map(({ level, what }) => `${level} ${what}`),
+  };
+}
+
+export interface Platform {
+  readonly sandbox: Sandbox;
+  readonly url: string;
+  /** Checks it with the token of `as` (default `admin`). */
+  judge(argv?: readonly string[], as?: string, around?: Around): Promise<Judged>;
+}
+
+/** A sandbox over HTTP, taken down after the test. */
+export async function platform(options: SandboxOptions = {}): Promise<Platform> {
+  const sandbox = createSandbox(options);
+  const { url } = await sandbox.listen();
+  later(() => sandbox.close());
+  return {
+    sandbox,
+    url,
+    judge: (argv = [], as = "admin", around = {}) =>
+      judged(["--upstream-v2-url", url, ...argv], {
+        ...around,
+        env: { CARRYOVER_CHECK_TOKEN: sandbox.token(as), ...around.env },
+      }),
+  };
+}
+
+/** A fault layer that rewrites the JSON of 200 answers to GETs on `path`. */
+export function answering(
+  path: RegExp,
+  // biome-ignore lint/suspicious/noExplicitAny: tests change answers of every shape.
+  change: (json: any, target: string) => unknown,
+): NonNullable<SandboxOptions["faults"]> {
+  return (next) => async (request, options) => {
+    const response = await next(request, options);
+    if (request.method !== "GET" || response.status !== 200 || !path.test(request.target)) return response;
+    const json: unknown = JSON.parse(new TextDecoder().decode(response.body));
+    return { ...response, body: new TextEncoder().encode(JSON.stringify(change(json, request.target))) };
+  };
+}
+
+/** What one finding says to set. */
+export function settings(findings: readonly Finding[]): readonly string[] {
+  return findings.flatMap(({ set }) => (set === undefined ? [] : [`${set.path}=${set.value}`]));
+}
