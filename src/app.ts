@@ -1,20 +1,19 @@
 /** How do the parts become one running carryover? (The composition root: every part is built once, here.) */
 import { createHmac, randomBytes, randomUUID } from "node:crypto";
-import { type Admin, createAdmin } from "./admin/server.ts";
+import { type Admin, createAdmin, type View } from "./admin/server.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
+import { createDecisions } from "./decide.ts";
+import { createExplainView } from "./explain/view.ts";
 import { createListener, type Listener } from "./listener/server.ts";
 import type { Exchange, Upstream, Witness } from "./model/exchange.ts";
 import { compose, header, type Send } from "./model/message.ts";
-import type { Decide, RequestHead } from "./model/plan.ts";
+import type { RequestHead } from "./model/plan.ts";
 import type { Signal } from "./model/signal.ts";
 import type { Stream } from "./model/stream.ts";
 import { createLog, type Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { createUnknownFields } from "./observe/unknown-fields.ts";
-import { createProxy } from "./proxy.ts";
-import { createRouter } from "./route/router.ts";
-import { createTranslations } from "./translate/operations.ts";
 import type { MaskMemory, Tools } from "./translate/tools.ts";
 import { type Budget, createBudget } from "./upstream/budget.ts";
 import { createSend } from "./upstream/client.ts";
@@ -68,7 +67,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const listener = createListener({
     ...config.listen,
     limits: config.limits,
-    decide: createDecide(config, catalogue, upstreams),
+    decide: createDecisions(config, catalogue)(createTools(config, upstreams)),
     upstreams: Object.fromEntries(upstreams.streams),
     observe,
     newRequestId: () => randomUUID(),
@@ -82,7 +81,10 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ...(config.admin.token === undefined ? {} : { token: config.admin.token }),
     metrics,
     ready: () => state.ready,
-    views: new Map([["unknown-fields", () => unknownFields.view()]]),
+    views: new Map<string, View>([
+      ["unknown-fields", () => unknownFields.view()],
+      ["explain", createExplainView(config, catalogue)],
+    ]),
     log: (message, cause) => log.error(message, cause),
   });
   return lifeOf(listener, admin, state, async () => {
@@ -114,29 +116,6 @@ function lifeOf(listener: Listener, admin: Admin, state: { ready: boolean }, clo
     },
     close,
   };
-}
-
-/** Router, translations and what they may do, put into the sentence. */
-function createDecide(config: Config, catalogue: Catalogue, upstreams: Upstreams): Decide {
-  return createProxy({
-    route: createRouter({
-      resources: catalogue.resources,
-      natives: catalogue.natives,
-      version: catalogue.version,
-      extraPrefixes: config.listen.extraPrefixes,
-    }),
-    translations: createTranslations(catalogue.resources, {
-      version: catalogue.version,
-      unknownRequest: config.unknownFields.request,
-      unknownResponse: config.unknownFields.response,
-      insertZeros: config.upstream.v2.omitsZeros !== "no",
-      mismatch: config.updates.mismatch,
-    }),
-    upstreams: new Set(upstreams.streams.keys()),
-    fallback: config.fallback,
-    audience: { from: config.listen.publicUrl, to: config.upstream.v2.audience },
-    tools: createTools(config, upstreams),
-  });
 }
 
 interface Upstreams {

@@ -6,6 +6,7 @@ import { addCheck } from "./check/command.ts";
 import { ConfigError } from "./config/fault.ts";
 import { type ConfigInput, loadConfig, optionFlags } from "./config.ts";
 import { type DemoPorts, runDemo, runTour } from "./demo.ts";
+import { addExplain } from "./explain/command.ts";
 import { createSandbox } from "./sandbox/sandbox.ts";
 import { VERSION } from "./version.ts";
 
@@ -30,7 +31,7 @@ export async function run(argv: readonly string[], io: Io): Promise<number | und
     await program.parseAsync([...argv], { from: "user" });
     return outcome.code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : (outcome.code ?? USAGE);
     io.warn(explain(error));
     return error instanceof ConfigError ? USAGE : 1;
   }
@@ -56,6 +57,7 @@ function createProgram(io: Io, outcome: { code: number | undefined }): Command {
   addDemo(program, io, outcome);
   addSandbox(program, io);
   addCheck(program, io, outcome);
+  addExplain(program, io, outcome);
   return program;
 }
 

@@ -19,6 +19,7 @@ const FLOORS: ReadonlyMap<string, number> = new Map([
   ["config", 2],
   ["demo", 3],
   ["check", 3],
+  ["explain", 3],
 ]);
 const TOP = 3;
 /** Package to the rooms that may import it. */

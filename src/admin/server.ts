@@ -13,10 +13,16 @@ export interface AdminOptions {
   /** Configured, listening and not stopping: nothing about the platform. */
   readonly ready: () => boolean;
   /** Further GETs by name: `unknown-fields` is served as JSON at `/unknown-fields`. */
-  readonly views: ReadonlyMap<string, () => unknown>;
+  readonly views: ReadonlyMap<string, View>;
   /** Hears of what a view or the metrics threw; the client does not. */
   readonly log?: (message: string, cause: unknown) => void;
 }
+
+/**
+ * Gives what is shown; `query` is that of the request, at most as long as a request's head. It changes nothing. A `Problem`
+ * that it throws is the answer.
+ */
+export type View = (query: URLSearchParams) => unknown;
 
 export interface Admin {
   /** Rejects when the port cannot be had. */
@@ -73,10 +79,12 @@ function addViews(server: FastifyInstance, { views, token }: AdminOptions): void
     server.get(`/${name}`, async (request, reply) => {
       const problem = refusal(request.raw, token);
       if (problem !== undefined) return send(reply, problem);
+      const url = request.raw.url ?? "";
+      const shown = await view(new URLSearchParams(url.slice(url.indexOf("?") + 1)));
       return reply
         .header("content-type", "application/json; charset=utf-8")
         .header("cache-control", "no-store")
-        .send(JSON.stringify(view()));
+        .send(JSON.stringify(shown));
     });
   }
 }

@@ -70,7 +70,8 @@ function invite(visit: Visit): void {
   visit.res.writeContinue();
 }
 
-function tooLarge(limit: number): Problem {
+/** For a body of more than `limit` bytes. */
+export function tooLarge(limit: number): Problem {
   return new Problem("BODY_TOO_LARGE", `the request body is longer than ${limit} bytes`, {
     metadata: { limit: String(limit) },
   });

@@ -1,0 +1,48 @@
+/** How does a request find who serves it? (Router, translations and fallback, as the configuration and the catalogue have them.) */
+import type { Catalogue } from "./catalogue.ts";
+import type { Config } from "./config.ts";
+import type { Upstream } from "./model/exchange.ts";
+import type { Decide } from "./model/plan.ts";
+import { createProxy, type ProxyParts } from "./proxy.ts";
+import { createRouter, type Router } from "./route/router.ts";
+import { createTranslations } from "./translate/operations.ts";
+
+/** What of the configuration decides. */
+export type Decisive = Pick<Config, "listen" | "upstream" | "updates" | "unknownFields" | "fallback">;
+
+/** Says which operation a target asks for. Throws `Error` for a catalogue that contradicts itself. */
+export function routerFor(config: Pick<Config, "listen">, catalogue: Catalogue): Router {
+  return createRouter({
+    resources: catalogue.resources,
+    natives: catalogue.natives,
+    version: catalogue.version,
+    extraPrefixes: config.listen.extraPrefixes,
+  });
+}
+
+/**
+ * The proxy, for whatever `tools` a request is given: those that send, or those that only write down. Throws `Error` for a
+ * catalogue that contradicts itself.
+ */
+export function createDecisions(config: Decisive, catalogue: Catalogue): (tools: ProxyParts["tools"]) => Decide {
+  const { v1, sts } = config.upstream;
+  const upstreams: Upstream[] = [
+    "v2",
+    ...(v1 === undefined ? [] : ["v1" as const]),
+    ...(sts === undefined ? [] : ["sts" as const]),
+  ];
+  const parts = {
+    route: routerFor(config, catalogue),
+    translations: createTranslations(catalogue.resources, {
+      version: catalogue.version,
+      unknownRequest: config.unknownFields.request,
+      unknownResponse: config.unknownFields.response,
+      insertZeros: config.upstream.v2.omitsZeros !== "no",
+      mismatch: config.updates.mismatch,
+    }),
+    upstreams: new Set(upstreams),
+    fallback: config.fallback,
+    audience: { from: config.listen.publicUrl, to: config.upstream.v2.audience },
+  };
+  return (tools) => createProxy({ ...parts, tools });
+}

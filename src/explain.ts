@@ -1,0 +1,137 @@
+/** What would happen to this request? The sentence of `proxy.ts` again, with a recorder in the place of the platform. */
+import type { Catalogue } from "./catalogue.ts";
+import type { Config } from "./config.ts";
+import { createDecisions, routerFor } from "./decide.ts";
+import { arrive } from "./explain/arrive.ts";
+import { createAssume } from "./explain/assume.ts";
+import { differingOf, explainBody, unreadBody } from "./explain/body.ts";
+import { explainCalls, passedCall } from "./explain/calls.ts";
+import type { Explanation, Refusal } from "./explain/explanation.ts";
+import { explainAnswer } from "./explain/members.ts";
+import { explainParameters } from "./explain/parameters.ts";
+import { type Recording, record } from "./explain/record.ts";
+import type { AskedRequest } from "./explain/request.ts";
+import { explainRisks } from "./explain/risks.ts";
+import { shownRequest } from "./explain/shown.ts";
+import { summaryOf } from "./explain/summary.ts";
+import { tooLarge } from "./listener/body.ts";
+import type { Match } from "./model/match.ts";
+import { Problem } from "./model/problem.ts";
+import type { Router } from "./route/router.ts";
+import type { MaskSpelling } from "./translate/update.ts";
+
+/** What of the configuration an explanation depends on. */
+export type ExplainConfig = Pick<
+  Config,
+  "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "fallback" | "limits"
+>;
+
+/** Explains one request. Nothing is sent. Rejects only for what is wrong with carryover itself. */
+export type Explain = (request: AskedRequest) => Promise<Explanation>;
+
+/** v2 serves at most this many records a page (specification section 8). */
+const PAGE_SIZE = 200;
+
+/** Ready to explain what a carryover with this configuration would do (design: explain hands in a recorder). */
+export function createExplain(config: ExplainConfig, catalogue: Catalogue): Explain {
+  const route = routerFor(config, catalogue);
+  const decisions = createDecisions(config, catalogue);
+  const { maskSpelling } = config.upstream.v2;
+  return async (asked) => {
+    const { request, problem } = arrive(asked, config);
+    const match = matchOf(request, route);
+    const differing = differingOf(request.body, match);
+    const assume = createAssume({ resources: catalogue.resources, version: catalogue.version, match, differing });
+    const run = (mask: MaskSpelling | undefined): Promise<Recording> =>
+      record(request, {
+        assume,
+        mask,
+        limits: { ...config.lists, pageSize: PAGE_SIZE },
+        decide: (tools) => (head, exchange) => {
+          if (problem !== undefined) throw problem;
+          const plan = decisions(tools)(head, exchange);
+          if (plan.kind === "answer" && request.body.length > config.limits.bodyBytes) {
+            throw tooLarge(config.limits.bodyBytes);
+          }
+          return plan;
+        },
+      });
+    const recording = await run(maskSpelling === "auto" ? undefined : maskSpelling);
+    const respelled = maskSpelling === "auto" ? await run("snake_case") : undefined;
+    return explanationOf({ request, match, recording, respelled, compared: differing.fields, config });
+  };
+}
+
+interface Known {
+  readonly request: AskedRequest;
+  readonly match: Match | undefined;
+  readonly recording: Recording;
+  readonly respelled: Recording | undefined;
+  readonly compared: readonly string[];
+  readonly config: ExplainConfig;
+}
+
+function explanationOf({ request, match, recording, respelled, compared, config }: Known): Explanation {
+  const refusal = refusalOf(recording);
+  const { exchange, calls, pass } = recording;
+  const operation = match?.operation;
+  const fields = explainBody(request.body, match, calls, refusal, config.unknownFields.request);
+  const filters = operation !== undefined && "filters" in operation ? (operation.filters ?? []) : [];
+  const translated = refusal === undefined && pass === undefined && match !== undefined;
+  return {
+    request: shownRequest(request),
+    resource: exchange.resource,
+    operation: exchange.operation,
+    ...summaryOf(recording, refusal),
+    refusal: refusal === undefined ? null : shownRefusal(refusal),
+    calls:
+      pass === undefined
+        ? explainCalls({ operation, recording, respelled, compared, pageSize: PAGE_SIZE, asked: speaksOf(request) })
+        : [passedCall(request, pass)],
+    fields,
+    parameters: match === undefined ? [] : explainParameters({ query: match.query, filters, calls, refusal }),
+    answer: translated ? explainAnswer(match.operation, config.upstream.v2.omitsZeros !== "no") : [],
+    risks: translated
+      ? explainRisks({ resource: match.resource.name, operation: match.operation, recording, fields, settings: config })
+      : [],
+    notes: [...request.notes, ...unreadBody(request.body, match), ...counted(recording, refusal)],
+  };
+}
+
+/** Whether a uid stands in the path, the query or the body of the client's own request. */
+function speaksOf({ target, body }: AskedRequest): (uid: string) => boolean {
+  const texts = [target, target.replaceAll(/%2f/gi, "/"), Buffer.from(body).toString("utf8")];
+  return (uid) => texts.some((text) => text.includes(uid));
+}
+
+/** An odd target is no match; that it is refused is what the recording says. */
+function matchOf({ method, target }: AskedRequest, route: Router): Match | undefined {
+  try {
+    const routed = route(method, target);
+    return routed.kind === "match" ? routed.match : undefined;
+  } catch (thrown) {
+    if (thrown instanceof Problem) return undefined;
+    throw thrown;
+  }
+}
+
+/** The error that the client gets. What an assumed answer brought about says nothing of the request. */
+function refusalOf({ calls, problem }: Recording): Problem | undefined {
+  if (problem === undefined || (calls.length > 0 && problem.http >= 500)) return undefined;
+  return problem;
+}
+
+function shownRefusal({ http, code, reason, message, fieldViolations }: Problem): Refusal {
+  return { status: http, code, reason, message, fields: fieldViolations };
+}
+
+/** What carryover would count of this request, and where the assumptions ended. */
+function counted({ exchange, problem }: Recording, refusal: Problem | undefined): readonly string[] {
+  const kinds = [...new Set(exchange.notes)];
+  return [
+    ...(kinds.length === 0 ? [] : [`counted (notes_total): ${kinds.join(", ")}`]),
+    ...(problem !== undefined && refusal === undefined
+      ? [`what follows depends on the platform's answers (assumed ones led to: ${problem.message})`]
+      : []),
+  ];
+}

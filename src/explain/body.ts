@@ -1,0 +1,70 @@
+/** What is there to say of the body of a request, whatever its operation? */
+import { JsonError } from "../json/error.ts";
+import { type Node, parseTree } from "../json/tree.ts";
+import type { Match } from "../model/match.ts";
+import { Problem } from "../model/problem.ts";
+import type { Operation, Shape } from "../model/resource.ts";
+import { type BodyNotes, createBodyNotes, readBody, type UnknownPolicy } from "../translate/body.ts";
+import { type Differing, differingFrom } from "./differ.ts";
+import type { ExplainedField } from "./explanation.ts";
+import { explainFields } from "./fields.ts";
+import type { Recording } from "./record.ts";
+
+/** The shape of the operation's body; undefined when it reads none. */
+function shapeOf(operation: Operation): Shape | undefined {
+  return "body" in operation ? operation.body : undefined;
+}
+
+/** Its fields, each with what becomes of it. */
+export function explainBody(
+  bytes: Uint8Array,
+  match: Match | undefined,
+  calls: Recording["calls"],
+  refusal: Problem | undefined,
+  policy: UnknownPolicy,
+): ExplainedField[] {
+  const shape = match === undefined ? undefined : shapeOf(match.operation);
+  if (match === undefined || shape === undefined || refusal?.reason === "INVALID_FILTER") return [];
+  const replaces = match.operation.kind === "update";
+  const body = objectOf(bytes);
+  return explainFields({ shape, body, notes: notesOf(bytes, shape, policy), calls, replaces, refusal });
+}
+
+/** What the stored record is assumed to differ in, for an update that would look. */
+export function differingOf(bytes: Uint8Array, match: Match | undefined): Differing {
+  const shape = match?.operation.kind === "update" ? shapeOf(match.operation) : undefined;
+  return unlessRefused(() => differingFrom(bytes, shape?.rows ?? []), { record: {}, fields: [] });
+}
+
+/** A note for a body that nobody reads. */
+export function unreadBody(bytes: Uint8Array, match: Match | undefined): readonly string[] {
+  const isRead = match === undefined || shapeOf(match.operation) !== undefined;
+  return bytes.length === 0 || isRead ? [] : ["the body is not read: this operation has none"];
+}
+
+function notesOf(bytes: Uint8Array, { rows }: Shape, policy: UnknownPolicy): BodyNotes {
+  const notes = createBodyNotes();
+  unlessRefused(() => readBody(bytes, rows, policy, notes), undefined);
+  return notes;
+}
+
+/** What is refused is told elsewhere, by the recording. */
+function unlessRefused<T>(read: () => T, otherwise: T): T {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof Problem) return otherwise;
+    throw thrown;
+  }
+}
+
+/** The body when it is one JSON object. */
+function objectOf(bytes: Uint8Array): Node | undefined {
+  try {
+    const node = parseTree(bytes);
+    return node.kind === "object" ? node : undefined;
+  } catch (error) {
+    if (error instanceof JsonError) return undefined;
+    throw error;
+  }
+}

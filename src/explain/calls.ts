@@ -1,0 +1,164 @@
+/** What is each recorded call for, and which further ones may there be? */
+import type { Exchange } from "../model/exchange.ts";
+import type { ApiRequest } from "../model/message.ts";
+import type { Join, Operation } from "../model/resource.ts";
+import { BATCH_RECORDS, MAX_READS } from "../translate/others.ts";
+import type { ExplainedCall } from "./explanation.ts";
+import type { RecordedCall, Recording } from "./record.ts";
+import type { AskedRequest } from "./request.ts";
+import { shownRequest } from "./shown.ts";
+
+export interface CallParts {
+  readonly operation: Operation | undefined;
+  readonly recording: Recording;
+  /** The same request against a platform that is known to want snake_case; undefined when the spelling is fixed. */
+  readonly respelled: Recording | undefined;
+  /** v1 names of fields for whose sake the stored record is read. */
+  readonly compared: readonly string[];
+  readonly pageSize: number;
+  /** Whether the client's own request speaks of this uid. */
+  asked(uid: string): boolean;
+}
+
+/** The calls of an operation in their order. */
+export function explainCalls(parts: CallParts): ExplainedCall[] {
+  return parts.recording.calls.map((call, index): ExplainedCall => {
+    const { request } = call;
+    return {
+      upstream: "v2",
+      ...shownRequest({ ...request, target: withPlaceholder(call, index, parts) }),
+      mask: maskOf(request),
+      ...purposeOf(call, index, parts),
+      assuming: call.assuming,
+    };
+  });
+}
+
+/** The one call of a request that passes through. */
+export function passedCall(request: AskedRequest, pass: NonNullable<Recording["pass"]>): ExplainedCall {
+  return {
+    upstream: pass.upstream,
+    ...shownRequest({ ...request, target: pass.target }),
+    mask: null,
+    purpose: pass.target === request.target ? "the client's own bytes" : "the client's own bytes, but for aud",
+    assuming: "",
+    also: [],
+  };
+}
+
+function maskOf({ target }: ApiRequest): readonly string[] | null {
+  const query = new URLSearchParams(target.split("?")[1] ?? "");
+  return (query.get("updateMask") ?? query.get("update_mask"))?.split(",") ?? null;
+}
+
+/** A uid that only an assumed answer held is nobody's: a word stands for it. */
+function withPlaceholder({ request, place }: RecordedCall, index: number, { operation, asked }: CallParts): string {
+  const join = joinOf({ request, place }, index, operation);
+  const word = (join?.by ?? "uid").replaceAll(".", "_").toUpperCase();
+  if (place.params.has("uidp.ids") && join !== undefined) {
+    const [first, ...more] = place.params.getAll("uidp.ids");
+    const others = more.map((uid) => `&uidp.ids=${encodeURIComponent(uid)}`).join("");
+    return request.target.replace(`uidp.ids=${encodeURIComponent(first ?? "")}${others}`, `uidp.ids=${word}`);
+  }
+  const [uid = ""] = place.kind === "list" || place.uid === "" ? [] : [bareUid(place.uid, join)];
+  return uid === "" || asked(uid) ? request.target : request.target.replace(uid, word);
+}
+
+/** Without the segment of a sub-resource. */
+function bareUid(uid: string, join: Join | undefined): string {
+  return join?.sub === undefined ? uid : uid.slice(0, -join.sub.length - 1);
+}
+
+type Purpose = Pick<ExplainedCall, "purpose" | "also">;
+
+function purposeOf(call: RecordedCall, index: number, parts: CallParts): Purpose {
+  const { operation, recording } = parts;
+  const join = joinOf(call, index, operation);
+  if (join !== undefined) return joinPurpose(join);
+  switch (call.request.method) {
+    case "GET":
+      return readPurpose(call, index, parts);
+    case "PATCH":
+      return { purpose: "changes what the mask names, and nothing else", also: respelling(call, index, parts) };
+    case "POST":
+      return { purpose: call.place.kind === "other" ? "does what the verb says" : "creates the record", also: [] };
+    case "DELETE":
+      return { purpose: "deletes the record", also: [] };
+    case "OPTIONS":
+      return { purpose: "asks what v2 allows here; PATCH is shown as PUT", also: [] };
+    default:
+      return { purpose: `${recording.exchange.operation} of the ${recording.exchange.resource}`, also: [] };
+  }
+}
+
+function readPurpose({ place, request }: RecordedCall, index: number, parts: CallParts): Purpose {
+  const { operation, recording, compared } = parts;
+  const { exchange } = recording;
+  if (operation?.kind === "list" && index === 0) return listPurpose(place, request, exchange, parts.pageSize);
+  const writes = recording.calls.slice(index + 1).some((later) => later.request.method !== "GET");
+  if (writes && compared.length > 0) {
+    const names = compared.join(", ");
+    const verb = compared.length === 1 ? "is" : "are";
+    return {
+      purpose: `reads the stored record: ${names} ${verb} named only when different from it`,
+      also: [`not made when the client sends none of them`],
+    };
+  }
+  if (writes) return { purpose: "reads the stored record first", also: [] };
+  if (exchange.notes.includes("update-empty")) {
+    return { purpose: "reads the record: nothing is to be written, so it is shown as it is", also: [] };
+  }
+  if (place.kind === "other") return { purpose: "asks v2's counterpart", also: [] };
+  return { purpose: place.kind === "list" ? "reads the list" : "reads the record", also: [] };
+}
+
+function listPurpose(place: RecordedCall["place"], request: ApiRequest, { list }: Exchange, pageSize: number): Purpose {
+  if (place.kind === "record") {
+    return {
+      purpose: "reads the one record: an id filter becomes a Get",
+      also: ["404 or 403 from the platform itself: the answer is an empty list with 200, as v1 did"],
+    };
+  }
+  if (list !== undefined) {
+    return {
+      purpose: "reads the list",
+      also: [`again with page_token for every further page of ${pageSize} records, until there is no token`],
+    };
+  }
+  if (request.target.endsWith("?page_size=1")) {
+    return { purpose: "nothing can match; asks only whether the caller may ask", also: [] };
+  }
+  return { purpose: "reads one page: v1 itself paged this list, and so does v2", also: [] };
+}
+
+/** The join for whose sake a call is made; the first call of an operation never is. */
+function joinOf(
+  { place, request }: Pick<RecordedCall, "place" | "request">,
+  index: number,
+  operation: Operation | undefined,
+): Join | undefined {
+  if (index === 0 || request.method !== "GET" || operation === undefined || !("joins" in operation)) return undefined;
+  return (operation.joins ?? []).find(({ resource, read, sub }) => {
+    if (resource !== place.resource?.name) return false;
+    if (sub !== undefined) return place.uid.endsWith(`/${sub}`);
+    return read === "get" ? place.kind === "record" : place.params.has("uidp.ids");
+  });
+}
+
+function joinPurpose(join: Join): Purpose {
+  const each =
+    join.read === "get"
+      ? `one such call for each distinct ${join.by}`
+      : `one such call for every ${BATCH_RECORDS} distinct values of ${join.by}`;
+  const part = join.sub === undefined ? join.resource : `${join.sub} of the ${join.resource}`;
+  const purpose = `reads the ${part} that a record names at ${join.by}, for v1's ${join.v1}`;
+  return { purpose, also: [`${each}; at most ${MAX_READS} reads beside the list`] };
+}
+
+/** While nobody knows how the platform spells masks, a refused one is sent again in the other spelling. */
+function respelling(call: RecordedCall, index: number, { respelled }: CallParts): readonly string[] {
+  const other = respelled?.calls[index]?.request;
+  if (other === undefined || other.target === call.request.target) return [];
+  const mask = maskOf(other)?.join(",") ?? "";
+  return [`refused with 400 (code 3): sent once more with updateMask=${mask}, and the spelling remembered`];
+}

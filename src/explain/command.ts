@@ -1,0 +1,153 @@
+/** How is `carryover explain` called, and what does it print? */
+import { readFileSync } from "node:fs";
+import { isatty } from "node:tty";
+import { styleText } from "node:util";
+import { catalogueVersions, loadCatalogue } from "../catalogue.ts";
+import { ConfigError } from "../config/fault.ts";
+import { FILE_VARIABLE } from "../config/sources.ts";
+import { type Config, type ConfigInput, loadConfig, optionFlags } from "../config.ts";
+import { createExplain } from "../explain.ts";
+import { Problem } from "../model/problem.ts";
+import { basesOf } from "./bases.ts";
+import { curlLines } from "./curl-lines.ts";
+import { type Given, readRequest } from "./input.ts";
+import { type ReadFile, unclear } from "./request.ts";
+import type { Paint } from "./table.ts";
+import { textOf } from "./text.ts";
+
+/** The part of a command-line parser that is used here. */
+interface Program {
+  command(name: string): Program;
+  description(text: string): Program;
+  argument(name: string, text: string): Program;
+  option(flags: string, text: string): Program;
+  option<T>(flags: string, text: string, collect: (value: string, before: T) => T, first: T): Program;
+  exitOverride(onExit: (error: { readonly exitCode: number }) => never): Program;
+  action(run: (request: string, flags: Record<string, unknown>) => Promise<void>): Program;
+}
+
+/** The process, as far as an explanation needs it; what is left out is taken from the real one. */
+export interface ExplainIo {
+  readonly env: ConfigInput["env"];
+  readonly readFile: ConfigInput["readFile"];
+  print(text: string): void;
+  warn(text: string): void;
+  /** All of standard input. */
+  readStdin?(): Uint8Array;
+  /** Whether a person at a terminal reads what is printed. */
+  readonly terminal?: boolean;
+}
+
+/** Beside the options of `serve`. */
+interface ExplainFlags {
+  readonly request?: string;
+  readonly header: readonly string[];
+  readonly data?: string;
+  readonly json?: true;
+  readonly curl?: true;
+}
+
+const REFUSED = 1;
+const USAGE = 2;
+
+/** Adds the command. Its exit code: 0 explained, 1 carryover would refuse the request, 2 it cannot be explained as given. */
+export function addExplain(program: Program, io: ExplainIo, outcome: { code: number | undefined }): void {
+  const command = program
+    .command("explain")
+    .description("tell what would become of a v1 request, without sending anything")
+    .argument("<request>", "'PUT /iam/v1/groups/UID', or a whole curl line in quotes; - reads it from standard input")
+    .option("-d, --data <json>", "body of the request, or @file; @- is standard input")
+    .option<string[]>("-H, --header <field>", "'Name: value'; may be repeated", (one, all) => [...all, one], [])
+    .option("-X, --request <method>", "method, where the request does not say it")
+    .option("--json", "print one JSON document (docs/explain.md)")
+    .option("--curl", "print the v2 calls as curl lines")
+    .exitOverride((error) => {
+      if (error.exitCode !== 0) outcome.code = USAGE;
+      throw error;
+    });
+  for (const { flags, description, default: byDefault, env } of optionFlags()) {
+    command.option(
+      flags,
+      `${byDefault === undefined ? description : `${description} (default: ${byDefault})`} [${env}]`,
+    );
+  }
+  command.action(async (request, flags) => {
+    try {
+      outcome.code = await explainOnce(request, flags, io);
+    } catch (error) {
+      if (!(error instanceof ConfigError || error instanceof Problem)) throw error;
+      io.warn(error.message);
+      outcome.code = USAGE;
+    }
+  });
+}
+
+async function explainOnce(text: string, given: Record<string, unknown>, io: ExplainIo): Promise<number> {
+  const flags = given as unknown as ExplainFlags;
+  if (flags.json === true && flags.curl === true) throw unclear("--json and --curl: give one of them");
+  const request = readRequest(givenOf(text, flags, io), readerOf(io));
+  const { config, known } = configOf(given, io);
+  const { version } = config.upstream.v2;
+  const versions = await catalogueVersions();
+  if (!versions.includes(version)) throw unclear(`upstream.v2.version: known versions are ${versions.join(", ")}`);
+  const explanation = await createExplain(config, await loadCatalogue(version))(request);
+  const bases = basesOf(config, known);
+  if (flags.json === true) io.print(JSON.stringify(explanation, null, 2));
+  else io.print(flags.curl === true ? curlLines(explanation, bases) : textOf(explanation, bases, paintFor(io)));
+  return explanation.refusal === null ? 0 : REFUSED;
+}
+
+function givenOf(text: string, { data, header, request }: ExplainFlags, io: ExplainIo): Given {
+  return {
+    text: text === "-" ? Buffer.from(stdinOf(io)).toString("utf8") : text,
+    headers: header,
+    ...(data === undefined ? {} : { data }),
+    ...(request === undefined ? {} : { method: request.toUpperCase() }),
+  };
+}
+
+/** `@file`, from the working directory; `@-` is standard input. */
+function readerOf(io: ExplainIo): ReadFile {
+  return (path) => {
+    if (path === "-") return stdinOf(io);
+    try {
+      return io.readFile(path);
+    } catch (error) {
+      throw unclear(`${path} cannot be read (${error instanceof Error ? error.message : String(error)})`);
+    }
+  };
+}
+
+function stdinOf(io: ExplainIo): Uint8Array {
+  return io.readStdin === undefined ? readFileSync(0) : io.readStdin();
+}
+
+/** Where no address of v2 is needed. */
+const NOWHERE = "http://v2.invalid";
+
+/**
+ * The configuration that `serve` would run with. An address of v2 may be missing, and files that only a running carryover needs
+ * (certificates, tokens) are not looked at.
+ */
+function configOf(flags: Record<string, unknown>, { env, readFile }: ExplainIo): { config: Config; known: boolean } {
+  const named = flags["config"] ?? env[FILE_VARIABLE];
+  const input: ConfigInput = {
+    flags,
+    env,
+    readFile: (path) => (path === named ? readFile(path) : Buffer.from("unread")),
+  };
+  try {
+    return { config: loadConfig(input).config, known: true };
+  } catch (error) {
+    const isMissing = error instanceof ConfigError && error.faults.every(({ where }) => where === "upstream.v2.url");
+    if (!isMissing) throw error;
+    return { config: loadConfig({ ...input, flags: { ...flags, upstreamV2Url: NOWHERE } }).config, known: false };
+  }
+}
+
+/** Colours for a person at a terminal who did not ask for none (https://no-color.org). */
+function paintFor(io: ExplainIo): Paint {
+  const coloured = (io.terminal ?? isatty(1)) && (io.env["NO_COLOR"] ?? "") === "";
+  // The stream was looked at already: newer versions of Node would look at their own.
+  return (style, text) => (coloured && style !== "none" ? styleText(style, text, { validateStream: false }) : text);
+}

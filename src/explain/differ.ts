@@ -1,0 +1,80 @@
+/** What would a stored record look like that differs from what the client sends? (So that conditional fields are named.) */
+import type { Json, JsonObject } from "../model/json.ts";
+import type { Row, Value } from "../model/resource.ts";
+import { createBodyNotes, readBody, type V2Body } from "../translate/body.ts";
+import { isSame, isZero } from "../translate/same.ts";
+
+export interface Differing {
+  /** v2 members, to be laid over a record. */
+  readonly record: JsonObject;
+  /** Dotted v1 names of the fields in which it differs. */
+  readonly fields: readonly string[];
+}
+
+/** `bytes`: the v1 body. Another value for every field of class `when-changed` that it sends. Throws as `readBody` does. */
+export function differingFrom(bytes: Uint8Array, rows: readonly Row[]): Differing {
+  return differing(readBody(bytes, rows, "drop", createBodyNotes()), "");
+}
+
+function differing(body: V2Body, prefix: string): Differing {
+  const record: JsonObject = {};
+  const fields: string[] = [];
+  for (const { row, raw, nested } of body.fields.values()) {
+    if (row.v2 === null || row.access === "output") continue;
+    const at = `${prefix}${row.v1}`;
+    if (row.mask === "members" && nested !== undefined) {
+      const inner = differing(nested, `${at}.`);
+      if (inner.fields.length === 0) continue;
+      record[row.v2] = inner.record;
+      fields.push(...inner.fields);
+    } else if (row.mask === "when-changed") {
+      const sent = JSON.parse(raw) as Json;
+      const other = anotherValue(sent, row);
+      if (isSame(sent, other, row, false)) continue;
+      record[row.v2] = other;
+      fields.push(at);
+    }
+  }
+  return { record, fields };
+}
+
+/** A value of the same kind, and another one than `value`. */
+function anotherValue(value: Json, as: Value): Json {
+  if (as.kind === "map") return isZero(value, as) ? { stored: as.of === "int32" ? 1 : "stored" } : {};
+  if (as.list === true) return isZero(value, as) ? [oneOf(as)] : [];
+  switch (as.kind) {
+    case "message":
+      return isZero(value, as) ? { stored: true } : {};
+    case "enum":
+      return as.values.values.find(([v1, , v2]) => v1 !== null && v2 !== null && v2 !== value)?.[2] ?? null;
+    case "bool":
+      return value !== true;
+    case "int32":
+    case "uint32":
+      return Number(value) === 1 ? 2 : 1;
+    case "int64":
+      return Number(value) === 1 ? "2" : "1";
+    case "timestamp":
+      return value === "2001-01-01T00:00:00Z" ? "2002-01-01T00:00:00Z" : "2001-01-01T00:00:00Z";
+    case "duration":
+      return value === "1s" ? "2s" : "1s";
+    default:
+      return value === "stored" ? "stored before" : "stored";
+  }
+}
+
+function oneOf(as: Exclude<Value, { kind: "map" }>): Json {
+  switch (as.kind) {
+    case "message":
+      return { stored: true };
+    case "enum":
+      return as.values.values.find(([v1, number, v2]) => v1 !== null && v2 !== null && number !== 0)?.[2] ?? null;
+    case "bool":
+      return true;
+    case "int32":
+    case "uint32":
+      return 1;
+    default:
+      return "stored";
+  }
+}

@@ -1,0 +1,236 @@
+/** What becomes of each member of the request's body? (Read off the recorded calls: nothing is translated here.) */
+import { type Node, parseTree, rawOf } from "../json/tree.ts";
+import type { Json } from "../model/json.ts";
+import type { Problem } from "../model/problem.ts";
+import type { Row, Shape } from "../model/resource.ts";
+import { type BodyNotes, namesOf } from "../translate/body.ts";
+import { nodeAt } from "../translate/node.ts";
+import { isZero } from "../translate/same.ts";
+import type { ExplainedField, FieldFate } from "./explanation.ts";
+import type { RecordedCall } from "./record.ts";
+import { shownMember } from "./secrets.ts";
+
+export interface FieldParts {
+  readonly shape: Shape;
+  /** The v1 body, parsed; undefined when it is empty. */
+  readonly body: Node | undefined;
+  /** What reading the body found odd. */
+  readonly notes: BodyNotes;
+  readonly calls: readonly RecordedCall[];
+  /** True when what is left out means zero: a full replace. */
+  readonly replaces: boolean;
+  readonly refusal: Problem | undefined;
+}
+
+/** Where a row stands: its own name is not in it. */
+interface Place {
+  readonly v1: string;
+  readonly v2: string;
+}
+
+/**
+ * Given members in their order, then those left out that are written or left alone all the same. Of a refused request only
+ * what is refused: nothing becomes of the rest.
+ */
+export function explainFields(parts: FieldParts): ExplainedField[] {
+  const bodies = parts.calls.map(({ request }) => (request.method === "GET" ? undefined : treeOf(request.body)));
+  const fields = membersOf(parts.shape.rows, parts.body, { v1: "", v2: "" }, { ...parts, bodies });
+  return parts.refusal === undefined ? withDeep(fields, parts.notes) : refusedOnly(fields, parts.refusal);
+}
+
+interface Context extends FieldParts {
+  /** Bodies of the calls that write, by number of the call. */
+  readonly bodies: readonly (Node | undefined)[];
+}
+
+function membersOf(rows: readonly Row[], node: Node | undefined, place: Place, context: Context): ExplainedField[] {
+  const byName = namesOf(rows);
+  const given = node?.kind === "object" ? node.members : [];
+  const seen = new Set<Row>();
+  const fields = given.flatMap(({ key, value }) => {
+    const row = byName.get(key);
+    if (row === undefined) return [unknownField(join(place.v1, key), key, value, context)];
+    seen.add(row);
+    return rowFields(row, key, value, place, context);
+  });
+  for (const row of rows) if (!seen.has(row)) fields.push(...rowFields(row, row.v1, undefined, place, context));
+  return fields;
+}
+
+/** One line for a row, and more for the members of its message where they do not simply go along. */
+function rowFields(row: Row, key: string, value: Node | undefined, place: Place, context: Context): ExplainedField[] {
+  const at = join(place.v1, key);
+  const v2 = row.v2 === null ? null : join(place.v2, row.v2);
+  const given = value?.kind === "null" ? undefined : value;
+  const found = v2 === null ? [] : findIn(context.bodies, v2);
+  if (
+    row.kind === "message" &&
+    row.access !== "output" &&
+    row.mask === "members" &&
+    given !== undefined &&
+    v2 !== null
+  ) {
+    return membersOf(row.rows, given, { v1: at, v2 }, context);
+  }
+  const verdict = judge(row, at, given, found[0]?.node, context) ?? (value === undefined ? undefined : NULL);
+  if (verdict === undefined) return [];
+  const explained: ExplainedField = {
+    v1: at,
+    v2,
+    ...verdict,
+    given: value === undefined ? null : shownMember(at, textOf(value)),
+    sent: found[0] === undefined ? null : shownMember(at, textOf(found[0].node)),
+    calls: found.map(({ call }) => call),
+  };
+  if (row.kind !== "message" || row.list === true || given === undefined || v2 === null) return [explained];
+  const inner = membersOf(row.rows, given, { v1: at, v2 }, { ...context, replaces: false });
+  return [explained, ...inner.filter(({ becomes }) => becomes !== "same")];
+}
+
+interface Verdict {
+  readonly becomes: FieldFate;
+  readonly why: string;
+}
+
+const NULL: Verdict = { becomes: "dropped", why: "null counts as left out" };
+
+/** Undefined: there is nothing to tell of it. */
+function judge(
+  row: Row,
+  at: string,
+  given: Node | undefined,
+  sent: Node | undefined,
+  context: Context,
+): Verdict | undefined {
+  const dropsName = context.notes.droppedEnums.includes(at);
+  if (given === undefined || dropsName) {
+    const left = leftOut(row, sent, context);
+    if (!dropsName) return left;
+    const why = "v1 does not know this name, and dropped it";
+    return left === undefined ? { becomes: "dropped", why } : { ...left, why: `${why}; ${left.why}` };
+  }
+  if (sent !== undefined) return sentOn(row, given, sent, context);
+  if (row.access === "output") return { becomes: "dropped", why: "set by the server, in both versions" };
+  if (row.v2 === null) return { becomes: "dropped", why: "v2 has no such field" };
+  if (row.mask === "never") return { becomes: "dropped", why: "v2 treats it as set by the server" };
+  if (row.mask === "when-present") return { becomes: "left-alone", why: "an empty value counts as left out" };
+  if (row.mask === "when-changed") {
+    return isZero(jsonOf(given), row) || row.kind === "enum"
+      ? { becomes: "left-alone", why: "its zero leaves the choice open" }
+      : { becomes: "left-alone", why: "the stored record says the same" };
+  }
+  return { becomes: "dropped", why: "this operation does not send it" };
+}
+
+function sentOn(row: Row, given: Node, sent: Node, { replaces }: Context): Verdict {
+  const becomes = same(given, sent) ? (row.v1 === row.v2 ? "same" : "renamed") : "converted";
+  if (replaces && row.access !== "output" && row.mask === "when-changed") {
+    return { becomes: "when-different", why: "named only when it differs from the stored record" };
+  }
+  const why = becomes === "converted" ? conversion(row) : becomes === "renamed" ? "v2's name" : "";
+  return { becomes, why };
+}
+
+function conversion(row: Row): string {
+  if (row.kind === "enum") return "v2's name of the value";
+  return row.kind === "message" || row.kind === "map" ? "members in v2's words" : "v2's form of the value";
+}
+
+function leftOut(row: Row, sent: Node | undefined, { replaces }: Context): Verdict | undefined {
+  if (sent !== undefined) {
+    return isZero(jsonOf(sent), row)
+      ? { becomes: "set-to-zero", why: "left out: a v1 PUT replaces everything" }
+      : { becomes: "kept", why: "left out: sent as it is stored" };
+  }
+  if (!replaces || row.access === "output" || row.v2 === null || row.mask === "never") return undefined;
+  return { becomes: "left-alone", why: LEFT_ALONE[row.mask ?? "always"] };
+}
+
+const LEFT_ALONE = {
+  always: "left out: not written",
+  "when-present": "left out: named only when it is sent (v1 would have emptied it)",
+  "when-changed": "left out: named only when it is sent and differs (v1 would have emptied it)",
+  members: "left out: its members are named one by one (v1 would have emptied it)",
+  never: "left out",
+} as const;
+
+function unknownField(at: string, key: string, value: Node, context: Context): ExplainedField {
+  const found = findIn(context.bodies, at.includes(".") ? "" : key);
+  const sent = found[0]?.node;
+  const verdict: Verdict =
+    sent !== undefined && same(value, sent)
+      ? { becomes: "passed", why: "v1 knows no such field; unknownFields.request is pass" }
+      : { becomes: "dropped", why: "v1 knows no such field" };
+  return {
+    v1: at,
+    v2: null,
+    ...verdict,
+    given: shownMember(at, textOf(value)),
+    sent: verdict.becomes === "passed" && sent !== undefined ? shownMember(at, textOf(sent)) : null,
+    calls: verdict.becomes === "passed" ? found.map(({ call }) => call) : [],
+  };
+}
+
+/** Members dropped inside of lists and maps, which have no line of their own. */
+function withDeep(fields: readonly ExplainedField[], notes: BodyNotes): ExplainedField[] {
+  const known = new Set(fields.map(({ v1 }) => v1));
+  const deep = (paths: readonly string[], why: string) =>
+    paths
+      .filter((path) => !known.has(path))
+      .map((v1): ExplainedField => ({ v1, v2: null, becomes: "dropped", why, given: null, sent: null, calls: [] }));
+  return [
+    ...fields,
+    ...deep(notes.unknown, "v1 knows no such field"),
+    ...deep(notes.droppedEnums, "v1 does not know this name, and dropped it"),
+    ...deep(notes.serverSet, "v2 treats it as set by the server"),
+  ];
+}
+
+/** What the refusal names, with the line that it would have had. */
+function refusedOnly(fields: readonly ExplainedField[], { fieldViolations }: Problem): ExplainedField[] {
+  const bare = { v2: null, given: null, sent: null, calls: [] } as const;
+  return fieldViolations.map(({ field, description }): ExplainedField => {
+    const line = fields.find(({ v1 }) => v1 === field) ?? bare;
+    return { ...line, v1: field, becomes: "refused", why: description };
+  });
+}
+
+/** Calls that carry the member at the dotted path `v2`, at the top of their body or one message further in. */
+function findIn(bodies: readonly (Node | undefined)[], v2: string): { readonly call: number; readonly node: Node }[] {
+  if (v2 === "") return [];
+  return bodies.flatMap((body, index) => {
+    const node = nodeAt(body, v2) ?? wrapped(body, v2);
+    return node === undefined ? [] : [{ call: index + 1, node }];
+  });
+}
+
+/** Some verbs wrap what they are about: `{"group":{…}}`, `{"requests":[{…}]}`. */
+function wrapped(body: Node | undefined, v2: string): Node | undefined {
+  if (body?.kind !== "object" || body.members.length > 2) return undefined;
+  for (const { value } of body.members) {
+    const inner = value.kind === "array" ? value.items[0] : value;
+    const found = nodeAt(inner, v2);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function treeOf(body: Uint8Array | undefined): Node | undefined {
+  return body === undefined || body.length === 0 ? undefined : parseTree(body, { surrogates: "pass" });
+}
+
+function textOf(node: Node): string {
+  return Buffer.from(rawOf(node)).toString("utf8");
+}
+
+function jsonOf(node: Node): Json {
+  return JSON.parse(textOf(node)) as Json;
+}
+
+function same(a: Node, b: Node): boolean {
+  return textOf(a) === textOf(b) || JSON.stringify(jsonOf(a)) === JSON.stringify(jsonOf(b));
+}
+
+function join(prefix: string, name: string): string {
+  return prefix === "" ? name : `${prefix}.${name}`;
+}

@@ -1,0 +1,89 @@
+/** What of a request must not be shown again? (A terminal has a history, and what is explained is pasted into tickets.) */
+
+import { JsonError } from "../json/error.ts";
+import { type Node, parseTree } from "../json/tree.ts";
+import { camelCase } from "../translate/names.ts";
+
+/** Stands for what is not shown. */
+export const MASKED = "…";
+
+const SECRET_NAME = /secret|passw|token|credential|privatekey|apikey|accesskey|assertion|jwt|authorization|cookie/i;
+/** Positions in lists, and facts about tokens: nobody gets in with them. */
+const HARMLESS_NAME = /^(?:page|nextPage)token$|token(?:type|lifetime|expiry|ttl|endpoint|url)$/i;
+const TOKEN_TEXT = /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9._-]+/g;
+
+/** True for members, parameters and header fields whose value may let somebody in. */
+export function isSecretName(name: string): boolean {
+  const last = camelCase(name.slice(name.lastIndexOf(".") + 1).replaceAll("-", "_"));
+  return last === "code" || (SECRET_NAME.test(last) && !HARMLESS_NAME.test(last));
+}
+
+/** A header field's value as it may be shown: of `Authorization` the scheme stays. */
+export function shownHeader(name: string, value: string): string {
+  if (name === "authorization" || name === "proxy-authorization") {
+    const scheme = /^([A-Za-z][\w-]*)\s+\S/.exec(value)?.[1];
+    return scheme === undefined ? MASKED : `${scheme} ${MASKED}`;
+  }
+  return isSecretName(name) ? MASKED : withoutTokens(value);
+}
+
+/** Text without what looks like a signed token. */
+export function withoutTokens(text: string): string {
+  return text.replaceAll(TOKEN_TEXT, MASKED);
+}
+
+/** A target whose secret parameters are not shown. */
+export function shownTarget(target: string): string {
+  const mark = target.indexOf("?");
+  if (mark < 0) return withoutTokens(target);
+  const pairs = target.slice(mark + 1).split("&");
+  const shown = pairs.map((pair) => {
+    const equals = pair.indexOf("=");
+    return equals > 0 && isSecretName(pair.slice(0, equals)) ? `${pair.slice(0, equals)}=${MASKED}` : pair;
+  });
+  return withoutTokens(`${target.slice(0, mark)}?${shown.join("&")}`);
+}
+
+/** JSON text with its secret values replaced and every other byte as it was; text that is no JSON is not shown at all. */
+export function shownJson(text: string): string {
+  try {
+    const hidden = secretsIn(parseTree(Buffer.from(text), { surrogates: "pass" }), false);
+    return withoutTokens(replaced(Buffer.from(text), hidden));
+  } catch (error) {
+    if (error instanceof JsonError) return `(${Buffer.byteLength(text)} bytes that are no JSON)`;
+    throw error;
+  }
+}
+
+/** The JSON text of the value of member `name`, as it may be shown. */
+export function shownMember(name: string, text: string): string {
+  if (!isSecretName(name)) return shownJson(text);
+  const node = parseTree(Buffer.from(text), { surrogates: "pass" });
+  return replaced(Buffer.from(text), secretsIn(node, true));
+}
+
+/** Strings of secret members, however deep; an empty one gives nothing away. */
+function secretsIn(node: Node, secret: boolean): readonly Node[] {
+  switch (node.kind) {
+    case "object":
+      return node.members.flatMap(({ key, value }) => secretsIn(value, secret || isSecretName(key)));
+    case "array":
+      return node.items.flatMap((item) => secretsIn(item, secret));
+    case "string":
+      return secret && node.value !== "" ? [node] : [];
+    case "number":
+      return secret ? [node] : [];
+    default:
+      return [];
+  }
+}
+
+function replaced(bytes: Buffer, hidden: readonly Node[]): string {
+  let text = "";
+  let at = 0;
+  for (const { start, end } of hidden) {
+    text += `${bytes.toString("utf8", at, start)}"${MASKED}"`;
+    at = end;
+  }
+  return text + bytes.toString("utf8", at);
+}
