@@ -1,6 +1,7 @@
 /** What do Prometheus metrics say about every request? (Design section 8 and 10: names, bounded labels.) */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Exchange } from "../model/exchange.ts";
+import { distinctFields } from "./field-names.ts";
 import {
   codeLabel,
   directionLabel,
@@ -84,7 +85,7 @@ function observeRare(exchange: Exchange, resource: string, counts: Counts): void
   }
   if (exchange.reason !== undefined) counts.problems.at([reasonLabel(exchange.reason)]).count++;
   for (const note of exchange.notes) counts.notes.at([wordLabel(note)]).count++;
-  for (const field of exchange.unknownFields) counts.unknown.at([resource, directionLabel(field.direction)]).count++;
+  for (const field of distinctFields(exchange)) counts.unknown.at([resource, directionLabel(field.direction)]).count++;
   for (const field of exchange.defaultedFields) counts.defaulted.at([resource, wordLabel(field)]).count++;
   for (const field of exchange.mismatches) counts.mismatches.at([resource, wordLabel(field)]).count++;
 }
@@ -118,7 +119,12 @@ function createCounts(registry: Registry) {
     lists: counter("lists_total", "Drained lists by what they prove", ["resource", "witness", "outcome"], MAX.fields),
     problems: counter("problems_total", "Errors of carryover's own", ["reason"], MAX.words),
     notes: counter("notes_total", "Deviations and other events worth counting", ["note"], MAX.words),
-    unknown: counter("unknown_fields_total", "Fields that are in no row", ["resource", "direction"], MAX.small),
+    unknown: counter(
+      "unknown_fields_total",
+      "Fields that are in no row, each once a request",
+      ["resource", "direction"],
+      MAX.small,
+    ),
     defaulted: counter(
       "update_defaulted_fields_total",
       "Fields that a PUT left out and so set to zero",

@@ -1,5 +1,6 @@
 /** Which facts of a request belong into its log line? (Never a token, a page token or a value of a query.) */
 import type { Exchange, UpstreamCall } from "../model/exchange.ts";
+import { distinctFields, shownName } from "./field-names.ts";
 import { causeText, scrub, scrubPath, stackText } from "./scrub.ts";
 
 const MAX_NAMES = 20;
@@ -27,7 +28,7 @@ export function requestLine(exchange: Exchange, durationMs: number): Readonly<Re
   if (exchange.calls.length > 0) line["calls"] = callsOf(exchange.calls);
   if (exchange.list !== undefined) line["list"] = exchange.list;
   if (exchange.unknownFields.length > 0) {
-    line["unknownFields"] = names(exchange.unknownFields.map(({ direction, name }) => `${direction} ${name}`));
+    line["unknownFields"] = names(distinctFields(exchange).map(({ direction, name }) => `${direction} ${name}`));
   }
   if (exchange.defaultedFields.length > 0) line["defaultedFields"] = names(exchange.defaultedFields);
   if (exchange.mismatches.length > 0) line["mismatches"] = names(exchange.mismatches);
@@ -57,10 +58,10 @@ function kindOf({ upstream, method, status }: UpstreamCall): string {
   return `${upstream} ${method} ${status === 0 ? "no answer" : status}`;
 }
 
-/** Each name once, short and scrubbed; how many were left out is said at the end. */
+/** Each name once, short, printable and scrubbed; how many were left out is said at the end. */
 function names(all: readonly string[]): readonly string[] {
   const distinct = [...new Set(all)];
-  const shown = distinct.slice(0, MAX_NAMES).map((name) => scrub(name.slice(0, 80)));
+  const shown = distinct.slice(0, MAX_NAMES).map(shownName);
   return distinct.length > MAX_NAMES ? [...shown, `and ${distinct.length - MAX_NAMES} more`] : shown;
 }
 

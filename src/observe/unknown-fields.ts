@@ -1,6 +1,6 @@
 /** Which fields did requests and answers hold that the catalogue does not know? (Names only, never values.) */
 import type { Exchange } from "../model/exchange.ts";
-import { scrub } from "./scrub.ts";
+import { distinctFields, shownName } from "./field-names.ts";
 
 /** How much is remembered; what comes later is only counted. */
 export interface UnknownFieldsLimits {
@@ -12,9 +12,9 @@ export interface UnknownFieldsLimits {
 export interface UnknownFieldsSeen {
   readonly resource: string;
   readonly direction: "request" | "response";
-  /** Most frequent first. */
+  /** Most frequent first; a field counts once a request. */
   readonly fields: readonly { readonly name: string; readonly count: number }[];
-  /** Fields met under names that there was no room for. */
+  /** The same for names that there was no room for, and for those of callers whom the platform did not know. */
   readonly others: number;
 }
 
@@ -35,8 +35,10 @@ export function createUnknownFields(limits: UnknownFieldsLimits = { resources: 1
   const places = new Map<string, Place>();
   return {
     observe: (exchange) => {
-      for (const { direction, name } of exchange.unknownFields) {
-        count(placeOf(places, exchange.resource, direction, limits.resources), name, limits.names);
+      // Bodies are read before the platform says who asks: nobody may fill the room for names without a credential.
+      const room = exchange.status === UNAUTHENTICATED ? 0 : limits.names;
+      for (const { direction, name } of distinctFields(exchange)) {
+        count(placeOf(places, exchange.resource, direction, limits.resources), shownName(name), room);
       }
     },
     view: () => [...places.values()].map(seen),
@@ -53,8 +55,9 @@ function placeOf(places: Map<string, Place>, name: string, direction: Place["dir
   return place;
 }
 
-function count(place: Place, given: string, max: number): void {
-  const name = scrub(given.slice(0, 80));
+const UNAUTHENTICATED = 401;
+
+function count(place: Place, name: string, max: number): void {
   const before = place.counts.get(name);
   if (before === undefined && place.counts.size >= max) place.others++;
   else place.counts.set(name, (before ?? 0) + 1);

@@ -169,9 +169,20 @@ function writeMap(of: (Value & { kind: "map" })["of"], node: Node, at: string, c
       checkScalar(of, value, `${at}.${key}`, context.bytes);
       return `${JSON.stringify(key)}:${textOf(context.bytes, value)}`;
     }
-    return `${JSON.stringify(key)}:${bodyText(readMessage(value, of.rows, `${at}.${key}`, context))}`;
+    const entry = `${at}.${key}`;
+    const notes = createBodyNotes();
+    const body = readMessage(value, of.rows, entry, { ...context, notes });
+    addWithoutKey(notes, at, entry, context.notes);
+    return `${JSON.stringify(key)}:${bodyText(body)}`;
   });
   return typeof of === "string" ? textOf(context.bytes, node) : `{${parts.join(",")}}`;
+}
+
+/** The key of a map is the user's data, and no name. */
+function addWithoutKey(from: BodyNotes, at: string, entry: string, to: BodyNotes): void {
+  for (const kind of ["unknown", "droppedEnums", "serverSet"] as const) {
+    for (const path of from[kind]) to[kind].push(`${at}${path.slice(entry.length)}`);
+  }
 }
 
 function refuseSecondOneof(row: Row, oneofs: Map<string, string>, at: string): void {

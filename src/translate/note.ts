@@ -6,16 +6,23 @@ import type { Tools } from "./tools.ts";
 /** Writes what was learnt of a body into the exchange: names, never values. */
 export function noteBody(notes: BodyNotes, tools: Pick<Tools, "exchange">): void {
   const { exchange } = tools;
-  for (const name of notes.unknown) exchange.unknownFields.push({ direction: "request", name });
+  for (const name of notes.unknown) noteUnknown(exchange, "request", name);
   for (const _ of notes.droppedEnums) exchange.notes.push("enum-dropped");
   for (const _ of notes.serverSet) exchange.notes.push("server-set-dropped");
+}
+
+/** More names tell nobody anything; they come from outside, and their number must be bounded. */
+const MOST_NAMES = 1_000;
+
+function noteUnknown({ unknownFields }: Tools["exchange"], direction: "request" | "response", name: string): void {
+  if (unknownFields.length < MOST_NAMES) unknownFields.push({ direction, name });
 }
 
 /** Writes what the rewriter met in an answer into the exchange: names, never values. */
 export function noteReports(reports: readonly Report[], tools: Pick<Tools, "exchange">): void {
   for (const { kind, object, member } of reports) {
     const name = object === "" ? member : `${object}.${member}`;
-    if (kind === "unknown") tools.exchange.unknownFields.push({ direction: "response", name });
+    if (kind === "unknown") noteUnknown(tools.exchange, "response", name);
     else tools.exchange.notes.push(`answer-${kind}`);
   }
 }

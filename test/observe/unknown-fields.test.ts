@@ -43,3 +43,20 @@ test("a name that holds a token is not shown", () => {
   seen.observe(finished({ unknownFields: [request("eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln")] }));
   expect(JSON.stringify(seen.view())).not.toContain("eyJ");
 });
+
+test("a name counts once a request, wherever in it it stands", () => {
+  const seen = createUnknownFields();
+  for (let at = 0; at < 3; at++) {
+    seen.observe(finished({ unknownFields: [request("users[0].a"), request(`users[${at}].a`), request("users.a")] }));
+  }
+  expect(seen.view()[0]?.fields).toEqual([{ name: "users.a", count: 3 }]);
+});
+
+test("of a caller whom the platform did not know only the number is kept", () => {
+  const seen = createUnknownFields({ resources: 2, names: 3 });
+  for (let at = 0; at < 10; at++) seen.observe(finished({ status: 401, unknownFields: [request(`n${at}`)] }));
+  seen.observe(finished({ status: 403, unknownFields: [request("known")] }));
+  expect(seen.view()).toEqual([
+    { resource: "group", direction: "request", fields: [{ name: "known", count: 1 }], others: 10 },
+  ]);
+});
