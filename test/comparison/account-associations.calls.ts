@@ -1,6 +1,6 @@
 /** What do v1 clients ask of account associations, of which a group has one, under its own id? */
-import { type Json, type JsonObject, member } from "../../src/model/json.ts";
-import { at, type Call, del, get, idOf, many, post, put, type Scenario, type Seen, without } from "./call.ts";
+import type { Json, JsonObject } from "../../src/model/json.ts";
+import { at, type Call, del, get, idOf, post, put, type Scenario, type Seen, without } from "./call.ts";
 import { badBodies, inPlace, MISSING, madeBy, OWN_KEYS, otherMethods, place, strangers } from "./words.ts";
 
 const ASSOCIATIONS = "/iam/v1/account_associations";
@@ -264,32 +264,7 @@ const replacing: readonly Scenario[] = [
       get("that is gone too", itself, 200, { items: 0 }),
     ],
   },
-  {
-    name: "account associations of the organisation, read and written back",
-    calls: [
-      get("all", ASSOCIATIONS, 200, { items: "some" }),
-      // As many as the organisation has; a check below says that there are no more.
-      many("each of them", 12, (index) =>
-        put(
-          `number ${index}`,
-          (seen) => `${ASSOCIATIONS}/${numbered(index)(seen)["group"]}`,
-          (seen) => numbered(index)(seen),
-          200,
-          { shows: (seen) => without(numbered(index)(seen), "updatedAt") },
-        ),
-      ),
-      get("still all", ASSOCIATIONS, 200, { items: 12 }),
-    ],
-  },
 ];
-
-/** The record of this number in the list of all, by group. */
-const numbered =
-  (index: number) =>
-  (seen: Seen): JsonObject => {
-    const items = member(seen.answer("all"), "items") as JsonObject[];
-    return items.toSorted((a, b) => (String(a["group"]) < String(b["group"]) ? -1 : 1))[index] ?? {};
-  };
 
 const check = inPlace(ASSOCIATIONS);
 const checked = (seen: Seen): string => `${check(seen)}:check`;

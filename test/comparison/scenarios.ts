@@ -4,6 +4,7 @@ import { advisoryScenarios } from "./advisories.calls.ts";
 import { advisoryEventScenarios } from "./advisory-events.calls.ts";
 import { batchScenarios } from "./batch.calls.ts";
 import type { Scenario } from "./call.ts";
+import { enumScenarios } from "./enums.calls.ts";
 import { groupInviteScenarios } from "./group-invites.calls.ts";
 import { readingGroups } from "./groups-read.calls.ts";
 import { writingGroups } from "./groups-write.calls.ts";
@@ -12,10 +13,12 @@ import { identityMetadataScenarios } from "./identity-metadata.calls.ts";
 import { identityProviderScenarios } from "./identity-providers.calls.ts";
 import { lookupScenarios } from "./lookups.calls.ts";
 import { otherLists } from "./other-lists.calls.ts";
+import { pathScenarios } from "./paths.calls.ts";
 import { readingRepos } from "./repos-read.calls.ts";
 import { writingRepos } from "./repos-write.calls.ts";
 import { roleBindingScenarios } from "./role-bindings.calls.ts";
 import { roleScenarios } from "./roles.calls.ts";
+import { roundTripScenarios } from "./round-trips.calls.ts";
 import { scimScenarios } from "./scim.calls.ts";
 import { tagScenarios } from "./tags.calls.ts";
 
@@ -44,4 +47,7 @@ export const newScenarios: readonly Scenario[] = [
   ...lookupScenarios,
   ...identityMetadataScenarios,
   ...advisoryEventScenarios,
+  ...enumScenarios,
+  ...roundTripScenarios,
+  ...pathScenarios,
 ];

@@ -1,0 +1,74 @@
+/** What of paths and queries do v1 clients get wrong, or write in another way? */
+import { at, type Call, del, get, post, put, type Scenario } from "./call.ts";
+import { MISSING } from "./words.ts";
+
+const COLLECTIONS = [
+  "/iam/v1/groups",
+  "/iam/v1/identities",
+  "/iam/v1/roles",
+  "/iam/v1/rolebindings",
+  "/iam/v1/identityProviders",
+  "/iam/v1/account_associations",
+  "/iam/v1/group_invites",
+  "/registry/v1/repos",
+  "/registry/v1/tags",
+];
+/** v1 creates something at these bare paths; the one of identities is another operation. */
+const WITHOUT_PARENT = ["/iam/v1/groups", "/iam/v1/identities"];
+/** Removing what is not there is no error here; whether a removal of nothing is one is not stated. */
+const WITHOUT_COMPLAINT = ["/iam/v1/rolebindings", "/iam/v1/account_associations"];
+
+const queries = (path: string): readonly Call[] => [
+  get("a semicolon", `${path}?id=a;id=b`, 400, { code: 3 }),
+  get("an escape that is none", `${path}?name=%zz`, 400, { code: 3 }),
+  get("an escape that is cut off", `${path}?name=%4`, 400, { code: 3 }),
+  get("bytes that are no UTF-8", `${path}?id=%C3%28`, 400, { code: 3 }),
+  get("empty pairs", `${path}?&&&`, 200),
+  get("a name without a value", `${path}?id`, 200),
+  get("a value without a name", `${path}?=x`, 200),
+  get("a question mark alone", `${path}?`, 200),
+  get("an id that is no uid", `${path}?id=${encodeURIComponent("../groups")}`, 200, { as: "powerless" }),
+];
+
+export const pathScenarios: readonly Scenario[] = [
+  ...[...COLLECTIONS, "/vulnerabilities/v1/advisories"].map((path) => ({
+    name: `odd queries of ${path}`,
+    organisation: false as const,
+    // An association is asked for by its group, not by an id.
+    calls: queries(path).map((call) => (path.includes("advisories") ? { ...call, ordered: true as const } : call)),
+  })),
+  {
+    name: "writes without a uid",
+    organisation: false,
+    calls: COLLECTIONS.flatMap((path) => [
+      ...(path.endsWith("group_invites") ? [] : [put(`${path} none`, path, { name: "x" }, 400, { code: 3 })]),
+      ...(WITHOUT_COMPLAINT.includes(path) ? [] : [del(`${path} none`, path, 400, { code: 3 })]),
+      ...(WITHOUT_PARENT.includes(path) ? [] : [post(`${path} none`, path, { name: "x" }, 400, { code: 3 })]),
+    ]),
+  },
+  {
+    name: "verbs that there are not",
+    organisation: false,
+    calls: [
+      post(
+        "below what looks like one",
+        at("/iam/v1/groups/", (seen) => seen.known.root, ":nonsense"),
+        { name: "x" },
+        404,
+        { code: 5 },
+      ),
+      del(
+        "what looks like one",
+        at("/iam/v1/groups/", (seen) => seen.known.root, ":check"),
+        404,
+        { code: 5 },
+      ),
+      put("what looks like one", `/iam/v1/groups/${MISSING}:check`, { name: "x" }, 404, { code: 5 }),
+      del("a lookup", "/iam/v1/identities/lookup", 404, { code: 5 }),
+      put("metadata", "/iam/v1/identities/metadata", { name: "x", claimMatch: { issuer: "i", subject: "s" } }, 404, {
+        code: 5,
+      }),
+      del("a batch", `/iam/v1/rolebindings/batch/${MISSING}`, 200, { shows: {} }),
+    ],
+  },
+];
