@@ -11,6 +11,7 @@ export const PROBLEMS = {
   UNAUTHENTICATED: { http: 401, code: RpcCode.UNAUTHENTICATED },
   UNKNOWN_PATH: { http: 404, code: RpcCode.NOT_FOUND },
   REQUEST_TIMEOUT: { http: 408, code: RpcCode.DEADLINE_EXCEEDED },
+  ALREADY_EXISTS: { http: 409, code: RpcCode.ALREADY_EXISTS },
   CONDITION_UNSUPPORTED: { http: 412, code: RpcCode.FAILED_PRECONDITION },
   BODY_TOO_LARGE: { http: 413, code: RpcCode.INVALID_ARGUMENT },
   URI_TOO_LONG: { http: 414, code: RpcCode.INVALID_ARGUMENT },

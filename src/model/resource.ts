@@ -73,6 +73,8 @@ export interface WritableRow extends RowNames {
   readonly access?: "input";
   readonly zero: Json;
   readonly mask?: MaskClass;
+  /** v2 wants it on a create where v1 did not: refused without it, in v1's words, before anything is sent. */
+  readonly required?: true;
   /**
    * How v2's answer to an update is compared with what was asked. Default `exact`; `normalised`: lists as sets, times as
    * instants.

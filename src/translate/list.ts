@@ -20,7 +20,7 @@ const OPEN = Buffer.from('{"items":[');
 const COMMA = Buffer.from(",");
 
 /** What a list answer of v1's gateway carries, for when there is no answer of v2 to take fields from. */
-const NO_ANSWER: ApiResponse = {
+export const NO_ANSWER: ApiResponse = {
   status: 200,
   headers: [["grpc-metadata-content-type", "application/grpc"]],
   body: new Uint8Array(),
@@ -80,7 +80,7 @@ function wholeOf(uids: readonly string[]): ReadonlyMap<string, string> {
 }
 
 /** What is proved about the list, for the client to see (design section 10). */
-function listHeader(list: DrainedList): HeaderList {
+export function listHeader(list: DrainedList): HeaderList {
   return [["carryover-list", `witness=${list.witness}; pages=${list.pages}; records=${list.records}`]];
 }
 

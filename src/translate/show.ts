@@ -114,7 +114,7 @@ function envelope(resource: Resource, records: Uint8Array): Uint8Array {
 }
 
 /** The shape in which a resource's own list or Get shows a record. */
-function recordShape(resource: Resource): Shape {
+export function recordShape(resource: Resource): Shape {
   for (const operation of resource.operations) {
     if (operation.kind === "list" || operation.kind === "get") return operation.answer;
   }

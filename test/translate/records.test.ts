@@ -1,6 +1,7 @@
 /** Are one record's Get, Create and Delete served as v1 served them? */
 import { describe, expect, test } from "vitest";
-import type { ApiResponse } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { Row } from "../../src/model/resource.ts";
 import { createTranslations } from "../../src/translate/operations.ts";
 import { ID, json, NAME, OPTIONS, operationOf, problemOf, run, textOf, thing } from "./support.ts";
 
@@ -163,4 +164,27 @@ test("the version in every target is the one that is configured", async () => {
     const { sent } = await run(THINGS, kind, { uid: kind === "list" ? "" : "a", options: { version: "v9" } });
     expect(sent[0]?.target).toMatch(/^\/iam\/v9\/things/);
   }
+});
+
+describe("a create that lacks what v2 wants and v1 did not", () => {
+  const rows: readonly Row[] = [ID, NAME, { v1: "print", v2: "digest", kind: "string", zero: "", required: true }];
+
+  test.each([{ name: "n" }, { name: "n", print: "" }, { name: "n", print: null }, ""])(
+    "T60: is refused in v1's words, and nothing is sent: %j",
+    async (body) => {
+      const sent: string[] = [];
+      const answer = ({ target }: ApiRequest) => {
+        sent.push(target);
+        return json(200, { uid: "u" });
+      };
+      const problem = await problemOf(run(thing({ rows }), "create", { uid: "p", body, answer }));
+      expect([problem.reason, problem.fieldViolations[0]?.field]).toEqual(["INVALID_BODY", "print"]);
+      expect(sent).toEqual([]);
+    },
+  );
+
+  test("goes out when it has it", async () => {
+    const { sent } = await run(thing({ rows }), "create", { uid: "p", body: { print: "d" } });
+    expect(textOf(sent[0])).toBe('{"digest":"d"}');
+  });
 });
