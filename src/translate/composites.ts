@@ -1,12 +1,18 @@
 /** Which operations take several calls to v2, or a body that rows alone cannot say? The catalogue names them. */
 import type { CompositeName } from "../model/resource.ts";
 import type { Composite, CompositeOperation } from "./composites/composite.ts";
+import { createBatch } from "./composites/create-batch.ts";
+import { createListMember } from "./composites/list-member.ts";
 import { createLookUp } from "./composites/look-up.ts";
+import { createUpdateWrapped } from "./composites/update-wrapped.ts";
 import type { Parts } from "./parts.ts";
 import type { Translation } from "./tools.ts";
 
 const COMPOSITES: Readonly<Partial<Record<CompositeName, Composite>>> = {
   "look-up": createLookUp,
+  "create-batch": createBatch,
+  "list-member": createListMember,
+  "update-wrapped": createUpdateWrapped,
 };
 
 /** The translation of an operation that names a composite. */

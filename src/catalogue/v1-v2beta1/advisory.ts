@@ -340,7 +340,20 @@ export default {
     { kind: "native", name: "create", method: "POST", path: "advisories" },
     { kind: "native", name: "update", method: "PUT", path: "advisories/{id=**}" },
     { kind: "native", name: "delete", method: "DELETE", path: "advisories/{id=**}" },
-    { kind: "native", name: "list-events", method: "GET", path: "advisories/{parent_id=**}/events" },
+    {
+      kind: "composite",
+      name: "list-events",
+      method: "GET",
+      path: "advisories/{parent_id=**}/events",
+      by: "list-member",
+      answer: {
+        rows: [
+          { v1: "parentId", v2: "uid", ...text },
+          { v1: "items", v2: "events", kind: "message", rows: event, list: true, access: "output" },
+        ],
+        v2Only: [],
+      },
+    },
     { kind: "native", name: "create-event", method: "POST", path: "advisories/{parent_id=**}/events" },
   ],
   examples: [
@@ -382,6 +395,52 @@ export default {
         advisoryId: "",
         author: "",
       },
+    },
+    {
+      of: "exchange",
+      operation: "list-events",
+      path: `advisories/${ADVISORY}/events`,
+      calls: [
+        {
+          call: `GET advisories/${ADVISORY}`,
+          answer: {
+            uid: ADVISORY,
+            ...subject,
+            createTime: CREATED,
+            events: eventsV2.map((each) => ({ uid: EVENT, createTime: CREATED, ...head, ...each })),
+            severities: [{ type: "TYPE_CVSS_V3", score: "9.8" }],
+          },
+        },
+      ],
+      answer: {
+        parentId: ADVISORY,
+        items: eventsV1.map((each) => ({ id: EVENT, timestamp: CREATED, ...head, ...each })),
+      },
+    },
+    {
+      of: "exchange",
+      operation: "list-events",
+      path: `advisories/${ADVISORY}/events`,
+      calls: [{ call: `GET advisories/${ADVISORY}`, answer: { uid: ADVISORY } }],
+      answer: { parentId: ADVISORY, items: [] },
+    },
+    // Missing, or not for this caller: v1 showed both as nothing.
+    {
+      of: "exchange",
+      operation: "list-events",
+      path: `advisories/${ADVISORY}/events`,
+      calls: [
+        {
+          call: `GET advisories/${ADVISORY}`,
+          status: 404,
+          answer: {
+            code: 5,
+            message: "no such advisory",
+            details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }],
+          },
+        },
+      ],
+      answer: { parentId: ADVISORY, items: [] },
     },
     {
       of: "filters",

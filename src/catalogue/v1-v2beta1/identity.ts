@@ -108,6 +108,77 @@ const identity: Shape = {
   v2Only: ["email", "emailUnverified", "company"],
 };
 
+function question(v1: string, v2: string = v1): Row {
+  return { v1, v2, from: [v2], kind: "string", zero: "" };
+}
+
+/** What v1 asked of a new user, and v2 keeps beside the name. */
+const questions: readonly Row[] = [
+  question("companyName", "company"),
+  // Gone in v2: nothing keeps it.
+  { v1: "providers", v2: null, kind: "string", list: true, zero: [] },
+  question("product"),
+  question("jobTitle"),
+  question("utmCampaign"),
+  question("utmContent"),
+  question("utmMedium"),
+  question("utmSource"),
+  question("utmTerm"),
+  question("latestFormSubmitUrl"),
+  question("latestInternalReferringUrl"),
+  // Handed on, and stored nowhere.
+  { v1: "hubspotUtk", v2: "hubspotUtk", from: ["hubspotUtk"], kind: "string", zero: "", echo: "none" },
+  { v1: "selfServe", v2: "selfServe", from: ["selfServe"], kind: "bool", zero: false },
+];
+
+/** What the caller says of itself. */
+const metadata: Shape = {
+  rows: [
+    { v1: "onboardingQuestions", v2: null, kind: "message", rows: questions, zero: null },
+    { v1: "name", v2: "name", kind: "string", access: "output" },
+    { v1: "givenName", v2: "givenName", kind: "string", access: "output" },
+    { v1: "familyName", v2: "familyName", kind: "string", access: "output" },
+    // v1 has this spelling alone.
+    { v1: "updatesOptIn", v1Proto: "updatesOptIn", v2: "updatesOptIn", kind: "bool", zero: false },
+  ],
+  v2Only: ["uid", ...questions.flatMap(({ v2 }) => (v2 === null ? [] : [v2]))],
+};
+
+/** In the order of the rows. */
+const METADATA_MASK =
+  "company,product,jobTitle,utmCampaign,utmContent,utmMedium,utmSource,utmTerm,latestFormSubmitUrl," +
+  "latestInternalReferringUrl,hubspotUtk,selfServe,updatesOptIn";
+
+/** A caller who has answered everything. */
+const profile = {
+  product: "images",
+  jobTitle: "engineer",
+  utmCampaign: "spring",
+  utmContent: "banner",
+  utmMedium: "mail",
+  utmSource: "news",
+  utmTerm: "secure",
+  latestFormSubmitUrl: "https://example.com/form",
+  latestInternalReferringUrl: "https://example.com/before",
+  hubspotUtk: "tracker",
+  selfServe: true,
+};
+
+/** One who has answered nothing. */
+const blank = {
+  product: "",
+  jobTitle: "",
+  utmCampaign: "",
+  utmContent: "",
+  utmMedium: "",
+  utmSource: "",
+  utmTerm: "",
+  latestFormSubmitUrl: "",
+  latestInternalReferringUrl: "",
+  hubspotUtk: "",
+  selfServe: false,
+};
+
 export default {
   name: "identity",
   domain: "iam",
@@ -138,7 +209,18 @@ export default {
       ],
       answer: identity,
     },
-    { kind: "native", name: "update-metadata", method: "PATCH", path: "identities/metadata" },
+    // v1 took no mask, and so could not tell what was left out from what was empty: everything is named.
+    {
+      kind: "composite",
+      name: "update-metadata",
+      method: "PATCH",
+      path: "identities/metadata",
+      by: "update-wrapped",
+      v2: "identities:updateIdentityMetadata",
+      wrap: "identityMetadata",
+      body: metadata,
+      answer: metadata,
+    },
   ],
   examples: [
     {
@@ -321,6 +403,139 @@ export default {
         description: "",
         lastSeen: null,
         claimMatch: { issuer: "https://token.example.com", subject: "ci", claims: {}, claimPatterns: {} },
+      },
+    },
+    {
+      of: "exchange",
+      operation: "update-metadata",
+      path: "identities/metadata",
+      body: {
+        onboardingQuestions: { companyName: "Example", providers: ["aws"], ...profile },
+        name: "of the login token",
+        updatesOptIn: true,
+      },
+      calls: [
+        {
+          call: "PATCH identities:updateIdentityMetadata",
+          body: {
+            identityMetadata: { company: "Example", ...profile, updatesOptIn: true },
+            updateMask: METADATA_MASK,
+          },
+          answer: {
+            uid: IDENTITY,
+            name: "Ada L",
+            givenName: "Ada",
+            familyName: "L",
+            company: "Example",
+            ...profile,
+            hubspotUtk: "",
+            updatesOptIn: true,
+          },
+        },
+      ],
+      answer: {
+        name: "Ada L",
+        givenName: "Ada",
+        familyName: "L",
+        onboardingQuestions: { companyName: "Example", providers: [], ...profile, hubspotUtk: "" },
+        updatesOptIn: true,
+      },
+    },
+    // What is left out becomes empty; that nothing was answered is all that v1 showed of it.
+    {
+      of: "exchange",
+      operation: "update-metadata",
+      path: "identities/metadata",
+      body: { updatesOptIn: true },
+      calls: [
+        {
+          call: "PATCH identities:updateIdentityMetadata",
+          body: { identityMetadata: { company: "", ...blank, updatesOptIn: true }, updateMask: METADATA_MASK },
+          answer: { uid: IDENTITY, company: "", ...blank, updatesOptIn: true },
+        },
+      ],
+      answer: { name: "", givenName: "", familyName: "", onboardingQuestions: null, updatesOptIn: true },
+    },
+    {
+      of: "exchange",
+      operation: "update-metadata",
+      path: "identities/metadata",
+      body: { onboardingQuestions: { companyName: "Example" } },
+      calls: [
+        {
+          call: "PATCH identities:updateIdentityMetadata",
+          body: { identityMetadata: { company: "Example", ...blank, updatesOptIn: false }, updateMask: METADATA_MASK },
+          answer: { uid: IDENTITY, company: "Example" },
+        },
+      ],
+      answer: {
+        name: "",
+        givenName: "",
+        familyName: "",
+        onboardingQuestions: { companyName: "Example", providers: [], ...blank },
+        updatesOptIn: false,
+      },
+    },
+    // Its errors name what v1 has.
+    {
+      of: "exchange",
+      operation: "update-metadata",
+      path: "identities/metadata",
+      body: { onboardingQuestions: { companyName: "?" } },
+      calls: [
+        {
+          call: "PATCH identities:updateIdentityMetadata",
+          body: { identityMetadata: { company: "?", ...blank, updatesOptIn: false }, updateMask: METADATA_MASK },
+          status: 400,
+          answer: {
+            code: 3,
+            message: "Invalid argument: identity_metadata.company: is no name",
+            details: [
+              {
+                "@type": "type.googleapis.com/google.rpc.BadRequest",
+                fieldViolations: [{ field: "identityMetadata.company", description: "is no name" }],
+              },
+            ],
+          },
+        },
+      ],
+      status: 400,
+      answer: {
+        code: 3,
+        message: "Invalid argument: onboardingQuestions.companyName: is no name",
+        details: [
+          {
+            "@type": "type.googleapis.com/google.rpc.BadRequest",
+            fieldViolations: [{ field: "onboardingQuestions.companyName", description: "is no name" }],
+          },
+        ],
+      },
+    },
+    // Nobody has the uid that v2 gives: v1's "not found".
+    {
+      of: "exchange",
+      operation: "lookup",
+      path: "identities/lookup?subject=nobody&issuer=https://token.example.com",
+      calls: [
+        {
+          call: "GET identities:lookupIdentity?issuer=https%3A%2F%2Ftoken.example.com&subject=nobody",
+          answer: { uid: IDENTITY },
+        },
+        {
+          call: `GET identities/${IDENTITY}`,
+          status: 404,
+          answer: {
+            code: 5,
+            message: "no such identity",
+            details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }],
+          },
+        },
+      ],
+      status: 404,
+      answer: {
+        code: 5,
+        message: "no such identity",
+        details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }],
       },
     },
     { of: "filters", v1: `uidp.descendants_of=${ORG}`, v2: `uidp.descendants_of=${ORG}` },

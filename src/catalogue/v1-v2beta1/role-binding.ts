@@ -101,7 +101,18 @@ export default {
     { kind: "create", name: "create", body: flat, answer: flat },
     { kind: "update", name: "update", body: flat, answer: flat },
     { kind: "delete", name: "delete" },
-    { kind: "native", name: "create-batch", method: "POST", path: "rolebindings/batch/{parent=**}" },
+    // A bare array of `body`; in v2 the parent stands in the body, and again in each request. All or none.
+    {
+      kind: "composite",
+      name: "create-batch",
+      method: "POST",
+      path: "rolebindings/batch/{parent=**}",
+      by: "create-batch",
+      v2: "roleBindings:batchCreate",
+      wrap: "roleBinding",
+      body: flat,
+      answer: flat,
+    },
   ],
   examples: [
     {
@@ -203,6 +214,87 @@ export default {
       v1: { role: ROLE },
       mask: ["identityUid", "roleUid"],
       v2: { identityUid: "", roleUid: ROLE },
+    },
+    // A platform that shows neither the group nor flat uids: the group is the parent.
+    {
+      of: "answer",
+      operation: "create",
+      v2: { uid: BINDING, identity: { uid: IDENTITY }, role: { uid: ROLE } },
+      v1: { id: BINDING, identity: IDENTITY, group: ORG, role: ROLE },
+    },
+    {
+      of: "exchange",
+      operation: "create-batch",
+      path: `rolebindings/batch/${GROUP}`,
+      body: [
+        { identity: IDENTITY, role: ROLE },
+        { id: BINDING, identity: ORG, group: ORG, role: ROLE },
+      ],
+      calls: [
+        {
+          call: "POST roleBindings:batchCreate",
+          body: {
+            parent: GROUP,
+            requests: [
+              { parent: GROUP, roleBinding: { identityUid: IDENTITY, roleUid: ROLE } },
+              { parent: GROUP, roleBinding: { identityUid: ORG, roleUid: ROLE } },
+            ],
+          },
+          answer: {
+            roleBindings: [
+              { ...hydrated, identityUid: IDENTITY, roleUid: ROLE },
+              { uid: `${GROUP}/77aa77aa77aa77aa`, identityUid: ORG, roleUid: ROLE, createTime: CREATED },
+            ],
+          },
+        },
+      ],
+      answer: {
+        roleBindings: [
+          { id: BINDING, identity: IDENTITY, group: GROUP, role: ROLE },
+          { id: `${GROUP}/77aa77aa77aa77aa`, identity: ORG, group: GROUP, role: ROLE },
+        ],
+      },
+    },
+    // The platform takes none of them, and says which is wrong.
+    {
+      of: "exchange",
+      operation: "create-batch",
+      path: `rolebindings/batch/${GROUP}`,
+      body: [{ identity: IDENTITY, role: ROLE }, { identity: IDENTITY }],
+      calls: [
+        {
+          call: "POST roleBindings:batchCreate",
+          body: {
+            parent: GROUP,
+            requests: [
+              { parent: GROUP, roleBinding: { identityUid: IDENTITY, roleUid: ROLE } },
+              { parent: GROUP, roleBinding: { identityUid: IDENTITY } },
+            ],
+          },
+          status: 400,
+          answer: {
+            code: 3,
+            message: "Invalid argument: requests[1].role_binding.role_uid: is required",
+            details: [
+              {
+                "@type": "type.googleapis.com/google.rpc.BadRequest",
+                fieldViolations: [{ field: "requests[1].roleBinding.roleUid", description: "is required" }],
+              },
+            ],
+          },
+        },
+      ],
+      status: 400,
+      answer: {
+        code: 3,
+        message: "Invalid argument: [1].role: is required",
+        details: [
+          {
+            "@type": "type.googleapis.com/google.rpc.BadRequest",
+            fieldViolations: [{ field: "[1].role", description: "is required" }],
+          },
+        ],
+      },
     },
     { of: "filters", v1: `uidp.childrenOf=${ORG}`, v2: `uidp.children_of=${ORG}` },
   ],

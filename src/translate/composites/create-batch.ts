@@ -1,0 +1,103 @@
+/** How are several records created at once, all or none? (Trap T19: a batch of role bindings.) */
+import { JsonError } from "../../json/error.ts";
+import { createPageRewriter, type PageResult } from "../../json/rewrite.ts";
+import { type Node, parseTree, rawOf } from "../../json/tree.ts";
+import { Problem } from "../../model/problem.ts";
+import type { Row } from "../../model/resource.ts";
+import { answerPlan } from "../answer-plan.ts";
+import { createBodyNotes, readBody } from "../body.ts";
+import { errorAnswer, type FieldNames } from "../error.ts";
+import { answerWith, writeHeaders } from "../headers.ts";
+import { camelCase, snakeCase } from "../names.ts";
+import { noteBody, noteReports } from "../note.ts";
+import { invalidAnswer, pagePlan, readUpstream } from "../pages.ts";
+import type { Parts } from "../parts.ts";
+import { isSuccess, STATE_UNKNOWN } from "../records.ts";
+import { describe, invalidBody } from "../scalars.ts";
+import { answerOptions } from "../show.ts";
+import type { Tools, V1Request } from "../tools.ts";
+import { type Composite, type CompositeOperation, verbPath } from "./composite.ts";
+
+/** What v2 takes at once. More in several calls would no longer be all or none. */
+const MOST = 25;
+
+/** v1's bare array becomes v2's requests, each with the parent of the path; the records come back in their order. */
+export const createBatch: Composite = (operation, parts) => {
+  const { wrap, rows } = elementOf(operation, parts);
+  const target = verbPath(operation, parts);
+  const plan = answerPlan(operation.answer, answerOptions(parts.options));
+  const pages = createPageRewriter(pagePlan(parts.resource, plan));
+  const names = batchNames(wrap, rows, parts);
+  return async (request, tools) => {
+    const records = readRecords(request, rows, parts, tools);
+    const parent = JSON.stringify(request.match.uid);
+    const requests = records.map((record) => `{"parent":${parent},${JSON.stringify(wrap)}:${record}}`);
+    const response = await tools.send({
+      method: "POST",
+      target,
+      headers: writeHeaders(request.headers, "one"),
+      body: Buffer.from(`{"parent":${parent},"requests":[${requests.join(",")}]}`),
+    });
+    if (!isSuccess(response)) return errorAnswer(response, names);
+    const page = readUpstream(() => pages(response.body), STATE_UNKNOWN);
+    checkRecords(page, records.length);
+    noteReports(page.reports, tools);
+    const open = Buffer.from(`{${JSON.stringify(parts.resource.items)}:[`);
+    return answerWith(response, 200, Buffer.concat([open, page.bytes, Buffer.from("]}")]));
+  };
+};
+
+function elementOf(operation: CompositeOperation, { resource }: Parts): { wrap: string; rows: readonly Row[] } {
+  if (operation.kind === "composite" && operation.wrap !== undefined && operation.body !== undefined) {
+    return { wrap: operation.wrap, rows: operation.body.rows };
+  }
+  throw new Error(`${resource.name} ${operation.name}: ${operation.by} needs \`wrap\` and \`body\``);
+}
+
+/** JSON texts of the elements in v2's words. Throws `Problem` INVALID_BODY, with the index of the element. */
+function readRecords({ body }: V1Request, rows: readonly Row[], { options }: Parts, tools: Tools): readonly string[] {
+  if (/^[ \t\r\n]*$/.test(Buffer.from(body).toString("latin1"))) return []; // v1's gateway took nothing for an empty array
+  const list = parse(body);
+  if (list.kind !== "array") throw invalidBody("", `expected an array, found ${describe(list)}`);
+  if (list.items.length > MOST) {
+    throw invalidBody("", `expected at most ${MOST} elements, found ${list.items.length}: v2 creates no more at once`);
+  }
+  const notes = createBodyNotes();
+  // As the one member of a message, its name empty: then paths begin with the index.
+  const held: Row = { v1: "", v2: "", kind: "message", rows, list: true, zero: [] };
+  const message = Buffer.concat([Buffer.from('{"":'), rawOf(list), Buffer.from("}")]);
+  const { fields } = readBody(message, [held], options.unknownRequest, notes);
+  noteBody(notes, tools);
+  const written = parseTree(Buffer.from(fields.get("")?.raw ?? "[]"));
+  return written.kind === "array" ? written.items.map((item) => Buffer.from(rawOf(item)).toString("utf8")) : [];
+}
+
+function parse(bytes: Uint8Array): Node {
+  try {
+    return parseTree(bytes);
+  } catch (error) {
+    if (error instanceof JsonError) throw new Problem("INVALID_BODY", `invalid body: ${error.message}`);
+    throw error;
+  }
+}
+
+/** A record for each request, each with its uid: anything else is not what was asked for. */
+function checkRecords({ keys }: PageResult, asked: number): void {
+  if (keys.length !== asked) throw invalidAnswer(`${keys.length} records for ${asked}`, STATE_UNKNOWN);
+  if (keys.includes("")) throw invalidAnswer("a record without its uid", STATE_UNKNOWN);
+}
+
+/** `requests[3].roleBinding.roleUid` is `[3].role` of v1's bare array; the array as a whole has v1's name of its answer. */
+function batchNames(wrap: string, rows: readonly Row[], { names, resource }: Parts): FieldNames {
+  const all = new Map(names).set("requests", resource.items);
+  for (const { v1, v2 } of rows) {
+    if (v2 === null) continue;
+    for (const name of [`requests.${wrap}.${v2}`, `requests.${v2}`]) {
+      all.set(camelCase(name), `.${v1}`);
+      all.set(snakeCase(name), `.${v1}`);
+    }
+    all.set(camelCase(`${wrap}.${v2}`), v1);
+    all.set(snakeCase(`${wrap}.${v2}`), v1);
+  }
+  return all;
+}

@@ -1,0 +1,40 @@
+/** How is a list answered that v2 has only as a member of one record? (An advisory's events.) */
+import type { ObjectPlan } from "../../json/plan.ts";
+import { createValueRewriter } from "../../json/rewrite.ts";
+import { collectionPath } from "../../model/match.ts";
+import { Problem } from "../../model/problem.ts";
+import { answerPlan } from "../answer-plan.ts";
+import { errorAnswer, isTypedRefusal, NOT_THERE } from "../error.ts";
+import { answerWith, readHeaders } from "../headers.ts";
+import { NO_ANSWER } from "../list.ts";
+import { noteReports } from "../note.ts";
+import { checkKey, keyOf, readUpstream, V2_KEY } from "../pages.ts";
+import type { Composite } from "./composite.ts";
+
+/**
+ * A Get of the record, of which the rows say what v1's answer holds. v1 said of a record that is missing or not allowed
+ * that it has none, and so does this, when it is the platform's own word; counted.
+ */
+export const createListMember: Composite = (operation, parts) => {
+  const collection = collectionPath(parts.resource, parts.options.version);
+  // Zeros whatever v2 does: the list of a record that is missing is made of nothing else.
+  const shown = answerPlan(operation.answer, { unknown: parts.options.unknownResponse, insertZeros: true });
+  // What else v2's record holds is none of this answer's business.
+  const rewrite = createValueRewriter({ ...shown, unknown: "drop", reportUnknown: false } satisfies ObjectPlan);
+  return async (request, tools) => {
+    const { uid, uidPath, query } = request.match;
+    if (uid === "") throw new Problem("INVALID_PATH", `invalid path: expected the uid of one ${parts.resource.name}`);
+    if (query !== "") tools.exchange.notes.push("query-unknown");
+    const headers = readHeaders(request.headers);
+    const response = await tools.send({ method: "GET", target: `${collection}/${uidPath}`, headers });
+    if (isTypedRefusal(response, NOT_THERE)) {
+      tools.exchange.notes.push("id-filter-empty");
+      return answerWith(NO_ANSWER, 200, rewrite(Buffer.from(JSON.stringify({ [V2_KEY]: uid }))).bytes);
+    }
+    if (response.status !== 200) return errorAnswer(response, parts.names);
+    const { bytes, reports } = readUpstream(() => rewrite(response.body));
+    checkKey(keyOf(response.body), uid);
+    noteReports(reports, tools);
+    return answerWith(response, 200, bytes);
+  };
+};
