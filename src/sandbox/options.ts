@@ -28,6 +28,12 @@ export interface SandboxOptions {
   readonly omitTotalCount?: boolean;
   /** v2 leaves zero values out of its answers; v1 never does. Default false. */
   readonly omitZeros?: boolean;
+  /** v2 role bindings name their identity and role in the joined objects only, the flat uids being empty. Default false. */
+  readonly nestedUidsOnly?: boolean;
+  /** v2 answers a delete with no bytes at all, as the specification says, rather than with `{}`. Default false. */
+  readonly emptyDeletes?: boolean;
+  /** What v2 does with a page size above 200: takes it for 200, or refuses it with 400. Default `clamp`. */
+  readonly largePages?: "clamp" | "refuse";
   /** The default order of v2 lists, in the words of `order_by`. Default: each resource's own, mostly `uid`. */
   readonly order?: string;
   /** Calls a second and credential before 429. Default: no limit (specification section 8). */
@@ -73,6 +79,9 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
     ignoreSkip: false,
     omitTotalCount: false,
     omitZeros: false,
+    nestedUidsOnly: false,
+    emptyDeletes: false,
+    largePages: "clamp",
     maskSpelling: "both",
     shadowedProviderList: false,
     churnEveryPages: 0,

@@ -37,7 +37,8 @@ function summary(record: StoredRecord | undefined, more: JsonObject = {}): JsonO
 function joined(context: Context, record: StoredRecord): JsonObject {
   const { identity, group, role } = partsOf(context, record);
   const who = { ...claimsOf(identity?.value), email: member(identity?.value, "email") ?? "" };
-  return { ...record.value, identity: summary(identity, who), group: summary(group), role: summary(role) };
+  const flat = context.settings.nestedUidsOnly ? { identityUid: "", roleUid: "" } : {};
+  return { ...record.value, ...flat, identity: summary(identity, who), group: summary(group), role: summary(role) };
 }
 
 export const roleBindings: Resource = {

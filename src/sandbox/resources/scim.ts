@@ -23,6 +23,11 @@ function everIssued(scim: JsonObject): boolean {
   return Number(scim["credentialState"] ?? 0) > STATE.NOT_ISSUED;
 }
 
+/** True while there is a token that lets somebody in: one that has expired or was revoked has no life to be prolonged. */
+function isGood(scim: JsonObject): boolean {
+  return scim["credentialState"] === STATE.LIVE || scim["credentialState"] === STATE.ROTATING;
+}
+
 /** Stores the provider with another SCIM state under a fresh etag, which it returns beside the state. */
 function put(context: Context, provider: StoredRecord, change: JsonObject): JsonObject {
   const { etag: _old, ...before } = scimOf(provider);
@@ -81,8 +86,9 @@ export function regenerateToken(context: Context, provider: StoredRecord, given:
   const overlap = Math.min(Math.max(durationMs(requestedOverlap), 0), MAX_OVERLAP_MS);
   const expireTime = expiry(context, given);
   const until = timeText(new Date(context.settings.clock().getTime() + overlap));
-  const previousTokenExpireTime = overlap === 0 ? null : until;
-  const credentialState = overlap === 0 ? STATE.LIVE : STATE.ROTATING;
+  const rotates = overlap > 0 && isGood(before);
+  const previousTokenExpireTime = rotates ? until : null;
+  const credentialState = rotates ? STATE.ROTATING : STATE.LIVE;
   const scim = put(context, provider, { tokenExpireTime: expireTime, previousTokenExpireTime, credentialState });
   return { ...answer(context, scim, expireTime), previousTokenExpireTime, requestedOverlap };
 }

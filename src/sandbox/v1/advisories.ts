@@ -80,7 +80,7 @@ function list(context: Context, call: Call): ReturnType<Route["prepare"]> {
   return (caller) => {
     const order = parseOrder(ORDERS[Number(member(request, "orderBy") ?? 0)] ?? "uid");
     const selection = v1Selection(context, face, caller, request);
-    const paging = pageRequest(request, order, Number.POSITIVE_INFINITY);
+    const paging = pageRequest(request, order, "unlimited");
     const page = cutPage(context, context.store.collection("advisories"), selection, paging);
     const uidp = member(request, "uidp");
     const asked = member(uidp, "childrenOf") ?? member(uidp, "descendantsOf");

@@ -98,7 +98,7 @@ function list(context: Context, face: V2Face, call: Call): Action {
   return (caller) => {
     const asked = String(member(request, "orderBy") ?? "");
     const order = parseOrder(asked === "" ? (context.settings.order ?? face.order) : asked);
-    const paging = pageRequest(request, order);
+    const paging = pageRequest(request, order, context.settings.largePages);
     const tests = face.tests(request, context);
     const selection = visible(context, face.resource, caller, placeFilter(request), tests);
     const page = cutPage(context, context.store.collection(face.resource.name), selection, paging);
@@ -192,6 +192,6 @@ function named(context: Context, message: Message, text: string): readonly MaskP
 function remove(context: Context, face: V2Face, call: Call): Action {
   return (caller) => {
     removeRecord(context, face.resource, caller, call.tail);
-    return "{}";
+    return context.settings.emptyDeletes ? "" : "{}";
   };
 }

@@ -37,12 +37,20 @@ interface TokenContent {
   readonly uid: string;
 }
 
-/** Reads the paging parameters. Throws 400 for negative numbers; a size over the maximum is the maximum. */
-export function pageRequest(request: JsonObject, order: Order, maxSize = MAX_SIZE): PageRequest {
+/**
+ * Reads the paging parameters. Throws 400 for negative numbers. A size over the maximum is the maximum, or refused, or
+ * fine where there is none (`unlimited`: native v1).
+ */
+export function pageRequest(
+  request: JsonObject,
+  order: Order,
+  large: "clamp" | "refuse" | "unlimited" = "clamp",
+): PageRequest {
   const number = (key: string) => Number(member(request, key) ?? 0);
   const size = number("pageSize");
   const skip = number("skip");
   if (size < 0) throw invalid("page_size", "page_size must not be negative");
+  if (large === "refuse" && size > MAX_SIZE) throw invalid("page_size", `page_size must not exceed ${MAX_SIZE}`);
   if (skip < 0) throw invalid("skip", "skip must not be negative");
   const { pageSize: _size, pageToken: _token, skip: _skip, ...filters } = request;
   const query = createHash("sha256")
@@ -50,7 +58,7 @@ export function pageRequest(request: JsonObject, order: Order, maxSize = MAX_SIZ
     .digest("base64url")
     .slice(0, 12);
   return {
-    size: size === 0 ? DEFAULT_SIZE : Math.min(size, maxSize),
+    size: size === 0 ? DEFAULT_SIZE : Math.min(size, large === "unlimited" ? size : MAX_SIZE),
     token: String(member(request, "pageToken") ?? ""),
     skip,
     order,

@@ -53,6 +53,9 @@ function encodeValue(schema: Schema, type: FieldType, value: Json, options: Enco
     // A number without a name stays a number, as stock marshalers write it.
     return JSON.stringify(schema.enumTable(type.ref).byNumber.get(Number(value)) ?? value);
   }
+  // The same 32 bits read with and without a sign: what one face stores, the other may not be able to say.
+  if (type.kind === "int32") return String(Number(value) | 0);
+  if (type.kind === "uint32") return String(Number(value) >>> 0);
   return JSON.stringify(value);
 }
 
