@@ -18,7 +18,9 @@ const WORDS: Readonly<Record<Verdict, string>> = {
 
 /** One line a finding, what to do below it, the verdict last. */
 export function textOf(findings: readonly Finding[], { url, version }: Heading, colour: boolean): string {
-  const paint = (level: Level, text: string) => (colour ? styleText(COLOURS[level], text) : text);
+  // Whether a terminal reads it was decided by the caller.
+  const paint = (level: Level, text: string) =>
+    colour ? styleText(COLOURS[level], text, { validateStream: false }) : text;
   const width = Math.max(...findings.map(({ probe }) => probe.length), 0);
   const lines = findings.flatMap(({ probe, level, what, remedy, set }) => {
     const indent = " ".repeat(11 + width);

@@ -23,12 +23,12 @@ const REMEDIES: readonly (readonly [code: RegExp, what: string, remedy: string])
     "look at routes, firewalls and network policies",
   ],
   [/TIMEOUT|^ETIMEDOUT$/, "no answer in time", "look at firewalls, or raise the timeouts of the upstream"],
-  [/CERT|SELF_SIGNED|ISSUER|LEAF_SIGNATURE|ALTNAME/, "the certificate is refused", "see certificate"],
   [
-    /ALERT_CERTIFICATE_REQUIRED|ALERT_HANDSHAKE|BAD_CERTIFICATE/,
+    /ALERT_CERTIFICATE_REQUIRED|ALERT_HANDSHAKE|BAD_CERTIFICATE|UNKNOWN_CA/,
     "it asks for a certificate of the client",
     "set tls.certFile and tls.keyFile of the upstream",
   ],
+  [/CERT|SELF_SIGNED|ISSUER|LEAF_SIGNATURE|ALTNAME/, "the certificate is refused", "see certificate"],
   [
     /^HPE_|HEADERS_OVERFLOW/,
     "what listens there does not speak HTTP/1.1",

@@ -1,0 +1,245 @@
+/** Does a check that may write learn what takes writing, and leave nothing behind? */
+import { describe, expect, it } from "vitest";
+import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import { takeDownAfterEach } from "../app/rig.ts";
+import { type Judged, type Platform, platform, settings } from "./support.ts";
+
+takeDownAfterEach();
+
+/** Checks with writing in a group that has children of its own, and tells whether the platform is as it was. */
+async function written(
+  made: Platform,
+  argv: readonly string[] = [],
+  as = "admin",
+): Promise<{ report: Judged; same: boolean }> {
+  const before = made.sandbox.snapshot();
+  const report = await made.judge(["--write-under", made.sandbox.wellKnown.someGroup, ...argv], as);
+  return { report, same: JSON.stringify(made.sandbox.snapshot()) === JSON.stringify(before) };
+}
+
+/** Answers `method` on targets that match with `status`, without doing anything; `after`: once that many were served. */
+function refusing(method: string, target: RegExp, status: number, after = 0): NonNullable<SandboxOptions["faults"]> {
+  let served = 0;
+  return (next) => (request, options) => {
+    if (request.method !== method || !target.test(request.target) || served++ < after) return next(request, options);
+    const body = new TextEncoder().encode(JSON.stringify({ code: status === 403 ? 7 : 13, message: "", details: [] }));
+    return Promise.resolve({ status, headers: [["content-type", "application/json"]], body });
+  };
+}
+
+/** Does what was asked, and cuts the connection instead of answering. */
+function unanswered(method: string, target: RegExp, after = 0): NonNullable<SandboxOptions["faults"]> {
+  let served = 0;
+  return (next) => async (request, options) => {
+    const response = await next(request, options);
+    if (request.method === method && target.test(request.target) && served++ >= after) throw new Error("cut");
+    return response;
+  };
+}
+
+describe("the spelling of masks", () => {
+  it.each([
+    ["both", [], ["ok both spellings are taken; auto is right"], []],
+    [
+      "camelCase",
+      [],
+      ["note only camelCase is taken (claimMatch: 200; claim_match: 400, code 3)"],
+      ["upstream.v2.maskSpelling=camelCase"],
+    ],
+    [
+      "snake_case",
+      [],
+      ["note only snake_case is taken (claimMatch: 400, code 3; claim_match: 200)"],
+      ["upstream.v2.maskSpelling=snake_case"],
+    ],
+    [
+      "snake_case",
+      ["--upstream-v2-mask-spelling", "camelCase"],
+      ["fail only snake_case is taken (claimMatch: 400, code 3; claim_match: 200)"],
+      ["upstream.v2.maskSpelling=snake_case"],
+    ],
+    [
+      "camelCase",
+      ["--upstream-v2-mask-spelling", "camelCase"],
+      ["ok only camelCase is taken (claimMatch: 200; claim_match: 400, code 3)"],
+      [],
+    ],
+  ] as const)("%s with %j", async (maskSpelling, argv, told, set) => {
+    const { report, same } = await written(await platform({ maskSpelling }), argv);
+    expect(report.told("mask")).toEqual(["ok a field that is named with its zero is cleared", ...told]);
+    expect(settings(report.findings)).toEqual(set);
+    expect(report.told("write")).toEqual(["ok nothing is left of it: 6 records removed"]);
+    expect(same).toBe(true);
+  });
+
+  it("an answer of 200 that stored nothing is no taking", async () => {
+    const faults: NonNullable<SandboxOptions["faults"]> = (next) => (request, options) =>
+      next(
+        request.method === "PATCH"
+          ? { ...request, method: "GET", target: request.target.replace(/\?.*/, "") }
+          : request,
+        options,
+      );
+    const { report, same } = await written(await platform({ faults }));
+    expect(report.told("mask")).toEqual([
+      "fail a field that is named with its zero keeps its value",
+      "fail neither spelling is taken (claimMatch: 200; claim_match: 200)",
+    ]);
+    expect([report.code, same]).toEqual([1, true]);
+  });
+
+  it("without leave to make identities it is not judged", async () => {
+    const { report, same } = await written(await platform({ faults: refusing("POST", /\/identities\//, 403) }));
+    expect(report.told("mask")[1]).toBe("skipped no identity can be made to try it with");
+    expect(same).toBe(true);
+  });
+});
+
+describe("page tokens", () => {
+  it.each([
+    ["keyset", /^ok page tokens are positions in the order/],
+    ["offset", /^warn page tokens are row numbers: .* loses a record$/],
+  ] as const)("that are %s", async (tokens, told) => {
+    const { report, same } = await written(await platform({ tokens }));
+    expect(report.told("tokens").join()).toMatch(told);
+    expect(same).toBe(true);
+  });
+
+  it("that are row numbers in another order than by uid", async () => {
+    const { report } = await written(await platform({ tokens: "offset", order: "name desc" }));
+    expect(report.told("tokens").join()).toMatch(/^warn page tokens are row numbers/);
+  });
+
+  it("that restart their list are neither", async () => {
+    const { report, same } = await written(await platform({ tokenLifetimeMs: 0 }));
+    expect(report.told("tokens").join()).toMatch(/^warn the page behind a token begins somewhere else/);
+    expect(same).toBe(true);
+  });
+
+  it("are not judged where new groups are refused", async () => {
+    const { report, same } = await written(await platform({ faults: refusing("POST", /\/groups\//, 403, 3) }));
+    expect(report.told("tokens").join()).toMatch(/^skipped not enough groups/);
+    expect(same).toBe(true);
+  });
+});
+
+describe("tidiness", () => {
+  it("writes only in a group of its own below the one that was named", async () => {
+    const made = await platform();
+    await written(made);
+    const group = made.sandbox.wellKnown.someGroup;
+    const writes = made.sandbox.requests.filter(({ method }) => method !== "GET");
+    const [first, ...others] = writes.map(({ target }) => target.replace(/\?.*/, ""));
+    expect(first).toBe(`/iam/v2beta1/groups/${group}`);
+    const own = /\/(?:groups|identities)\/(.*)$/.exec(others[0] ?? "")?.[1] ?? "";
+    expect(own.startsWith(`${group}/`)).toBe(true);
+    for (const target of others) expect(target).toMatch(new RegExp(`/${own}(/|$)`));
+  });
+
+  it.each([
+    ["an update is cut off", unanswered("PATCH", /\/groups\//)],
+    ["the group's own creation is never answered", unanswered("POST", /\/groups\//)],
+    ["a group's creation is never answered", unanswered("POST", /\/groups\//, 2)],
+    ["an identity's creation is never answered", unanswered("POST", /\/identities\//)],
+    ["a delete is never answered", unanswered("DELETE", /\/groups\//)],
+    ["the first tidying is refused", refusing("DELETE", /\/identities\//, 500)],
+  ])("nothing stays when %s", async (name, faults) => {
+    let used = 0;
+    // Only the first such call goes wrong.
+    const once: NonNullable<SandboxOptions["faults"]> = (next) => {
+      const faulty = faults(next);
+      return async (request, options) => {
+        if (used > 0) return next(request, options);
+        const before = used;
+        try {
+          const response = await faulty(request, options);
+          if (response.status === 500) used++;
+          return response;
+        } catch (error) {
+          used = before + 1;
+          throw error;
+        }
+      };
+    };
+    const { report, same } = await written(await platform({ faults: once }));
+    expect([name, used, same]).toEqual([name, 1, true]);
+    expect(report.told("write").join()).toMatch(/^(fail the check .*,)?ok nothing is left of it: \d records? removed$/);
+  });
+
+  it("what cannot be removed is told by its uid, and is a failure", async () => {
+    const made = await platform({ faults: refusing("DELETE", /\/identities\//, 403) });
+    const { report } = await written(made);
+    const before = new Set(made.sandbox.snapshot()["identities"]?.map((record) => String(record["uid"])));
+    const [finding] = report.of("write");
+    const left = [...before].filter((uid) => finding?.what.includes(uid));
+    expect(left).toHaveLength(1);
+    expect(finding?.what).toMatch(new RegExp(`^left behind: ${left[0]}, `));
+    expect([report.code, finding?.level]).toEqual([1, "fail"]);
+  });
+
+  it("a group that may not be written in is a failure, and nothing was made", async () => {
+    const { report, same } = await written(await platform(), [], "viewer");
+    expect(report.told("write")).toEqual(["fail no group can be made there (403, code 7)"]);
+    expect([report.code, same]).toEqual([1, true]);
+  });
+
+  it("a group that there is not is a failure", async () => {
+    const { judge } = await platform();
+    expect((await judge(["--write-under", "f".repeat(40)])).told("write")).toEqual([
+      "fail no group can be made there (404, code 5)",
+    ]);
+  });
+
+  it("nothing is written where reading already failed", async () => {
+    const made = await platform({ version: "v9" });
+    const { report } = await written(made);
+    expect(report.told("write")).toEqual(["skipped no known version answers"]);
+    expect(made.sandbox.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+});
+
+describe("a check that is told to stop", () => {
+  it.each(["POST", "PATCH", "DELETE"])("during its first %s removes what it made", async (method) => {
+    let stop = async () => {};
+    let stopping: Promise<unknown> = Promise.resolve();
+    let stopped = false;
+    const made = await platform({
+      faults: (next) => (request, options) => {
+        if (request.method === method && !stopped) {
+          stopped = true;
+          stopping = stop().catch((error: Error) => error.message);
+        }
+        return next(request, options);
+      },
+    });
+    const before = made.sandbox.snapshot();
+    const report = await made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", {
+      stopper: (given) => {
+        stop = given;
+      },
+    });
+    expect(await stopping).toBe("the check was stopped");
+    expect(report.told("write").join()).toMatch(/broke off \(the check was stopped\)/);
+    expect(report.code).toBe(1);
+    expect(made.sandbox.snapshot()).toEqual(before);
+  });
+
+  it("before it wrote ends at once", async () => {
+    let stop = async () => {};
+    const made = await platform({
+      faults: (next) => (request, options) => {
+        if (request.target.includes("/roles?")) void stop().catch(() => undefined);
+        return next(request, options);
+      },
+    });
+    const around = {
+      stopper: (given: () => Promise<void>) => {
+        stop = given;
+      },
+    };
+    await expect(made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", around)).rejects.toThrow(
+      /stopped before anything was written/,
+    );
+    expect(made.sandbox.requests.filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+});
