@@ -63,6 +63,35 @@ describe.each([
     expect((await call(uid, "setScimEnabled", on)).json.enabled).toBe(true);
   });
 
+  test("that are over have no life to be prolonged, and only a revoked one can be generated anew", async () => {
+    const { expired, revoked, live, rotating, neverExpires } = sandbox.wellKnown.scim;
+    for (const uid of [expired, live, rotating, neverExpires]) {
+      expect((await call(uid, "generateScimToken")).json.code).toBe(9);
+    }
+    for (const uid of [expired, revoked]) {
+      const { json } = await call(uid, "regenerateScimToken", { etag: (await scim(uid)).etag });
+      expect([json.previousTokenExpireTime, json.requestedOverlap]).toEqual([null, "3600s"]);
+      expect((await scim(uid)).credentialState).toBe("CREDENTIAL_STATE_LIVE");
+    }
+    const both = { expireTime: "2026-05-01T00:00:00Z", neverExpires: true, etag: (await scim(live)).etag };
+    const refused = await call(live, "regenerateScimToken", both);
+    expect([refused.status, refused.json.code]).toEqual([400, 3]);
+    await call(live, "revokeScimToken");
+    expect((await call(live, "generateScimToken")).status).toBe(200);
+  });
+
+  test("are switched on at once where the organisation has two owners", async () => {
+    const { notIssued, ownerless } = sandbox.wellKnown.scim;
+    const on = async (uid: string) =>
+      (await call(uid, "setScimEnabled", { enabled: true, etag: (await scim(uid)).etag })).json;
+    expect((await on(notIssued)).enabled).toBe(true);
+    const refused = await on(ownerless);
+    expect([refused.code, refused.details[1].violations[0].type]).toEqual([9, "SCIM_NEEDS_OWNERS"]);
+    const off = await call(ownerless, "setScimEnabled", { enabled: false, etag: (await scim(ownerless)).etag });
+    expect(off.json.enabled).toBe(false);
+    expect((await call(notIssued, "setScimEnabled", { enabled: false })).json.code).toBe(3);
+  });
+
   test("are not for viewers", async () => {
     expect((await call(named("entra"), "revokeScimToken", {}, sandbox.token("viewer"))).status).toBe(403);
   });

@@ -2,7 +2,7 @@
 import { type Json, type JsonObject, member } from "../../model/json.ts";
 import type { Context } from "../context.ts";
 import { VENDOR_KEY } from "../data/vendor.ts";
-import { invalid } from "../refusal.ts";
+import { alreadyExists, invalid } from "../refusal.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import type { Draft, Resource, Write } from "./resource.ts";
 
@@ -34,6 +34,7 @@ function check(write: Write): Draft {
     }
   }
   checkOverlay(next, before);
+  checkRename("repos", write);
   return { ...next, value: { ...next.value, ...syncConfig(write) } };
 }
 
@@ -84,6 +85,14 @@ export function findByName(
     if (record !== undefined && member(record.value, "name") === name) return record;
   }
   return undefined;
+}
+
+/** Throws 409 when an update gives a record the name of another one beside it. */
+export function checkRename(collection: "repos" | "tags", { context, parent, before, next }: Write): void {
+  const name = member(next.value, "name");
+  if (before === undefined || name === member(before.value, "name")) return;
+  const other = findByName(context, collection, parent, name);
+  if (other !== undefined) throw alreadyExists(collection === "repos" ? "Repo" : "Tag", other.uid);
 }
 
 /** The tags of a repo go with it. */

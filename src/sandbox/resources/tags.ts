@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { member } from "../../model/json.ts";
 import { invalid } from "../refusal.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import { findByName } from "./repos.ts";
+import { checkRename, findByName } from "./repos.ts";
 import type { Draft, Resource, Write } from "./resource.ts";
 
 const NAME = /^[a-zA-Z0-9_][a-zA-Z0-9._-]{0,127}$/;
@@ -34,11 +34,13 @@ export function newestVersion(names: readonly string[]): string {
 }
 
 /** A tag made without a digest gets one: here the hash of where it is. */
-function check({ before, next, parent }: Write): Draft {
+function check(write: Write): Draft {
+  const { before, next, parent } = write;
   const name = String(member(next.value, "name") ?? "");
   if (!NAME.test(name)) throw invalid("name", `name must match ${NAME.source}`);
   const given = String(member(next.value, "digest") ?? "");
   if (given !== "" && !DIGEST.test(given)) throw invalid("digest", "a digest is sha256: and 64 hex digits");
+  checkRename("tags", write);
   const made = `sha256:${createHash("sha256").update(`${parent}:${name}`).digest("hex")}`;
   const digest = given === "" ? String(member(before?.value, "digest") ?? made) : given;
   return { ...next, value: { ...next.value, digest } };

@@ -38,8 +38,8 @@ function staticKeys(): readonly JsonObject[] {
   return [keys, { ...keys, expirationTime: "2026-12-31T23:59:59.123456Z", audiences: ["one"] }];
 }
 
-/** One identity of each form, one without any, and one whose mail domain is the name of the organisation. */
-export function seedAllAccess(build: Builder, groups: SeededGroups) {
+/** One identity of each form (two of them owners), one without any, and one whose mail domain is the name of the organisation. */
+export function seedAllAccess(build: Builder, groups: SeededGroups, ownerRole: string) {
   const principals = Array.from({ length: PRINCIPALS + 1 }, (_, number) => ({ servicePrincipal: number }));
   const forms: readonly JsonObject[] = [
     ...CLAIMS.map((claimMatch) => ({ claimMatch })),
@@ -55,5 +55,10 @@ export function seedAllAccess(build: Builder, groups: SeededGroups) {
   const match = { issuer: "https://login.example.com", subject: "user|visitor" };
   const visitor = { uid: build.uid(""), name: "visitor", email: "visitor@acme", lastSeenTime: build.time() };
   identities.push(build.record({ ...visitor, ...build.times(), claimMatch: match }));
-  return { roles: [internalRole(build, groups)], identities };
+  // Two owners of the organisation: without them SCIM cannot be switched on.
+  const roleBindings = identities.slice(0, 2).map((owner) => {
+    const value = { uid: build.uid(groups.root), identityUid: owner.uid, roleUid: ownerRole };
+    return build.record({ ...value, createTime: build.time() });
+  });
+  return { roles: [internalRole(build, groups)], identities, roleBindings };
 }

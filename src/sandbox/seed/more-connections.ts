@@ -27,13 +27,17 @@ const SCIM: readonly (readonly [name: string, scim: JsonObject])[] = [
   ],
 ];
 
-/** A provider in each state of its SCIM token, named after it; every correlation rule is used by some. */
+/**
+ * A provider in each state of its SCIM token, named after it; every correlation rule is used by some. The last one belongs to
+ * an organisation without owners, so that it cannot be switched on.
+ */
 export function scimProviders(build: Builder, groups: SeededGroups, roles: SeededRoles): readonly StoredRecord[] {
   const defaultRole = roles.builtIn.get("viewer") ?? "";
-  return SCIM.map(([name, scim], index) => {
+  const ownerless = [...SCIM, ["scim-ownerless", { credentialState: 1 }] as const];
+  return ownerless.map(([name, scim], index) => {
     const rule = index % 3 === 0 ? {} : { correlationRule: index % 3 };
     const oidc = { issuer: `https://${name}.example.com`, clientId: name, pkceEnabled: true, ...rule };
-    const uid = build.uid(groups.root);
+    const uid = build.uid(index < SCIM.length ? groups.root : groups.otherRoot);
     const state = { ...scim, endpointUrl: `${ENDPOINT}${name}`, etag: `"${build.random.hex(8)}"` };
     return build.record({ uid, name, defaultRole, ...build.times(), oidc, scim: state });
   });

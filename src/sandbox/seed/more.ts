@@ -16,6 +16,7 @@ type Records = readonly StoredRecord[];
 export interface MoreRecords {
   readonly roles: Records;
   readonly identities: Records;
+  readonly roleBindings: Records;
   readonly identityProviders: Records;
   readonly accountAssociations: Records;
   readonly groupInvites: Records;
@@ -28,7 +29,7 @@ export interface MoreRecords {
 export function seedMore(context: Context, groups: SeededGroups, roles: SeededRoles): MoreRecords {
   const build = createBuilder(createRandom(`more of ${context.settings.seed}`));
   return {
-    ...seedAllAccess(build, groups),
+    ...seedAllAccess(build, groups, roles.builtIn.get("owner") ?? ""),
     identityProviders: scimProviders(build, groups, roles),
     accountAssociations: [fullAssociation(build, groups)],
     groupInvites: moreInvites(build, groups, roles),

@@ -67,6 +67,7 @@ function seedRest(
   const more = seedMore(context, groups, roles);
   load(context, "roles", "Role", more.roles);
   load(context, "identities", "Identity", more.identities);
+  load(context, "roleBindings", "RoleBinding", more.roleBindings);
   load(context, "identityProviders", "IdentityProvider", [...providers, ...more.identityProviders]);
   load(context, "accountAssociations", "AccountAssociation", [...associations, ...more.accountAssociations]);
   load(context, "groupInvites", "GroupInvite", [...invites, ...more.groupInvites]);
@@ -103,6 +104,7 @@ function moreKnown(more: MoreRecords) {
       expired: provider(4),
       revoked: provider(5),
       rotating: provider(6),
+      ownerless: provider(7),
     },
     fullRepo: uidAt(more.repos, 0),
     fullAssociation: uidAt(more.accountAssociations, 0),

@@ -52,6 +52,8 @@ export interface ScimProviders {
   readonly expired: string;
   readonly revoked: string;
   readonly rotating: string;
+  /** Of an organisation with fewer than two owners: it cannot be switched on. The others can. */
+  readonly ownerless: string;
 }
 
 const NO_SCIM: ScimProviders = {
@@ -62,6 +64,7 @@ const NO_SCIM: ScimProviders = {
   expired: "",
   revoked: "",
   rotating: "",
+  ownerless: "",
 };
 
 /** What there is to name of the kinds that only the organisation has. */

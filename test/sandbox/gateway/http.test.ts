@@ -69,7 +69,7 @@ describe("routing", () => {
 
   test("the list of identity providers can be shadowed by Get, as in the public gateway", async () => {
     const path = "/iam/v2beta1/identityProviders";
-    expect((await ask(sandbox, "GET", path)).json.identityProviders).toHaveLength(11);
+    expect((await ask(sandbox, "GET", path)).json.identityProviders).toHaveLength(12);
     const shadowed = createSandbox({ shadowedProviderList: true });
     expect((await ask(shadowed, "GET", path)).status).toBe(400);
   });

@@ -131,6 +131,20 @@ describe("tags", () => {
   const V1 = "/registry/v1/tags";
   const V2 = "/registry/v2beta1/tags";
 
+  test("a v1 PUT renames one in its place and keeps its digest, but not under another one's name", async () => {
+    const { tag, fullRepo } = sandbox.wellKnown;
+    const [before] = (await ask(sandbox, "GET", `${V1}?id=${tag}`)).json.items;
+    const put = await ask(sandbox, "PUT", `${V1}/${tag}`, { body: { name: "renamed" } });
+    expect(put.json).toMatchObject({ id: tag, name: "renamed", digest: before.digest, deprecated: false, bundles: [] });
+    expect((await ask(sandbox, "GET", `${V2}/${tag}`)).json).toMatchObject({ name: "renamed", digest: before.digest });
+    expect((await ask(sandbox, "PUT", `${V1}/${tag}`, { body: {} })).json.code).toBe(3);
+    const beside = (await ask(sandbox, "GET", `${V1}?uidp.childrenOf=${fullRepo}&name=latest`)).json.items[0];
+    const taken = await ask(sandbox, "PUT", `${V1}/${beside.id}`, { body: { name: "1.2.3" } });
+    expect([taken.status, taken.json.code]).toEqual([409, 6]);
+    const repo = await ask(sandbox, "PATCH", `/registry/v2beta1/repos/${fullRepo}`, { body: { name: "fresh" } });
+    expect(repo.json.name).toBe("fresh");
+  });
+
   test.each([["referrers"], ["dates"], ["epochs"]])(
     "special tags (%s): v1 lists them unless excluded, v2 only when included",
     async (kind) => {
