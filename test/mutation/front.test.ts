@@ -1,0 +1,16 @@
+/** Does carryover in memory answer as native v1, and does the hunt notice a mutant? */
+import { expect, test } from "vitest";
+import { loadCatalogue } from "../../src/catalogue.ts";
+import { record } from "../comparison/replay.ts";
+import { groupScenarios } from "../comparison/scenarios.ts";
+import { mutantsOf } from "./mutants.ts";
+import { createHunt, touchedBy } from "./run.ts";
+
+const catalogue = await loadCatalogue("v2beta1");
+
+test("the catalogue as it is differs from native v1 nowhere, and a wrong row is noticed by a call", async () => {
+  const recordings = await record(groupScenarios.slice(6, 11));
+  const hunt = createHunt(recordings, await touchedBy(recordings, catalogue));
+  const mutant = [...mutantsOf(catalogue)].find(({ name }) => name.endsWith(": description: v2 renamed"));
+  expect(mutant && (await hunt(mutant))).toContain("groups");
+}, 60_000);

@@ -1,0 +1,99 @@
+/** How does carryover answer in memory, with a catalogue of one's own? (No listener, no network: head, body, answer.) */
+import type { Catalogue } from "../../src/catalogue.ts";
+import { createExchange, type Exchange } from "../../src/model/exchange.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
+import { Problem, problemBody } from "../../src/model/problem.ts";
+import { createStopper } from "../../src/model/signal.ts";
+import { createProxy } from "../../src/proxy.ts";
+import { createRouter } from "../../src/route/router.ts";
+import { createTranslations } from "../../src/translate/operations.ts";
+import type { MaskMemory, Tools } from "../../src/translate/tools.ts";
+import { createDrain } from "../../src/upstream/drain/drain.ts";
+import { createSlots } from "../../src/upstream/drain/slots.ts";
+import type { MemoryFront } from "../comparison/replay.ts";
+
+const LIMITS = {
+  maxPages: 600,
+  maxRecords: 120_000,
+  maxBytes: 256 * 1024 * 1024,
+  maxSeconds: 45,
+  pageSize: 200,
+};
+
+/** Throws what `createTranslations` and `createRouter` throw of a catalogue that is no longer sound. */
+export function frontOf(catalogue: Catalogue, observe: (exchange: Exchange) => void = () => {}): MemoryFront {
+  const { resources, natives, version } = catalogue;
+  const route = createRouter({ resources, natives, version, extraPrefixes: [] });
+  const translations = createTranslations(resources, {
+    version,
+    unknownRequest: "drop",
+    unknownResponse: "pass",
+    insertZeros: true,
+    mismatch: "zeros",
+  });
+  return (v2) => {
+    const mask = createMask();
+    const decide = createProxy({
+      route,
+      translations,
+      upstreams: new Set(["v2"]),
+      fallback: "refuse",
+      audience: { from: undefined, to: "" },
+      tools: (exchange) => toolsOf(v2, exchange, mask),
+    });
+    return async (request) => answerOf(decide, request, v2, observe);
+  };
+}
+
+async function answerOf(
+  decide: ReturnType<typeof createProxy>,
+  { method, target, headers, body }: ApiRequest,
+  v2: Send,
+  observe: (exchange: Exchange) => void,
+): Promise<ApiResponse> {
+  const { signal } = createStopper();
+  const exchange = createExchange("mutation", 0, method, target.split("?")[0] ?? "");
+  try {
+    const plan = decide({ method, target, headers }, exchange);
+    if (plan.kind === "pass")
+      return await v2({ method, target: plan.target, headers, ...(body ? { body } : {}) }, { signal });
+    return await plan.respond(body ?? new Uint8Array(), signal);
+  } catch (error) {
+    const problem = Problem.from(error);
+    const text = Buffer.from(problemBody(problem));
+    return { status: problem.http, headers: [["content-type", "application/json"]], body: text };
+  } finally {
+    observe(exchange);
+  }
+}
+
+function toolsOf(send: Send, exchange: Exchange, mask: MaskMemory): Tools {
+  const { signal } = createStopper();
+  const slots = createSlots({ maxConcurrent: 16, maxConcurrentPerCredential: 4 });
+  return {
+    send: (request) => send(request, { signal }),
+    drain: createDrain({
+      send,
+      signal,
+      now: () => 0,
+      limits: LIMITS,
+      require: () => "none",
+      claim: () => slots.claim("one"),
+      report: () => {},
+    }),
+    mask,
+    exchange,
+  };
+}
+
+function createMask(): MaskMemory {
+  const memory: { known: MaskMemory["known"] } = { known: undefined };
+  return {
+    get known() {
+      return memory.known;
+    },
+    learn(spelling) {
+      memory.known = spelling;
+    },
+  };
+}

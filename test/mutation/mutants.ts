@@ -1,0 +1,310 @@
+/**
+ * In which ways can one word of a catalogue be wrong? One mutant changes one row, enum entry, filter or join.
+ * Changes that cannot change what carryover does are not made; each rule says why.
+ */
+import type { Catalogue } from "../../src/catalogue.ts";
+import type { Json } from "../../src/model/json.ts";
+import type {
+  EnumTable,
+  EnumValue,
+  Filter,
+  Join,
+  MaskClass,
+  Operation,
+  Resource,
+  Row,
+  Shape,
+} from "../../src/model/resource.ts";
+
+export interface Mutant {
+  /** `group: list: name: v1 renamed`. */
+  readonly name: string;
+  /** Name of the resource in whose file it is. */
+  readonly resource: string;
+  /** The whole catalogue with this one change. */
+  make(): Catalogue;
+}
+
+/** Path of property names and indexes from the top of the catalogue. */
+type Place = readonly (string | number)[];
+/** What is put at a place; `undefined` takes the property, or the element, away. */
+interface Change {
+  readonly what: string;
+  readonly place: Place;
+  readonly value: unknown;
+}
+
+/** Where a row stands, and what it is used for. */
+interface Found<T> {
+  readonly it: T;
+  readonly place: Place;
+  readonly label: string;
+}
+interface Use {
+  /** Some create or update takes it. */
+  readonly body: boolean;
+  /** A full replace names it. */
+  readonly update: boolean;
+  readonly answer: boolean;
+}
+
+/** Every mutant of `catalogue`. Rows and tables that several shapes share are changed once, for all of them. */
+export function* mutantsOf(catalogue: Catalogue): Generator<Mutant> {
+  const uses = usesOf(catalogue);
+  const seen = new Set<object>();
+  for (const [index, resource] of catalogue.resources.entries()) {
+    for (const { label, changes } of changesOf(resource, ["resources", index], uses, seen)) {
+      for (const change of changes) {
+        yield {
+          name: `${resource.name}: ${label}: ${change.what}`,
+          resource: resource.name,
+          make: () => changed(catalogue, change),
+        };
+      }
+    }
+  }
+}
+
+function changed(catalogue: Catalogue, { place, value }: Change): Catalogue {
+  // One clone keeps shared rows shared: what changes in one place changes in all.
+  const copy = structuredClone(catalogue) as Catalogue;
+  const parent = place.slice(0, -1).reduce<unknown>((at, name) => (at as Record<string | number, unknown>)[name], copy);
+  const last = place.at(-1) as string | number;
+  if (value !== undefined) (parent as Record<string | number, unknown>)[last] = value;
+  else if (Array.isArray(parent)) parent.splice(Number(last), 1);
+  else delete (parent as Record<string | number, unknown>)[last];
+  return copy;
+}
+
+interface Group {
+  readonly label: string;
+  readonly changes: readonly Change[];
+}
+
+function* changesOf(
+  resource: Resource,
+  at: Place,
+  uses: ReadonlyMap<object, Use>,
+  seen: Set<object>,
+): Generator<Group> {
+  for (const [index, operation] of resource.operations.entries()) {
+    const place = [...at, "operations", index];
+    const label = operation.name;
+    for (const [name, shape] of shapesOf(operation)) {
+      yield* shapeChanges({ it: shape, place: [...place, name], label }, uses, seen);
+    }
+    if ("filters" in operation) {
+      for (const [i, it] of (operation.filters ?? []).entries()) {
+        if (!fresh(it, seen)) continue;
+        const found = { it, place: [...place, "filters", i], label: `${label}: filter ${it.v1}` };
+        yield { label: found.label, changes: filterChanges(found) };
+        if (it.use === "enum")
+          yield* tableChanges({ ...found, it: it.values, place: [...found.place, "values"] }, NOWHERE, seen);
+      }
+    }
+    if ("joins" in operation) {
+      for (const [i, it] of (operation.joins ?? []).entries()) {
+        if (!fresh(it, seen)) continue;
+        const found = { it, place: [...place, "joins", i], label: `${label}: join ${it.v1}` };
+        yield { label: found.label, changes: joinChanges(found) };
+      }
+    }
+  }
+}
+
+/** An enum of a filter: sent, never shown. */
+const NOWHERE: Use = { body: false, update: false, answer: false };
+
+function fresh(it: object, seen: Set<object>): boolean {
+  if (seen.has(it)) return false;
+  seen.add(it);
+  return true;
+}
+
+function shapesOf(operation: Operation): readonly (readonly [string, Shape])[] {
+  const found: (readonly [string, Shape])[] = [];
+  if ("answer" in operation) found.push(["answer", operation.answer]);
+  if ("body" in operation && operation.body !== undefined) found.push(["body", operation.body]);
+  if ("envelope" in operation) found.push(["envelope", { rows: operation.envelope ?? [], v2Only: [] }]);
+  return found;
+}
+
+function* shapeChanges(found: Found<Shape>, uses: ReadonlyMap<object, Use>, seen: Set<object>): Generator<Group> {
+  if (found.place.at(-1) === "envelope") {
+    yield* rowsChanges({ ...found, it: found.it.rows }, uses, seen);
+    return;
+  }
+  yield* rowsChanges({ ...found, it: found.it.rows, place: [...found.place, "rows"] }, uses, seen);
+}
+
+function* rowsChanges(
+  { it: rows, place, label }: Found<readonly Row[]>,
+  uses: ReadonlyMap<object, Use>,
+  seen: Set<object>,
+): Generator<Group> {
+  for (const [index, row] of rows.entries()) {
+    if (!fresh(row, seen)) continue;
+    const found = { it: row, place: [...place, index], label: `${label}: ${row.v1}` };
+    const use = uses.get(row) ?? NOWHERE;
+    yield { label: found.label, changes: rowChanges(found, use) };
+    if (row.kind === "enum") {
+      yield* tableChanges({ it: row.values, place: [...found.place, "values"], label: found.label }, use, seen);
+    }
+    if (row.kind === "message") {
+      yield* rowsChanges({ it: row.rows, place: [...found.place, "rows"], label: found.label }, uses, seen);
+    }
+    if (row.kind === "map" && typeof row.of === "object") {
+      yield* rowsChanges({ it: row.of.rows, place: [...found.place, "of", "rows"], label: found.label }, uses, seen);
+    }
+  }
+}
+
+function rowChanges({ it: row, place }: Found<Row>, use: Use): Change[] {
+  const changes: Change[] = [{ what: "v1 renamed", place: [...place, "v1"], value: `${row.v1}Other` }];
+  if (row.v2 !== null) changes.push({ what: "v2 renamed", place: [...place, "v2"], value: `${row.v2}Other` });
+  if (row.from !== undefined)
+    changes.push({ what: "read from elsewhere", place: [...place, "from"], value: ["nowhere"] });
+  changes.push(...kindChanges(row, place, use), ...presenceChanges(row, place));
+  if (row.access !== "output" && use.update) changes.push(...maskChanges(row, place), ...zeroChanges(row, place));
+  return changes;
+}
+
+/**
+ * The kind decides on the zero of what is not shown, and on what a body may hold. An answer of an optional scalar shows what
+ * v2 sent, whatever its kind: nothing to be noticed there.
+ */
+function kindChanges(row: Row, place: Place, use: Use): Change[] {
+  if (row.presence === "explicit" && !use.body && row.kind !== "message" && row.kind !== "enum") return [];
+  const other = OTHER_KIND[row.kind];
+  const changes: Change[] = [{ what: `kind ${other}`, place, value: { ...withoutKind(row), kind: other } }];
+  if (row.kind !== "map" && row.presence !== "explicit") {
+    const { list, ...rest } = row as Row & { list?: true };
+    changes.push({ what: list ? "no list" : "a list", place, value: list ? rest : { ...rest, list: true } });
+  }
+  return changes;
+}
+
+const OTHER_KIND: Readonly<Record<Row["kind"], string>> = {
+  string: "bool",
+  bool: "string",
+  int32: "string",
+  uint32: "string",
+  int64: "int32",
+  timestamp: "string",
+  duration: "string",
+  bytes: "int64",
+  enum: "string",
+  message: "string",
+  map: "string",
+};
+
+function withoutKind(row: Row): object {
+  const { kind: _kind, ...rest } = row;
+  const { values: _values, rows: _rows, v2Only: _v2Only, of: _of, ...plain } = rest as Record<string, unknown>;
+  return plain;
+}
+
+/** A record always has its uid. */
+function presenceChanges(row: Row, place: Place): Change[] {
+  if (row.v2 === "uid" && row.access === "output") return [];
+  if (row.presence !== "explicit") return [{ what: "optional", place: [...place, "presence"], value: "explicit" }];
+  return [{ what: "always shown", place: [...place, "presence"], value: undefined }];
+}
+
+const MASKS: readonly MaskClass[] = ["always", "when-present", "when-changed", "never"];
+
+function maskChanges(row: Row & { mask?: MaskClass }, place: Place): Change[] {
+  if (row.v2 === null) return [];
+  const own = row.mask ?? "always";
+  return MASKS.filter((mask) => mask !== own).map((mask) => ({
+    what: `mask ${mask}`,
+    place: [...place, "mask"],
+    value: mask,
+  }));
+}
+
+/** Only a row that a full replace clears when it is left out has a use for its zero. */
+function zeroChanges(row: Row & { zero?: Json; mask?: MaskClass }, place: Place): Change[] {
+  if ((row.mask ?? "always") !== "always" || row.v2 === null) return [];
+  const other = otherZero(row);
+  return other === undefined ? [] : [{ what: "other zero", place: [...place, "zero"], value: other }];
+}
+
+function otherZero(row: Row): Json | undefined {
+  if (row.kind === "map") return { key: "value" };
+  if (row.kind === "enum") {
+    const name = row.values.values.find(([v1, number, v2]) => v1 !== null && v2 !== null && number !== 0)?.[0];
+    return name == null ? undefined : row.list ? [name] : name;
+  }
+  if (row.kind === "message") return undefined;
+  const one = {
+    string: "x",
+    bool: true,
+    int32: 1,
+    uint32: 1,
+    int64: "1",
+    timestamp: "2020-01-01T00:00:00Z",
+    duration: "1s",
+    bytes: "eA==",
+  }[row.kind];
+  return row.list ? [one] : one;
+}
+
+function* tableChanges({ it: table, place, label }: Found<EnumTable>, use: Use, seen: Set<object>): Generator<Group> {
+  if (!fresh(table, seen)) return;
+  const changes: Change[] = [];
+  for (const [index, entry] of table.values.entries()) {
+    changes.push(...entryChanges(entry, [...place, "values", index], use));
+  }
+  yield { label: `${label}: ${table.name}`, changes };
+}
+
+/** v1 only takes numbers, and v2's are only read: a table that is never sent, or never shown, has no use for one of them. */
+function entryChanges([v1, v1Number, v2, v2Number]: EnumValue, place: Place, use: Use): Change[] {
+  const name = v1 ?? v2 ?? "";
+  const put = (what: string, value: EnumValue | undefined): Change => ({ what: `${name} ${what}`, place, value });
+  const changes: Change[] = [];
+  if (v1 !== null) changes.push(put("v1 renamed", [`${v1}_OTHER`, v1Number, v2, v2Number]));
+  if (v2 !== null) changes.push(put("v2 renamed", [v1, v1Number, `${v2}_OTHER`, v2Number]));
+  if (v1 !== null && v1Number > 0 && use.body) changes.push(put("v1 number", [v1, v1Number + 1000, v2, v2Number]));
+  return changes;
+}
+
+function filterChanges({ it: filter, place }: Found<Filter>): Change[] {
+  const changes: Change[] = [
+    { what: "v1 renamed", place: [...place, "v1"], value: `${filter.v1}_other` },
+    { what: "taken away", place, value: undefined },
+  ];
+  if ("v2" in filter) changes.push({ what: "v2 renamed", place: [...place, "v2"], value: `${filter.v2}_other` });
+  if (filter.use === "inverted")
+    changes.push({ what: "not inverted", place, value: { v1: filter.v1, use: "send", v2: filter.v2, kind: "bool" } });
+  return changes;
+}
+
+function joinChanges({ it: join, place }: Found<Join>): Change[] {
+  return [
+    { what: "by another uid", place: [...place, "by"], value: `${join.by}Other` },
+    { what: "taken away", place, value: undefined },
+  ];
+}
+
+/** What each row of the catalogue is used for. */
+function usesOf({ resources }: Catalogue): ReadonlyMap<object, Use> {
+  const uses = new Map<object, Use>();
+  const add = (rows: readonly Row[], use: Partial<Use>): void => {
+    for (const row of rows) {
+      uses.set(row, { ...NOWHERE, ...uses.get(row), ...use });
+      if (row.kind === "message") add(row.rows, use);
+      if (row.kind === "map" && typeof row.of === "object") add(row.of.rows, use);
+    }
+  };
+  for (const { operations } of resources) {
+    for (const operation of operations) {
+      for (const [name, { rows }] of shapesOf(operation)) {
+        if (name === "body") add(rows, { body: true, ...(operation.kind === "update" ? { update: true } : {}) });
+        else add(rows, { answer: true });
+      }
+    }
+  }
+  return uses;
+}

@@ -1,0 +1,70 @@
+/** Which mutants does nobody notice? Scenarios of the comparison are replayed in memory against each. */
+import type { Catalogue } from "../../src/catalogue.ts";
+import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import { type MemoryFront, type Recording, replay } from "../comparison/replay.ts";
+import { frontOf } from "./front.ts";
+import type { Mutant } from "./mutants.ts";
+
+/** What the second platform does otherwise, in ways that v1 clients must not notice: each shows what the other hides. */
+const VARIANTS: readonly SandboxOptions[] = [{}, { omitZeros: true }];
+
+interface Attempt {
+  readonly recording: Recording;
+  readonly second: SandboxOptions;
+}
+
+/**
+ * Says by which call a mutant is noticed; undefined when by none. For each resource the attempts are tried in an order of
+ * its own, the one that noticed last first: neighbours are mostly noticed by the same calls.
+ */
+export function createHunt(recordings: readonly Recording[], touched: ReadonlyMap<Recording, ReadonlySet<string>>) {
+  const orders = new Map<string, Attempt[]>();
+  return async (mutant: Mutant): Promise<string | undefined> => {
+    const order = orders.get(mutant.resource) ?? attemptsFor(mutant.resource, recordings, touched);
+    orders.set(mutant.resource, order);
+    let front: MemoryFront;
+    try {
+      front = frontOf(mutant.make());
+    } catch (error) {
+      // The translation cannot even be built: the process would not start.
+      return `not built: ${error}`;
+    }
+    for (const [index, attempt] of order.entries()) {
+      const noticed = await replay([attempt.recording], front, attempt.second);
+      if (noticed === undefined) continue;
+      order.splice(index, 1);
+      order.unshift(attempt);
+      return `${noticed.scenario}: ${noticed.call}`;
+    }
+    return undefined;
+  };
+}
+
+/** Those that ask anything of the resource come first; the others too, for rows that several resources share. */
+function attemptsFor(
+  resource: string,
+  recordings: readonly Recording[],
+  touched: ReadonlyMap<Recording, ReadonlySet<string>>,
+): Attempt[] {
+  const near = (recording: Recording): number => (touched.get(recording)?.has(resource) === true ? 0 : 1);
+  const attempts = VARIANTS.flatMap((second) => recordings.map((recording) => ({ recording, second })));
+  return attempts.toSorted((a, b) => near(a.recording) - near(b.recording));
+}
+
+/** Which resources each recording asks of. Throws when the catalogue as it is differs from native v1: then nothing can be told of mutants. */
+export async function touchedBy(
+  recordings: readonly Recording[],
+  catalogue: Catalogue,
+): Promise<ReadonlyMap<Recording, ReadonlySet<string>>> {
+  const touched = new Map<Recording, ReadonlySet<string>>();
+  for (const recording of recordings) {
+    const resources = new Set<string>();
+    for (const second of VARIANTS) {
+      const front = frontOf(catalogue, ({ resource }) => resources.add(resource));
+      const noticed = await replay([recording], front, second);
+      if (noticed !== undefined) throw new Error(`without any mutant: ${JSON.stringify(noticed)}`);
+    }
+    touched.set(recording, resources);
+  }
+  return touched;
+}
