@@ -1,5 +1,5 @@
 /** What of paths and queries do v1 clients get wrong, or write in another way? */
-import { at, type Call, del, get, post, put, type Scenario } from "./call.ts";
+import { type Call, del, get, post, put, type Scenario } from "./call.ts";
 import { MISSING } from "./words.ts";
 
 const COLLECTIONS = [
@@ -47,23 +47,9 @@ export const pathScenarios: readonly Scenario[] = [
     ]),
   },
   {
-    name: "verbs that there are not",
+    name: "uids that look like something else",
     organisation: false,
     calls: [
-      post(
-        "below what looks like one",
-        at("/iam/v1/groups/", (seen) => seen.known.root, ":nonsense"),
-        { name: "x" },
-        404,
-        { code: 5 },
-      ),
-      del(
-        "what looks like one",
-        at("/iam/v1/groups/", (seen) => seen.known.root, ":check"),
-        404,
-        { code: 5 },
-      ),
-      put("what looks like one", `/iam/v1/groups/${MISSING}:check`, { name: "x" }, 404, { code: 5 }),
       del("a lookup", "/iam/v1/identities/lookup", 404, { code: 5 }),
       put("metadata", "/iam/v1/identities/metadata", { name: "x", claimMatch: { issuer: "i", subject: "s" } }, 404, {
         code: 5,

@@ -52,8 +52,7 @@ export function compareScenario(start: StartFront, variant: Variant, scenario: S
         for (const call of calls) await compareCall(pair, call, tally);
       }, 60_000);
     }
-    test("reading wrote nothing: the stores at the end", () =>
-      expect(pair.storeDifferences().slice(0, SHOWN)).toEqual([]));
+    test("reading wrote nothing: the stores at the end", () => expectNone("the stores", pair.storeDifferences()));
   });
 }
 
@@ -66,10 +65,14 @@ async function compareCall(pair: Pair, call: Call, tally: Tally | undefined): Pr
     tally.compared += 1;
     tally.differences += found.length + stored.length;
   }
-  const disappointed = disappointments(call, native, pair.native.seen);
-  expect(disappointed, `${call.name}: native v1 against the references`).toEqual([]);
-  expect(found.slice(0, SHOWN), `${call.name}: native, carried`).toEqual([]);
-  expect(stored.slice(0, SHOWN), `${call.name}: the stores afterwards`).toEqual([]);
+  expectNone(`${call.name}: native v1 against the references`, disappointments(call, native, pair.native.seen));
+  expectNone(`${call.name}: native, carried`, found);
+  expectNone(`${call.name}: the stores afterwards`, stored);
+}
+
+/** Fails with the lines themselves, which a comparison of arrays would cut short. */
+function expectNone(what: string, lines: readonly string[]): void {
+  expect(lines.length, [what, ...lines.slice(0, SHOWN)].join("\n  ")).toBe(0);
 }
 
 /** Where native v1 does not do what the call was written to show. */
