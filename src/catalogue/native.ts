@@ -85,7 +85,6 @@ export default [
       },
       { resource: "eol-tag", name: "list", method: "GET", path: "eoltags" },
       { resource: "repo-count-by-source", name: "get", method: "GET", path: "repocountbysource/{id=**}" },
-      { resource: "repo-tags-summary", name: "get", method: "GET", path: "repotagssummary/{repo_id=**}" },
       { resource: "registry-settings", name: "get", method: "GET", path: "settings/{registry_id=**}" },
       { resource: "registry-settings", name: "update", method: "PUT", path: "settings/{registry_id=**}" },
       { resource: "sync-status", name: "list", method: "GET", path: "syncstatuses" },

@@ -2,16 +2,24 @@
 import type { CompositeName } from "../model/resource.ts";
 import type { Composite, CompositeOperation } from "./composites/composite.ts";
 import { createBatch } from "./composites/create-batch.ts";
+import { createCreateOrReplace } from "./composites/create-or-replace.ts";
 import { createListMember } from "./composites/list-member.ts";
 import { createLookUp } from "./composites/look-up.ts";
+import { createReplaceByCreate } from "./composites/replace-by-create.ts";
+import { createReplaceWithSub } from "./composites/replace-with-sub.ts";
+import { createSummarise } from "./composites/summarise.ts";
 import { createUpdateWrapped } from "./composites/update-wrapped.ts";
 import type { Parts } from "./parts.ts";
 import type { Translation } from "./tools.ts";
 
 const COMPOSITES: Readonly<Partial<Record<CompositeName, Composite>>> = {
-  "look-up": createLookUp,
   "create-batch": createBatch,
+  "create-or-replace": createCreateOrReplace,
   "list-member": createListMember,
+  "look-up": createLookUp,
+  "replace-by-create": createReplaceByCreate,
+  "replace-with-sub": createReplaceWithSub,
+  summarise: createSummarise,
   "update-wrapped": createUpdateWrapped,
 };
 

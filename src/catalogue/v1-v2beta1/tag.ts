@@ -1,25 +1,60 @@
 /** What does a tag look like in v1, and what in v2? (A name for an image in a repo.) */
-import type { Resource, Shape } from "../../model/resource.ts";
+import type { Filter, Resource, Row, Shape } from "../../model/resource.ts";
 import { CREATED, ORG_GROUP_QUERY, REPO, UPDATED } from "../shared/sample.ts";
 import { createdAt } from "../shared/times.ts";
 import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
 
 const TAG = `${REPO}/0f0f0f0f0f0f0f0f`;
+const REPO_QUERY = REPO.replaceAll("/", "%2F");
 const DIGEST = "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae";
 
+const ID: Row = { v1: "id", v2: "uid", kind: "string", access: "output" };
+const rest: readonly Row[] = [
+  // v1's own word for it stays, beside the one that all records have.
+  { v1: "lastUpdated", v2: "updateTime", kind: "timestamp", access: "output" },
+  { v1: "updatedAt", v2: null, from: ["updateTime"], kind: "timestamp", access: "output", presence: "explicit" },
+  createdAt,
+  { v1: "deprecated", v2: "deprecated", kind: "bool", zero: false },
+  { v1: "bundles", v2: "bundles", kind: "string", list: true, zero: [], echo: "normalised" },
+];
 const tag: Shape = {
   rows: [
-    { v1: "id", v2: "uid", kind: "string", access: "output" },
+    ID,
     { v1: "name", v2: "name", kind: "string", zero: "" },
     { v1: "digest", v2: "digest", kind: "string", zero: "" },
-    // v1's own word for it stays, beside the one that all records have.
-    { v1: "lastUpdated", v2: "updateTime", kind: "timestamp", access: "output" },
-    { v1: "updatedAt", v2: null, from: ["updateTime"], kind: "timestamp", access: "output", presence: "explicit" },
-    createdAt,
-    { v1: "deprecated", v2: "deprecated", kind: "bool", zero: false },
-    { v1: "bundles", v2: "bundles", kind: "string", list: true, zero: [], echo: "normalised" },
+    ...rest,
   ],
   v2Only: [],
+};
+const body: Shape = {
+  rows: [
+    ID,
+    // v2 finds a tag by its name, so an update keeps it.
+    { v1: "name", v2: "name", kind: "string", zero: "", mask: "when-present" },
+    // v1 did without: an update that leaves it out keeps what is stored. None is made up for a new tag.
+    { v1: "digest", v2: "digest", kind: "string", zero: "", mask: "when-present", required: true },
+    ...rest,
+  ],
+  v2Only: [],
+};
+
+/** v1 showed everything unless told otherwise, v2 shows none of it unless told otherwise. */
+const excludes: readonly Filter[] = [
+  { v1: "exclude_referrers", use: "inverted", v2: "include_referrers" },
+  { v1: "exclude_dates", use: "inverted", v2: "include_dates" },
+  { v1: "exclude_epochs", use: "inverted", v2: "include_epochs" },
+];
+
+/** Of all tags of a repo: v2 has nothing like it. `from` names what is found out about them. */
+const summary: Shape = {
+  rows: [
+    { v1: "id", v2: "uid", kind: "string", access: "output" },
+    { v1: "tagCount", v2: null, from: ["count"], kind: "int64", access: "output" },
+    { v1: "lastUpdated", v2: null, from: ["updated"], kind: "timestamp", access: "output" },
+    { v1: "latestTag", v2: null, from: ["latest"], kind: "message", rows: tag.rows, access: "output" },
+    { v1: "latestVersion", v2: null, from: ["version"], kind: "string", access: "output" },
+  ],
+  v2Only: ["count", "updated", "latest", "version", "updateTime"],
 };
 
 export default {
@@ -41,17 +76,48 @@ export default {
         nameFilter,
         ...uidpFilters,
         { v1: "updated_since", use: "send", v2: "updated_since", kind: "timestamp" },
-        // v1 showed everything unless told otherwise, v2 shows none of it unless told otherwise.
-        { v1: "exclude_referrers", use: "inverted", v2: "include_referrers" },
-        { v1: "exclude_dates", use: "inverted", v2: "include_dates" },
-        { v1: "exclude_epochs", use: "inverted", v2: "include_epochs" },
+        ...excludes,
         { v1: "digest", use: "send", v2: "digest", kind: "string", local: { member: "digest" } },
       ],
     },
     { kind: "get", name: "get", answer: tag, extension: true },
-    { kind: "native", name: "create", method: "POST", path: "tags/{repo_id=**}" },
-    { kind: "native", name: "update", method: "PUT", path: "tags/{id=**}" },
-    { kind: "native", name: "delete", method: "DELETE", path: "tags/{id=**}" },
+    {
+      kind: "create",
+      name: "create",
+      body,
+      answer: tag,
+      docs: { differs: ["400 without `digest`", "v2 updates a tag of that name that is there already"] },
+    },
+    {
+      kind: "update",
+      name: "update",
+      body,
+      answer: tag,
+      by: "replace-by-create",
+      docs: {
+        calls: "`GET` of the tag, and `POST` of its name below its repo",
+        differs: [
+          "needs the capability to create tags, and is an event of that kind",
+          "400 for another `name`: v2 would make a second tag",
+        ],
+      },
+    },
+    { kind: "delete", name: "delete" },
+    {
+      kind: "composite",
+      name: "summarise",
+      method: "GET",
+      path: "repotagssummary/{repo_id=**}",
+      by: "summarise",
+      filters: excludes,
+      answer: summary,
+      docs: {
+        calls: "the list of the repo's tags, whole",
+        differs: [
+          "`latestTag` is the tag updated last, `latestVersion` the greatest name of numbers and dots: v1 does not say what they mean",
+        ],
+      },
+    },
     { kind: "native", name: "list-history", method: "GET", path: "tags/{parent_id=**}/history" },
   ],
   examples: [
@@ -83,6 +149,91 @@ export default {
       operation: "list",
       v2: { uid: TAG, name: "latest" },
       v1: { id: TAG, name: "latest", digest: "", lastUpdated: null, deprecated: false, bundles: [] },
+    },
+    {
+      of: "body",
+      operation: "create",
+      v1: { id: TAG, name: "1.2.3", digest: DIGEST, bundles: ["base"] },
+      v2: { name: "1.2.3", digest: DIGEST, bundles: ["base"] },
+    },
+    // Another write of the same name; what v2 needs and the client left out is what is stored.
+    {
+      of: "exchange",
+      operation: "update",
+      path: `tags/${TAG}`,
+      body: { name: "1.2.3", deprecated: true },
+      calls: [
+        { call: `GET tags/${TAG}`, answer: { uid: TAG, name: "1.2.3", digest: DIGEST, bundles: ["base"] } },
+        {
+          call: `POST tags/${REPO}`,
+          body: { digest: DIGEST, name: "1.2.3", deprecated: true, bundles: [] },
+          answer: { uid: TAG, name: "1.2.3", digest: DIGEST, deprecated: true, updateTime: UPDATED },
+        },
+      ],
+      answer: {
+        id: TAG,
+        name: "1.2.3",
+        digest: DIGEST,
+        lastUpdated: UPDATED,
+        updatedAt: UPDATED,
+        deprecated: true,
+        bundles: [],
+      },
+    },
+    // 1.2.10 is later than 1.2.9; the tag that was updated last is another one.
+    {
+      of: "exchange",
+      operation: "summarise",
+      path: `repotagssummary/${REPO}?excludeDates=true`,
+      calls: [
+        {
+          call: `GET tags?include_referrers=true&include_dates=false&include_epochs=true&uidp.children_of=${REPO_QUERY}&page_size=200`,
+          answer: {
+            tags: [
+              { uid: `${REPO}/0000000000000001`, name: "1.2.10", digest: DIGEST, updateTime: CREATED },
+              { uid: `${REPO}/0000000000000002`, name: "1.2.9", digest: DIGEST, updateTime: CREATED },
+              {
+                uid: TAG,
+                name: "latest",
+                digest: DIGEST,
+                createTime: CREATED,
+                updateTime: UPDATED,
+                deprecated: false,
+                bundles: ["base"],
+              },
+            ],
+          },
+        },
+      ],
+      answer: {
+        id: REPO,
+        tagCount: "3",
+        lastUpdated: UPDATED,
+        latestTag: {
+          id: TAG,
+          name: "latest",
+          digest: DIGEST,
+          lastUpdated: UPDATED,
+          updatedAt: UPDATED,
+          createdAt: CREATED,
+          deprecated: false,
+          bundles: ["base"],
+        },
+        latestVersion: "1.2.10",
+      },
+    },
+    // A repo without tags, or one that is not there, or not for this caller.
+    {
+      of: "exchange",
+      operation: "summarise",
+      path: `repotagssummary/${REPO}`,
+      calls: [
+        {
+          call: `GET tags?include_referrers=true&include_dates=true&include_epochs=true&uidp.children_of=${REPO_QUERY}&page_size=200`,
+          answer: { tags: [] },
+        },
+      ],
+      answer: { id: REPO, tagCount: "0", lastUpdated: null, latestTag: null, latestVersion: "" },
     },
     {
       of: "filters",

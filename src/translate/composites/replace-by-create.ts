@@ -1,0 +1,75 @@
+/** How is a record replaced that v2 can only create, by name, again? (Traps T13, T14, T60, T61: a tag.) */
+import type { JsonObject } from "../../model/json.ts";
+import { collectionPath } from "../../model/match.ts";
+import { parentOf } from "../../model/uid.ts";
+import { createBodyNotes, readBody } from "../body.ts";
+import { errorAnswer } from "../error.ts";
+import { answerWith, writeHeaders } from "../headers.ts";
+import { noteBody } from "../note.ts";
+import { checkKey, V2_KEY } from "../pages.ts";
+import { namingHeader, parseRecord, settle } from "../patch.ts";
+import { isSuccess, STATE_UNKNOWN } from "../records.ts";
+import { readStored } from "../replace.ts";
+import { invalidBody } from "../scalars.ts";
+import { createShow } from "../show.ts";
+import { buildPatch, type Patch } from "../update.ts";
+import type { Composite } from "./composite.ts";
+
+/** What v2 finds the record by: another name would make a second record. */
+const NAME = "name";
+
+/**
+ * The record is read, and created under its own name below its own parent once more. What the client left out becomes zero,
+ * but where the row says `when-present`: that keeps what is stored (v1 did not blank it, and v2 wants it).
+ * Race: a record that is deleted in between is made anew; its other uid shows, and is answered as an error.
+ */
+export const createReplaceByCreate: Composite = (operation, parts) => {
+  if (operation.kind !== "update") throw new Error(`${operation.name}: ${operation.by} needs an update`);
+  const { rows } = operation.body;
+  const show = createShow(operation.answer, operation.joins ?? [], parts);
+  const collection = collectionPath(parts.resource, parts.options.version);
+  return async (request, tools) => {
+    const notes = createBodyNotes();
+    const body = readBody(request.body, rows, parts.options.unknownRequest, notes);
+    noteBody(notes, tools);
+    const headers = writeHeaders(request.headers, "several");
+    const { uid } = request.match;
+    const stored = await readStored(`${collection}/${uid}`, request, tools);
+    if (stored.kind === "refused") return errorAnswer(stored.response, parts.names);
+    checkKey(stored.record[V2_KEY], uid);
+    const patch = buildPatch(rows, body, stored.record);
+    refuseRename(patch, stored.record);
+    const target = `${collection}/${parentOf(uid)}`;
+    const response = await tools.send({
+      method: "POST",
+      target,
+      headers,
+      body: Buffer.from(withKept(patch, stored.record)),
+    });
+    if (!isSuccess(response)) return errorAnswer(response, parts.names);
+    tools.exchange.defaultedFields.push(...patch.defaulted);
+    const shown = await show.one(response.body, uid, request, tools, STATE_UNKNOWN);
+    if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
+    const effect = { patch, record: parseRecord(response, STATE_UNKNOWN), spelling: undefined };
+    const names = settle([{ ...effect, patch: { ...patch, leftAlone: [] } }], parts, tools);
+    return answerWith(response, 200, shown.bytes, namingHeader(names));
+  };
+};
+
+/** Throws `Problem` INVALID_BODY. */
+function refuseRename({ asked }: Patch, stored: JsonObject): void {
+  const name = asked.find(({ v1 }) => v1 === NAME);
+  if (name !== undefined && JSON.parse(name.raw) !== stored[NAME]) {
+    throw invalidBody(NAME, "cannot be changed in v2; create another record and delete this one");
+  }
+}
+
+/** The body of the create: what is asked for, and what was left out and is kept. */
+function withKept(patch: Patch, stored: JsonObject): string {
+  const kept = patch.leftAlone.flatMap(({ row: { v2 } }) => {
+    const value = v2 === null ? undefined : stored[v2];
+    return value === undefined ? [] : [`${JSON.stringify(v2)}:${JSON.stringify(value)}`];
+  });
+  const asked = patch.body.slice(1, -1);
+  return `{${[...kept, ...(asked === "" ? [] : [asked])].join(",")}}`;
+}
