@@ -210,6 +210,16 @@ describe("a member read from elsewhere", () => {
     expect(await textOf([row], v2, { v2Only: ["role"] })).toBe(v1);
   });
 
+  test.each([
+    ['{"uid":"a/b/c","group":{"uid":"g"}}', '{"id":"a/b/c","group":"g"}'],
+    ['{"uid":"a/b/c","group":{"uid":""}}', '{"id":"a/b/c","group":"a/b"}'],
+    ['{"uid":"a/b/c"}', '{"id":"a/b/c","group":"a/b"}'],
+    ['{"uid":"a"}', '{"id":"a","group":""}'],
+  ])("falls back on the parent of a uid: %s", async (v2, v1) => {
+    const group: Row = { v1: "group", v2: null, from: ["group.uid", "uid/.."], kind: "string", access: "output" };
+    expect(JSON.parse(await textOf([ID, group], v2, { v2Only: ["group"] }))).toEqual(JSON.parse(v1));
+  });
+
   test("that has two v1 names shows under both", async () => {
     const rows: readonly Row[] = [
       { v1: "createTime", v2: "createTime", kind: "timestamp", access: "output", presence: "explicit" },
@@ -240,6 +250,32 @@ describe("a member read from elsewhere", () => {
     );
     expect(await textOf(rows, '{"roleUid":""}', more)).toBe('{"role":null}');
     expect(await textOf(rows, "{}", more)).toBe('{"role":null}');
+  });
+
+  test("of a message that v2 does not have is unset when all that it says is zero, written or left out", async () => {
+    const inner = (v1: string, kind: "string" | "bool" | "int32" | "int64"): Row => ({
+      v1,
+      v2: v1,
+      from: [v1],
+      kind,
+      access: "output",
+    });
+    const rows: readonly Row[] = [
+      {
+        v1: "about",
+        v2: null,
+        kind: "message",
+        access: "output",
+        rows: [inner("text", "string"), inner("flag", "bool"), inner("number", "int32"), inner("long", "int64")],
+      },
+    ];
+    const more = { v2Only: ["text", "flag", "number", "long"] };
+    expect(await textOf(rows, "{}", more)).toBe('{"about":null}');
+    expect(await textOf(rows, '{"text":"","flag":false,"number":0,"long":"0"}', more)).toBe('{"about":null}');
+    expect(await textOf(rows, '{"number":7}', more)).toBe('{"about":{"text":"","flag":false,"number":7,"long":"0"}}');
+    expect(await textOf(rows, '{"flag":true,"long":"0"}', more)).toBe(
+      '{"about":{"text":"","flag":true,"number":0,"long":"0"}}',
+    );
   });
 
   test("twice in the source is refused, as it cannot be told which is meant", async () => {

@@ -34,8 +34,17 @@ async function answerOf(resource: Resource, example: Example & { of: "answer" })
     return (body as { items: unknown[] }).items[0];
   }
   const uid = String(example.v2["uid"]);
-  const { body } = await runOperation({ ...base, uid, answer: platform(example.v2, example.v2, joined) });
-  return body;
+  const asked = askedOf(resource, operation);
+  const answer = platform(example.v2, example.v2, joined);
+  const run = await runOperation({ ...base, uid, answer, ...(asked === undefined ? {} : { body: asked }) });
+  return run.body;
+}
+
+/** What a client says to get such an answer, where an empty body would be refused: one of the examples. */
+function askedOf(resource: Resource, operation: Operation): string | undefined {
+  if (operation.kind !== "create" || "by" in operation) return undefined;
+  const body = resource.examples.find((each) => each.of === "body" && each.operation === operation.name);
+  return body?.of === "body" ? JSON.stringify(body.v1) : undefined;
 }
 
 const version = "v2beta1";

@@ -5,7 +5,7 @@ import type { Row } from "../../model/resource.ts";
 export function shownOnly(rows: readonly Row[]): readonly Row[] {
   return rows.map((row): Row => {
     if (row.access === "output") return row;
-    const { zero: _, mask: __, echo: ___, ...rest } = row;
+    const { zero: _, mask: __, echo: ___, required: ____, ...rest } = row;
     return { ...rest, access: "output" };
   });
 }

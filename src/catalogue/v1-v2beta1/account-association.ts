@@ -39,7 +39,7 @@ const association: Shape = {
     // The uid is the group's own uid: one record for each group. A body may name it; the path says which.
     { v1: "group", v2: "uid", kind: "string", access: "output" },
     // v2 wants one, v1 did not: a PUT without it cannot empty it, and leaves it alone.
-    { v1: "name", v2: "name", kind: "string", zero: "", mask: "when-present" },
+    { v1: "name", v2: "name", kind: "string", zero: "", mask: "when-present", required: true },
     { v1: "description", v2: "description", kind: "string", zero: "" },
     {
       v1: "amazon",

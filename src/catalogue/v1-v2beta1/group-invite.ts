@@ -34,8 +34,8 @@ const asked: Shape = {
   rows: [
     // The path says which group, whatever the body says.
     { v1: "group", v2: null, kind: "string", zero: "" },
-    // v2 wants one, v1 did not. None is made up: the platform refuses.
-    { v1: "ttl", v2: "ttl", kind: "duration", zero: null },
+    // v2 wants one, v1 did not. None is made up.
+    { v1: "ttl", v2: "ttl", kind: "duration", zero: null, required: true },
     { v1: "role", v2: "roleUid", kind: "string", zero: "" },
     { v1: "email", v2: "email", kind: "string", zero: "" },
     { v1: "singleUse", v2: "singleUse", kind: "bool", zero: false },
@@ -128,7 +128,12 @@ export default {
       v1: { group: ORG, ttl: "86400s", role: ROLE, email: "new@example.com", singleUse: true },
       v2: { ttl: "86400s", roleUid: ROLE, email: "new@example.com", singleUse: true },
     },
-    { of: "body", operation: "create", v1: { role: ROLE, singleUse: false }, v2: { roleUid: ROLE, singleUse: false } },
+    {
+      of: "body",
+      operation: "create",
+      v1: { ttl: "60.5s", role: ROLE, singleUse: false },
+      v2: { ttl: "60.5s", roleUid: ROLE, singleUse: false },
+    },
     {
       of: "answer",
       operation: "create",
@@ -164,16 +169,16 @@ export default {
         code: "secret",
       },
     },
-    // A body without a time to live: the platform wants one, and none is made up.
+    // Its errors name what v1 has.
     {
       of: "exchange",
       operation: "create",
       path: `group_invites/${ORG}`,
-      body: { role: "nobody" },
+      body: { ttl: "1s", role: "nobody" },
       calls: [
         {
           call: `POST groupInvites/${ORG}`,
-          body: { roleUid: "nobody" },
+          body: { ttl: "1s", roleUid: "nobody" },
           status: 400,
           answer: {
             code: 3,
@@ -183,7 +188,7 @@ export default {
                 "@type": "type.googleapis.com/google.rpc.BadRequest",
                 fieldViolations: [
                   { field: "role_uid", description: "is no role" },
-                  { field: "ttl", description: "is required" },
+                  { field: "ttl", description: "is too short" },
                 ],
               },
             ],
@@ -199,7 +204,7 @@ export default {
             "@type": "type.googleapis.com/google.rpc.BadRequest",
             fieldViolations: [
               { field: "role", description: "is no role" },
-              { field: "ttl", description: "is required" },
+              { field: "ttl", description: "is too short" },
             ],
           },
         ],

@@ -71,7 +71,7 @@ const provider: Shape = {
     { v1: "name", v2: "name", kind: "string", zero: "" },
     { v1: "description", v2: "description", kind: "string", zero: "" },
     // v2 wants one, v1 did not: a PUT without it cannot empty it, and leaves it alone.
-    { v1: "defaultRole", v2: "defaultRole", kind: "string", zero: "", mask: "when-present" },
+    { v1: "defaultRole", v2: "defaultRole", kind: "string", zero: "", mask: "when-present", required: true },
     {
       v1: "oidc",
       v2: "oidc",

@@ -2,7 +2,6 @@
 import type { ObjectPlan } from "../../json/plan.ts";
 import { createValueRewriter } from "../../json/rewrite.ts";
 import { collectionPath } from "../../model/match.ts";
-import { Problem } from "../../model/problem.ts";
 import { answerPlan } from "../answer-plan.ts";
 import { errorAnswer, isTypedRefusal, NOT_THERE } from "../error.ts";
 import { answerWith, readHeaders } from "../headers.ts";
@@ -23,7 +22,6 @@ export const createListMember: Composite = (operation, parts) => {
   const rewrite = createValueRewriter({ ...shown, unknown: "drop", reportUnknown: false } satisfies ObjectPlan);
   return async (request, tools) => {
     const { uid, uidPath, query } = request.match;
-    if (uid === "") throw new Problem("INVALID_PATH", `invalid path: expected the uid of one ${parts.resource.name}`);
     if (query !== "") tools.exchange.notes.push("query-unknown");
     const headers = readHeaders(request.headers);
     const response = await tools.send({ method: "GET", target: `${collection}/${uidPath}`, headers });
