@@ -224,13 +224,10 @@ const creating: readonly Scenario[] = [
     calls: [
       place,
       post("one", here, without(FULL, "readme"), 200),
-      post("the same again changes it", here, { name: "one", description: "e", bundles: ["base"] }, 200, {
-        shows: (seen) => ({ ...BARE, id: seen.id("one"), description: "e", bundles: ["base"] }),
+      post("the same again changes it", here, { ...without(FULL, "readme"), description: "e", bundles: ["ai"] }, 200, {
+        shows: (seen) => ({ ...FULL, readme: "", id: seen.id("one"), description: "e", bundles: ["ai"] }),
       }),
       post("everything again", here, FULL, 200, { ...STAFF, shows: FULL }),
-      post("without anything but its readme", here, { name: "one", readme: README }, 200, {
-        shows: { ...BARE, readme: README },
-      }),
       post("not when that is prevented", at(`${REPOS}/`, idOf("place"), "?preventExisting=true"), FULL, 409, {
         code: 6,
       }),
@@ -244,7 +241,7 @@ const creating: readonly Scenario[] = [
       post(
         "when it is not prevented",
         at(`${REPOS}/`, idOf("place"), "?preventExisting=false"),
-        { name: "one", description: "f", readme: README },
+        { ...FULL, description: "f" },
         200,
         {
           shows: { description: "f" },
@@ -291,16 +288,15 @@ const replacing: readonly Scenario[] = [
       ...TIERS.map(([tier, number]) =>
         put(`the tier ${number}`, one, { ...FULL, catalogTier: number }, 200, { shows: { catalogTier: tier } }),
       ),
-      put("without a tier", one, without(FULL, "catalogTier"), 200, { shows: { catalogTier: "UNKNOWN" } }),
+      put("no bundles", one, { ...FULL, bundles: [] }, 200, { shows: { bundles: [] } }),
+      put("no aliases", one, { ...FULL, aliases: [] }, 200, { shows: { aliases: [] } }),
+      put("no active tags", one, { ...FULL, activeTags: [] }, 200, { shows: { activeTags: [] } }),
+      put("the tier UNKNOWN", one, { ...FULL, catalogTier: "UNKNOWN" }, 200, { shows: { catalogTier: "UNKNOWN" } }),
+      put("everything again", one, FULL, 200, { shows: FULL }),
       put("other bundles", one, { ...FULL, bundles: ["ai", "ai"] }, 200, { shows: { bundles: ["ai", "ai"] } }),
-      put("without bundles", one, without(FULL, "bundles"), 200, { shows: { bundles: [] } }),
-      put("without aliases", one, without(FULL, "aliases"), 200, { shows: { aliases: [] } }),
       put("the aliases in another order", one, { ...FULL, aliases: ["uno", "first"] }, 200, {
         shows: { aliases: ["uno", "first"] },
       }),
-      put("without active tags", one, without(FULL, "activeTags"), 200, { shows: { activeTags: [] } }),
-      put("without an overlay", one, without(FULL, "customOverlay"), 200, { shows: { customOverlay: null } }),
-      put("with the overlay again", one, FULL, 200, { shows: FULL }),
       ...Object.keys(OVERLAY).map((part) =>
         put(`without the overlay's ${part}`, one, { ...FULL, customOverlay: without(OVERLAY, part) }, 200, {
           shows: {
@@ -327,8 +323,6 @@ const replacing: readonly Scenario[] = [
       put("another name", one, { ...FULL, name: "uno" }, 200, { shows: { name: "uno" } }),
       put("unknown members do nothing", one, { ...FULL, colour: 1, syncConfig: {}, catalog: "x" }, 200),
       put("members of the server do nothing", one, { ...FULL, id: "x", createTime: "2001-01-01T00:00:00Z" }, 200),
-      put("by its name and readme only", one, { name: "one", readme: README }, 200, { shows: BARE }),
-      get("it as it is now", itself, 200, { items: 1, every: { ...BARE, readme: README } }),
     ],
   },
   {
@@ -370,36 +364,12 @@ const replacing: readonly Scenario[] = [
       put("to one place", one, changed({ google: "g", amazon: "", azure: "" }), 200, {
         shows: { sync_config: { google: "g", amazon: "", azure: "" } },
       }),
-      put(
-        "places left out",
-        one,
-        (seen) => ({ ...alone("it")(seen), sync_config: { source: seen.id("source") } }),
-        200,
-        {
-          shows: { sync_config: { google: "", amazon: "", azure: "" } },
-        },
-      ),
       put("of another source", one, (seen) => changed({ source: seen.id("another source") })(seen), 200, {
         shows: (seen) => ({ sync_config: { source: seen.id("another source") } }),
       }),
       put("another description", one, (seen) => ({ ...alone("it")(seen), description: "synced" }), 200, {
         shows: { description: "synced" },
       }),
-      put("without them", one, (seen) => without(alone("it")(seen), "sync_config"), 200, {
-        shows: { sync_config: null },
-      }),
-      put("without them still", one, (seen) => ({ ...alone("it")(seen), sync_config: null }), 200, {
-        shows: { sync_config: null },
-      }),
-      put(
-        "with them again",
-        one,
-        (seen) => ({ ...alone("it")(seen), sync_config: { source: seen.id("source"), amazon: "a" } }),
-        200,
-        {
-          shows: (seen) => ({ sync_config: { source: seen.id("source"), amazon: "a" } }),
-        },
-      ),
       get("it as it is now", itself, 200, { items: 1 }),
     ],
   },
@@ -412,7 +382,6 @@ const replacing: readonly Scenario[] = [
       ...badBodies((name, body, status, extra) => put(name, one, body, status, extra), "name"),
       put("with a text for a list", one, { ...FULL, aliases: "a" }, 400, { code: 3 }),
       put("with a truth for a tier", one, { ...FULL, catalogTier: false }, 400, { code: 3 }),
-      put("without a name", one, { description: "d" }, 400, { code: 3, field: "name" }),
       put("one that is not there", `${REPOS}/${MISSING}`, { name: "x" }, 404, { code: 5 }),
       ...strangers((name, status, extra) => put(name, one, without(FULL, "readme"), status, extra)),
       ...otherMethods(one, ["PATCH", "HEAD"]),
@@ -491,6 +460,77 @@ const replacing: readonly Scenario[] = [
   },
 ];
 
+/** What a client leaves out of a replace becomes zero in v1. */
+const replacingByLess: readonly Scenario[] = [
+  {
+    name: "replacing repos by less than there is",
+    organisation: false,
+    calls: [
+      place,
+      post("one", here, FULL, 200, STAFF),
+      put("without a tier", one, without(FULL, "catalogTier"), 200, { shows: { catalogTier: "UNKNOWN" } }),
+      put("without a tier: it is back", one, FULL, 200, { shows: FULL }),
+      put("without bundles", one, without(FULL, "bundles"), 200, { shows: { bundles: [] } }),
+      put("without bundles: it is back", one, FULL, 200, { shows: FULL }),
+      put("without aliases", one, without(FULL, "aliases"), 200, { shows: { aliases: [] } }),
+      put("without aliases: it is back", one, FULL, 200, { shows: FULL }),
+      put("without active tags", one, without(FULL, "activeTags"), 200, { shows: { activeTags: [] } }),
+      put("without active tags: it is back", one, FULL, 200, { shows: FULL }),
+      put("without an overlay", one, without(FULL, "customOverlay"), 200, { shows: { customOverlay: null } }),
+      put("without an overlay: it is back", one, FULL, 200, { shows: FULL }),
+      put("by its name and readme only", one, { name: "one", readme: README }, 200, { shows: BARE }),
+      get("it as it is now", itself, 200, { items: 1, every: { ...BARE, readme: README } }),
+      put("without a name", one, { description: "d" }, 400, { code: 3, field: "name" }),
+    ],
+  },
+  {
+    name: "replacing the sync settings of repos by less than there is",
+    organisation: false,
+    calls: [
+      place,
+      post("source", here, { name: "source" }, 200),
+      post("one", here, synced({ google: "g", amazon: "a" }), 200),
+      get("it", itself, 200, { items: 1 }),
+      put(
+        "places left out",
+        one,
+        (seen) => ({ ...alone("it")(seen), sync_config: { source: seen.id("source") } }),
+        200,
+        {
+          shows: { sync_config: { google: "", amazon: "", azure: "" } },
+        },
+      ),
+      put("without them", one, (seen) => without(alone("it")(seen), "sync_config"), 200, {
+        shows: { sync_config: null },
+      }),
+      put("without them still", one, (seen) => ({ ...alone("it")(seen), sync_config: null }), 200, {
+        shows: { sync_config: null },
+      }),
+      put(
+        "with them again",
+        one,
+        (seen) => ({ ...alone("it")(seen), sync_config: { source: seen.id("source"), amazon: "a" } }),
+        200,
+        {
+          shows: (seen) => ({ sync_config: { source: seen.id("source"), amazon: "a" } }),
+        },
+      ),
+      get("it as it is now", itself, 200, { items: 1 }),
+    ],
+  },
+  {
+    name: "creating repos that are there, with less than there is",
+    organisation: false,
+    calls: [
+      place,
+      post("one", here, FULL, 200, STAFF),
+      post("without anything but its readme", here, { name: "one", readme: README }, 200, {
+        shows: { ...BARE, readme: README },
+      }),
+    ],
+  },
+];
+
 /** The record of this number in the list of all, by id; a small organisation has the last one more than once. */
 const numbered =
   (index: number) =>
@@ -522,4 +562,4 @@ function nulls(...names: readonly string[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-export const writingRepos: readonly Scenario[] = [...creating, ...replacing];
+export const writingRepos: readonly Scenario[] = [...creating, ...replacing, ...replacingByLess];
