@@ -28,7 +28,11 @@ export async function findVersion(
     if (version === configured || !exists(await api.get(target(version)))) continue;
     const why = translated ? `is answered ${shownStatus(first)}` : "has no catalogue";
     const set = { path: "upstream.v2.version", value: version };
-    const finding = say.fail(`${configured} ${why}, and ${version} answers`, `set it to ${version}`, set);
+    const finding = say.fail(
+      `${configured} ${why}, and ${version} answers`,
+      "until then every translated call fails",
+      set,
+    );
     return { finding, version };
   }
   const finding = say.fail(

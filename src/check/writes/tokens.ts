@@ -42,7 +42,7 @@ function judge(next: string | undefined, third: string | undefined, fourth: stri
   if (next === fourth) {
     return say.warn(
       "page tokens are row numbers: a list read while somebody deletes loses a record",
-      "set lists.require: count, so that such a list is refused (LIST_UNPROVEN) instead of answered, where clients can ask again",
+      "where lists carry totalCount, lists.require: count refuses such a list (LIST_UNPROVEN) instead of answering it",
     );
   }
   return say.warn(

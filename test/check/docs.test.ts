@@ -1,0 +1,65 @@
+/** Does the documentation show what a check really asks and prints? */
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { questionsTable } from "../../src/check/questions.ts";
+import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import { takeDownAfterEach } from "../app/rig.ts";
+import { type Checked, check, platform } from "./support.ts";
+
+takeDownAfterEach();
+
+const PAGE = new URL("../../docs/check.md", import.meta.url);
+/** The address in the documentation; the sandbox of the test has a free port. */
+const SHOWN = "http://127.0.0.1:8090";
+
+async function shown(
+  options: SandboxOptions,
+  argv: (group: string) => readonly string[],
+): Promise<Checked & { text: string }> {
+  const { sandbox, url } = await platform(options);
+  const ran = await check(["--upstream-v2-url", url, ...argv(sandbox.wellKnown.someGroup)], {
+    env: { CARRYOVER_CHECK_TOKEN: sandbox.token("admin") },
+  });
+  return { ...ran, text: ran.out.replaceAll(url, SHOWN).trimEnd() };
+}
+
+/** Numbers follow from the records that the sandbox happens to have: others than those shown are no news. */
+function upToNumbers(text: string): string {
+  return text.replaceAll(/\d+/g, "0");
+}
+
+/** `page` with the block called `name` as it is now. */
+function withBlock(page: string, name: string, body: string): string {
+  const pattern = new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(<!-- end -->)`);
+  const [, , before = ""] = pattern.exec(page) ?? [];
+  if (!pattern.test(page)) throw new Error(`the page has no place for ${name}`);
+  const now = `\n${body}\n\n`;
+  return upToNumbers(before) === upToNumbers(now)
+    ? page
+    : page.replace(pattern, (_all, open, _old, end) => `${open}${now}${end}`);
+}
+
+it("docs/check.md shows real runs (`npx vitest run test/check/docs.test.ts -u` writes it anew)", async () => {
+  const right = await shown({}, () => []);
+  const wrong = await shown(
+    {
+      version: "v2",
+      omitZeros: true,
+      ignoreSkip: true,
+      omitTotalCount: true,
+      order: "name",
+      tokens: "offset",
+      maskSpelling: "snake_case",
+      shadowedProviderList: true,
+    },
+    (group) => ["--write-under", group, "--write-config", "found.yaml"],
+  );
+  const config = wrong.written.get("found.yaml")?.replace(/http:\S+/, SHOWN) ?? "";
+  let page = readFileSync(PAGE, "utf8");
+  page = withBlock(page, "questions", questionsTable());
+  page = withBlock(page, "run: right", `\`\`\`\n${right.text}\n\`\`\``);
+  page = withBlock(page, "run: wrong", `\`\`\`\n${wrong.text}\n\`\`\``);
+  page = withBlock(page, "run: config", `\`\`\`yaml\n${config}\`\`\``);
+  expect([right.code, wrong.code]).toEqual([0, 1]);
+  await expect(page).toMatchFileSnapshot(PAGE.pathname);
+});
