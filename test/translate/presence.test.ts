@@ -125,7 +125,7 @@ const STYLES = [
 describe.each(shapes())("%s", (_, told) => {
   const { rows } = told.shape;
 
-  test.each(STYLES)("a record $name is the same when v2 omits its zeros, and has what v1 shows", (style) => {
+  test.each(STYLES)("T25, T63: a record $name is the same when v2 omits its zeros, and has what v1 shows", (style) => {
     const omitted = shown(told, { ...style, zeros: "left out" });
     expect(omitted).toEqual(shown(told, { ...style, zeros: "sent" }));
     expectPresence(omitted, rows, { ...style, zeros: "left out" }, "");
