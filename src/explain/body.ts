@@ -25,8 +25,9 @@ export function explainBody(
 ): ExplainedField[] {
   const shape = match === undefined ? undefined : shapeOf(match.operation);
   if (match === undefined || shape === undefined || refusal?.reason === "INVALID_FILTER") return [];
-  const replaces = match.operation.kind === "update";
-  const body = objectOf(bytes);
+  const { operation } = match;
+  const replaces = operation.kind === "update" || ("method" in operation && operation.method === "PATCH");
+  const body = treeOf(bytes);
   return explainFields({ shape, body, notes: notesOf(bytes, shape, policy), calls, replaces, refusal });
 }
 
@@ -44,6 +45,7 @@ export function unreadBody(bytes: Uint8Array, match: Match | undefined): readonl
 
 function notesOf(bytes: Uint8Array, { rows }: Shape, policy: UnknownPolicy): BodyNotes {
   const notes = createBodyNotes();
+  // Of a batch the elements are read one by one, under paths of their own.
   unlessRefused(() => readBody(bytes, rows, policy, notes), undefined);
   return notes;
 }
@@ -58,11 +60,10 @@ function unlessRefused<T>(read: () => T, otherwise: T): T {
   }
 }
 
-/** The body when it is one JSON object. */
-function objectOf(bytes: Uint8Array): Node | undefined {
+/** The body, when it is JSON. */
+function treeOf(bytes: Uint8Array): Node | undefined {
   try {
-    const node = parseTree(bytes);
-    return node.kind === "object" ? node : undefined;
+    return parseTree(bytes);
   } catch (error) {
     if (error instanceof JsonError) return undefined;
     throw error;

@@ -1,5 +1,7 @@
 /** What is each recorded call for, and which further ones may there be? */
+
 import type { Exchange } from "../model/exchange.ts";
+import { type Json, member } from "../model/json.ts";
 import type { ApiRequest } from "../model/message.ts";
 import type { Join, Operation } from "../model/resource.ts";
 import { BATCH_RECORDS, MAX_READS } from "../translate/others.ts";
@@ -46,9 +48,16 @@ export function passedCall(request: AskedRequest, pass: NonNullable<Recording["p
   };
 }
 
-function maskOf({ target }: ApiRequest): readonly string[] | null {
-  const query = new URLSearchParams(target.split("?")[1] ?? "");
-  return (query.get("updateMask") ?? query.get("update_mask"))?.split(",") ?? null;
+/** Behind the path, or (of a verb) in the body. */
+function maskOf({ target, body }: ApiRequest): readonly string[] | null {
+  const given = new URLSearchParams(target.split("?")[1] ?? "").get("updateMask") ?? maskIn(body);
+  return given?.split(",") ?? null;
+}
+
+function maskIn(body: Uint8Array | undefined): string | null {
+  if (body === undefined || body.length === 0) return null;
+  const mask = member(JSON.parse(Buffer.from(body).toString("utf8")) as Json, "updateMask");
+  return typeof mask === "string" ? mask : null;
 }
 
 /** A uid that only an assumed answer held is nobody's: a word stands for it. */
@@ -64,9 +73,11 @@ function withPlaceholder({ request, place }: RecordedCall, index: number, { oper
   return uid === "" || asked(uid) ? request.target : request.target.replace(uid, word);
 }
 
-/** Without the segment of a sub-resource. */
+/** Without a verb, and without the segment of a sub-resource. */
 function bareUid(uid: string, join: Join | undefined): string {
-  return join?.sub === undefined ? uid : uid.slice(0, -join.sub.length - 1);
+  const colon = uid.lastIndexOf(":");
+  const bare = colon < 0 ? uid : uid.slice(0, colon);
+  return join?.sub === undefined ? bare : bare.slice(0, -join.sub.length - 1);
 }
 
 type Purpose = Pick<ExplainedCall, "purpose" | "also">;

@@ -34,9 +34,19 @@ interface Place {
  */
 export function explainFields(parts: FieldParts): ExplainedField[] {
   const bodies = parts.calls.map(({ request }) => (request.method === "GET" ? undefined : treeOf(request.body)));
-  const fields = membersOf(parts.shape.rows, parts.body, { v1: "", v2: "" }, { ...parts, bodies });
+  const { rows } = parts.shape;
+  const fields =
+    parts.body?.kind === "array"
+      ? parts.body.items.slice(0, MOST_ELEMENTS).flatMap((item, index) => {
+          const own = bodies.map((body) => elementOf(body, index));
+          return membersOf(rows, item, { v1: `[${index}]`, v2: "" }, { ...parts, bodies: own });
+        })
+      : membersOf(rows, parts.body, { v1: "", v2: "" }, { ...parts, bodies });
   return parts.refusal === undefined ? withDeep(fields, parts.notes) : refusedOnly(fields, parts.refusal);
 }
+
+/** Elements of a batch are all alike. */
+const MOST_ELEMENTS = 10;
 
 interface Context extends FieldParts {
   /** Bodies of the calls that write, by number of the call. */
@@ -71,6 +81,11 @@ function rowFields(row: Row, key: string, value: Node | undefined, place: Place,
     v2 !== null
   ) {
     return membersOf(row.rows, given, { v1: at, v2 }, context);
+  }
+  if (row.kind === "message" && row.list !== true && row.v2 === null && row.access !== "output") {
+    // What v1 held together lies apart in v2.
+    const spread = membersOf(row.rows, given, { v1: at, v2: place.v2 }, context);
+    if (spread.some(({ sent }) => sent !== null)) return spread;
   }
   const verdict = judge(row, at, given, found[0]?.node, context) ?? (value === undefined ? undefined : NULL);
   if (verdict === undefined) return [];
@@ -139,7 +154,7 @@ function conversion(row: Row): string {
 function leftOut(row: Row, sent: Node | undefined, { replaces }: Context): Verdict | undefined {
   if (sent !== undefined) {
     return isZero(jsonOf(sent), row)
-      ? { becomes: "set-to-zero", why: "left out: a v1 PUT replaces everything" }
+      ? { becomes: "set-to-zero", why: "left out: v1 replaces everything" }
       : { becomes: "kept", why: "left out: sent as it is stored" };
   }
   if (!replaces || row.access === "output" || row.v2 === null || row.mask === "never") return undefined;
@@ -195,7 +210,7 @@ function refusedOnly(fields: readonly ExplainedField[], { fieldViolations }: Pro
   });
 }
 
-/** Calls that carry the member at the dotted path `v2`, at the top of their body or one message further in. */
+/** Calls that carry the member at the dotted path `v2`, at the top of their body or in what wraps it. */
 function findIn(bodies: readonly (Node | undefined)[], v2: string): { readonly call: number; readonly node: Node }[] {
   if (v2 === "") return [];
   return bodies.flatMap((body, index) => {
@@ -204,15 +219,20 @@ function findIn(bodies: readonly (Node | undefined)[], v2: string): { readonly c
   });
 }
 
-/** Some verbs wrap what they are about: `{"group":{…}}`, `{"requests":[{…}]}`. */
+/** Some verbs wrap what they are about: `{"group":{…}}`, `{"parent":"…","roleBinding":{…}}`. */
 function wrapped(body: Node | undefined, v2: string): Node | undefined {
   if (body?.kind !== "object" || body.members.length > 2) return undefined;
   for (const { value } of body.members) {
-    const inner = value.kind === "array" ? value.items[0] : value;
-    const found = nodeAt(inner, v2);
+    const found = nodeAt(value, v2);
     if (found !== undefined) return found;
   }
   return undefined;
+}
+
+/** Element `index` of the list that a batch holds. */
+function elementOf(body: Node | undefined, index: number): Node | undefined {
+  const list = body?.kind === "object" ? body.members.find(({ value }) => value.kind === "array")?.value : body;
+  return list?.kind === "array" ? list.items[index] : undefined;
 }
 
 function treeOf(body: Uint8Array | undefined): Node | undefined {

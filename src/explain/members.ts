@@ -28,9 +28,12 @@ export function explainAnswer(operation: Operation, insertZeros: boolean): Answe
 }
 
 function shapeMembers({ rows, v2Only }: Shape, v1: string, v2: string, options: Options): AnswerMember[] {
+  const shown = rows.flatMap((row) => rowMembers(row, v1, v2, options));
+  const read = new Set(shown.flatMap((member) => member.v2.map((path) => path.slice(v2.length).split(".")[0])));
+  const cut = v2Only.filter((name) => !read.has(name));
   return [
-    ...rows.flatMap((row) => rowMembers(row, v1, v2, options)),
-    ...v2Only.map((name): AnswerMember => {
+    ...shown,
+    ...cut.map((name): AnswerMember => {
       return { v1: null, v2: [v2 + name], becomes: "cut", why: "v1 never showed it", absent: null };
     }),
   ];
@@ -44,35 +47,35 @@ function rowMembers(row: Row, v1: string, v2: string, options: Options): AnswerM
     v1: v1 + row.v1,
     v2: join === undefined ? sources : [join.by],
     ...(join === undefined ? ownFate(row, sources) : joinFate(join)),
-    absent: isNeverMadeUp(row) || !(options.insertZeros || sources.length === 0) ? null : zeroText(row),
+    absent: isNeverMadeUp(row, v1) || !(options.insertZeros || sources.length === 0) ? null : zeroText(row),
   };
-  if (row.kind !== "message" || join !== undefined || row.v2 === null) return [member];
+  if (row.kind !== "message" || join !== undefined) return [member];
   const inner = shapeMembers(
     { rows: row.rows, v2Only: row.v2Only ?? [] },
     `${v1}${row.v1}${row.list === true ? "[]" : ""}.`,
-    `${v2}${row.v2}${row.list === true ? "[]" : ""}.`,
+    row.v2 === null ? v2 : `${v2}${row.v2}${row.list === true ? "[]" : ""}.`,
     { ...options, joins: [] },
   );
   return [member, ...inner.filter(({ becomes }) => becomes !== "same")];
 }
 
-/** Without a uid an answer is no record, and an error. */
-function isNeverMadeUp(row: Row): boolean {
-  return row.presence === "explicit" || row.v2 === V2_KEY;
+/** Without its own uid an answer is no record, and an error. `prefix`: of the message that holds the row. */
+function isNeverMadeUp(row: Row, prefix: string): boolean {
+  return row.presence === "explicit" || (prefix === "" && row.v2 === V2_KEY);
 }
 
 function ownFate(row: Row, sources: readonly string[]): Pick<AnswerMember, "becomes" | "why"> {
-  if (sources.length === 0) return { becomes: "inserted", why: "v2 has no such member: always empty" };
-  if (row.from !== undefined && row.v2 === null) {
-    return { becomes: "moved", why: sources.length > 1 ? "the first that is there" : "" };
+  const isPut = row.kind === "message" && row.rows.some(({ from }) => from !== undefined);
+  if (sources.length === 0) {
+    if (isPut) return { becomes: "moved", why: "put together from what v2 holds apart" };
+    return { becomes: "inserted", why: "v2 has no such member: always empty" };
   }
+  const why = sources.length > 1 ? "the first that is there" : "";
+  if (row.v2 === null) return { becomes: "moved", why };
   if (row.kind === "enum" && row.values.values.some(([one, , other]) => one !== other)) {
     return { becomes: "converted", why: "v1's names of the values" };
   }
-  return {
-    becomes: row.v1 === row.v2 ? "same" : "renamed",
-    why: row.from === undefined ? "" : "the first that is there",
-  };
+  return { becomes: row.v1 === row.v2 ? "same" : "renamed", why };
 }
 
 function joinFate(join: Join): Pick<AnswerMember, "becomes" | "why"> {

@@ -11,7 +11,7 @@ export interface Verdict {
 /** `refusal`: why carryover itself answers with an error. */
 export function summaryOf({ exchange, pass, calls }: Recording, refusal: Problem | undefined): Verdict {
   const { resource, operation } = exchange;
-  const what = resource === "unknown" ? "no operation of v1 that carryover knows" : `${operation} of ${resource}`;
+  const what = nameOf(resource, operation);
   if (refusal !== undefined) {
     const known = resource === "unknown" ? "" : `${what}: `;
     return { mode: "refused", summary: `${known}refused by carryover, nothing reaches the platform` };
@@ -26,6 +26,11 @@ export function summaryOf({ exchange, pass, calls }: Recording, refusal: Problem
     default:
       return { mode: "translate", summary: `${what}: translated, ${count(calls.length)} to v2` };
   }
+}
+
+function nameOf(resource: string, operation: string): string {
+  if (operation === "options") return "OPTIONS of a v1 path";
+  return resource === "unknown" ? "no operation of v1 that carryover knows" : `${operation} of ${resource}`;
 }
 
 function count(calls: number): string {

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { explained } from "./support.ts";
+
+takeDownAfterEach();
+
+interface Answer {
+  readonly status: number;
+  readonly type: string | null;
+  // biome-ignore lint/suspicious/noExplicitAny: explanations and errors.
+  readonly body: any;
+}
+
+async function ask(
+  url: string,
+  query: Record<string, string> | [string, string][],
+  headers: Record<string, string> = {},
+): Promise<Answer> {
+  const response = await fetch(`${url}/explain?${new URLSearchParams(query)}`, { headers });
+  return { status: response.status, type: response.headers.get("content-type"), body: await response.json() };
+}
+
+describe("GET /explain of the admin port", () => {
+  test("says what the command says, for the configuration of the process", async () => {
+    const { adminUrl, sandbox } = await rigForTest({ flags: { unknownFieldsRequest: "refuse" } });
+    const before = sandbox.requests.length;
+    const data = '{"name":"x","verified":true}';
+    const { status, type, body } = await ask(adminUrl, { request: "PUT /iam/v1/groups/a?x=1", data });
+    expect([status, type]).toEqual([200, "application/json; charset=utf-8"]);
+    expect(body).toEqual(await explained("PUT /iam/v1/groups/a?x=1", data, "--unknown-fields-request", "refuse"));
+    const unknown = await ask(adminUrl, { request: "PUT /iam/v1/groups/a", data: '{"colour":1}' });
+    expect([unknown.status, unknown.body.refusal.reason]).toEqual([200, "INVALID_BODY"]);
+    const native = await ask(adminUrl, { request: "GET /iam/v1/terms/a" });
+    expect(native.body.mode).toBe("native");
+    expect(sandbox.requests.length).toBe(before);
+  });
+
+  test("takes curl lines, header fields and a method", async () => {
+    const { adminUrl } = await rigForTest();
+    const line = "curl -X DELETE 'https://x/iam/v1/groups/a'";
+    expect((await ask(adminUrl, { request: line })).body.operation).toBe("delete");
+    const { body } = await ask(adminUrl, [
+      ["request", "/iam/v1/groups/a"],
+      ["method", "put"],
+      ["data", '{"verified":true}'],
+      ["header", "If-Match: x"],
+      ["header", "If-None-Match: y"],
+    ]);
+    expect(body.refusal.reason).toBe("CONDITION_UNSUPPORTED");
+  });
+
+  test("reads no files, whatever it is asked", async () => {
+    const { adminUrl } = await rigForTest();
+    for (const query of [
+      { request: "PUT /iam/v1/groups/a", data: "@package.json" },
+      { request: "PUT /iam/v1/groups/a", data: "@-" },
+      { request: "curl https://x/iam/v1/groups/a -d @package.json" },
+      { request: "curl https://x/a -G --data-urlencode a@package.json" },
+    ]) {
+      const { status, body } = await ask(adminUrl, query);
+      expect([status, body.message]).toEqual([400, "files are not read here: put the body itself into the query"]);
+    }
+  });
+
+  test("without a request, or with one that is none, is 400 and says what is expected", async () => {
+    const { adminUrl } = await rigForTest();
+    for (const query of [{}, { request: "" }, { request: "GET /a /b" }, { request: "curl 'a" }]) {
+      const { status, body } = await ask(adminUrl, query as Record<string, string>);
+      expect([status, body.code, body.details[0].reason]).toEqual([400, 3, "INVALID_REQUEST"]);
+    }
+  });
+
+  test("is shown to whom other views are shown, and changes nothing", async () => {
+    const { adminUrl } = await rigForTest();
+    const request = { request: "GET /iam/v1/groups" };
+    expect((await ask(adminUrl, request, { "x-forwarded-for": "10.0.0.1" })).status).toBe(401);
+    const posted = await fetch(`${adminUrl}/explain?request=GET+/iam/v1/groups`, { method: "POST" });
+    expect(posted.status).toBe(404);
+    const huge = await fetch(`${adminUrl}/explain?request=${"a".repeat(100_000)}`);
+    expect(huge.status).toBeGreaterThanOrEqual(400);
+  });
+});
