@@ -127,9 +127,9 @@ const EVENTS = [
   ["COMPONENT_LOCATION_CHANGED", "componentLocationChanged"],
 ].map(([name = "", member = ""]) => ({ name: `EVENT_TYPE_FILTER_${name}`, member }));
 const ORDERS = new Map([
-  ["ID_ASC", "uid asc"],
+  ["ID_ASC", "uid"],
   ["ID_DESC", "uid desc"],
-  ["CREATED_AT_ASC", "created_at asc"],
+  ["CREATED_AT_ASC", "created_at"],
   ["CREATED_AT_DESC", "created_at desc"],
 ]);
 const ORDER_NAMES = ["ORDER_BY_UNSPECIFIED", ...ORDERS.keys()];
