@@ -19,7 +19,8 @@ export function fieldNames(resource: Resource): FieldNames {
   const shapes = resource.operations.flatMap((operation) => {
     return operation.kind === "native" || operation.kind === "delete" ? [] : [operation];
   });
-  for (const { answer } of shapes) addNames(answer.rows, "", "", names);
+  // Lists and Gets come first and are shown last: what a verb calls otherwise is not the record's name.
+  for (const { answer } of [...shapes].reverse()) addNames(answer.rows, "", "", names);
   // Bodies last: an error is about what was sent, so their names win.
   for (const shape of shapes) if ("body" in shape) addNames(shape.body?.rows ?? [], "", "", names);
   return names;

@@ -164,7 +164,7 @@ describe("limits", () => {
 
 describe("fallback", () => {
   it("native serves what v2 lacks, refuse does not, whatever native v1 could do", async () => {
-    const target = `/iam/v1/groups/${"a".repeat(8)}:requestGroupAccess`;
+    const target = "/vulnerabilities/v1/advisories";
     const served = await rigForTest({});
     await served.ask("POST", target, { body: "{}" });
     expect(served.arrived.map((one) => one.target)).toEqual([target]);
