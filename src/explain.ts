@@ -3,7 +3,7 @@ import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
 import { createDecisions, routerFor } from "./decide.ts";
 import { arrive } from "./explain/arrive.ts";
-import { createAssume } from "./explain/assume.ts";
+import { createAssume, sentMembers } from "./explain/assume.ts";
 import { differingOf, explainBody, unreadBody } from "./explain/body.ts";
 import { explainCalls, passedCall } from "./explain/calls.ts";
 import type { Explanation, Refusal } from "./explain/explanation.ts";
@@ -17,6 +17,7 @@ import { summaryOf } from "./explain/summary.ts";
 import { tooLarge } from "./listener/body.ts";
 import type { Match } from "./model/match.ts";
 import { Problem } from "./model/problem.ts";
+import type { Operation } from "./model/resource.ts";
 import type { Router } from "./route/router.ts";
 import type { MaskSpelling } from "./translate/update.ts";
 
@@ -41,7 +42,13 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue): Expl
     const { request, problem } = arrive(asked, config);
     const match = matchOf(request, route);
     const differing = differingOf(request.body, match);
-    const assume = createAssume({ resources: catalogue.resources, version: catalogue.version, match, differing });
+    const assume = createAssume({
+      resources: catalogue.resources,
+      version: catalogue.version,
+      match,
+      differing,
+      given: sentMembers(request.body),
+    });
     const run = (mask: MaskSpelling | undefined): Promise<Recording> =>
       record(request, {
         assume,
@@ -94,7 +101,12 @@ function explanationOf({ request, match, recording, respelled, compared, config 
     risks: translated
       ? explainRisks({ resource: match.resource.name, operation: match.operation, recording, fields, settings: config })
       : [],
-    notes: [...request.notes, ...unreadBody(request.body, match), ...counted(recording, refusal)],
+    notes: [
+      ...request.notes,
+      ...unreadBody(request.body, match),
+      ...(translated ? documentedCalls(match.operation) : []),
+      ...counted(recording, refusal),
+    ],
   };
 }
 
@@ -123,6 +135,11 @@ function refusalOf({ calls, problem }: Recording): Problem | undefined {
 
 function shownRefusal({ http, code, reason, message, fieldViolations }: Problem): Refusal {
   return { status: http, code, reason, message, fields: fieldViolations };
+}
+
+/** The catalogue's own words on an operation that can take other calls than those that the assumptions led to. */
+function documentedCalls({ docs }: Operation): readonly string[] {
+  return docs?.calls === undefined ? [] : [`in general it takes ${docs.calls}`];
 }
 
 /** What carryover would count of this request, and where the assumptions ended. */

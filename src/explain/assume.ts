@@ -32,6 +32,8 @@ export interface World {
   readonly match: Match | undefined;
   /** What the stored record has to differ in, for an update. */
   readonly differing: Differing;
+  /** Members of the v1 body. */
+  readonly given: JsonObject;
 }
 
 /** A platform of good will. Nothing is sent to anybody. */
@@ -53,6 +55,8 @@ interface Answer {
 }
 
 function answerTo(request: ApiRequest, place: Place, world: World): Answer {
+  const part = ownPart(request, place, world);
+  if (part !== undefined) return part;
   const shown = fromExchange(request, place, world);
   if (shown !== undefined) return { value: shown, assuming: "the platform answers as in the catalogue's example" };
   if (request.method === "OPTIONS") return { value: {}, assuming: "the platform answers it" };
@@ -83,6 +87,18 @@ function oneRecord(request: ApiRequest, resource: Resource, place: Place, world:
   }
 }
 const NOTHING: Differing = { record: {}, fields: [] };
+
+/** A part of the record in a place of its own: what is read there differs from what is sent, and what is sent is stored. */
+function ownPart({ method, body }: ApiRequest, { uid }: Place, { match, given }: World): Answer | undefined {
+  const joins = match === undefined ? [] : joinsOf(match.operation);
+  const join = joins.find(({ sub }) => sub !== undefined && uid.endsWith(`/${sub}`));
+  if (join?.sub === undefined || join.take === "record") return undefined;
+  const record = { uid: uid.slice(0, -join.sub.length - 1) };
+  if (method !== "GET") return { value: { ...record, ...sentMembers(body) }, assuming: "it is stored as asked" };
+  const sent = given[join.v1];
+  const value = { ...record, [join.take.member]: sent === "stored" ? "stored before" : "stored" };
+  return { value, assuming: sent === undefined ? "it exists" : `it exists and differs from ${join.v1}` };
+}
 
 /** Every record that is named, or else one: what follows needs something to go on with. */
 function page(resource: Resource, params: URLSearchParams, world: World): Answer {
@@ -162,15 +178,20 @@ function subResources(resource: Resource, resources: readonly Resource[]): Reado
   );
 }
 
-function joinsOf(operation: object): readonly Join[] {
+/** The joins of an operation, if it is of a kind that has any. */
+export function joinsOf(operation: object): readonly Join[] {
   return "joins" in operation && operation.joins !== undefined ? (operation.joins as readonly Join[]) : [];
 }
 
-/** Members of a JSON object body. */
-function sentMembers(body: Uint8Array | undefined): JsonObject {
+/** Members of a body that is a JSON object; none for any other. */
+export function sentMembers(body: Uint8Array | undefined): JsonObject {
   if (body === undefined || body.length === 0) return {};
-  const value = JSON.parse(Buffer.from(body).toString("utf8")) as Json;
-  return isJsonObject(value) ? value : {};
+  try {
+    const value = JSON.parse(Buffer.from(body).toString("utf8")) as Json;
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
 }
 
 /** `top` laid over `base`, members of objects one by one. */

@@ -5,9 +5,10 @@ import type { Match } from "../model/match.ts";
 import { Problem } from "../model/problem.ts";
 import type { Operation, Shape } from "../model/resource.ts";
 import { type BodyNotes, createBodyNotes, readBody, type UnknownPolicy } from "../translate/body.ts";
+import { joinsOf } from "./assume.ts";
 import { type Differing, differingFrom } from "./differ.ts";
 import type { ExplainedField } from "./explanation.ts";
-import { explainFields } from "./fields.ts";
+import { explainFields, type PartOf } from "./fields.ts";
 import type { Recording } from "./record.ts";
 
 /** The shape of the operation's body; undefined when it reads none. */
@@ -28,7 +29,22 @@ export function explainBody(
   const { operation } = match;
   const replaces = operation.kind === "update" || ("method" in operation && operation.method === "PATCH");
   const body = treeOf(bytes);
-  return explainFields({ shape, body, notes: notesOf(bytes, shape, policy), calls, replaces, refusal });
+  return explainFields({
+    shape,
+    body,
+    notes: notesOf(bytes, shape, policy),
+    calls,
+    replaces,
+    refusal,
+    partsOf: partsOf(operation),
+  });
+}
+
+/** Members that lie in sub-resources. */
+function partsOf(operation: Operation): readonly PartOf[] {
+  return joinsOf(operation).flatMap(({ v1, sub, take }) => {
+    return sub === undefined || take === "record" ? [] : [{ v1, sub, member: take.member }];
+  });
 }
 
 /** What the stored record is assumed to differ in, for an update that would look. */

@@ -1,4 +1,4 @@
-/** What would a stored record look like that differs from what the client sends? (So that conditional fields are named.) */
+/** What would a stored record say, so that every field of a request that hangs on it is written? */
 import type { Json, JsonObject } from "../model/json.ts";
 import type { Row, Value } from "../model/resource.ts";
 import { createBodyNotes, readBody, type V2Body } from "../translate/body.ts";
@@ -11,9 +11,20 @@ export interface Differing {
   readonly fields: readonly string[];
 }
 
-/** `bytes`: the v1 body. Another value for every field of class `when-changed` that it sends. Throws as `readBody` does. */
+/**
+ * `bytes`: the v1 body. Another value for every field of class `when-changed` that it sends, and the same for all others:
+ * some of them v2 never changes. Throws as `readBody` does.
+ */
 export function differingFrom(bytes: Uint8Array, rows: readonly Row[]): Differing {
-  return differing(readBody(bytes, rows, "drop", createBodyNotes()), "");
+  return differing(readBody(bytes, rows.map(stored), "drop", createBodyNotes()), "");
+}
+
+/** A row as if v2 stored whatever is sent. */
+function stored(row: Row): Row {
+  if (row.access === "output") return row;
+  const settable = row.mask === "never" ? ({ ...row, mask: "always" } as const) : row;
+  if (settable.kind !== "message" || row.mask !== "members") return settable;
+  return { ...settable, rows: settable.rows.map((each) => stored({ ...each, v2: each.v2 ?? each.v1 })) };
 }
 
 function differing(body: V2Body, prefix: string): Differing {
@@ -24,7 +35,6 @@ function differing(body: V2Body, prefix: string): Differing {
     const at = `${prefix}${row.v1}`;
     if (row.mask === "members" && nested !== undefined) {
       const inner = differing(nested, `${at}.`);
-      if (inner.fields.length === 0) continue;
       record[row.v2] = inner.record;
       fields.push(...inner.fields);
     } else if (row.mask === "when-changed") {
@@ -32,7 +42,9 @@ function differing(body: V2Body, prefix: string): Differing {
       const other = anotherValue(sent, row);
       if (isSame(sent, other, row, false)) continue;
       record[row.v2] = other;
-      fields.push(at);
+      if (row.kind !== "enum" || !isZero(sent, row)) fields.push(at);
+    } else {
+      record[row.v2] = JSON.parse(raw) as Json;
     }
   }
   return { record, fields };

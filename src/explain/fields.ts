@@ -10,6 +10,13 @@ import type { ExplainedField, FieldFate } from "./explanation.ts";
 import type { RecordedCall } from "./record.ts";
 import { shownMember } from "./secrets.ts";
 
+/** A member of v1 that lies in a sub-resource of v2: the segment of its path, and v2's name. */
+export interface PartOf {
+  readonly v1: string;
+  readonly sub: string;
+  readonly member: string;
+}
+
 export interface FieldParts {
   readonly shape: Shape;
   /** The v1 body, parsed; undefined when it is empty. */
@@ -20,6 +27,7 @@ export interface FieldParts {
   /** True when what is left out means zero: a full replace. */
   readonly replaces: boolean;
   readonly refusal: Problem | undefined;
+  readonly partsOf: readonly PartOf[];
 }
 
 /** Where a row stands: its own name is not in it. */
@@ -70,6 +78,8 @@ function membersOf(rows: readonly Row[], node: Node | undefined, place: Place, c
 /** One line for a row, and more for the members of its message where they do not simply go along. */
 function rowFields(row: Row, key: string, value: Node | undefined, place: Place, context: Context): ExplainedField[] {
   const at = join(place.v1, key);
+  const part = place.v1 === "" ? context.partsOf.find(({ v1 }) => v1 === row.v1) : undefined;
+  if (part !== undefined) return [partField(part, value, context)];
   const v2 = row.v2 === null ? null : join(place.v2, row.v2);
   const given = value?.kind === "null" ? undefined : value;
   const found = v2 === null ? [] : findIn(context.bodies, v2);
@@ -100,6 +110,28 @@ function rowFields(row: Row, key: string, value: Node | undefined, place: Place,
   if (row.kind !== "message" || row.list === true || given === undefined || v2 === null) return [explained];
   const inner = membersOf(row.rows, given, { v1: at, v2 }, { ...context, replaces: false });
   return [explained, ...inner.filter(({ becomes }) => becomes !== "same")];
+}
+
+/** One line for what is written by a call of its own. */
+function partField({ v1, sub, member }: PartOf, value: Node | undefined, context: Context): ExplainedField {
+  const found = context.bodies.flatMap((body, index) => {
+    const isOwn = context.calls[index]?.place.uid.endsWith(`/${sub}`) ?? false;
+    const node = isOwn ? nodeAt(body, member) : undefined;
+    return node === undefined ? [] : [{ call: index + 1, node }];
+  });
+  const [first] = found;
+  const verdict: Verdict =
+    first === undefined
+      ? { becomes: "left-alone", why: "not written when it is left out or empty" }
+      : { becomes: context.replaces ? "when-different" : "renamed", why: "written by a call of its own" };
+  return {
+    v1,
+    v2: `${sub}: ${member}`,
+    ...verdict,
+    given: value === undefined ? null : shownMember(v1, textOf(value)),
+    sent: first === undefined ? null : shownMember(v1, textOf(first.node)),
+    calls: found.map(({ call }) => call),
+  };
 }
 
 interface Verdict {

@@ -22,6 +22,7 @@ export function explainRisks(parts: RiskParts): Risk[] {
     ...(recording.exchange.list === undefined ? [] : listRisks(parts)),
     ...joinRisks(parts.operation),
     ...(parts.operation.kind === "update" ? updateRisks(parts) : []),
+    ...(parts.operation.docs?.differs ?? []).map(platform),
     ...severalRisks(writes.length, recording.calls.length),
     ...bodyRisks(parts),
     ...(writes.length > 0 ? [own("UPSTREAM_UNREACHABLE", WRITE_LOST)] : []),
