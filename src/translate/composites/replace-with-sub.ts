@@ -58,7 +58,7 @@ export async function replaceWhole(replacement: Replacement, request: V1Request,
   notePatches([part.effect.patch, patch], tools);
   const shown = whole.show(response, uid, part.effect.record, tools);
   const record = parseRecord(response, STATE_UNKNOWN);
-  const names = settle([part.effect, { patch, record, spelling }], parts, tools);
+  const names = settle([{ patch, record, spelling }, part.effect], parts, tools);
   return answerWith(response, 200, shown, namingHeader(names));
 }
 

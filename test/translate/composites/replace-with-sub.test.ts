@@ -1,0 +1,334 @@
+/** Is a repo replaced in full, its readme included, without a write that nobody asked for? */
+import { describe, expect, test } from "vitest";
+import { createReplaceWithSub } from "../../../src/translate/composites/replace-with-sub.ts";
+import { fieldNames } from "../../../src/translate/error.ts";
+import { json, maskOf, NAME, OPTIONS, operationOf, problemOf, textOf, thing } from "../support.ts";
+import { ask, callsOf, headerOf, lost, REPO, refusal, resource, world, writesOf } from "./registry.ts";
+
+const README_PATH = `repos/${REPO}/readme`;
+const put = (held: ReturnType<typeof world>, body: unknown, more = {}) =>
+  ask(held, "PUT", `repos/${REPO}`, { body, ...more });
+const STORED = {
+  catalogTier: "CATALOG_TIER_AI",
+  bundles: ["base", "fips"],
+  aliases: ["a"],
+  activeTags: ["latest"],
+  description: "old",
+  sync_config: { source: "x/y", uniqueTags: true, expirationTime: "2026-04-02T10:45:30.250Z", apkoOverlay: "o" },
+};
+
+describe("T10: the readme of a repo", () => {
+  test.each([{}, { readme: "" }, { readme: null }])("is not wiped by %j, and that it stayed is said", async (sent) => {
+    const held = world({}, "text");
+    const run = await put(held, { description: "d", ...sent });
+    expect(writesOf(run)).toEqual([`PATCH repos/${REPO}`]);
+    expect(held.readmes.get(REPO)).toBe("text");
+    expect(run.body).toMatchObject({ description: "d", readme: "text" });
+    expect(headerOf(run, "carryover-mismatch")).toBe("name, readme");
+    expect(run.exchange.notes).toContain("field-left-alone");
+  });
+
+  test("is no mismatch when there is none and none is sent", async () => {
+    const run = await put(world(), { name: "nginx", description: "d" });
+    expect(headerOf(run, "carryover-mismatch")).toBeUndefined();
+    expect(run.body).toMatchObject({ readme: "" });
+  });
+
+  test("T11: is not written when the client sends back what is stored", async () => {
+    const run = await put(world({}, "text"), { description: "d", readme: "text" });
+    expect(callsOf(run)).toEqual([`GET ${README_PATH}`, `PATCH repos/${REPO}`]);
+    expect(headerOf(run, "carryover-mismatch")).toBe("name");
+  });
+
+  test("is written first when it differs, by a mask of its own, and shown as stored", async () => {
+    const held = world({}, "text");
+    const run = await put(held, { description: "d", readme: "näw\n" });
+    expect(callsOf(run)).toEqual([`GET ${README_PATH}`, `PATCH ${README_PATH}`, `PATCH repos/${REPO}`]);
+    expect([maskOf(run.sent[1]), textOf(run.sent[1])]).toEqual([["content"], '{"content":"näw\\n"}']);
+    expect(textOf(run.sent[2])).toBe('{"description":"d"}');
+    expect(held.readmes.get(REPO)).toBe("näw\n");
+    expect(run.body).toMatchObject({ id: REPO, readme: "näw\n" });
+  });
+
+  test.each([
+    [403, 7],
+    [404, 5],
+  ])("that cannot be read (%i) is empty, is counted, and is written when one is sent", async (status, code) => {
+    const interfere = (call: string) => (call === `GET ${README_PATH}` ? refusal(status, code) : undefined);
+    const shown = await put(world({}, "text"), { description: "d" }, { interfere });
+    expect([writesOf(shown), shown.body]).toMatchObject([[`PATCH repos/${REPO}`], { readme: "" }]);
+    expect(shown.exchange.notes).toContain("join-missing");
+    const held = world({}, "text");
+    await put(held, { description: "d", readme: "new" }, { interfere });
+    expect(held.readmes.get(REPO)).toBe("new");
+  });
+
+  test.each([401, 429, 503])(
+    "that cannot be read now (%i) fails the update before anything is written",
+    async (status) => {
+      const interfere = (call: string) => (call === `GET ${README_PATH}` ? json(status, {}) : undefined);
+      const run = await put(world(), { description: "d" }, { interfere });
+      expect([run.response.status, writesOf(run)]).toEqual([status, []]);
+    },
+  );
+
+  test("a 404 of a gateway is no empty readme", async () => {
+    const interfere = (call: string) =>
+      call === `GET ${README_PATH}` ? json(404, { code: 5, details: [] }) : undefined;
+    expect((await put(world({}, "text"), { description: "d" }, { interfere })).response.status).toBe(404);
+  });
+
+  test.each([{ uid: "other", content: "x" }, { content: "x" }, []])(
+    "of another repo is not taken: %j",
+    async (answer) => {
+      const interfere = (call: string) => (call === `GET ${README_PATH}` ? json(200, answer) : undefined);
+      expect((await problemOf(put(world(), { description: "d" }, { interfere }))).reason).toBe("UPSTREAM_INVALID");
+      const written = (call: string) => (call === `PATCH ${README_PATH}` ? json(200, answer) : undefined);
+      const problem = await problemOf(put(world(), { description: "d", readme: "x" }, { interfere: written }));
+      expect([problem.reason, problem.metadata]).toMatchObject(["UPSTREAM_INVALID", { state: "unknown" }]);
+    },
+  );
+
+  test("that the platform stores otherwise is a mismatch", async () => {
+    const interfere = (call: string) =>
+      call === `PATCH ${README_PATH}` ? json(200, { uid: REPO, content: "cut" }) : undefined;
+    const run = await put(world(), { description: "d", readme: "cut off" }, { interfere });
+    expect([headerOf(run, "carryover-mismatch"), run.exchange.mismatches]).toEqual(["name, readme", ["readme"]]);
+    expect(run.body).toMatchObject({ readme: "cut" });
+    const failing = put(world(), { description: "d", readme: "cut off" }, { interfere, mismatch: "fail" });
+    expect((await problemOf(failing)).reason).toBe("UPDATE_INCOMPLETE");
+  });
+
+  test("in the wrong type is refused in v1's words", async () => {
+    const problem = await problemOf(put(world(), { readme: 1 }));
+    expect([problem.reason, problem.fieldViolations[0]?.field]).toEqual(["INVALID_BODY", "readme"]);
+  });
+
+  test("that v2 refuses for its content is refused under its v1 name", async () => {
+    const details = [
+      {
+        "@type": "type.googleapis.com/google.rpc.BadRequest",
+        fieldViolations: [{ field: "content", description: "long" }],
+      },
+    ];
+    const interfere = (call: string) =>
+      call === `PATCH ${README_PATH}`
+        ? json(400, { code: 3, message: "Invalid argument: content: long", details })
+        : undefined;
+    const { body } = await put(world(), { readme: "x" }, { interfere });
+    expect(body).toMatchObject({
+      message: "Invalid argument: readme: long",
+      details: [{ fieldViolations: [{ field: "readme" }] }],
+    });
+  });
+});
+
+describe("T61: an update that gets only so far", () => {
+  test("T11: does nothing at all when the readme is refused", async () => {
+    const interfere = (call: string) => (call === `PATCH ${README_PATH}` ? refusal(403, 7) : undefined);
+    const held = world({ description: "old" });
+    const run = await put(held, { description: "d", readme: "x" }, { interfere });
+    expect([run.response.status, writesOf(run)]).toEqual([403, [`PATCH ${README_PATH}`]]);
+    expect(held.repos.get(REPO)).toMatchObject({ description: "old" });
+    expect([headerOf(run, "carryover-partial"), run.exchange.notes]).toEqual([undefined, []]);
+  });
+
+  test("says that the readme is written when the repo is refused, in the platform's own words", async () => {
+    const interfere = (call: string) => (call === `PATCH repos/${REPO}` ? refusal(400, 9, "no") : undefined);
+    const held = world({}, "old");
+    const run = await put(held, { description: "d", readme: "x" }, { interfere });
+    expect([run.response.status, run.body]).toMatchObject([400, { code: 9, message: "no" }]);
+    expect(headerOf(run, "carryover-partial")).toBe("readme");
+    expect(run.exchange.notes).toContain("partial-write");
+    // Repeated, it writes what is still missing.
+    const again = await put(held, { description: "d", readme: "x" });
+    expect(writesOf(again)).toEqual([`PATCH repos/${REPO}`]);
+  });
+
+  test("says so too when the connection is lost", async () => {
+    const interfere = (call: string) => (call === `PATCH repos/${REPO}` ? lost() : undefined);
+    const problem = await problemOf(put(world(), { description: "d", readme: "x" }, { interfere }));
+    expect([problem.reason, problem.metadata]).toEqual([
+      "UPSTREAM_UNREACHABLE",
+      { state: "unknown", partial: "readme" },
+    ]);
+    expect((await problemOf(put(world(), { description: "d" }, { interfere }))).metadata).toEqual({ state: "unknown" });
+  });
+
+  test("is not said where nothing was written before", async () => {
+    const interfere = (call: string) => (call === `PATCH repos/${REPO}` ? refusal(403, 7) : undefined);
+    const run = await put(world({}, "x"), { description: "d", readme: "x" }, { interfere });
+    expect([headerOf(run, "carryover-partial"), run.exchange.notes]).toEqual([undefined, []]);
+  });
+
+  test("is not begun under a condition that only one call could keep", async () => {
+    const headers = [["if-match", '"e"']] as const;
+    const problem = await problemOf(put(world(), { description: "d" }, { headers }));
+    expect(problem.reason).toBe("CONDITION_UNSUPPORTED");
+  });
+});
+
+describe("T57: an update of a synced repo", () => {
+  test("names no tier, bundle, alias or tag that is merely sent back, in whatever order", async () => {
+    const body = {
+      catalogTier: "AI",
+      bundles: ["fips", "base"],
+      aliases: ["a"],
+      activeTags: ["latest"],
+      description: "d",
+    };
+    const run = await put(world(STORED), body);
+    expect(callsOf(run)).toEqual([`GET repos/${REPO}`, `GET ${README_PATH}`, `PATCH repos/${REPO}`]);
+    expect(maskOf(run.sent[2])).toEqual(["description"]);
+  });
+
+  test("names what really changes", async () => {
+    const run = await put(world(STORED), { aliases: [], catalogTier: "BASE", sync_config: { source: "x/z" } });
+    expect(maskOf(run.sent[2])).toEqual(["catalogTier", "syncConfig.source", "aliases", "description"]);
+    expect(JSON.parse(textOf(run.sent[2]))).toEqual({
+      catalogTier: "CATALOG_TIER_BASE",
+      sync_config: { source: "x/z" },
+      aliases: [],
+      description: "",
+    });
+  });
+
+  test("reads the repo only where a field has to be compared", async () => {
+    expect(callsOf(await put(world(STORED), { description: "d" }))).not.toContain(`GET repos/${REPO}`);
+  });
+
+  test("leaves alone what is left out, and says so", async () => {
+    const run = await put(world(STORED), { description: "d" });
+    expect(headerOf(run, "carryover-mismatch")).toBe("name, catalogTier, bundles, sync_config, aliases, activeTags");
+    expect(run.exchange.defaultedFields).toEqual([]);
+  });
+
+  test("learns the spelling of masks as any other update does", async () => {
+    const interfere = (call: string) => (call.startsWith("PATCH") ? json(400, { code: 3, details: [] }) : undefined);
+    const refused = await put(world(STORED), { catalogTier: "BASE" }, { interfere });
+    expect(refused.sent.slice(2).map(maskOf)).toEqual([
+      ["catalogTier", "description"],
+      ["catalog_tier", "description"],
+    ]);
+    expect((await put(world(STORED), { catalogTier: "BASE" })).learned).toEqual(["camelCase"]);
+  });
+
+  test("of a repo that is not there is the platform's 404, and writes nothing", async () => {
+    const run = await put({ ...world(), repos: new Map() }, { catalogTier: "BASE" });
+    expect([run.response.status, writesOf(run)]).toEqual([404, []]);
+  });
+});
+
+describe("T56: a setting of the sync that v2 alone sets", () => {
+  test("is ignored when it is the stored one", async () => {
+    const body = {
+      sync_config: {
+        uniqueTags: true,
+        expiration: "2026-04-02T10:45:30.25Z",
+        apkoOverlay: "o",
+        gracePeriod: false,
+        syncApks: false,
+      },
+      description: "d",
+    };
+    const run = await put(world(STORED), body);
+    expect(run.response.status).toBe(200);
+    expect([maskOf(run.sent[2]), textOf(run.sent[2])]).toEqual([["description"], '{"description":"d"}']);
+  });
+
+  test.each([
+    ["uniqueTags", false],
+    ["expiration", "2027-01-01T00:00:00Z"],
+    ["apkoOverlay", ""],
+    ["gracePeriod", true],
+    ["syncApks", true],
+  ])("%s, changed to %j, is refused by its v1 name, and nothing is written", async (name, value) => {
+    const held = world(STORED, "old");
+    const calls: string[] = [];
+    const interfere = (call: string) => void calls.push(call);
+    const body = { sync_config: { source: "new", [name]: value }, description: "d", readme: "new" };
+    const problem = await problemOf(put(held, body, { interfere }));
+    expect(problem.reason).toBe("INVALID_BODY");
+    expect(problem.fieldViolations.map(({ field }) => field)).toEqual([`sync_config.${name}`]);
+    expect(problem.message).toContain(`sync_config.${name}`);
+    expect(calls.filter((call) => !call.startsWith("GET"))).toEqual([]);
+  });
+
+  test("is compared in either spelling, also when the repo has no sync", async () => {
+    const problem = await problemOf(put(world(), { syncConfig: {}, sync_config: { unique_tags: true } }));
+    expect(problem.fieldViolations.map(({ field }) => field)).toEqual(["sync_config.uniqueTags"]);
+    expect((await put(world(), { sync_config: { unique_tags: false } })).response.status).toBe(200);
+  });
+
+  test("left out stays as it is", async () => {
+    const held = world(STORED);
+    await put(held, { sync_config: { source: "new" } });
+    expect(held.repos.get(REPO)).toMatchObject({ sync_config: { ...STORED.sync_config, source: "new" } });
+  });
+});
+
+describe("what the composite needs of the catalogue", () => {
+  const parts = (of: ReturnType<typeof thing>) => ({
+    resource: of,
+    resources: new Map([[of.name, of]]),
+    options: OPTIONS,
+    names: fieldNames(of),
+  });
+
+  test("is one join of a sub-resource: without it the process does not start", () => {
+    const plain = thing({ rows: [NAME] });
+    const update = { ...operationOf(plain, "update"), by: "replace-with-sub" } as Parameters<
+      typeof createReplaceWithSub
+    >[0];
+    expect(() => createReplaceWithSub(update, parts(plain))).toThrow("needs one join, of a sub-resource");
+  });
+
+  test("is no path of its own", () => {
+    const tag = resource("tag");
+    const summarise = operationOf(tag, "summarise") as Parameters<typeof createReplaceWithSub>[0];
+    expect(() => createReplaceWithSub(summarise, parts(tag))).toThrow("needs a create or an update");
+  });
+});
+
+test("a record with nothing to be written is shown as it is", async () => {
+  const repo = resource("repo");
+  const rows = [
+    { v1: "id", v2: "uid", kind: "string", access: "output" },
+    { v1: "name", v2: "name", kind: "string", zero: "", mask: "when-changed" },
+    { v1: "readme", v2: null, kind: "string", access: "output" },
+  ] as const;
+  const shape = { rows, v2Only: [] };
+  const update = { ...operationOf(repo, "update"), answer: shape, body: { ...shape, rows: rows.slice(0, 2) } };
+  const translate = createReplaceWithSub(update as Parameters<typeof createReplaceWithSub>[0], {
+    resource: repo,
+    resources: new Map([["repo", repo]]),
+    options: OPTIONS,
+    names: new Map(),
+  });
+  const sent: string[] = [];
+  const notes: string[] = [];
+  const response = await translate(
+    {
+      match: { resource: repo, operation: update, uid: "r", uidPath: "r", segment: "", query: "" } as never,
+      headers: [],
+      body: Buffer.from('{"readme":"x"}'),
+    },
+    {
+      send: async ({ method, target }) => {
+        sent.push(`${method} ${target}`);
+        return json(
+          200,
+          target.endsWith("/readme?updateMask=content") || target.endsWith("/readme")
+            ? { uid: "r", content: "x" }
+            : { uid: "r", name: "n" },
+        );
+      },
+      drain: () => Promise.reject(new Error("no list")),
+      mask: { known: undefined, learn: () => undefined },
+      exchange: { unknownFields: [], defaultedFields: [], mismatches: [], notes },
+    },
+  );
+  expect(JSON.parse(Buffer.from(response.body).toString())).toEqual({ id: "r", name: "n", readme: "x" });
+  expect(sent).toEqual(["GET /registry/v2beta1/repos/r/readme", "GET /registry/v2beta1/repos/r"]);
+  expect(notes).toContain("update-empty");
+});
