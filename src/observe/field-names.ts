@@ -17,9 +17,10 @@ export function distinctFields({ unknownFields }: Pick<Exchange, "unknownFields"
   if (unknownFields.length === 0) return unknownFields;
   const distinct = new Map<string, UnknownField>();
   for (const { direction, name } of unknownFields) {
-    const plain = name.includes("[") ? name.replace(INDEX, "") : name;
+    // What a body that is an array itself holds has nothing before its index.
+    const plain = name.includes("[") ? name.replace(INDEX, "").replace(/^\./, "") : name;
     const key = `${direction} ${plain}`;
-    if (!distinct.has(key)) distinct.set(key, { direction, name: plain });
+    distinct.set(key, { direction, name: plain });
   }
   return [...distinct.values()];
 }

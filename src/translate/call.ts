@@ -2,10 +2,10 @@
 import { v2PathOf } from "../model/match.ts";
 import type { ApiRequest, ApiResponse } from "../model/message.ts";
 import type { Operation } from "../model/resource.ts";
-import { bodyText, createBodyNotes, readBody } from "./body.ts";
+import { bodyText } from "./body.ts";
 import { errorAnswer } from "./error.ts";
 import { answerWith, readHeaders, writeHeaders } from "./headers.ts";
-import { noteBody } from "./note.ts";
+import { readNoted } from "./note.ts";
 import type { Parts } from "./parts.ts";
 import { readListQuery } from "./query.ts";
 import { isSuccess, STATE_UNKNOWN } from "./records.ts";
@@ -45,9 +45,7 @@ function writeOf(
   parts: Parts,
   tools: Tools,
 ): ApiRequest {
-  const notes = createBodyNotes();
-  const body = readBody(request.body, shape?.rows ?? [], parts.options.unknownRequest, notes);
-  noteBody(notes, tools);
+  const body = readNoted(request.body, shape?.rows ?? [], parts.options.unknownRequest, tools);
   return {
     method: v2.method,
     target,

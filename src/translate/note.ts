@@ -1,10 +1,26 @@
 /** What of a body, or of an answer, is worth counting? (Design: unknown fields; progress.) */
 import type { Report } from "../json/plan.ts";
-import type { BodyNotes } from "./body.ts";
+import type { Row } from "../model/resource.ts";
+import { type BodyNotes, createBodyNotes, readBody, type UnknownPolicy, type V2Body } from "./body.ts";
 import type { Tools } from "./tools.ts";
 
+/** Reads a v1 body by `rows`, and notes what was learnt of it, also when it is refused. Throws what `readBody` throws. */
+export function readNoted(
+  bytes: Uint8Array,
+  rows: readonly Row[],
+  unknown: UnknownPolicy,
+  tools: Pick<Tools, "exchange">,
+): V2Body {
+  const notes = createBodyNotes();
+  try {
+    return readBody(bytes, rows, unknown, notes);
+  } finally {
+    noteBody(notes, tools);
+  }
+}
+
 /** Writes what was learnt of a body into the exchange: names, never values. */
-export function noteBody(notes: BodyNotes, tools: Pick<Tools, "exchange">): void {
+function noteBody(notes: BodyNotes, tools: Pick<Tools, "exchange">): void {
   const { exchange } = tools;
   for (const name of notes.unknown) noteUnknown(exchange, "request", name);
   for (const _ of notes.droppedEnums) exchange.notes.push("enum-dropped");

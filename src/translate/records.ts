@@ -3,10 +3,10 @@ import { v2PathOf } from "../model/match.ts";
 import type { ApiResponse } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Operation, Row } from "../model/resource.ts";
-import { bodyText, createBodyNotes, readBody, type V2Body } from "./body.ts";
+import { bodyText, type V2Body } from "./body.ts";
 import { errorAnswer } from "./error.ts";
 import { answerWith, bodilessHeaders, readHeaders, writeHeaders } from "./headers.ts";
-import { noteBody } from "./note.ts";
+import { readNoted } from "./note.ts";
 import type { Parts } from "./parts.ts";
 import { isZero } from "./same.ts";
 import { invalidBody } from "./scalars.ts";
@@ -33,9 +33,7 @@ export function createGet(operation: Operation & { readonly kind: "get" }, parts
 export function createCreate(operation: Operation & { readonly kind: "create" }, parts: Parts): Translation {
   const show = createShow(operation.answer, operation.joins ?? [], parts);
   return async (request, tools) => {
-    const notes = createBodyNotes();
-    const body = readBody(request.body, operation.body.rows, parts.options.unknownRequest, notes);
-    noteBody(notes, tools);
+    const body = readNoted(request.body, operation.body.rows, parts.options.unknownRequest, tools);
     requireFields(body, operation.body.rows);
     const response = await tools.send({
       method: "POST",

@@ -3,10 +3,9 @@ import type { JsonObject } from "../model/json.ts";
 import { v2PathOf } from "../model/match.ts";
 import type { ApiResponse } from "../model/message.ts";
 import type { Operation } from "../model/resource.ts";
-import { createBodyNotes, readBody } from "./body.ts";
 import { errorAnswer } from "./error.ts";
 import { answerWith, readHeaders, writeHeaders } from "./headers.ts";
-import { noteBody } from "./note.ts";
+import { readNoted } from "./note.ts";
 import type { Parts } from "./parts.ts";
 import { namingHeader, parseRecord, sendPatch, settle } from "./patch.ts";
 import { isSuccess, STATE_UNKNOWN } from "./records.ts";
@@ -19,9 +18,7 @@ export function createReplace(operation: Operation & { readonly kind: "update" }
   const { rows } = operation.body;
   const show = createShow(operation.answer, operation.joins ?? [], parts);
   return async (request, tools) => {
-    const notes = createBodyNotes();
-    const body = readBody(request.body, rows, parts.options.unknownRequest, notes);
-    noteBody(notes, tools);
+    const body = readNoted(request.body, rows, parts.options.unknownRequest, tools);
     const several = needsStored(rows, body);
     const headers = writeHeaders(request.headers, several ? "several" : "one");
     const path = v2PathOf(request.match, parts.options.version);

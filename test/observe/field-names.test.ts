@@ -4,9 +4,15 @@ import { finished } from "./exchange.ts";
 
 describe("the unknown fields of a request", () => {
   test("are counted once each, whatever element of a list held them", () => {
-    const names = ["users[0].a", "users[12].a", "users.a", "x", "x", "a[1][2].b", "a.b"];
+    const names = ["users[0].a", "users[12].a", "users.a", "x", "x", "a[1][2].b", "a.b", "[3].c", ".c"];
     const unknownFields = names.map((name) => ({ direction: "request" as const, name }));
-    expect(distinctFields(finished({ unknownFields })).map(({ name }) => name)).toEqual(["users.a", "x", "a.b"]);
+    expect(distinctFields(finished({ unknownFields })).map(({ name }) => name)).toEqual([
+      "users.a",
+      "x",
+      "a.b",
+      "c",
+      ".c",
+    ]);
   });
 
   test("are two when both sides send them", () => {

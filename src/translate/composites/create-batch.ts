@@ -5,11 +5,10 @@ import { type Node, parseTree, rawOf } from "../../json/tree.ts";
 import { Problem } from "../../model/problem.ts";
 import type { Row } from "../../model/resource.ts";
 import { answerPlan } from "../answer-plan.ts";
-import { createBodyNotes, readBody } from "../body.ts";
 import { errorAnswer, type FieldNames } from "../error.ts";
 import { answerWith, writeHeaders } from "../headers.ts";
 import { camelCase, snakeCase } from "../names.ts";
-import { noteBody, noteReports } from "../note.ts";
+import { noteReports, readNoted } from "../note.ts";
 import { invalidAnswer, pagePlan, readUpstream } from "../pages.ts";
 import type { Parts } from "../parts.ts";
 import { isSuccess, STATE_UNKNOWN } from "../records.ts";
@@ -62,12 +61,10 @@ function readRecords({ body }: V1Request, rows: readonly Row[], { options }: Par
   if (list.items.length > MOST) {
     throw invalidBody("", `expected at most ${MOST} elements, found ${list.items.length}: v2 creates no more at once`);
   }
-  const notes = createBodyNotes();
   // As the one member of a message, its name empty: then paths begin with the index.
   const held: Row = { v1: "", v2: "", kind: "message", rows, list: true, zero: [] };
   const message = Buffer.concat([Buffer.from('{"":'), rawOf(list), Buffer.from("}")]);
-  const { fields } = readBody(message, [held], options.unknownRequest, notes);
-  noteBody(notes, tools);
+  const { fields } = readNoted(message, [held], options.unknownRequest, tools);
   const written = parseTree(Buffer.from(fields.get("")?.raw ?? "[]"));
   return written.kind === "array" ? written.items.map((item) => Buffer.from(rawOf(item)).toString("utf8")) : [];
 }

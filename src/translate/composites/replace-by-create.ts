@@ -2,10 +2,9 @@
 import type { JsonObject } from "../../model/json.ts";
 import { collectionPath } from "../../model/match.ts";
 import { parentOf } from "../../model/uid.ts";
-import { createBodyNotes, readBody } from "../body.ts";
 import { errorAnswer } from "../error.ts";
 import { answerWith, writeHeaders } from "../headers.ts";
-import { noteBody } from "../note.ts";
+import { readNoted } from "../note.ts";
 import { checkKey, V2_KEY } from "../pages.ts";
 import { namingHeader, parseRecord, settle } from "../patch.ts";
 import { isSuccess, STATE_UNKNOWN } from "../records.ts";
@@ -29,9 +28,7 @@ export const createReplaceByCreate: Composite = (operation, parts) => {
   const show = createShow(operation.answer, operation.joins ?? [], parts);
   const collection = collectionPath(parts.resource, parts.options.version);
   return async (request, tools) => {
-    const notes = createBodyNotes();
-    const body = readBody(request.body, rows, parts.options.unknownRequest, notes);
-    noteBody(notes, tools);
+    const body = readNoted(request.body, rows, parts.options.unknownRequest, tools);
     const headers = writeHeaders(request.headers, "several");
     const { uid } = request.match;
     const stored = await readStored(`${collection}/${uid}`, request, tools);

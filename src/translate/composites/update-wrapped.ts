@@ -1,11 +1,11 @@
 /** How is a message changed whose PATCH is wrapped, and which v2 keeps flatter than v1? (Trap T59: a caller's own metadata.) */
 import { Problem } from "../../model/problem.ts";
 import type { Row } from "../../model/resource.ts";
-import { createBodyNotes, readBody, type SentField, type V2Body } from "../body.ts";
+import type { SentField, V2Body } from "../body.ts";
 import { errorAnswer, type FieldNames } from "../error.ts";
 import { answerWith, writeHeaders } from "../headers.ts";
 import { camelCase, snakeCase } from "../names.ts";
-import { noteBody } from "../note.ts";
+import { readNoted } from "../note.ts";
 import type { Parts } from "../parts.ts";
 import { namingHeader, parseRecord, settle } from "../patch.ts";
 import { isSuccess, STATE_UNKNOWN } from "../records.ts";
@@ -27,9 +27,7 @@ export const createUpdateWrapped: Composite = (operation, parts) => {
   const target = verbPath(operation, parts);
   const names = wrappedNames(wrap, flat, parts);
   return async (request, tools) => {
-    const notes = createBodyNotes();
-    const body = lift(readBody(request.body, readable, parts.options.unknownRequest, notes));
-    noteBody(notes, tools);
+    const body = lift(readNoted(request.body, readable, parts.options.unknownRequest, tools));
     const lost = lostFields(flat, body);
     if (parts.options.mismatch === "fail") refuse(lost);
     const patch = buildPatch(flat, body, undefined);

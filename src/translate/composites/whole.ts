@@ -5,8 +5,8 @@ import { collectionPath } from "../../model/match.ts";
 import type { ApiResponse } from "../../model/message.ts";
 import type { Row } from "../../model/resource.ts";
 import { answerPlan } from "../answer-plan.ts";
-import { createBodyNotes, readBody, type V2Body } from "../body.ts";
-import { noteBody, noteReports } from "../note.ts";
+import type { V2Body } from "../body.ts";
+import { noteReports, readNoted } from "../note.ts";
 import { checkKey, keyOf, readUpstream } from "../pages.ts";
 import type { Parts } from "../parts.ts";
 import { STATE_UNKNOWN } from "../records.ts";
@@ -48,9 +48,7 @@ export function createWhole(operation: CompositeOperation, parts: Parts): Whole 
     part,
     collection: collectionPath(parts.resource, parts.options.version),
     wish(request, tools) {
-      const notes = createBodyNotes();
-      const read = readBody(request.body, body.rows, parts.options.unknownRequest, notes);
-      noteBody(notes, tools);
+      const read = readNoted(request.body, body.rows, parts.options.unknownRequest, tools);
       return { body: read, part: part.wish(request.body), fixed: readFixed(request.body, body.rows) };
     },
     show(response, uid, held, tools) {
