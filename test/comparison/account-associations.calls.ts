@@ -137,9 +137,6 @@ const creating: readonly Scenario[] = [
       post("with one key of a map twice", here, '{"name":"x","azure":{"clientIds":{"a":"1","a":"2"}}}', 400, {
         code: 3,
       }),
-      post("with a key that is no number", here, { name: "x", github: { appInstallations: { one: {} } } }, 400, {
-        code: 3,
-      }),
       post(
         "with an id that is no number",
         here,
@@ -160,6 +157,16 @@ const creating: readonly Scenario[] = [
       post("of a group that is not there", `${ASSOCIATIONS}/${MISSING}`, FULL, 404, { code: 5 }),
       ...strangers((name, status, extra) => post(name, here, FULL, status, extra)),
       get("none of them is there", itself, 200, { items: 0 }),
+    ],
+  },
+  {
+    name: "account associations of a key that is no number",
+    organisation: false,
+    calls: [
+      place,
+      post("with a key that is no number", here, { name: "x", github: { appInstallations: { one: {} } } }, 400, {
+        code: 3,
+      }),
     ],
   },
 ];

@@ -46,9 +46,7 @@ export const identityMetadataScenarios: readonly Scenario[] = [
         }),
       ),
       patch("without updates", { onboardingQuestions: ANSWERS }, 200, { shows: { updatesOptIn: false } }),
-      patch("updates only", { updatesOptIn: true }, 200, { shows: { updatesOptIn: true } }),
       patch("everything once more", told(), 200),
-      patch("no questions: all is cleared", { onboardingQuestions: {}, updatesOptIn: true }, 200),
       patch(
         "in the other spelling",
         {
@@ -68,7 +66,6 @@ export const identityMetadataScenarios: readonly Scenario[] = [
           shows: { onboardingQuestions: { ...ANSWERS, product: "" } },
         },
       ),
-      patch("null for the questions", { onboardingQuestions: null, updatesOptIn: true }, 200),
       patch("unknown members do nothing", told({ colour: 1, onboardingQuestions: { ...ANSWERS, company: "x" } }), 200, {
         shows: { onboardingQuestions: ANSWERS },
       }),
@@ -79,6 +76,15 @@ export const identityMetadataScenarios: readonly Scenario[] = [
       ),
       patch("what passes through", told({ onboardingQuestions: { ...ANSWERS, hubspotUtk: "utk" } }), 200),
       patch("as a workload", told(), 200, { as: "admin" }),
+    ],
+  },
+  {
+    name: "what somebody tells of themselves without an answer to any question",
+    calls: [
+      patch("everything", told(), 200),
+      patch("updates only", { updatesOptIn: true }, 200, { shows: { updatesOptIn: true } }),
+      patch("no questions: all is cleared", { onboardingQuestions: {}, updatesOptIn: true }, 200),
+      patch("null for the questions", { onboardingQuestions: null, updatesOptIn: true }, 200),
       patch("as a viewer", { updatesOptIn: true }, 200, { as: "viewer" }),
       patch("no body", undefined, 200),
     ],

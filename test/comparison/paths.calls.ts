@@ -18,6 +18,9 @@ const WITHOUT_PARENT = ["/iam/v1/groups", "/iam/v1/identities"];
 /** Removing what is not there is no error here; whether a removal of nothing is one is not stated. */
 const WITHOUT_COMPLAINT = ["/iam/v1/rolebindings", "/iam/v1/account_associations"];
 
+/** An invite cannot be replaced; an association is named by its group, which is a scenario of its own. */
+const NOT_REPLACED = ["/iam/v1/group_invites", "/iam/v1/account_associations"];
+
 const queries = (path: string): readonly Call[] => [
   get("a semicolon", `${path}?id=a;id=b`, 400, { code: 3 }),
   get("an escape that is none", `${path}?name=%zz`, 400, { code: 3 }),
@@ -41,10 +44,15 @@ export const pathScenarios: readonly Scenario[] = [
     name: "writes without a uid",
     organisation: false,
     calls: COLLECTIONS.flatMap((path) => [
-      ...(path.endsWith("group_invites") ? [] : [put(`${path} none`, path, { name: "x" }, 400, { code: 3 })]),
+      ...(NOT_REPLACED.includes(path) ? [] : [put(`${path} none`, path, { name: "x" }, 400, { code: 3 })]),
       ...(WITHOUT_COMPLAINT.includes(path) ? [] : [del(`${path} none`, path, 400, { code: 3 })]),
       ...(WITHOUT_PARENT.includes(path) ? [] : [post(`${path} none`, path, { name: "x" }, 400, { code: 3 })]),
     ]),
+  },
+  {
+    name: "replacing an association of no group",
+    organisation: false,
+    calls: [put("none", "/iam/v1/account_associations", { name: "x" }, 400, { code: 3, field: "group" })],
   },
   {
     name: "uids that look like something else",

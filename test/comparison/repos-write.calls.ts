@@ -228,16 +228,6 @@ const creating: readonly Scenario[] = [
         shows: (seen) => ({ ...FULL, readme: "", id: seen.id("one"), description: "e", bundles: ["ai"] }),
       }),
       post("everything again", here, FULL, 200, { ...STAFF, shows: FULL }),
-      post("not when that is prevented", at(`${REPOS}/`, idOf("place"), "?preventExisting=true"), FULL, 409, {
-        code: 6,
-      }),
-      post(
-        "not when that is prevented, in the other spelling",
-        at(`${REPOS}/`, idOf("place"), "?prevent_existing=true"),
-        FULL,
-        409,
-        { code: 6 },
-      ),
       post(
         "when it is not prevented",
         at(`${REPOS}/`, idOf("place"), "?preventExisting=false"),
@@ -285,18 +275,14 @@ const replacing: readonly Scenario[] = [
       put("what a read gave", one, alone("it"), 200, { shows: (seen) => without(alone("it")(seen), "updatedAt") }),
       put("another description", one, { ...FULL, description: "e" }, 200, { shows: { ...FULL, description: "e" } }),
       put("without a description", one, without(FULL, "description"), 200, { shows: { description: "" } }),
-      ...TIERS.map(([tier, number]) =>
+      ...TIERS.slice(1).map(([tier, number]) =>
         put(`the tier ${number}`, one, { ...FULL, catalogTier: number }, 200, { shows: { catalogTier: tier } }),
       ),
       put("no bundles", one, { ...FULL, bundles: [] }, 200, { shows: { bundles: [] } }),
       put("no aliases", one, { ...FULL, aliases: [] }, 200, { shows: { aliases: [] } }),
       put("no active tags", one, { ...FULL, activeTags: [] }, 200, { shows: { activeTags: [] } }),
-      put("the tier UNKNOWN", one, { ...FULL, catalogTier: "UNKNOWN" }, 200, { shows: { catalogTier: "UNKNOWN" } }),
       put("everything again", one, FULL, 200, { shows: FULL }),
       put("other bundles", one, { ...FULL, bundles: ["ai", "ai"] }, 200, { shows: { bundles: ["ai", "ai"] } }),
-      put("the aliases in another order", one, { ...FULL, aliases: ["uno", "first"] }, 200, {
-        shows: { aliases: ["uno", "first"] },
-      }),
       ...Object.keys(OVERLAY).map((part) =>
         put(`without the overlay's ${part}`, one, { ...FULL, customOverlay: without(OVERLAY, part) }, 200, {
           shows: {
@@ -460,6 +446,40 @@ const replacing: readonly Scenario[] = [
   },
 ];
 
+const replacingByLittle: readonly Scenario[] = [
+  {
+    name: "creating repos that are there, where that is prevented",
+    organisation: false,
+    calls: [
+      place,
+      post("one", here, without(FULL, "readme"), 200),
+      post("not when that is prevented", at(`${REPOS}/`, idOf("place"), "?preventExisting=true"), FULL, 409, {
+        code: 6,
+      }),
+      post(
+        "not when that is prevented, in the other spelling",
+        at(`${REPOS}/`, idOf("place"), "?prevent_existing=true"),
+        FULL,
+        409,
+        { code: 6 },
+      ),
+    ],
+  },
+  {
+    name: "replacing a tier by none, and aliases by the same in another order",
+    organisation: false,
+    calls: [
+      place,
+      post("one", here, FULL, 200, STAFF),
+      put("the tier UNKNOWN", one, { ...FULL, catalogTier: "UNKNOWN" }, 200, { shows: { catalogTier: "UNKNOWN" } }),
+      put("the aliases in another order", one, { ...FULL, aliases: ["uno", "first"] }, 200, {
+        shows: { aliases: ["uno", "first"] },
+      }),
+      put("the tier 0", one, { ...FULL, catalogTier: 0 }, 200, { shows: { catalogTier: "UNKNOWN" } }),
+    ],
+  },
+];
+
 /** What a client leaves out of a replace becomes zero in v1. */
 const replacingByLess: readonly Scenario[] = [
   {
@@ -562,4 +582,4 @@ function nulls(...names: readonly string[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-export const writingRepos: readonly Scenario[] = [...creating, ...replacing, ...replacingByLess];
+export const writingRepos: readonly Scenario[] = [...creating, ...replacing, ...replacingByLittle, ...replacingByLess];
