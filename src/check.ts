@@ -1,6 +1,6 @@
 /** Is this configuration right for that upstream? (What `carryover check` asks, and in which order.) */
 import { catalogueVersions, loadCatalogue } from "./catalogue.ts";
-import type { Answer, Api } from "./check/api.ts";
+import type { Api } from "./check/api.ts";
 import { type Finding, sayFor } from "./check/finding.ts";
 import { checkCertificate } from "./check/probes/certificate.ts";
 import { judgeClock } from "./check/probes/clock.ts";
@@ -69,37 +69,62 @@ export async function runCheck(input: CheckInput): Promise<Report> {
   }
 }
 
-/** From the address to the credential; a subject only when all of it is well enough to go on. */
+/** What is known of v2 before its lists are read. */
+interface Found {
+  readonly version: string;
+  /** Why the rest cannot be judged; undefined when it can. */
+  readonly stopped?: string;
+}
+
+/** From the address to the lists; a subject only when all of it is well enough to go on. */
 async function checkV2(
-  { config, token, now, writeUnder }: CheckInput,
+  input: CheckInput,
   api: Api,
   hex: (digits: number) => string,
   findings: Finding[],
 ): Promise<{ readonly version: string; readonly subject?: Subject }> {
+  const { config, writeUnder } = input;
+  const { version, stopped } = await find(input, api, findings).catch(unanswered(config.upstream.v2.version, findings));
+  if (stopped === undefined) {
+    const catalogue = await loadCatalogue(version);
+    return { version, subject: { config, catalogue, api, hex, lists: await readLists(api, catalogue) } };
+  }
+  const ids = [...PROBES.map(({ id }) => id), ...(writeUnder === undefined ? [] : ["write"])];
+  findings.push(...ids.map((id) => sayFor(id).skipped(stopped)));
+  return { version };
+}
+
+async function find({ config, token, now }: CheckInput, api: Api, findings: Finding[]): Promise<Found> {
   const { url, version: configured } = config.upstream.v2;
   const target = (version: string) => `/iam/${version}/groups?page_size=1`;
-  const stop = (version: string, why: string) => {
-    const ids = [...PROBES.map(({ id }) => id), ...(writeUnder === undefined ? [] : ["write"])];
-    findings.push(...ids.map((id) => sayFor(id).skipped(why)));
-    return { version };
-  };
   const { finding, answer, lost } = await reach("upstream.v2.url", url, () => api.get(target(configured)));
   const first = answer ?? lost;
-  const found =
-    first === undefined ? undefined : await findVersion(api, configured, await catalogueVersions(), target, first);
-  if (answer !== undefined || found?.version === undefined) findings.push(finding);
-  if (answer !== undefined) findings.push(judgeClock(answer, now()));
-  if (first === undefined || found === undefined) return stop(configured, "the API was not reached");
+  if (first === undefined) {
+    findings.push(finding);
+    return { version: configured, stopped: "the API was not reached" };
+  }
+  if (answer !== undefined) findings.push(finding, judgeClock(answer, now()));
+  const found = await findVersion(api, configured, await catalogueVersions(), target, first);
+  if (found.version === undefined) {
+    findings.push(...(answer === undefined ? [finding] : []), found.finding);
+    return { version: configured, stopped: "no known version answers" };
+  }
   findings.push(found.finding);
-  if (found.version === undefined) return stop(configured, "no known version answers");
-  const listed: Answer = found.version === configured ? first : await api.get(target(found.version));
+  const listed = found.version === configured ? first : await api.get(target(found.version));
   const credential = judgeCredential(token, listed, now());
   findings.push(credential, ...judgeAudience(token, listed, config));
-  if (token === undefined || credential.level === "fail")
-    return stop(found.version, "it needs a credential that is accepted");
-  const catalogue = await loadCatalogue(found.version);
-  const subject = { config, catalogue, api, hex, lists: await readLists(api, catalogue) };
-  return { version: found.version, subject };
+  const usable = token !== undefined && credential.level !== "fail";
+  return { version: found.version, ...(usable ? {} : { stopped: "it needs a credential that is accepted" }) };
+}
+
+/** The platform went away between two calls. */
+function unanswered(version: string, findings: Finding[]): (error: unknown) => Found {
+  return (error) => {
+    if (!(error instanceof Problem)) throw error;
+    const stopped = `the platform stopped answering (${error.reason})`;
+    findings.push(sayFor("reach").fail(`upstream.v2.url: ${stopped}`, "check again, and ask the platform's operators"));
+    return { version, stopped };
+  };
 }
 
 async function judgeAll(subject: Subject, input: CheckInput): Promise<readonly Finding[]> {

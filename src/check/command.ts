@@ -1,6 +1,7 @@
 /** How is `carryover check` called, and what does it print? */
 import { writeFileSync } from "node:fs";
 import { isatty } from "node:tty";
+import { catalogueVersions, loadCatalogue } from "../catalogue.ts";
 import { runCheck } from "../check.ts";
 import { ConfigError } from "../config/fault.ts";
 import { FILE_VARIABLE } from "../config/sources.ts";
@@ -70,6 +71,7 @@ async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<n
   const { [TOKEN_VARIABLE]: variable, ...env } = io.env;
   const input: ConfigInput = { flags: given, env, readFile: io.readFile };
   const { config, warnings } = loadConfig(input);
+  await refuseUnknownResources(input, config.upstream.v2.version);
   for (const warning of warnings) io.warn(`warning: ${warning}`);
   const token = readToken(flags.tokenFile, variable, io.readFile);
   refuseWrongUses(flags, io);
@@ -111,6 +113,13 @@ async function stoppable<T>(
     });
   }
   return running;
+}
+
+/** `lists.require` may name resources, which only the catalogue knows: wrong ones are told as `serve` tells them. */
+async function refuseUnknownResources(input: ConfigInput, version: string): Promise<void> {
+  if (!(await catalogueVersions()).includes(version)) return;
+  const { resources } = await loadCatalogue(version);
+  loadConfig({ ...input, resources: resources.map(({ name }) => name) });
 }
 
 function refuseWrongUses({ writeUnder, writeConfig, force }: CheckFlags, io: CheckIo): void {

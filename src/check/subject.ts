@@ -3,6 +3,7 @@ import type { Catalogue } from "../catalogue.ts";
 import type { Config } from "../config.ts";
 import { isJsonObject, type JsonObject, member } from "../model/json.ts";
 import { collectionPath } from "../model/match.ts";
+import { Problem } from "../model/problem.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { pageTarget } from "../translate/pages.ts";
 import type { Answer, Api } from "./api.ts";
@@ -36,7 +37,8 @@ export interface List {
 
 /** A list and what the platform said when asked for its first page. */
 export interface ReadList extends List {
-  readonly answer: Answer;
+  /** Why there is none, when the platform did not answer. */
+  readonly answer: Answer | Problem;
   /** Undefined when it is no page. */
   readonly page: Page | undefined;
 }
@@ -72,10 +74,15 @@ export function listsOf({ resources, version }: Catalogue): readonly List[] {
 export async function readLists(api: Api, catalogue: Catalogue): Promise<readonly ReadList[]> {
   const all: ReadList[] = [];
   for (const list of listsOf(catalogue)) {
-    const answer = await api.get(pageTarget(list.path, [], { size: PAGE_SIZE }));
-    all.push({ ...list, answer, page: pageOf(answer, list.resource) });
+    const answer = await api.get(pageTarget(list.path, [], { size: PAGE_SIZE })).catch(asProblem);
+    all.push({ ...list, answer, page: answer instanceof Problem ? undefined : pageOf(answer, list.resource) });
   }
   return all;
+}
+
+function asProblem(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  throw error;
 }
 
 /** A further page of `list`; undefined when the platform refuses it. */

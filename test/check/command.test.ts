@@ -104,6 +104,11 @@ describe("what is printed", () => {
     const { code, err } = await check(["--upstream-v2-url", "ftp://x"]);
     expect(code).toBe(64);
     expect(err).toMatch(/--upstream-v2-url: /);
+    const named = await check(["--upstream-v2-url", "http://127.0.0.1:1", "--lists-require", "grup=count"]);
+    expect([named.code, named.err]).toEqual([
+      64,
+      expect.stringMatching(/there is no resource "grup"; did you mean group\?/),
+    ]);
     expect((await check(["--upstream-v2-url", "http://127.0.0.1:1", "--write-under", "../x"])).err).toMatch(
       /--write-under: this is no uid/,
     );

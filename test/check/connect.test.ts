@@ -200,7 +200,7 @@ describe("certificates", () => {
     const report = await judged([...url(port), "--upstream-v2-tls-ca-file", "ca.pem"], { ...TOKEN, files });
     const [reach] = report.of("reach");
     expect(reach?.level).toBe("fail");
-    expect(reach?.remedy).toMatch(/tls.certFile|stands in between/);
+    expect(reach?.remedy).toMatch(/tls.certFile and tls.keyFile/);
   });
 
   it("no request is sent where the certificate is refused", async () => {

@@ -352,6 +352,28 @@ describe("what cannot be judged", () => {
     expect(report.verdict).toBe("incomplete");
   });
 
+  it("a list that is never answered is a failure, and the others are judged", async () => {
+    const { judge } = await platform({
+      faults: (next) => (request, options) =>
+        request.target.includes("/tags") ? Promise.reject(new Error("cut")) : next(request, options),
+    });
+    const report = await judge();
+    expect(report.told("lists")).toContain("fail tag: no usable answer (UPSTREAM_UNREACHABLE)");
+    expect(report.told("skip")).toEqual(["ok group: honoured"]);
+    expect(report.told("missing")).toEqual(["skipped the platform stopped answering (UPSTREAM_UNREACHABLE)"]);
+  });
+
+  it("a platform that goes away while its version is looked for is told so", async () => {
+    const { judge } = await platform({
+      version: "v2",
+      faults: (next) => (request, options) =>
+        request.target.startsWith("/iam/v2/") ? Promise.reject(new Error("cut")) : next(request, options),
+    });
+    const report = await judge();
+    expect(report.verdict).toBe("fail");
+    expect(report.told("lists")).toEqual(["skipped the platform stopped answering (UPSTREAM_UNREACHABLE)"]);
+  });
+
   it("a platform that goes away in the middle leaves the rest unjudged", async () => {
     let skips = 0;
     const { judge } = await platform({

@@ -224,6 +224,29 @@ describe("a check that is told to stop", () => {
     expect(made.sandbox.snapshot()).toEqual(before);
   });
 
+  it("while its own group is being made waits for that, to remove it", async () => {
+    let stop = async () => {};
+    let posts = 0;
+    const made = await platform({
+      faults: (next) => async (request, options) => {
+        if (request.method !== "POST" || posts++ > 0) return next(request, options);
+        void stop().catch(() => undefined);
+        // A platform finishes what it has begun, whether anybody still listens or not.
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        return next(request, { signal: new AbortController().signal });
+      },
+    });
+    const before = made.sandbox.snapshot();
+    const report = await made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", {
+      stopper: (given) => {
+        stop = given;
+      },
+    });
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    expect([posts, made.sandbox.snapshot()]).toEqual([1, before]);
+    expect(report.told("write").join()).toMatch(/nothing is left of it: 1 record removed/);
+  });
+
   it("before it wrote ends at once", async () => {
     let stop = async () => {};
     const made = await platform({

@@ -1,4 +1,5 @@
 /** Does the platform answer every list that carryover reads? (Trap T67: a collection may be taken for a record without a uid.) */
+import { Problem } from "../../model/problem.ts";
 import { isTypedRefusal, NOT_THERE } from "../../translate/error.ts";
 import { shownStatus } from "../api.ts";
 import { type Finding, listed, sayFor } from "../finding.ts";
@@ -22,6 +23,9 @@ export const lists: Probe = {
 
 function judge({ resource, path, answer }: ReadList, native: boolean): Finding {
   const { name } = resource;
+  if (answer instanceof Problem) {
+    return say.fail(`${name}: no usable answer (${answer.reason})`, "check again, and ask the platform's operators");
+  }
   const status = shownStatus(answer);
   if (answer.status === 403 && isTypedRefusal(answer.response, NOT_THERE)) {
     return say.skipped(`${name}: the credential may not read it (${status})`, "check with a token that may read it");

@@ -37,7 +37,7 @@ const REMEDIES: readonly (readonly [code: RegExp, what: string, remedy: string])
   [
     /^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/,
     "the connection is cut",
-    "look at what stands in between; an http url on a TLS port does this too",
+    "look at what stands in between; a TLS port called by http does this, and one that wants tls.certFile and tls.keyFile",
   ],
 ];
 

@@ -102,7 +102,7 @@ async function emptied(parts: RoomParts, creation: Creation, api: Api): Promise<
   if (left.length > 0) {
     return [say.fail(`left behind: ${left.join(", ")}`, "remove it by hand: records in a group first, then the group")];
   }
-  if (removed > 0) return [say.ok(`nothing is left of it: ${removed} records removed`)];
+  if (removed > 0) return [say.ok(`nothing is left of it: ${removed} ${removed === 1 ? "record" : "records"} removed`)];
   return [
     say.warn(`the creation of ${name} was never answered`, `look whether there is a group called ${name} in ${under}`),
   ];
