@@ -7,7 +7,7 @@ import type { Resource } from "../../../src/model/resource.ts";
 import { createRouter } from "../../../src/route/router.ts";
 import { json, type Run, runOperation } from "../support.ts";
 
-const { resources, natives } = await loadCatalogue("v2beta1");
+export const { resources, natives } = await loadCatalogue("v2beta1");
 const route = createRouter({ resources, natives, version: "v2beta1", extraPrefixes: [] });
 
 export const resource = (name: string): Resource => {
