@@ -55,9 +55,11 @@ const WRITE: readonly ((value: string) => string)[] = [
   (value) => [...Buffer.from(value)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join(""),
 ];
 
+const { viewerRole, someGroup, identity } = native.wellKnown;
+
 const JUNK: Readonly<Record<Word["kind"], readonly string[]>> = {
   text: ["", "no such thing", "a,b", "ünï & ;=?#%", "*", "' OR 1=1"],
-  uid: ["", "nobody", "a b", "../x", "/", "0".repeat(40), "%2F", "a,b"],
+  uid: ["", "nobody", "a b", "../x", "/", "0".repeat(40), "%2F", "a,b", viewerRole, someGroup, identity],
   bool: ["", "yes", "true", "false", "F", "TRUE", "2"],
   time: ["", "lately", "2099-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "2026-01-01", "null"],
   enum: ["", "NOPE", "0", "1", "2", "99", "-1", "REVIEW_STATE_PENDING", "uid asc"],
