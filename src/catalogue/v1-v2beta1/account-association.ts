@@ -134,7 +134,7 @@ export default {
       v2: { method: "POST", path: "accountAssociations/{uid}:checkAccountAssociation" },
       body: {
         rows: [
-          { v1: "group", v2: null, kind: "string", zero: "" },
+          { v1: "group", v2: "uid", kind: "string", access: "output" },
           { v1: "accountType", v2: "providerType", kind: "enum", values: accountType, zero: "UNKNOWN" },
         ],
         v2Only: [],

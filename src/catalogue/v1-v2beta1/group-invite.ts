@@ -33,14 +33,14 @@ const item: Shape = {
 const asked: Shape = {
   rows: [
     // The path says which group, whatever the body says.
-    { v1: "group", v2: null, kind: "string", zero: "" },
+    { v1: "group", v2: null, from: ["uid/.."], kind: "string", access: "output" },
     // v2 wants one, v1 did not. None is made up.
     { v1: "ttl", v2: "ttl", kind: "duration", zero: null, required: true },
     { v1: "role", v2: "roleUid", kind: "string", zero: "" },
     { v1: "email", v2: "email", kind: "string", zero: "" },
     { v1: "singleUse", v2: "singleUse", kind: "bool", zero: false },
   ],
-  v2Only: [],
+  v2Only: ["uid"],
 };
 
 /** What create answers: the code, once, and neither address nor times. */

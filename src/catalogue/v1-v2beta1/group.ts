@@ -107,7 +107,7 @@ export default {
       path: "groups/{group_id=**}:requestGroupAccess",
       v2: { method: "POST", path: "groups/{uid}:requestGroupAccess" },
       // The path says which group, whatever the body says.
-      body: { rows: [{ v1: "groupId", v2: null, kind: "string", zero: "" }], v2Only: [] },
+      body: { rows: [{ v1: "groupId", v2: "groupUid", kind: "string", access: "output" }], v2Only: [] },
       answer: { rows: [], v2Only: [] },
     },
     {

@@ -101,8 +101,7 @@ const joins: readonly Join[] = [
   },
 ];
 
-/** In a request of a verb: the path says which provider, whatever the body says. */
-const inPath: Row = { v1: "identityProviderId", v2: null, kind: "string", zero: "" };
+/** In a request it is never sent: the path says which provider, whatever the body says. */
 const ofProvider: Row = { v1: "identityProviderId", v2: "identityProviderUid", kind: "string", access: "output" };
 const etag: Row = { v1: "etag", v2: "etag", kind: "string", access: "output" };
 const enabled: Row = { v1: "enabled", v2: "enabled", kind: "bool", access: "output" };
@@ -145,7 +144,7 @@ export default {
       method: "POST",
       path: "identityProviders/{identity_provider_id=**}:generateScimToken",
       v2: { method: "POST", path: "identityProviders/{uid}:generateScimToken" },
-      body: { rows: [inPath, ...lifetime], v2Only: [] },
+      body: { rows: [ofProvider, ...lifetime], v2Only: [] },
       answer: { rows: token, v2Only: [] },
     },
     {
@@ -156,7 +155,7 @@ export default {
       v2: { method: "POST", path: "identityProviders/{uid}:regenerateScimToken" },
       body: {
         rows: [
-          inPath,
+          ofProvider,
           // Left out it is an hour, zero is none: sent exactly when it came.
           { v1: "overlap", v2: "overlap", kind: "duration", zero: null },
           ...lifetime,
@@ -179,7 +178,7 @@ export default {
       method: "POST",
       path: "identityProviders/{identity_provider_id=**}:revokeScimToken",
       v2: { method: "POST", path: "identityProviders/{uid}:revokeScimToken" },
-      body: { rows: [inPath], v2Only: [] },
+      body: { rows: [ofProvider], v2Only: [] },
       answer: {
         rows: [ofProvider, etag, enabled, { v1: "revokeTime", v2: "revokeTime", kind: "timestamp", access: "output" }],
         v2Only: [],
@@ -193,7 +192,7 @@ export default {
       v2: { method: "POST", path: "identityProviders/{uid}:setScimEnabled" },
       body: {
         rows: [
-          inPath,
+          ofProvider,
           { v1: "enabled", v2: "enabled", kind: "bool", zero: false },
           { v1: "etag", v2: "etag", kind: "string", zero: "" },
         ],
