@@ -88,6 +88,23 @@ const WRONG: readonly Wrong[] = [
   },
   { name: "a boolean that is none", target: "/iam/v1/groups?uidp.in_root=perhaps", ...filter, says: /in_root/ },
   { name: "an empty boolean", target: "/iam/v1/groups?uidp.in_root=", ...filter, says: /in_root/ },
+  { name: "a filter in brackets", target: `${GROUPS}?id[]=a`, ...filter, says: /id is given more than once/ },
+  { name: "a member of a filter", target: `${GROUPS}?name.first=a`, ...filter, says: /name has no members/ },
+  { name: "a group of filters", target: `${GROUPS}?uidp=a`, ...filter, says: /uidp is a group/ },
+  { name: "an empty time", target: "/registry/v1/tags?updatedSince=", ...filter, says: /updated_since .*RFC 3339/ },
+  { name: "no time", target: "/registry/v1/tags?updated_since=2026-02-30T00:00:00Z", ...filter, says: /updated_since/ },
+  {
+    name: "an enum name that v1 does not know",
+    target: "/vulnerabilities/v1/advisories?event_statuses=SETTLED",
+    ...filter,
+    says: /event_statuses has no such value/,
+  },
+  {
+    name: "an enum name that v2 does not know",
+    target: "/vulnerabilities/v1/advisories?eventTypes=EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED",
+    ...filter,
+    says: /event_types .*cannot be asked of v2/,
+  },
   { name: "a malformed escape in a filter", target: `${GROUPS}?name=%zz`, ...filter, says: /%|percent|escape/ },
   { name: "a path of nobody", target: "/metrics", status: 404, code: 5, reason: "UNKNOWN_PATH", says: /prefix/ },
   {
@@ -292,6 +309,39 @@ describe("what is only unusual", () => {
   it("an empty text is no filter", async () => {
     const [all, none] = [await here.ask("GET", GROUPS), await here.ask("GET", `${GROUPS}?name=&uidp.descendants_of=`)];
     expect(none.json.items.length).toBe(all.json.items.length);
+  });
+});
+
+describe("a body as large as bodies may be", () => {
+  let large: Rig;
+  beforeAll(async () => {
+    large = await rig({ native: false });
+  });
+  afterAll(() => large.close());
+
+  it("a text of 100 kB is the platform's to judge", async () => {
+    const name = "n".repeat(100_000);
+    const target = `${GROUPS}/${large.sandbox.wellKnown.someGroup}`;
+    const answer = await large.ask("PUT", target, { body: { name, description: name } });
+    const sent = JSON.parse(new TextDecoder().decode(large.arrived.at(-1)?.body));
+    expect([sent.name, sent.description]).toEqual([name, name]);
+    expect(reasonOf(answer)).toBeUndefined();
+    expect(answer.status).toBeLessThan(500);
+  });
+
+  it("one over 1 MiB does not reach it", async () => {
+    const before = large.arrived.length;
+    const body = { name: "n".repeat(1024 * 1024) };
+    const answer = await large.ask("PUT", `${GROUPS}/${large.sandbox.wellKnown.someGroup}`, { body });
+    expect([answer.status, reasonOf(answer)]).toEqual([413, "BODY_TOO_LARGE"]);
+    expect(large.arrived.slice(before)).toEqual([]);
+  });
+
+  it("a value of the wrong type that is as long is not repeated in the error", async () => {
+    const body = `{"name":[${JSON.stringify("n".repeat(500_000))}]}`;
+    const answer = await large.ask("PUT", `${GROUPS}/${large.sandbox.wellKnown.someGroup}`, { body });
+    expect([answer.status, reasonOf(answer)]).toEqual([400, "INVALID_BODY"]);
+    expect(answer.text.length).toBeLessThan(1_000);
   });
 });
 
