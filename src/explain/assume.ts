@@ -18,9 +18,12 @@ export interface Assumed {
 /** Where a call goes, in the catalogue's words. */
 export interface Place {
   readonly resource: Resource | undefined;
-  /** `list`: the collection itself; `record`: one uid below it; `other`: a verb, a sub-resource. */
-  readonly kind: "list" | "record" | "other";
+  /** `list`: the collection itself; `record`: one uid below it; `part`: a sub-resource of one; `other`: a verb. */
+  readonly kind: "list" | "record" | "part" | "other";
+  /** Of the record; empty when there is none in the path. */
   readonly uid: string;
+  /** The segment of the sub-resource, else empty. */
+  readonly sub: string;
   readonly params: URLSearchParams;
 }
 
@@ -62,8 +65,9 @@ function answerTo(request: ApiRequest, place: Place, world: World): Answer {
   if (request.method === "OPTIONS") return { value: {}, assuming: "the platform answers it" };
   if (request.method === "DELETE") return { value: {}, assuming: "the record exists and may be deleted" };
   const { resource } = place;
-  if (resource === undefined || place.kind === "other")
+  if (resource === undefined || place.kind === "other" || place.kind === "part") {
     return { value: ownAnswer(world), assuming: "the platform does it" };
+  }
   if (place.kind === "list" && request.method === "GET") return page(resource, place.params, world);
   return oneRecord(request, resource, place, world);
 }
@@ -89,11 +93,11 @@ function oneRecord(request: ApiRequest, resource: Resource, place: Place, world:
 const NOTHING: Differing = { record: {}, fields: [] };
 
 /** A part of the record in a place of its own: what is read there differs from what is sent, and what is sent is stored. */
-function ownPart({ method, body }: ApiRequest, { uid }: Place, { match, given }: World): Answer | undefined {
-  const joins = match === undefined ? [] : joinsOf(match.operation);
-  const join = joins.find(({ sub }) => sub !== undefined && uid.endsWith(`/${sub}`));
-  if (join?.sub === undefined || join.take === "record") return undefined;
-  const record = { uid: uid.slice(0, -join.sub.length - 1) };
+function ownPart({ method, body }: ApiRequest, place: Place, { match, given }: World): Answer | undefined {
+  if (place.kind !== "part" || match === undefined) return undefined;
+  const join = joinsOf(match.operation).find(({ sub }) => sub === place.sub);
+  if (join === undefined || join.take === "record") return undefined;
+  const record = { uid: place.uid };
   if (method !== "GET") return { value: { ...record, ...sentMembers(body) }, assuming: "it is stored as asked" };
   const sent = given[join.v1];
   const value = { ...record, [join.take.member]: sent === "stored" ? "stored before" : "stored" };
@@ -102,6 +106,8 @@ function ownPart({ method, body }: ApiRequest, { uid }: Place, { match, given }:
 
 /** Every record that is named, or else one: what follows needs something to go on with. */
 function page(resource: Resource, params: URLSearchParams, world: World): Answer {
+  const looksFor = world.match?.operation.kind === "create" && resource === world.match.resource;
+  if (looksFor) return { value: { [resource.items]: [], totalCount: "0" }, assuming: "there is none yet" };
   const base = recordOf(resource, world.match?.resource === resource ? world.match.operation.name : "list");
   const named = params.getAll("uidp.ids");
   const records = named.length === 0 ? [base] : named.map((uid) => ({ ...base, uid }));
@@ -132,7 +138,7 @@ function ownAnswer({ match }: World): Json {
 
 /** The answer of the example that shows this very call of the operation. */
 function fromExchange(request: ApiRequest, place: Place, { match, version }: World): Json | undefined {
-  if (match === undefined || place.kind !== "other") return undefined;
+  if (match === undefined || (place.kind !== "other" && place.kind !== "part")) return undefined;
   const prefix = `/${match.resource.domain}/${version}/`;
   const tail = tailOf(request.target.slice(prefix.length));
   const exchanges = match.resource.examples.filter(
@@ -159,15 +165,25 @@ function tailOf(path: string): string {
 function placeOf(target: string, { resources, version }: World): Place {
   const [path = "", query = ""] = target.split("?");
   const params = new URLSearchParams(query);
+  const nowhere = { kind: "other", uid: "", sub: "", params } as const;
   for (const resource of resources) {
     const collection = `/${resource.domain}/${version}/${resource.v2}`;
-    if (path === collection) return { resource, kind: "list", uid: "", params };
-    if (!path.startsWith(`${collection}/`)) continue;
-    const uid = path.slice(collection.length + 1);
-    const isPart = subResources(resource, resources).has(uid.slice(uid.lastIndexOf("/") + 1));
-    return { resource, kind: isUid(uid) && !isPart ? "record" : "other", uid, params };
+    if (path === collection) return { ...nowhere, resource, kind: "list" };
+    if (path.startsWith(`${collection}/`))
+      return belowOf(resource, path.slice(collection.length + 1), params, resources);
   }
-  return { resource: resources.find((one) => path.startsWith(`/${one.domain}/`)), kind: "other", uid: "", params };
+  return { ...nowhere, resource: resources.find((one) => path.startsWith(`/${one.domain}/`)) };
+}
+
+function belowOf(resource: Resource, rest: string, params: URLSearchParams, resources: readonly Resource[]): Place {
+  const verb = rest.lastIndexOf(":");
+  if (verb >= 0) return { resource, kind: "other", uid: rest.slice(0, verb), sub: "", params };
+  const slash = rest.lastIndexOf("/");
+  const last = rest.slice(slash + 1);
+  if (subResources(resource, resources).has(last)) {
+    return { resource, kind: "part", uid: rest.slice(0, slash), sub: last, params };
+  }
+  return { resource, kind: isUid(rest) ? "record" : "other", uid: rest, sub: "", params };
 }
 
 /** Segments behind a uid that are parts of its record, not uids (`readme`). */

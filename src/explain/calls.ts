@@ -69,15 +69,8 @@ function withPlaceholder({ request, place }: RecordedCall, index: number, { oper
     const others = more.map((uid) => `&uidp.ids=${encodeURIComponent(uid)}`).join("");
     return request.target.replace(`uidp.ids=${encodeURIComponent(first ?? "")}${others}`, `uidp.ids=${word}`);
   }
-  const [uid = ""] = place.kind === "list" || place.uid === "" ? [] : [bareUid(place.uid, join)];
+  const { uid } = place;
   return uid === "" || asked(uid) ? request.target : request.target.replace(uid, word);
-}
-
-/** Without a verb, and without the segment of a sub-resource. */
-function bareUid(uid: string, join: Join | undefined): string {
-  const colon = uid.lastIndexOf(":");
-  const bare = colon < 0 ? uid : uid.slice(0, colon);
-  return join?.sub === undefined ? bare : bare.slice(0, -join.sub.length - 1);
 }
 
 type Purpose = Pick<ExplainedCall, "purpose" | "also">;
@@ -85,14 +78,22 @@ type Purpose = Pick<ExplainedCall, "purpose" | "also">;
 function purposeOf(call: RecordedCall, index: number, parts: CallParts): Purpose {
   const { operation, recording } = parts;
   const join = joinOf(call, index, operation);
-  if (join !== undefined) return joinPurpose(join);
+  if (join !== undefined) return joinPurpose(join, operation);
   switch (call.request.method) {
     case "GET":
       return readPurpose(call, index, parts);
     case "PATCH":
-      return { purpose: "changes what the mask names, and nothing else", also: respelling(call, index, parts) };
+      return {
+        purpose:
+          call.place.sub === "" ? "changes what the mask names, and nothing else" : `writes the ${call.place.sub}`,
+        also: respelling(call, index, parts),
+      };
     case "POST":
-      return { purpose: call.place.kind === "other" ? "does what the verb says" : "creates the record", also: [] };
+      if (call.place.kind === "other") return { purpose: "does what the verb says", also: [] };
+      return {
+        purpose: operation?.kind === "update" ? "writes the record by creating it again" : "creates the record",
+        also: [],
+      };
     case "DELETE":
       return { purpose: "deletes the record", also: [] };
     case "OPTIONS":
@@ -106,6 +107,9 @@ function readPurpose({ place, request }: RecordedCall, index: number, parts: Cal
   const { operation, recording, compared } = parts;
   const { exchange } = recording;
   if (operation?.kind === "list" && index === 0) return listPurpose(place, request, exchange, parts.pageSize);
+  if (operation?.kind === "create" && place.kind === "list") {
+    return { purpose: "looks for a record that is there already", also: [pagesOf(parts.pageSize)] };
+  }
   const writes = recording.calls.slice(index + 1).some((later) => later.request.method !== "GET");
   if (writes && compared.length > 0) {
     const names = compared.join(", ");
@@ -133,13 +137,17 @@ function listPurpose(place: RecordedCall["place"], request: ApiRequest, { list }
   if (list !== undefined) {
     return {
       purpose: "reads the list",
-      also: [`again with page_token for every further page of ${pageSize} records, until there is no token`],
+      also: [pagesOf(pageSize)],
     };
   }
   if (request.target.endsWith("?page_size=1")) {
     return { purpose: "nothing can match; asks only whether the caller may ask", also: [] };
   }
   return { purpose: "reads one page: v1 itself paged this list, and so does v2", also: [] };
+}
+
+function pagesOf(pageSize: number): string {
+  return `again with page_token for every further page of ${pageSize} records, until there is no token`;
 }
 
 /** The join for whose sake a call is made; the first call of an operation never is. */
@@ -151,19 +159,22 @@ function joinOf(
   if (index === 0 || request.method !== "GET" || operation === undefined || !("joins" in operation)) return undefined;
   return (operation.joins ?? []).find(({ resource, read, sub }) => {
     if (resource !== place.resource?.name) return false;
-    if (sub !== undefined) return place.uid.endsWith(`/${sub}`);
+    if (sub !== undefined) return place.sub === sub;
     return read === "get" ? place.kind === "record" : place.params.has("uidp.ids");
   });
 }
 
-function joinPurpose(join: Join): Purpose {
+function joinPurpose(join: Join, operation: Operation | undefined): Purpose {
   const each =
-    join.read === "get"
+    join.read === "get" || join.sub !== undefined
       ? `one such call for each distinct ${join.by}`
       : `one such call for every ${BATCH_RECORDS} distinct values of ${join.by}`;
-  const part = join.sub === undefined ? join.resource : `${join.sub} of the ${join.resource}`;
-  const purpose = `reads the ${part} that a record names at ${join.by}, for v1's ${join.v1}`;
-  return { purpose, also: [`${each}; at most ${MAX_READS} reads beside the list`] };
+  const purpose =
+    join.sub === undefined
+      ? `reads the ${join.resource} that a record names at ${join.by}, for v1's ${join.v1}`
+      : `reads the ${join.sub} of the ${join.resource}, for v1's ${join.v1}`;
+  const isList = operation?.kind === "list";
+  return { purpose, also: isList ? [`${each}; at most ${MAX_READS} reads beside the list`] : [] };
 }
 
 /** While nobody knows how the platform spells masks, a refused one is sent again in the other spelling. */

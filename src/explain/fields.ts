@@ -1,12 +1,12 @@
 /** What becomes of each member of the request's body? (Read off the recorded calls: nothing is translated here.) */
-import { type Node, parseTree, rawOf } from "../json/tree.ts";
-import type { Json } from "../model/json.ts";
+import type { Node } from "../json/tree.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Row, Shape } from "../model/resource.ts";
 import { type BodyNotes, namesOf } from "../translate/body.ts";
 import { nodeAt } from "../translate/node.ts";
 import { isZero } from "../translate/same.ts";
 import type { ExplainedField, FieldFate } from "./explanation.ts";
+import { elementOf, findIn, jsonOf, same, textOf, treeOf } from "./find.ts";
 import type { RecordedCall } from "./record.ts";
 import { shownMember } from "./secrets.ts";
 
@@ -43,13 +43,15 @@ interface Place {
 export function explainFields(parts: FieldParts): ExplainedField[] {
   const bodies = parts.calls.map(({ request }) => (request.method === "GET" ? undefined : treeOf(request.body)));
   const { rows } = parts.shape;
+  const own = new Set(rows.flatMap(({ v2 }) => v2 ?? []));
+  const context: Context = { ...parts, bodies, own };
   const fields =
     parts.body?.kind === "array"
       ? parts.body.items.slice(0, MOST_ELEMENTS).flatMap((item, index) => {
-          const own = bodies.map((body) => elementOf(body, index));
-          return membersOf(rows, item, { v1: `[${index}]`, v2: "" }, { ...parts, bodies: own });
+          const elements = bodies.map((body) => elementOf(body, index));
+          return membersOf(rows, item, { v1: `[${index}]`, v2: "" }, { ...context, bodies: elements });
         })
-      : membersOf(rows, parts.body, { v1: "", v2: "" }, { ...parts, bodies });
+      : membersOf(rows, parts.body, { v1: "", v2: "" }, context);
   return parts.refusal === undefined ? withDeep(fields, parts.notes) : refusedOnly(fields, parts.refusal);
 }
 
@@ -59,6 +61,8 @@ const MOST_ELEMENTS = 10;
 interface Context extends FieldParts {
   /** Bodies of the calls that write, by number of the call. */
   readonly bodies: readonly (Node | undefined)[];
+  /** v2 names of the shape's own members. */
+  readonly own: ReadonlySet<string>;
 }
 
 function membersOf(rows: readonly Row[], node: Node | undefined, place: Place, context: Context): ExplainedField[] {
@@ -82,7 +86,7 @@ function rowFields(row: Row, key: string, value: Node | undefined, place: Place,
   if (part !== undefined) return [partField(part, value, context)];
   const v2 = row.v2 === null ? null : join(place.v2, row.v2);
   const given = value?.kind === "null" ? undefined : value;
-  const found = v2 === null ? [] : findIn(context.bodies, v2);
+  const found = v2 === null ? [] : findIn(context.bodies, v2, context.own);
   if (
     row.kind === "message" &&
     row.access !== "output" &&
@@ -115,7 +119,7 @@ function rowFields(row: Row, key: string, value: Node | undefined, place: Place,
 /** One line for what is written by a call of its own. */
 function partField({ v1, sub, member }: PartOf, value: Node | undefined, context: Context): ExplainedField {
   const found = context.bodies.flatMap((body, index) => {
-    const isOwn = context.calls[index]?.place.uid.endsWith(`/${sub}`) ?? false;
+    const isOwn = context.calls[index]?.place.sub === sub;
     const node = isOwn ? nodeAt(body, member) : undefined;
     return node === undefined ? [] : [{ call: index + 1, node }];
   });
@@ -187,7 +191,7 @@ function leftOut(row: Row, sent: Node | undefined, { replaces }: Context): Verdi
   if (sent !== undefined) {
     return isZero(jsonOf(sent), row)
       ? { becomes: "set-to-zero", why: "left out: v1 replaces everything" }
-      : { becomes: "kept", why: "left out: sent as it is stored" };
+      : { becomes: "kept", why: "left out: sent as it is stored (here as in an example)" };
   }
   if (!replaces || row.access === "output" || row.v2 === null || row.mask === "never") return undefined;
   return { becomes: "left-alone", why: LEFT_ALONE[row.mask ?? "always"] };
@@ -202,7 +206,7 @@ const LEFT_ALONE = {
 } as const;
 
 function unknownField(at: string, key: string, value: Node, context: Context): ExplainedField {
-  const found = findIn(context.bodies, at.includes(".") ? "" : key);
+  const found = findIn(context.bodies, at.includes(".") ? "" : key, context.own);
   const sent = found[0]?.node;
   const verdict: Verdict =
     sent !== undefined && same(value, sent)
@@ -240,47 +244,6 @@ function refusedOnly(fields: readonly ExplainedField[], { fieldViolations }: Pro
     const line = fields.find(({ v1 }) => v1 === field) ?? bare;
     return { ...line, v1: field, becomes: "refused", why: description };
   });
-}
-
-/** Calls that carry the member at the dotted path `v2`, at the top of their body or in what wraps it. */
-function findIn(bodies: readonly (Node | undefined)[], v2: string): { readonly call: number; readonly node: Node }[] {
-  if (v2 === "") return [];
-  return bodies.flatMap((body, index) => {
-    const node = nodeAt(body, v2) ?? wrapped(body, v2);
-    return node === undefined ? [] : [{ call: index + 1, node }];
-  });
-}
-
-/** Some verbs wrap what they are about: `{"group":{…}}`, `{"parent":"…","roleBinding":{…}}`. */
-function wrapped(body: Node | undefined, v2: string): Node | undefined {
-  if (body?.kind !== "object" || body.members.length > 2) return undefined;
-  for (const { value } of body.members) {
-    const found = nodeAt(value, v2);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** Element `index` of the list that a batch holds. */
-function elementOf(body: Node | undefined, index: number): Node | undefined {
-  const list = body?.kind === "object" ? body.members.find(({ value }) => value.kind === "array")?.value : body;
-  return list?.kind === "array" ? list.items[index] : undefined;
-}
-
-function treeOf(body: Uint8Array | undefined): Node | undefined {
-  return body === undefined || body.length === 0 ? undefined : parseTree(body, { surrogates: "pass" });
-}
-
-function textOf(node: Node): string {
-  return Buffer.from(rawOf(node)).toString("utf8");
-}
-
-function jsonOf(node: Node): Json {
-  return JSON.parse(textOf(node)) as Json;
-}
-
-function same(a: Node, b: Node): boolean {
-  return textOf(a) === textOf(b) || JSON.stringify(jsonOf(a)) === JSON.stringify(jsonOf(b));
 }
 
 function join(prefix: string, name: string): string {

@@ -61,8 +61,9 @@ function joinRisks(operation: Operation): Risk[] {
   const joins = "joins" in operation ? (operation.joins ?? []) : [];
   if (joins.length === 0) return [];
   const vital = joins.filter(({ missing }) => missing === "error");
+  const budget = `the records name so many others that more than ${MAX_READS} reads would be needed`;
   return [
-    own("DRAIN_TOO_LARGE", `the records name so many others that more than ${MAX_READS} reads would be needed`),
+    ...(operation.kind === "list" ? [own("DRAIN_TOO_LARGE", budget)] : []),
     ...vital.map(({ resource, v1 }) =>
       own("DRAIN_INCOMPLETE", `a ${resource} that a record names cannot be read (${v1})`),
     ),
