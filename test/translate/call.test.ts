@@ -119,6 +119,15 @@ describe("a verb that writes", () => {
     expect(body).toEqual({ thingId: "", state: "ANY", done: false });
   });
 
+  test("T50: leaves no trace of what was shown, known or not, in what is recorded of the request", async () => {
+    const { body, exchange } = await ask("POST", "things/a:paint", {
+      body: '{"colour":"RED","extra":"hush"}',
+      answer: json(200, { objectUid: "hush", status: "HUSH", done: "hush", token: "hush" }),
+    });
+    expect(body).toMatchObject({ thingId: "hush", token: "hush" });
+    expect(JSON.stringify(exchange)).not.toMatch(/hush/i);
+  });
+
   test("keeps a condition: it is one call", async () => {
     const { sent } = await ask("POST", "things/a:paint", { headers: [["if-match", '"1"']] });
     expect(sent[0]?.headers).toContainEqual(["if-match", '"1"']);
