@@ -17,12 +17,13 @@ export interface Seen {
   readonly zeros: Set<string>;
 }
 
-/** Rows whose absence says nothing: at most one of a oneof is ever set. */
-export interface RowFacts {
+/** A row and where its member stands, dotted from the top of the record. */
+interface RowFacts {
   readonly row: Row;
   readonly path: string;
 }
 
+/** Before the first record. */
 export function nothingSeen(): Seen {
   return {
     records: 0,
