@@ -220,6 +220,14 @@ describe("a member read from elsewhere", () => {
     expect(JSON.parse(await textOf([ID, group], v2, { v2Only: ["group"] }))).toEqual(JSON.parse(v1));
   });
 
+  test("falls back further where a uid has no parent", async () => {
+    const group: Row = { v1: "group", v2: null, from: ["uid/..", "group.uid"], kind: "string", access: "output" };
+    expect(JSON.parse(await textOf([ID, group], '{"uid":"a","group":{"uid":"g"}}', { v2Only: ["group"] }))).toEqual({
+      id: "a",
+      group: "g",
+    });
+  });
+
   test("that has two v1 names shows under both", async () => {
     const rows: readonly Row[] = [
       { v1: "createTime", v2: "createTime", kind: "timestamp", access: "output", presence: "explicit" },

@@ -53,6 +53,19 @@ test.each([{}, { uid: "" }, { uid: 7 }, { uid: "a/../b" }, []])(
   },
 );
 
+test("the platform's refusal of the verb is the answer, with v1's names", async () => {
+  const refusal = { code: 3, message: "Invalid argument: uid: is wrong", details: [] };
+  const { sent, response, body } = await runOperation({
+    resources: [resource],
+    resource,
+    operation: lookup,
+    answer: () => json(400, refusal),
+  });
+  expect(sent).toHaveLength(1);
+  expect(response.status).toBe(400);
+  expect(body).toEqual({ ...refusal, message: "Invalid argument: id: is wrong" });
+});
+
 test("another record than the one that was named is an error", async () => {
   expect((await problemOf(find({ uid: "u" }, json(200, { uid: "v" })))).reason).toBe("UPSTREAM_INVALID");
 });
