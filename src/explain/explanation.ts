@@ -120,7 +120,7 @@ export interface AnswerMember {
   readonly v2: readonly string[];
   readonly becomes: AnswerFate;
   readonly why: string;
-  /** JSON text that v1 shows when v2 leaves it out; null: then it is absent. */
+  /** JSON text that v1 shows when v2 leaves it out; null: then it is absent, or (of a join) as `why` says. */
   readonly absent: string | null;
 }
 

@@ -47,7 +47,12 @@ function rowMembers(row: Row, v1: string, v2: string, options: Options): AnswerM
     v1: v1 + row.v1,
     v2: join === undefined ? sources : [join.by],
     ...(join === undefined ? ownFate(row, sources) : joinFate(join)),
-    absent: isNeverMadeUp(row, v1) || !(options.insertZeros || sources.length === 0) ? null : zeroText(row),
+    absent:
+      isNeverMadeUp(row, v1) ||
+      (join !== undefined && join.missing !== "zero") ||
+      !(options.insertZeros || sources.length === 0)
+        ? null
+        : zeroText(row),
   };
   if (row.kind !== "message" || join !== undefined) return [member];
   const inner = shapeMembers(

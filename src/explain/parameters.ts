@@ -1,5 +1,5 @@
 /** What becomes of each parameter of the request's query? (Read off the recorded calls: nothing is translated here.) */
-import type { Problem } from "../model/problem.ts";
+import { Problem } from "../model/problem.ts";
 import type { Filter } from "../model/resource.ts";
 import { camelCase, snakeCase } from "../translate/names.ts";
 import { parseQuery } from "../translate/query-values.ts";
@@ -21,7 +21,7 @@ export interface ParameterParts {
  */
 export function explainParameters(parts: ParameterParts): ExplainedParameter[] {
   if (parts.refusal !== undefined) return refusedOnly(parts.refusal);
-  const given = parseQuery(parts.query);
+  const given = readable(parts.query);
   const first = paramsOf(parts.calls[0]);
   const explained = given.map(({ name, value }): ExplainedParameter => {
     const filter = parts.filters.find(({ v1 }) => v1 === name || camelCase(v1) === name);
@@ -93,6 +93,16 @@ function isSingle(calls: readonly RecordedCall[]): boolean {
 
 function paramsOf(call: RecordedCall | undefined): URLSearchParams {
   return new URLSearchParams(call?.request.target.split("?")[1] ?? "");
+}
+
+/** A query that cannot be read is only let through where nobody reads it. */
+function readable(query: string): ReturnType<typeof parseQuery> {
+  try {
+    return parseQuery(query);
+  } catch (thrown) {
+    if (thrown instanceof Problem) return [];
+    throw thrown;
+  }
 }
 
 function refusedOnly({ reason, fieldViolations }: Problem): ExplainedParameter[] {

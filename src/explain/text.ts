@@ -94,7 +94,13 @@ function answerLines({ answer, mode, refusal, calls }: Explanation, paint: Paint
 
 function answerCells({ v1, v2, becomes, why, absent }: AnswerMember): Cell[] {
   const from = v2.length === 0 ? "–" : v2.join(" or ");
-  return [column(v1 ?? ""), column(from), fate(becomes), column(absent ?? "absent"), column(why)];
+  return [
+    column(v1 ?? ""),
+    column(from),
+    fate(becomes),
+    column(absent ?? (becomes === "joined" ? "–" : "absent")),
+    column(why),
+  ];
 }
 
 function riskCells({ status, reason, when }: Risk): Cell[] {
