@@ -12,6 +12,7 @@ import { identityScenarios } from "./identities.calls.ts";
 import { identityMetadataScenarios } from "./identity-metadata.calls.ts";
 import { identityProviderScenarios } from "./identity-providers.calls.ts";
 import { lookupScenarios } from "./lookups.calls.ts";
+import { moreLists } from "./more-lists.calls.ts";
 import { otherLists } from "./other-lists.calls.ts";
 import { pathScenarios } from "./paths.calls.ts";
 import { readingRepos } from "./repos-read.calls.ts";
@@ -21,6 +22,7 @@ import { roleScenarios } from "./roles.calls.ts";
 import { roundTripScenarios } from "./round-trips.calls.ts";
 import { scimScenarios } from "./scim.calls.ts";
 import { tagScenarios } from "./tags.calls.ts";
+import { textScenarios } from "./texts.calls.ts";
 
 /** Those of groups, which are run against every kind of upstream. */
 export const groupScenarios: readonly Scenario[] = [...readingGroups, ...writingGroups];
@@ -45,6 +47,8 @@ const others: readonly Scenario[] = [
   ...enumScenarios,
   ...roundTripScenarios,
   ...pathScenarios,
+  ...moreLists,
+  ...textScenarios,
 ];
 
 /** What carryover does not answer as native v1 does yet. */
@@ -52,6 +56,7 @@ const PENDING: readonly string[] = [
   "account associations of a key that is no number",
   "lists of repos",
   "repos of the organisation, read and written back",
+  "places of /registry/v1/repos",
   "creating repos that are there, where that is prevented",
   "replacing a tier by none, and aliases by the same in another order",
   "replacing repos by less than there is",
