@@ -124,7 +124,8 @@ function readPurpose({ place, request }: RecordedCall, index: number, parts: Cal
     return { purpose: "reads the record: nothing is to be written, so it is shown as it is", also: [] };
   }
   if (place.kind === "other") return { purpose: "asks v2's counterpart", also: [] };
-  return { purpose: place.kind === "list" ? "reads the list" : "reads the record", also: [] };
+  if (place.kind === "record") return { purpose: "reads the record", also: [] };
+  return { purpose: "reads the list", also: exchange.list === undefined ? [] : [pagesOf(parts.pageSize)] };
 }
 
 function listPurpose(place: RecordedCall["place"], request: ApiRequest, { list }: Exchange, pageSize: number): Purpose {

@@ -21,8 +21,8 @@ interface Program {
   description(text: string): Program;
   argument(name: string, text: string): Program;
   option(flags: string, text: string): Program;
-  option<T>(flags: string, text: string, collect: (value: string, before: T) => T, first: T): Program;
-  exitOverride(onExit: (error: { readonly exitCode: number }) => never): Program;
+  option<T>(flags: string, text: string, collect: (value: string, before: T) => T): Program;
+  exitOverride(onExit: (error: { readonly exitCode: number; readonly code: string }) => never): Program;
   action(run: (request: string, flags: Record<string, unknown>) => Promise<void>): Program;
 }
 
@@ -41,7 +41,7 @@ export interface ExplainIo {
 /** Beside the options of `serve`. */
 interface ExplainFlags {
   readonly request?: string;
-  readonly header: readonly string[];
+  readonly header?: readonly string[];
   readonly data?: string;
   readonly json?: true;
   readonly curl?: true;
@@ -50,6 +50,9 @@ interface ExplainFlags {
 const REFUSED = 1;
 const USAGE = 2;
 
+/** What a line without quotes around it looks like to the parser of options. */
+const UNQUOTED: ReadonlySet<string> = new Set(["commander.unknownOption", "commander.excessArguments"]);
+
 /** Adds the command. Its exit code: 0 explained, 1 carryover would refuse the request, 2 it cannot be explained as given. */
 export function addExplain(program: Program, io: ExplainIo, outcome: { code: number | undefined }): void {
   const command = program
@@ -57,12 +60,14 @@ export function addExplain(program: Program, io: ExplainIo, outcome: { code: num
     .description("tell what would become of a v1 request, without sending anything")
     .argument("<request>", "'PUT /iam/v1/groups/UID', or a whole curl line in quotes; - reads it from standard input")
     .option("-d, --data <json>", "body of the request, or @file; @- is standard input")
-    .option<string[]>("-H, --header <field>", "'Name: value'; may be repeated", (one, all) => [...all, one], [])
+    .option<readonly string[] | undefined>("-H, --header <field>", "'Name: value'; may be repeated", collect)
     .option("-X, --request <method>", "method, where the request does not say it")
     .option("--json", "print one JSON document (docs/explain.md)")
     .option("--curl", "print the v2 calls as curl lines")
     .exitOverride((error) => {
       if (error.exitCode !== 0) outcome.code = USAGE;
+      if (UNQUOTED.has(error.code))
+        io.warn("A curl line stands in quotes, or comes on standard input: carryover explain -");
       throw error;
     });
   for (const { flags, description, default: byDefault, env } of optionFlags()) {
@@ -80,6 +85,10 @@ export function addExplain(program: Program, io: ExplainIo, outcome: { code: num
       outcome.code = USAGE;
     }
   });
+}
+
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
 }
 
 async function explainOnce(text: string, given: Record<string, unknown>, io: ExplainIo): Promise<number> {
@@ -100,7 +109,7 @@ async function explainOnce(text: string, given: Record<string, unknown>, io: Exp
 function givenOf(text: string, { data, header, request }: ExplainFlags, io: ExplainIo): Given {
   return {
     text: text === "-" ? Buffer.from(stdinOf(io)).toString("utf8") : text,
-    headers: header,
+    headers: header ?? [],
     ...(data === undefined ? {} : { data }),
     ...(request === undefined ? {} : { method: request.toUpperCase() }),
   };
