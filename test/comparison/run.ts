@@ -20,11 +20,13 @@ export interface Variant {
 export interface Tally {
   compared: number;
   differences: number;
+  /** Method and path, without its query, of what native v1 did as asked. */
+  readonly done: Set<string>;
 }
 
 /** Prints, when all of a file's tests have run, how much they compared under the name of `what`. */
 export function startTally(what: string): Tally {
-  const tally: Tally = { compared: 0, differences: 0 };
+  const tally: Tally = { compared: 0, differences: 0, done: new Set() };
   afterAll(() => console.log(`${what}: ${tally.compared} answers compared, ${tally.differences} differences`));
   return tally;
 }
@@ -64,6 +66,8 @@ async function compareCall(pair: Pair, call: Call, tally: Tally | undefined): Pr
   if (tally !== undefined) {
     tally.compared += 1;
     tally.differences += found.length + stored.length;
+    const path = given(call.path, pair.native.seen).replace(/\?.*/, "");
+    if (native.status === 200) tally.done.add(`${call.method} ${path.replaceAll(/%2f/gi, "/")}`);
   }
   expectNone(`${call.name}: native v1 against the references`, disappointments(call, native, pair.native.seen));
   expectNone(`${call.name}: native, carried`, found);
