@@ -32,6 +32,10 @@ export interface V1List {
   readonly words: readonly Word[];
   /** The order of the records is part of the answer. */
   readonly ordered?: true;
+  /** Records that a filter of their own is about. */
+  readonly rare?: (record: V1Record) => boolean;
+  /** This platform's v2 counts nothing. */
+  readonly uncounted?: true;
 }
 
 const above = (uid: string): string => uid.split("/").slice(0, -1).join("/");
@@ -81,7 +85,7 @@ const uidp: readonly Word[] = [
     kind: "bool",
     v2: ["uidp.in_root", bool],
     keeps: (record, [value = ""]) => !yes(value) || !record.id.includes("/"),
-    of: (record) => (record.id.includes("/") ? ["false"] : ["true", "1"]),
+    of: (record) => (record.id.includes("/") ? ["false"] : ["true", "1", "false"]),
   },
   {
     v1: "uidp.ids",
@@ -227,6 +231,9 @@ const advisoryWords: readonly Word[] = [
   },
 ];
 
+const [REFERRER, DATE, EPOCH] = [/^sha256-/, /(^|[-.])20\d{6}$/, /-r\d+$/];
+const SPECIAL = [REFERRER, DATE, EPOCH];
+
 export const LISTS: readonly V1List[] = [
   {
     resource: "group",
@@ -303,6 +310,7 @@ export const LISTS: readonly V1List[] = [
     v1: "/registry/v1/tags",
     v2: "/registry/v2beta1/tags",
     key: "id",
+    rare: ({ name }) => SPECIAL.some((kind) => kind.test(name)),
     words: [
       ...uidp,
       text("name"),
@@ -313,9 +321,9 @@ export const LISTS: readonly V1List[] = [
         keeps: (record, [value = ""]) => Date.parse(record.lastUpdated) >= Date.parse(value),
         of: (record) => [record.lastUpdated, "2001-01-01T00:00:00+01:00"],
       },
-      exclude("referrers", /^sha256-/),
-      exclude("dates", /(^|[-.])20\d{6}$/),
-      exclude("epochs", /-r\d+$/),
+      exclude("referrers", REFERRER),
+      exclude("dates", DATE),
+      exclude("epochs", EPOCH),
       id(),
       text("digest"),
     ],
