@@ -80,7 +80,7 @@ function valuesOf(word: Word, records: readonly V1Record[]): fc.Arbitrary<string
 /** A uid and everything above it. */
 const lineage = (uid: string): string[] => uid.split("/").map((_, index, all) => all.slice(0, index + 1).join("/"));
 
-/** Values that may or may not be the record's: a place above it, the other truth, another kind of event. */
+/** Values that may or may not be the record's: a place above it, the other truth, another kind of event. Else those of all records. */
 function nearOf(word: Word, target: V1Record): readonly string[] | undefined {
   if (word.kind === "uid") return lineage(String(target.id ?? target.group));
   if (word.kind === "bool") return ["true", "1", "false", "F"];
@@ -92,7 +92,7 @@ function nearOf(word: Word, target: V1Record): readonly string[] | undefined {
 /** A parameter that often means the record `target`, so that several together find something. */
 function givenOf(word: Word, target: V1Record, records: readonly V1Record[]): fc.Arbitrary<Given> {
   const own = word.of(target).filter((value) => value !== undefined);
-  const near = nearOf(word, target) ?? own;
+  const near = nearOf(word, target) ?? records.flatMap(word.of).filter((value) => value !== undefined);
   const value =
     own.length === 0
       ? valuesOf(word, records)
@@ -100,6 +100,7 @@ function givenOf(word: Word, target: V1Record, records: readonly V1Record[]): fc
           { weight: word.kind === "bool" ? 2 : 6, arbitrary: fc.constantFrom(...own) },
           { weight: 3, arbitrary: fc.constantFrom(...near) },
           { weight: 1, arbitrary: valuesOf(word, records) },
+          { weight: 1, arbitrary: fc.constantFrom(...(word.lost ?? own)) },
         );
   const written = fc.tuple(value, fc.boolean(), fc.constantFrom(...WRITE));
   const times = word.many ? { minLength: 1, maxLength: 3 } : { minLength: 1, maxLength: 1 };
