@@ -114,22 +114,29 @@ function losses(operation: Served): readonly string[] {
   const found: string[] = [];
   if (operation.kind === "get" && operation.extension) found.push("v1 had no such Get");
   const body = "body" in operation ? operation.body : undefined;
-  if (body !== undefined) found.push(...bodyLosses(body, operation.kind));
+  if (body !== undefined) {
+    // A create or an update of several calls may write it elsewhere, or refuse it: its own words say which.
+    if (operation.kind === "composite" || !("by" in operation)) found.push(...droppedFields(body));
+    found.push(...bodyLosses(body, operation.kind));
+  }
   const shown = pathsWhere(operation.answer.rows, (row) => row.access !== "output" && row.v2 === null);
   if (shown.length > 0) found.push(`always shown empty: ${names(shown)}`);
   if ("filters" in operation) found.push(...(operation.filters ?? []).flatMap(filterLosses));
   return [...found, ...told];
 }
 
-function bodyLosses({ rows }: Shape, kind: Served["kind"]): readonly string[] {
-  const where = (test: (row: Row) => boolean): readonly string[] =>
-    pathsWhere(rows, (row) => isInput(row) && test(row));
+function droppedFields({ rows }: Shape): readonly string[] {
   const found: string[] = [];
-  const gone = where((row) => row.v2 === null);
+  const gone = pathsWhere(rows, (row) => isInput(row) && row.v2 === null);
   if (gone.length > 0) found.push(`dropped, v2 has no such field: ${names(gone)}`);
-  const serverSet = where((row) => row.access !== "output" && row.mask === "never");
+  const serverSet = pathsWhere(rows, (row) => row.access !== "output" && row.mask === "never");
   if (serverSet.length > 0) found.push(`dropped, v2 sets it: ${names(serverSet)}`);
-  const alone = where((row) => row.access !== "output" && leftAlone(row.mask));
+  return found;
+}
+
+function bodyLosses({ rows }: Shape, kind: Served["kind"]): readonly string[] {
+  const found: string[] = [];
+  const alone = pathsWhere(rows, (row) => row.access !== "output" && leftAlone(row.mask));
   if (kind === "update" && alone.length > 0) found.push(`left alone when left out: ${names(alone)}`);
   for (const row of allRows(rows)) {
     if (row.kind !== "enum" || !isInput(row)) continue;

@@ -110,7 +110,10 @@ describe("T12: creating a repo", () => {
 
   test("is not begun under a condition that only one call could keep", async () => {
     const headers = [["if-unmodified-since", "x"]] as const;
-    expect((await problemOf(post(world(), { name: "nginx" }, { headers }))).reason).toBe("CONDITION_UNSUPPORTED");
+    const calls: string[] = [];
+    const interfere = (call: string) => void calls.push(call);
+    const problem = await problemOf(post(world(), { name: "nginx" }, { headers, interfere }));
+    expect([problem.reason, calls]).toEqual(["CONDITION_UNSUPPORTED", []]);
   });
 
   test("takes no answer without a uid for a repo", async () => {

