@@ -87,7 +87,7 @@ const customOverlay: readonly Row[] = [
 
 const members: readonly Row[] = [
   { v1: "id", v2: "uid", kind: "string", access: "output" },
-  { v1: "name", v2: "name", kind: "string", zero: "", mask: "when-changed" },
+  { v1: "name", v2: "name", kind: "string", zero: "", mask: "when-changed", required: true },
   // Repos that are synced refuse to change these, so only a real change is named.
   {
     v1: "catalogTier",
@@ -430,27 +430,20 @@ export default {
         },
       },
     },
-    // Without a name there is nothing to look for; the platform says that it wants one. Tiers by v1's number.
-    {
-      of: "body",
-      operation: "create",
-      v1: { id: REPO, catalogTier: 4, description: "d", sync_config: { source: SOURCE }, customOverlay: OVERLAY_V1 },
-      v2: {
-        catalogTier: "CATALOG_TIER_APPLICATION",
-        description: "d",
-        sync_config: { source: SOURCE },
-        customOverlay: OVERLAY_V2,
-      },
-    },
     // Nobody has the name: it is made, and then its readme.
     {
       of: "exchange",
       operation: "create",
       path: `repos/${GROUP}`,
-      body: { name: "nginx", readme: README },
+      // The tier by v1's number.
+      body: { name: "nginx", catalogTier: 4, customOverlay: OVERLAY_V1, readme: README },
       calls: [
         { call: LOOK_UP, answer: { repos: [] } },
-        { call: `POST repos/${GROUP}`, body: { name: "nginx" }, answer: BARE_V2 },
+        {
+          call: `POST repos/${GROUP}`,
+          body: { name: "nginx", catalogTier: "CATALOG_TIER_APPLICATION", customOverlay: OVERLAY_V2 },
+          answer: BARE_V2,
+        },
         {
           call: `PATCH repos/${REPO}/readme?updateMask=content`,
           body: { content: README },
@@ -518,8 +511,9 @@ export default {
       of: "exchange",
       operation: "update",
       path: `repos/${REPO}`,
-      body: { description: "d", readme: "# New" },
+      body: { name: "nginx", description: "d", readme: "# New" },
       calls: [
+        { call: `GET repos/${REPO}`, answer: BARE_V2 },
         { call: `GET repos/${REPO}/readme`, answer: { uid: REPO, content: README } },
         {
           call: `PATCH repos/${REPO}/readme?updateMask=content`,
