@@ -73,7 +73,11 @@ test("T35: whatever v2 calls the list, v1 clients find it under items", async ()
   ]);
   for (const [collection, name] of names) {
     const { body } = await here.ask("GET", `/${collection}?page_size=200`);
-    expect([collection, member(body, "items") !== undefined, member(body, name)]).toEqual([collection, true, undefined]);
+    expect([collection, member(body, "items") !== undefined, member(body, name)]).toEqual([
+      collection,
+      true,
+      undefined,
+    ]);
     const wrong = scripted(() => ({ items: [], somethingElse: [{ uid: "x" }] }));
     expect([collection, (await wrong.ask("GET", `/${collection}`)).status]).toEqual([collection, 502]);
   }
@@ -99,6 +103,7 @@ test("T52: who asks again and again until there is something is never told that 
   const waiting = platform({ organisation: false });
   const list = `/iam/v1/groups?name=new&uidp.children_of=${waiting.known.rootGroup}`;
   expect((await waiting.same("GET", list)).text).toBe('{"items":[]}');
+  expect((await waiting.same("GET", `/iam/v1/groups?id=${MISSING}`)).text).toBe('{"items":[]}');
   expect((await waiting.same("GET", `/registry/v1/tags?uidp.children_of=${MISSING}`)).text).toBe('{"items":[]}');
   await waiting.same("POST", `/iam/v1/groups/${waiting.known.rootGroup}`, { name: "new" });
   expect(items(await waiting.same("GET", list))).toHaveLength(1);
@@ -128,11 +133,18 @@ test("T67: a platform whose list of identity providers is shadowed answers an er
   const shadowed = platform({}, { shadowedProviderList: true });
   const { identityProvider } = shadowed.known;
   expect((await shadowed.ask("GET", "/iam/v1/identityProviders")).status).toBeGreaterThanOrEqual(400);
-  expect(ids(await shadowed.same("GET", `/iam/v1/identityProviders?id=${identityProvider}`))).toEqual([identityProvider]);
+  expect(ids(await shadowed.same("GET", `/iam/v1/identityProviders?id=${identityProvider}`))).toEqual([
+    identityProvider,
+  ]);
   expect(items(await here.same("GET", "/iam/v1/identityProviders")).length).toBeGreaterThan(5);
 });
 
-type Page = { readonly items: Json[]; readonly nextPageToken: string; readonly totalCount: string; readonly id: string };
+type Page = {
+  readonly items: Json[];
+  readonly nextPageToken: string;
+  readonly totalCount: string;
+  readonly id: string;
+};
 const advisories = "/vulnerabilities/v1/advisories";
 
 test("T39: a page of advisories keeps its owner, its token and its count", async () => {

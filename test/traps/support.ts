@@ -33,6 +33,7 @@ export interface V2Call {
   readonly body: Json;
 }
 
+/** `as`: a token's name as the sandbox knows it, or a token. */
 type Ask = (method: string, target: string, body?: unknown, as?: string) => Promise<Answer>;
 
 /** carryover in front of something that answers as v2. */
@@ -50,6 +51,8 @@ export interface Platform extends Scripted {
   readonly native: Ask;
   /** Asks both, wants no difference that a client could see, and gives carryover's answer. */
   readonly same: Ask;
+  /** Logs the seeded person without rights in on both; a token that is good on both. */
+  person(): Promise<string>;
   /** What the stores of the two differ in. */
   stores(): string[];
 }
@@ -81,6 +84,10 @@ export function platform(both: SandboxOptions = {}, second: SandboxOptions = {})
       expect(differences(raw(left), raw(right)), `${call[0]} ${call[1]}`).toEqual([]);
       return right;
     },
+    person: async () => {
+      await logIn(first);
+      return logIn(sandbox);
+    },
     stores: () => jsonDifferences(first.snapshot(), sandbox.snapshot()),
   };
 }
@@ -98,11 +105,16 @@ export function items(answer: Answer): readonly JsonObject[] {
 }
 
 /** Their ids, ascending. */
-export const ids = (answer: Answer): readonly string[] => items(answer).map((item) => String(item["id"])).toSorted();
+export const ids = (answer: Answer): readonly string[] =>
+  items(answer)
+    .map((item) => String(item["id"]))
+    .toSorted();
 
 /** A member behind dots: `oidc.issuer`. */
 export function at(value: Json | undefined, path: string): Json | undefined {
-  return path.split(".").reduce<Json | undefined>((inner, name) => (inner === undefined ? inner : pick(inner, name)), value);
+  return path
+    .split(".")
+    .reduce<Json | undefined>((inner, name) => (inner === undefined ? inner : pick(inner, name)), value);
 }
 
 /** The fields that the mask of a PATCH names. */
@@ -118,6 +130,13 @@ export function refusal({ status, body }: Answer): readonly [number, Json | unde
 
 function pick(value: Json, name: string): Json | undefined {
   return Array.isArray(value) ? value[Number(name)] : member(value, name);
+}
+
+async function logIn(sandbox: Sandbox): Promise<string> {
+  const target = `/sts/exchange?aud=sandbox&identity=${sandbox.wellKnown.visitor}`;
+  const login = sandbox.oidcToken("https://login.example.com", "user|visitor");
+  const headers: HeaderList = [["authorization", `Bearer ${login}`]];
+  return String(member(answerOf(await sandbox.send({ method: "GET", target, headers }, { signal })).body, "token"));
 }
 
 function carry(v2: Send, sandbox?: Sandbox): Scripted {
@@ -136,7 +155,7 @@ function carry(v2: Send, sandbox?: Sandbox): Scripted {
 }
 
 function requestOf(sandbox: Sandbox | undefined, [method, target, body, as = "admin"]: Parameters<Ask>): ApiRequest {
-  const token = sandbox?.token(as) ?? "token";
+  const token = sandbox === undefined || as.includes(".") ? as : sandbox.token(as);
   const text = typeof body === "string" ? body : JSON.stringify(body);
   return {
     method,

@@ -1,0 +1,195 @@
+/** Does a v1 PUT, which says everything, become a PATCH that says neither less nor more? */
+import { expect, test } from "vitest";
+import { at, items, maskOf, platform, refusal, scripted } from "./support.ts";
+
+const here = platform();
+const { rootGroup, identity, identityProvider, viewerRole, fullAssociation, scim } = here.known;
+const PROVIDERS = "/iam/v1/identityProviders";
+const METADATA = "/iam/v1/identities/metadata";
+const OIDC = { issuer: "https://i", clientId: "c", additionalScopes: ["email"], groupsClaim: "g", pkceEnabled: true };
+
+test("T26: what a PUT leaves out is empty afterwards: texts, lists and whole blocks", async () => {
+  const own = platform({ organisation: false });
+  const { rootGroup: group, viewerRole: role } = own.known;
+  for (const [collection, full, rest] of [
+    ["groups", { name: "g", description: "d" }, { name: "g" }],
+    [
+      "identities",
+      { name: "i", description: "d", claimMatch: { issuer: "https://i", subject: "s" } },
+      { name: "i", claimMatch: { issuer: "https://j", subjectPattern: ".+" } },
+    ],
+    [
+      "roles",
+      { name: "r", description: "d", capabilities: ["groups.list", "roles.list"] },
+      { name: "r", capabilities: ["roles.list"] },
+    ],
+    [
+      "identityProviders",
+      { name: "p", description: "d", defaultRole: role, oidc: OIDC },
+      { name: "p", defaultRole: role, oidc: { issuer: "https://i", clientId: "c", pkceEnabled: true } },
+    ],
+  ] as const) {
+    const made = await own.same("POST", `/iam/v1/${collection}/${group}`, full);
+    await own.same("PUT", `/iam/v1/${collection}/${at(made.body, "id")}`, rest);
+    expect([collection, own.stores()]).toEqual([collection, []]);
+  }
+  const other = platform();
+  await other.same("PUT", `/iam/v1/account_associations/${fullAssociation}`, {
+    name: "n",
+    amazon: { account: "123456789012" },
+  });
+  expect(other.stores()).toEqual([]);
+});
+
+test("T27: no PATCH names everything by a star, so that what v1 cannot see stays", async () => {
+  const own = platform();
+  const [rich] = own.sandbox
+    .snapshot()
+    .identities.filter((one) => one["company"] !== undefined && one["claimMatch"] !== undefined);
+  const [shown] = items(await own.same("GET", `/iam/v1/identities?id=${rich?.["uid"]}`));
+  expect(shown).not.toHaveProperty("company");
+  await own.same("PUT", `/iam/v1/identities/${rich?.["uid"]}`, { ...shown, description: "new" });
+  expect(own.sent.at(-1)?.query.get("updateMask")).not.toContain("*");
+  expect(own.sandbox.snapshot().identities.find((one) => one["uid"] === rich?.["uid"])).toHaveProperty("company");
+  expect(own.stores()).toEqual([]);
+});
+
+test.each([undefined, null, ""])(
+  "T28: a provider that is sent back with the secret %j keeps the one it has",
+  async (clientSecret) => {
+    const own = platform();
+    const [shown] = items(await own.same("GET", `${PROVIDERS}?id=${identityProvider}`));
+    const oidc = { ...(shown?.["oidc"] as object), clientSecret };
+    await own.same("PUT", `${PROVIDERS}/${identityProvider}`, { ...shown, description: "new", oidc });
+    expect(own.sent.at(-1)?.text).not.toMatch(/client_?secret/i);
+    expect(JSON.stringify(own.sandbox.snapshot().identityProviders)).toContain("s3cret");
+    expect(own.stores()).toEqual([]);
+  },
+);
+
+test("T28: a new secret is named and written", async () => {
+  const own = platform();
+  const [shown] = items(await own.same("GET", `${PROVIDERS}?id=${identityProvider}`));
+  const oidc = { ...(shown?.["oidc"] as object), clientSecret: "changed" };
+  await own.same("PUT", `${PROVIDERS}/${identityProvider}`, { ...shown, oidc });
+  expect(JSON.stringify(own.sandbox.snapshot().identityProviders)).toContain('"clientSecret":"changed"');
+  expect(own.stores()).toEqual([]);
+});
+
+test("T29: what no client can write, and what nobody knows, is not in the body of a PATCH, nor in its mask", async () => {
+  const extra = {
+    id: "x",
+    uid: "y",
+    createTime: "2026-01-01T00:00:00Z",
+    updateTime: "t",
+    colour: "red",
+    lastSeenTime: "t",
+    email: "a@b",
+  };
+  for (const [path, body] of [
+    [`/iam/v1/groups/${here.known.emptyGroup}`, { name: "n" }],
+    [`/iam/v1/identities/${identity}`, { name: "n" }],
+    [`/iam/v1/roles/${here.known.customRole}`, { name: "n", capabilities: ["groups.list"] }],
+    [`${PROVIDERS}/${identityProvider}`, { name: "n", defaultRole: viewerRole, oidc: OIDC }],
+    [`/iam/v1/account_associations/${fullAssociation}`, { name: "n" }],
+    [`/registry/v1/repos/${here.known.repo}`, { name: "n" }],
+  ] as const) {
+    const answer = await replaced(path, { ...body, ...extra });
+    expect([path, answer.status]).toEqual([path, 200]);
+    expect(answer.sent.text).not.toMatch(/"(?:uid|id|createTime|updateTime|colour|lastSeenTime|email)":/);
+  }
+});
+
+/** What a PUT to a platform of its own is answered, and the PATCH that it became. */
+async function replaced(path: string, body: unknown) {
+  const own = platform();
+  const { status } = await own.ask("PUT", path, body);
+  const sent = own.sent.findLast(({ method }) => method === "PATCH");
+  if (sent === undefined) throw new Error(`${path}: no PATCH`);
+  expect(maskOf(sent).filter((name) => /create|uid|colour|seen|email/i.test(name))).toEqual([]);
+  return { status, sent };
+}
+
+test.each(["snake_case", "camelCase"] as const)(
+  "T30: a mask in a query is spelled as this platform wants it: %s; one in a body is camelCase and has no star",
+  async (maskSpelling) => {
+    const own = platform({}, { maskSpelling });
+    const [shown] = items(await own.same("GET", `${PROVIDERS}?id=${identityProvider}`));
+    await own.same("PUT", `${PROVIDERS}/${identityProvider}`, { ...shown, description: "new" });
+    const named = maskSpelling === "snake_case" ? "oidc.client_id" : "oidc.clientId";
+    expect(maskOf(own.sent.at(-1))).toContain(named);
+    const told = { onboardingQuestions: { companyName: "c", jobTitle: "j" }, updatesOptIn: true };
+    await own.same("PATCH", METADATA, told, await own.person());
+    expect(at(own.sent.at(-1)?.body, "updateMask")).toMatch(/^[a-zA-Z,]+$/);
+    expect(own.stores()).toEqual([]);
+  },
+);
+
+test("T31: no PATCH leaves without a mask, however little the client sends", async () => {
+  for (const path of [
+    `/iam/v1/groups/${here.known.emptyGroup}`,
+    `/iam/v1/identities/${identity}`,
+    `/iam/v1/roles/${here.known.customRole}`,
+    `/iam/v1/rolebindings/${here.known.roleBinding}`,
+    `${PROVIDERS}/${identityProvider}`,
+    `/iam/v1/account_associations/${fullAssociation}`,
+    `/registry/v1/repos/${here.known.repo}`,
+  ]) {
+    for (const body of [{}, "", { colour: "red" }]) {
+      const v2 = scripted((call) => ({ uid: call.path.split("/").slice(4).join("/") }));
+      await v2.ask("PUT", path, body);
+      const patches = v2.sent.filter(({ method }) => method === "PATCH");
+      expect([path, body, patches.every((call) => maskOf(call).length > 0)]).toEqual([path, body, true]);
+    }
+  }
+  const v2 = scripted(() => ({}));
+  await v2.ask("PATCH", METADATA, {});
+  expect(String(at(v2.sent[0]?.body, "updateMask")).split(",").length).toBeGreaterThan(10);
+});
+
+test("T49: a list of providers shows the state of each SCIM token, which v2 has in its Get alone", async () => {
+  const all = items(await here.same("GET", PROVIDERS));
+  const states = all.map((one) => at(one, "scim.credentialState")).filter((state) => state !== undefined);
+  expect(new Set(states).size).toBe(6);
+  const live = all.find((one) => one["id"] === scim.live);
+  expect(live).toMatchObject({
+    scim: { tokenExpireTime: "2027-08-09T10:11:12.500Z", etag: expect.stringMatching(/^".+"$/) },
+  });
+});
+
+test("T59: what somebody tells of themselves is laid flat, named in a mask of its own, and what is left out is cleared", async () => {
+  const own = platform();
+  const token = await own.person();
+  const told = { onboardingQuestions: { companyName: "c", product: "p", selfServe: true }, updatesOptIn: true };
+  await own.same("PATCH", METADATA, told, token);
+  expect(at(own.sent[0]?.body, "identityMetadata")).toMatchObject({ company: "c", product: "p", selfServe: true });
+  const less = await own.same("PATCH", METADATA, { onboardingQuestions: { product: "q" } }, token);
+  expect(less.body).toMatchObject({ onboardingQuestions: { companyName: "", product: "q", selfServe: false } });
+  expect(own.stores()).toEqual([]);
+  // v2 keeps no providers: it says so in a header.
+  const lost = await own.ask("PATCH", METADATA, { onboardingQuestions: { providers: ["x"] } }, token);
+  expect([lost.status, lost.headers]).toEqual([
+    200,
+    expect.arrayContaining([["carryover-mismatch", expect.stringContaining("providers")]]),
+  ]);
+});
+
+test.each([
+  [`${PROVIDERS}/${rootGroup}`, { name: "p", oidc: OIDC }, "defaultRole"],
+  [`/iam/v1/account_associations/${here.known.emptyGroup}`, { amazon: { account: "123456789012" } }, "name"],
+  [`/registry/v1/tags/${here.known.repo}`, { name: "t" }, "digest"],
+])(
+  "T60: %s without what v2 wants cannot be created, and the refusal names it in v1's words",
+  async (path, body, field) => {
+    const answer = await here.ask("POST", path, body);
+    expect([refusal(answer), here.sent]).toEqual([[400, "INVALID_BODY"], []]);
+    expect(answer.text).toContain(`"field":"${field}"`);
+  },
+);
+
+test("T60: a PUT that leaves out what v2 wants keeps what is stored, and says that it did", async () => {
+  const own = platform();
+  const left = await own.ask("PUT", `${PROVIDERS}/${identityProvider}`, { name: "n", oidc: OIDC });
+  expect([left.status, at(left.body, "defaultRole")]).toEqual([200, viewerRole]);
+  expect(left.headers).toContainEqual(["carryover-mismatch", expect.stringContaining("defaultRole")]);
+});
