@@ -48,9 +48,13 @@ export function targetsOf(resources: readonly Resource[]): readonly Target[] {
 /** True for what v2 wants on a create, so that nothing is sent without it. */
 const isRequired = (row: Row): boolean => row.access !== "output" && row.required === true;
 
-/** The members of a create without which nothing else is looked at. */
+/** Where they are looked for: in creates, and in the update that leaves alone what v1 refused to clear. */
+export const wantsAll = ({ operation }: Target): boolean =>
+  operation.kind === "create" || ("by" in operation && operation.by === "replace-with-sub");
+
+/** The members without which nothing else is looked at. */
 export const companions = (target: Target, row?: Row): readonly string[] =>
-  target.operation.kind !== "create"
+  !wantsAll(target)
     ? []
     : target.rows.flatMap((each) =>
         isRequired(each) && each !== row ? [`${JSON.stringify(each.v1)}:${goodValue(each)}`] : [],
@@ -182,7 +186,7 @@ export const goodValue = (row: Row): string => {
 };
 
 /** Every way in which this place can be wrong or odd. */
-export function casesOf(place: Place, isCreate: boolean): readonly Case[] {
+export function casesOf(place: Place, isWanted: boolean): readonly Case[] {
   const { row, around, path } = place;
   const field = join(path, row.v1);
   const member = (value: string, name = row.v1): string => `${JSON.stringify(name)}:${value}`;
@@ -207,7 +211,7 @@ export function casesOf(place: Place, isCreate: boolean): readonly Case[] {
           refused(`is ${value}`, member(value)),
         )
       : []),
-    isRequired(row) && path === "" && isCreate
+    isRequired(row) && path === "" && isWanted
       ? { ...refused("is null", member("null")), fate: { kind: "refused", field, v1Takes: true } }
       : same("is null", member("null"), ""),
     refused("is there twice", `${member(good)},${member(good)}`),

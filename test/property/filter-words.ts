@@ -135,8 +135,14 @@ const ORDERS = new Map([
   ["ID_DESC", "uid desc"],
   ["CREATED_AT_ASC", "created_at"],
   ["CREATED_AT_DESC", "created_at desc"],
+  ["ALIASES_ASC", "aliases"],
+  ["ALIASES_DESC", "aliases desc"],
+  ["UPDATED_AT_ASC", "updated_at"],
+  ["UPDATED_AT_DESC", "updated_at desc"],
+  ["DELETED_AT_ASC", "deleted_at"],
+  ["DELETED_AT_DESC", "deleted_at desc"],
 ]);
-const ORDER_NAMES = ["ORDER_BY_UNSPECIFIED", ...ORDERS.keys()];
+export const ORDER_NAMES = ["ORDER_BY_UNSPECIFIED", ...ORDERS.keys()];
 
 /** An enum value by its name, given by name or number. */
 const named = (names: readonly string[], value: string): string => names[Number(value)] ?? value;
@@ -221,7 +227,7 @@ const advisoryWords: readonly Word[] = [
     v1: "order_by",
     kind: "enum",
     v2: ["order_by", (value) => ORDERS.get(named(ORDER_NAMES, value)) ?? ""],
-    of: () => [...ORDER_NAMES, "1", "2", "3", "4"],
+    of: () => [...ORDER_NAMES, "1", "2", "3", "10"],
   },
   {
     v1: "page_size",

@@ -6,7 +6,7 @@ import type { ApiRequest } from "../../src/model/message.ts";
 import type { Filter, Resource } from "../../src/model/resource.ts";
 import { createStopper } from "../../src/model/signal.ts";
 import { createSandbox } from "../../src/sandbox/sandbox.ts";
-import { LISTS, type V1List, type V1Record, type Word } from "./filter-words.ts";
+import { LISTS, ORDER_NAMES, type V1List, type V1Record, type Word } from "./filter-words.ts";
 import { type Ask, createFront, jsonOf, type Told } from "./front.ts";
 
 const USUAL_RUNS = 400;
@@ -198,7 +198,7 @@ const ENUMS = new Map<string, ReadonlySet<string>>([
   ["event_statuses", numbered(5, ["UNKNOWN", "PENDING", "APPROVED", "REQUEST_CHANGES", "REJECTED"])],
   ["event_types", EVENT_TYPES],
   ["latest_event_type", EVENT_TYPES],
-  ["order_by", numbered(11, ["ORDER_BY_UNSPECIFIED", "ID_ASC", "ID_DESC", "CREATED_AT_ASC", "CREATED_AT_DESC"])],
+  ["order_by", numbered(11, ORDER_NAMES)],
 ]);
 
 /** What is left of a parameter: an empty text says nothing. */
