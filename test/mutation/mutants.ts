@@ -41,11 +41,14 @@ interface Found<T> {
   readonly label: string;
 }
 interface Use {
-  /** Some create or update takes it. */
+  /** Some operation reads it from a body. */
   readonly body: boolean;
-  /** A full replace names it. */
+  /** A full replace names it, alone and not as a part of a message. */
   readonly update: boolean;
+  /** It is shown, and the rewriter shows it (not a function that knows what it makes). */
   readonly answer: boolean;
+  /** It stands in a message inside a record. */
+  readonly nested: boolean;
 }
 
 /** Every mutant of `catalogue`. Rows and tables that several shapes share are changed once, for all of them. */
@@ -99,7 +102,7 @@ function* changesOf(
         const found = { it, place: [...place, "filters", i], label: `${label}: filter ${it.v1}` };
         yield { label: found.label, changes: filterChanges(found) };
         if (it.use === "enum")
-          yield* tableChanges({ ...found, it: it.values, place: [...found.place, "values"] }, NOWHERE, seen);
+          yield* tableChanges({ ...found, it: it.values, place: [...found.place, "values"] }, uses, seen);
       }
     }
     if ("joins" in operation) {
@@ -113,7 +116,7 @@ function* changesOf(
 }
 
 /** An enum of a filter: sent, never shown. */
-const NOWHERE: Use = { body: false, update: false, answer: false };
+const NOWHERE: Use = { body: false, update: false, answer: false, nested: false };
 
 function fresh(it: object, seen: Set<object>): boolean {
   if (seen.has(it)) return false;
@@ -148,7 +151,7 @@ function* rowsChanges(
     const use = uses.get(row) ?? NOWHERE;
     yield { label: found.label, changes: rowChanges(found, use) };
     if (row.kind === "enum") {
-      yield* tableChanges({ it: row.values, place: [...found.place, "values"], label: found.label }, use, seen);
+      yield* tableChanges({ it: row.values, place: [...found.place, "values"], label: found.label }, uses, seen);
     }
     if (row.kind === "message") {
       yield* rowsChanges({ it: row.rows, place: [...found.place, "rows"], label: found.label }, uses, seen);
@@ -161,27 +164,45 @@ function* rowsChanges(
 
 function rowChanges({ it: row, place }: Found<Row>, use: Use): Change[] {
   const changes: Change[] = [{ what: "v1 renamed", place: [...place, "v1"], value: `${row.v1}Other` }];
-  if (row.v2 !== null) changes.push({ what: "v2 renamed", place: [...place, "v2"], value: `${row.v2}Other` });
-  if (row.from !== undefined)
+  // What is neither shown nor sent on (the path's own uid in a body) is read, and its v2 name is not.
+  if (row.v2 !== null && (use.answer || row.access !== "output"))
+    changes.push({ what: "v2 renamed", place: [...place, "v2"], value: `${row.v2}Other` });
+  // Where it is read from is for answers.
+  if (row.from !== undefined && use.answer)
     changes.push({ what: "read from elsewhere", place: [...place, "from"], value: ["nowhere"] });
-  changes.push(...kindChanges(row, place, use), ...presenceChanges(row, place));
+  changes.push(...kindChanges(row, place, use), ...presenceChanges(row, place, use));
   if (row.access !== "output" && use.update) changes.push(...maskChanges(row, place), ...zeroChanges(row, place));
   return changes;
 }
 
-/**
- * The kind decides on the zero of what is not shown, and on what a body may hold. An answer of an optional scalar shows what
- * v2 sent, whatever its kind: nothing to be noticed there.
- */
+/** A record always has its uid: nothing stands in for it, whatever it would be. */
+function alwaysThere(row: Row, use: Use): boolean {
+  return row.v2 === "uid" && row.access === "output" && !use.nested;
+}
+
+/** The kind decides on the zero of what is not shown, and on what a body may hold. */
 function kindChanges(row: Row, place: Place, use: Use): Change[] {
-  if (row.presence === "explicit" && !use.body && row.kind !== "message" && row.kind !== "enum") return [];
   const other = OTHER_KIND[row.kind];
-  const changes: Change[] = [{ what: `kind ${other}`, place, value: { ...withoutKind(row), kind: other } }];
-  if (row.kind !== "map" && row.presence !== "explicit") {
-    const { list, ...rest } = row as Row & { list?: true };
-    changes.push({ what: list ? "no list" : "a list", place, value: list ? rest : { ...rest, list: true } });
-  }
+  const kind = { what: `kind ${other}`, place, value: { ...withoutKind(row), kind: other } };
+  const { list, ...rest } = row as Row & { list?: true };
+  const many = { what: list ? "no list" : "a list", place, value: list ? rest : { ...rest, list: true } };
+  const hasList = row.kind !== "map" && row.presence !== "explicit";
+  if (use.body) return hasList ? [kind, many] : [kind];
+  if (!use.answer || alwaysThere(row, use)) return [];
+  const changes = [];
+  if (!isCopied(row)) changes.push(kind);
+  if (hasList) changes.push(many);
   return changes;
+}
+
+/**
+ * Shown as v2 sent it, whatever its kind, and never made up: an optional scalar, a list of scalars (its zero is `[]`, whatever is
+ * in it), an optional message of which no member is known.
+ */
+function isCopied(row: Row): boolean {
+  if (row.kind === "enum" || row.kind === "map") return false;
+  if (row.kind === "message") return row.presence === "explicit" && row.rows.length === 0;
+  return row.presence === "explicit" || row.list === true;
 }
 
 const OTHER_KIND: Readonly<Record<Row["kind"], string>> = {
@@ -204,9 +225,10 @@ function withoutKind(row: Row): object {
   return plain;
 }
 
-/** A record always has its uid. */
-function presenceChanges(row: Row, place: Place): Change[] {
-  if (row.v2 === "uid" && row.access === "output") return [];
+/** Presence is for the zeros of answers, and of full replaces: a body that is sent on as it is has none of either. */
+function presenceChanges(row: Row, place: Place, use: Use): Change[] {
+  if (!use.update && !use.answer) return [];
+  if (alwaysThere(row, use)) return [];
   if (row.presence !== "explicit") return [{ what: "optional", place: [...place, "presence"], value: "explicit" }];
   return [{ what: "always shown", place: [...place, "presence"], value: undefined }];
 }
@@ -250,23 +272,30 @@ function otherZero(row: Row): Json | undefined {
   return row.list ? [one] : one;
 }
 
-function* tableChanges({ it: table, place, label }: Found<EnumTable>, use: Use, seen: Set<object>): Generator<Group> {
+function* tableChanges(
+  { it: table, place, label }: Found<EnumTable>,
+  uses: ReadonlyMap<object, Use>,
+  seen: Set<object>,
+): Generator<Group> {
   if (!fresh(table, seen)) return;
   const changes: Change[] = [];
   for (const [index, entry] of table.values.entries()) {
-    changes.push(...entryChanges(entry, [...place, "values", index], use));
+    changes.push(...entryChanges(entry, [...place, "values", index], uses.get(table) ?? NOWHERE));
   }
   yield { label: `${label}: ${table.name}`, changes };
 }
 
-/** v1 only takes numbers, and v2's are only read: a table that is never sent, or never shown, has no use for one of them. */
-function entryChanges([v1, v1Number, v2, v2Number]: EnumValue, place: Place, use: Use): Change[] {
-  const name = v1 ?? v2 ?? "";
-  const put = (what: string, value: EnumValue | undefined): Change => ({ what: `${name} ${what}`, place, value });
-  const changes: Change[] = [];
-  if (v1 !== null) changes.push(put("v1 renamed", [`${v1}_OTHER`, v1Number, v2, v2Number]));
-  if (v2 !== null) changes.push(put("v2 renamed", [v1, v1Number, `${v2}_OTHER`, v2Number]));
-  if (v1 !== null && v1Number > 0 && use.body) changes.push(put("v1 number", [v1, v1Number + 1000, v2, v2Number]));
+/**
+ * Without a name in one of the versions it is as unknown there as a name that nobody gave it; a filter's zero means no filter and
+ * is not sent. v1 only takes numbers, and v2's are only read.
+ */
+function entryChanges([v1, v1Number, v2, v2Number]: EnumValue, place: Place, { body, answer }: Use): Change[] {
+  const put = (what: string, value: EnumValue): Change => ({ what: `${v1} ${what}`, place, value });
+  if (v1 === null || v2 === null) return [];
+  const changes: Change[] = [put("v1 renamed", [`${v1}_OTHER`, v1Number, v2, v2Number])];
+  if (body || answer || v1Number !== 0) changes.push(put("v2 renamed", [v1, v1Number, `${v2}_OTHER`, v2Number]));
+  if (!answer || body) if (v1Number >= 0) changes.push(put("v1 number", [v1, v1Number + 1000, v2, v2Number]));
+  if (answer && v2Number >= 0) changes.push(put("v2 number", [v1, v1Number, v2, v2Number + 1000]));
   return changes;
 }
 
@@ -288,23 +317,48 @@ function joinChanges({ it: join, place }: Found<Join>): Change[] {
   ];
 }
 
-/** What each row of the catalogue is used for. */
+/** What each row and each enum of the catalogue is used for. */
 function usesOf({ resources }: Catalogue): ReadonlyMap<object, Use> {
   const uses = new Map<object, Use>();
-  const add = (rows: readonly Row[], use: Partial<Use>): void => {
+  const add = (it: object, { body, update, answer, nested }: Use): void => {
+    const known = uses.get(it) ?? NOWHERE;
+    uses.set(it, {
+      body: known.body || body,
+      update: known.update || update,
+      answer: known.answer || answer,
+      nested: known.nested || nested,
+    });
+  };
+  const addRows = (rows: readonly Row[], given: Use): void => {
     for (const row of rows) {
-      uses.set(row, { ...NOWHERE, ...uses.get(row), ...use });
-      if (row.kind === "message") add(row.rows, use);
-      if (row.kind === "map" && typeof row.of === "object") add(row.of.rows, use);
+      // What the server sets is dropped from bodies, but for its type.
+      const use = { ...given, update: given.update && row.access !== "output" };
+      add(row, use);
+      if (row.kind === "enum") add(row.values, use);
+      if (row.kind === "message") addRows(row.rows, { ...use, nested: true, update: use.update && isMembers(row) });
+      if (row.kind === "map" && typeof row.of === "object")
+        addRows(row.of.rows, { ...use, nested: true, update: false });
     }
   };
   for (const { operations } of resources) {
     for (const operation of operations) {
-      for (const [name, { rows }] of shapesOf(operation)) {
-        if (name === "body") add(rows, { body: true, ...(operation.kind === "update" ? { update: true } : {}) });
-        else add(rows, { answer: true });
+      for (const [name, { rows }] of shapesOf(operation)) addRows(rows, useOf(operation, name));
+      if ("filters" in operation) {
+        for (const filter of operation.filters ?? []) if (filter.use === "enum") add(filter.values, NOWHERE);
       }
     }
   }
   return uses;
+}
+
+/** A message whose own rows a mask names one by one; another is sent and named whole. */
+function isMembers(row: Row): boolean {
+  return row.access !== "output" && row.mask === "members";
+}
+
+/** A summary is made by the function that counts, member by member: of its rows only the names are read. */
+function useOf(operation: Operation, shape: string): Use {
+  const made = "by" in operation && operation.by === "summarise";
+  if (shape !== "body") return { ...NOWHERE, answer: !made };
+  return { ...NOWHERE, body: true, update: operation.kind === "update" };
 }

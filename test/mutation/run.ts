@@ -1,7 +1,11 @@
-/** Which mutants does nobody notice? Scenarios of the comparison are replayed in memory against each. */
+/**
+ * Which mutants does nobody notice? The fixtures are asked first, those of the mutant's own resource before the others; what they
+ * do not notice is left to the comparison, whose scenarios are replayed in memory.
+ */
 import type { Catalogue } from "../../src/catalogue.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { type MemoryFront, type Recording, replay } from "../comparison/replay.ts";
+import { firstDifference } from "../fixtures/run.ts";
 import { frontOf } from "./front.ts";
 import type { Mutant } from "./mutants.ts";
 
@@ -20,15 +24,18 @@ interface Attempt {
 export function createHunt(recordings: readonly Recording[], touched: ReadonlyMap<Recording, ReadonlySet<string>>) {
   const orders = new Map<string, Attempt[]>();
   return async (mutant: Mutant): Promise<string | undefined> => {
-    const order = orders.get(mutant.resource) ?? attemptsFor(mutant.resource, recordings, touched);
-    orders.set(mutant.resource, order);
+    const catalogue = mutant.make();
     let front: MemoryFront;
     try {
-      front = frontOf(mutant.make());
+      const difference = (await firstDifference(catalogue, mutant.resource)) ?? (await firstDifference(catalogue));
+      if (difference !== undefined) return `fixture: ${difference}`;
+      front = frontOf(catalogue);
     } catch (error) {
       // The translation cannot even be built: the process would not start.
       return `not built: ${error}`;
     }
+    const order = orders.get(mutant.resource) ?? attemptsFor(mutant.resource, recordings, touched);
+    orders.set(mutant.resource, order);
     for (const [index, attempt] of order.entries()) {
       const noticed = await replay([attempt.recording], front, attempt.second);
       if (noticed === undefined) continue;
@@ -51,11 +58,16 @@ function attemptsFor(
   return attempts.toSorted((a, b) => near(a.recording) - near(b.recording));
 }
 
-/** Which resources each recording asks of. Throws when the catalogue as it is differs from native v1: then nothing can be told of mutants. */
+/**
+ * Which resources each recording asks of. Throws when the catalogue as it is differs from native v1, or from a fixture: then
+ * nothing can be told of mutants.
+ */
 export async function touchedBy(
   recordings: readonly Recording[],
   catalogue: Catalogue,
 ): Promise<ReadonlyMap<Recording, ReadonlySet<string>>> {
+  const difference = await firstDifference(catalogue);
+  if (difference !== undefined) throw new Error(`without any mutant: ${difference}`);
   const touched = new Map<Recording, ReadonlySet<string>>();
   for (const recording of recordings) {
     const resources = new Set<string>();
