@@ -30,13 +30,18 @@ export type Value =
       readonly list?: true;
     }
   /** Keys are user data and never renamed; `of`: what the values are (bytes are copied unless they are messages with renames). */
-  | { readonly kind: "map"; readonly of: "string" | "int32" | { readonly rows: readonly Row[] } };
+  | {
+      readonly kind: "map";
+      readonly of: "string" | "int32" | { readonly rows: readonly Row[] };
+      /** Keys are whole numbers in decimal; without it any text. */
+      readonly keys?: "int64";
+    };
 
 /**
  * How a v1 full replace names the member in a v2 mask (design: updates).
  * `always`; `when-present`: only when the client sent it and, where the row has no presence of its own, not its zero
  * (oneof members; secrets, which an empty text would wipe); `when-changed`: only when the client sent it and it differs
- * from the stored record (costs one read; an enum's zero counts as left out); `never`: v1 clients may send it, v2 treats
+ * from the stored record (costs one read); `never`: v1 clients may send it, v2 treats
  * it as server-set; `members`: a message whose own rows are named one by one.
  */
 export type MaskClass = "always" | "when-present" | "when-changed" | "never" | "members";
@@ -73,6 +78,8 @@ export interface WritableRow extends RowNames {
   readonly access?: "input";
   readonly zero: Json;
   readonly mask?: MaskClass;
+  /** Its zero leaves the choice open, so that it counts as left out (an enum's "unspecified" that v2 would not store). */
+  readonly zeroUnsaid?: true;
   /** v2 wants it on a create where v1 did not: refused without it, in v1's words, before anything is sent. */
   readonly required?: true;
   /**
@@ -244,8 +251,8 @@ export type Operation = Documented &
         readonly answer: Shape;
         readonly joins?: readonly Join[];
       })
-    /** Not translated: native v1, or 501 with this name. */
-    | (OwnPath & { readonly kind: "native" })
+    /** Not translated: native v1, or 501 with this name. `extension`: a path that v1 itself does not have. */
+    | (OwnPath & { readonly kind: "native"; readonly extension?: true })
   );
 
 export interface Resource {

@@ -92,17 +92,18 @@ function routeV1(collections: DomainTable, version: string, method: string, targ
   checkSegments(decoded);
   // The prefix holds no escape, so it ends at the same place in the decoded path.
   const rest = decoded.slice(target.end + 1);
-  const route = findRoute(collections, rest);
-  const variables = route === undefined ? NOTHING : readVariables(route.template, rest);
-  if (method === "OPTIONS") return { kind: "options", v2Target: mapped(route, version, variables) };
-  if (route === undefined) return UNKNOWN;
-  const served = route.methods.get(method);
-  if (served === undefined) throw notAllowed();
+  const routes = findRoutes(collections, rest);
+  const [first] = routes;
+  if (method === "OPTIONS") return { kind: "options", v2Target: mapped(first, version, rest) };
+  if (first === undefined) return UNKNOWN;
+  const route = routes.find(({ methods }) => methods.has(method));
+  const served = route?.methods.get(method);
+  if (route === undefined || served === undefined) throw notAllowed();
   if (served.kind === "native") return served;
-  return { kind: "match", match: matchOf(served, variables, target.query) };
+  // Where v1 has a literal it has no record of that name; only carryover's own Gets could take it for one.
+  if (route !== first && served.operation.kind === "get" && served.operation.extension) throw notAllowed();
+  return { kind: "match", match: matchOf(served, readVariables(route.template, rest), target.query) };
 }
-
-const NOTHING: Variables = { uid: "", segment: "" };
 
 /** `rest`: the path below `/{domain}/v1/`, decoded. Most paths are a collection and a uid: those are cut once. */
 function readVariables(template: Template, rest: string): Variables {
@@ -112,18 +113,21 @@ function readVariables(template: Template, rest: string): Variables {
   return { uid: first === -1 ? "" : rest.slice(first + 1), segment: "" };
 }
 
-/** The most specific route that `rest` (decoded, below `/{domain}/v1/`) has the form of, whatever its methods. */
-function findRoute(collections: DomainTable, rest: string): Route | undefined {
+/**
+ * The routes that `rest` (decoded, below `/{domain}/v1/`) has the form of, most specific first. A method that the first one
+ * does not have is one of the next, as in v1's gateway: `DELETE identities/lookup` is about a record of that uid.
+ */
+function findRoutes(collections: DomainTable, rest: string): readonly Route[] {
   if (rest.endsWith("/")) {
     const tail = collections.get(rest.slice(0, -1))?.tail;
     if (tail === undefined) throw invalidPath("slash", "at the end", "no slash after the last segment");
-    return tail;
+    return [tail];
   }
   const segments = rest.split("/");
   const first = segments[0] ?? "";
   const colon = segments.length === 1 ? first.lastIndexOf(":") : -1;
   const collection = collections.get(colon === -1 ? first : first.slice(0, colon));
-  return collection?.routes.find((route) => matches(route.template, segments));
+  return collection?.routes.filter((route) => matches(route.template, segments)) ?? [];
 }
 
 type Translated = Extract<Served, { kind: "translated" }>;
@@ -135,7 +139,7 @@ function matchOf({ resource, operation }: Translated, { uid, segment: raw }: Var
   if (operation.kind === "get") throw notAllowed();
   if (!needsUid(operation)) return { resource, operation, uid: "", uidPath: "", segment, query };
   const what = operation.kind === "create" ? "the uid of the parent" : `the uid of the ${resource.name}`;
-  throw invalidPath("no uid", "after the collection", `${what} there`);
+  throw invalidPath("no uid", "after the collection", `${what} (\`${resource.key}\`) there`);
 }
 
 function needsUid(operation: Translated["operation"]): boolean {
@@ -144,8 +148,9 @@ function needsUid(operation: Translated["operation"]): boolean {
 }
 
 /** The v2 path of a translated route for OPTIONS; the query is left out, its v1 names mean nothing to v2. */
-function mapped(route: Route | undefined, version: string, { uid, segment: raw }: Variables): string | undefined {
+function mapped(route: Route | undefined, version: string, rest: string): string | undefined {
   if (route === undefined) return undefined;
+  const { uid, segment: raw } = readVariables(route.template, rest);
   for (const served of route.methods.values()) {
     if (served.kind === "translated") {
       const uidPath = uid === "" ? "" : emitUid(uid);

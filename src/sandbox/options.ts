@@ -50,7 +50,7 @@ export interface SandboxOptions {
   readonly maxBodyBytes?: number;
   /** True for a call (method, path without query) that is refused until the terms are accepted, which is never. Default: none. */
   readonly gated?: (method: string, path: string) => boolean;
-  /** Also seeds what only v1 has a word for (an event that says where a component moved); no v2 answer holds it. Default false. */
+  /** Also seeds what only v1 has a word for (an event that says where a component moved, a repo that syncs its packages); no v2 answer holds it. Default false. */
   readonly beyondV2?: boolean;
   /** How many calls `requests` remembers. Default 10,000. */
   readonly logSize?: number;

@@ -4,7 +4,7 @@ import { type Node, parseTree } from "../json/tree.ts";
 import { Problem } from "../model/problem.ts";
 import type { EnumTable, Row, Value } from "../model/resource.ts";
 import { snakeCase } from "./names.ts";
-import { checkScalar, describe, invalidBody, textOf } from "./scalars.ts";
+import { checkScalar, describe, invalidBody, isInt64, textOf } from "./scalars.ts";
 
 /** What becomes of members in no row. */
 export type UnknownPolicy = "drop" | "pass" | "refuse";
@@ -130,7 +130,7 @@ function writeOne(value: Row | Value, node: Node, at: string, context: BodyConte
       return { raw: bodyText(nested), nested };
     }
     case "map":
-      return { raw: writeMap(value.of, node, at, context), nested: undefined };
+      return { raw: writeMap(value, node, at, context), nested: undefined };
     default:
       checkScalar(value.kind, node, at, context.bytes);
       return { raw: textOf(context.bytes, node), nested: undefined };
@@ -159,12 +159,13 @@ function writeEnum(table: EnumTable, node: Node, at: string, context: BodyContex
 }
 
 /** Keys are the user's data: the text is copied, after its values were checked; messages inside are rewritten. */
-function writeMap(of: (Value & { kind: "map" })["of"], node: Node, at: string, context: BodyContext): string {
+function writeMap({ of, keys: kind }: Value & { kind: "map" }, node: Node, at: string, context: BodyContext): string {
   if (node.kind !== "object") throw invalidBody(at, `expected an object, found ${describe(node)}`);
   const keys = new Set<string>();
   const parts = node.members.map(({ key, value }) => {
     if (keys.has(key)) throw invalidBody(`${at}.${key}`, "is given twice");
     keys.add(key);
+    if (kind === "int64" && !isInt64(key)) throw invalidBody(at, "has a key that is no whole number of 64 bits");
     if (typeof of === "string") {
       checkScalar(of, value, `${at}.${key}`, context.bytes);
       return `${JSON.stringify(key)}:${textOf(context.bytes, value)}`;

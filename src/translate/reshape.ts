@@ -88,14 +88,17 @@ function builder(row: Row, value: ValuePlan, zeroOf: (row: Row) => string): Buil
   return (trees) => {
     const raw = pick(trees, pathsOf(row));
     if (raw !== undefined && row.absentZero === true && isZeroText(raw)) return undefined;
-    if (raw === undefined) return row.kind === "message" ? rebuild(row.rows, trees, zeroOf) : undefined;
+    if (raw === undefined) return row.kind === "message" ? rebuild(row, row.rows, trees, zeroOf) : undefined;
     return rewrite === undefined ? raw : rewrite(raw).bytes;
   };
 }
 
-/** A message that v2 left out, from what the record says of it elsewhere; undefined when that is nothing but zeros. */
-function rebuild(rows: readonly Row[], trees: Trees, zeroOf: (row: Row) => string): string | undefined {
-  let known = false;
+/**
+ * A message from what the record says of it elsewhere. One that v2 left out is undefined when that is nothing but zeros;
+ * one that v2 does not have at all is always there: nobody can tell whether it was set.
+ */
+function rebuild(row: Row, rows: readonly Row[], trees: Trees, zeroOf: (row: Row) => string): string | undefined {
+  let known = row.v2 === null && row.from === undefined;
   const members = rows.flatMap((row) => {
     const raw = row.from === undefined ? undefined : pick(trees, row.from);
     // A platform that writes zeros says no more with them than one that leaves them out.

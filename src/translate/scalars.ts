@@ -82,6 +82,12 @@ function readInteger(text: string): bigint | undefined {
   return /^0*$/.test(digits.slice(cut)) ? BigInt(`${sign}${digits.slice(0, cut) || "0"}`) : undefined;
 }
 
+/** True for a 64-bit whole number in decimal: a key of a map that has such keys. */
+export function isInt64(text: string): boolean {
+  const integer = /^-?\d{1,19}$/.test(text) ? BigInt(text) : INT64_MAX;
+  return integer >= -INT64_MAX && integer < INT64_MAX;
+}
+
 function wrong(at: string, expected: string, node: Node): Problem {
   return invalidBody(at, `expected ${expected}, found ${describe(node)}`);
 }

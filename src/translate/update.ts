@@ -47,9 +47,9 @@ export function needsStored(rows: readonly Row[], body: V2Body): boolean {
   });
 }
 
-/** An enum's zero says "unspecified": the client left the choice open. */
-function saysNothing(row: Row, sent: SentField): boolean {
-  return row.kind === "enum" && isZero(parse(sent.raw), row);
+/** The client left the choice open. */
+function saysNothing(row: Row & WritableRow, sent: SentField): boolean {
+  return row.zeroUnsaid === true && isZero(parse(sent.raw), row);
 }
 
 /**
@@ -129,7 +129,8 @@ function chooseValue(
         plan.leftAlone.push({ v1: at.v1, v2Path: at.v2, row });
         return undefined;
       }
-      return isSame(parse(sent.raw), stored, row, row.echo === "normalised") ? undefined : sent.raw;
+      // Exactly: another order of a list is a change that the client asked for.
+      return isSame(parse(sent.raw), stored, row, false) ? undefined : sent.raw;
     default:
       return undefined;
   }

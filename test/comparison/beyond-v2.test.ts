@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
+import { header } from "../../src/model/message.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { at, type Call, get, idOf, post, put } from "./call.ts";
 import { type Pair, parsed, startPair } from "./harness.ts";
@@ -84,5 +85,28 @@ describe("what a read and a replace can still do", () => {
     expect(
       found.filter((line) => !/^\/items\/\d+\/events\/\d+\/componentLocationChanged: \{.*, \(absent\)$/.test(line)),
     ).toEqual([]);
+  });
+
+  test("a replace of a repo leaves alone what it leaves out, and its answer and its header show that", async () => {
+    const full = {
+      name: "one",
+      description: "d",
+      catalogTier: "FIPS",
+      bundles: ["base"],
+      aliases: ["uno"],
+      activeTags: ["latest"],
+      readme: "# one",
+      customOverlay: { contents: { packages: ["curl"] } },
+    };
+    const place = at("/registry/v1/repos/", (seen) => seen.known.leaf);
+    await both(post("a repo", place, full, 200, { as: "staff" }));
+    const call = put("less", at("/registry/v1/repos/", idOf("a repo")), { name: "one" }, 200, { as: "staff" });
+    const native = await pair.native.ask(call);
+    const carried = await pair.carried.ask(call);
+    const kept = ["activeTags", "aliases", "bundles", "catalogTier", "customOverlay", "readme"];
+    const places = jsonDifferences(parsed(native), parsed(carried)).map((line) => /^\/(\w+)/.exec(line)?.[1]);
+    expect([...new Set(places)].sort()).toEqual(kept);
+    expect(header(carried.headers, "carryover-mismatch")?.split(", ").sort()).toEqual(kept);
+    expect(parsed(carried)).toMatchObject({ ...full, description: "" });
   });
 });

@@ -3,12 +3,12 @@
 import { describe, expect, test } from "vitest";
 import { directly } from "./harness.ts";
 import { compareScenario, startTally } from "./run.ts";
-import { groupScenarios, newScenarios, otherScenarios } from "./scenarios.ts";
+import { groupScenarios, otherScenarios } from "./scenarios.ts";
 
 const untranslated = { name: "untranslated", second: {} };
 const tally = startTally("native v1 with itself");
 
-for (const scenario of [...groupScenarios, ...otherScenarios, ...newScenarios]) {
+for (const scenario of [...groupScenarios, ...otherScenarios]) {
   compareScenario(directly, untranslated, scenario, tally);
 }
 

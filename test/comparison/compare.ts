@@ -20,17 +20,21 @@ const SET_BY_V1 = ["www-authenticate", HANDLED, "retry-after"];
  * being there, since each server mints its own; the details of an error without regard to their order.
  *
  * A refusal of carryover's own (design: section 3, its own errors) has its own words in place of a decoder's, which differ
- * from build to build anyway: status and code must be equal, it must be a 400, and a field that native names must be named.
+ * from build to build anyway: status and code must be equal, it must be a 400 (or the 409 of a name that is taken, which v1
+ * could be asked to refuse and v2 cannot), and a field that native names must be named.
  */
 export function differences(native: ApiResponse, carried: ApiResponse, reading: Reading = {}): string[] {
   const found: string[] = [];
   if (native.status !== carried.status) found.push(`status: ${native.status}, ${carried.status}`);
-  const own = carried.status === 400 && isOwnRefusal(read(carried).value ?? null);
+  const own = OWN.has(carried.status) && isOwnRefusal(read(carried).value ?? null);
   for (const name of own ? SET_BY_V1.filter((one) => one !== HANDLED) : SET_BY_V1)
     note(found, `header ${name}`, header(native.headers, name), header(carried.headers, name));
   note(found, "media type", mediaType(native), mediaType(carried));
   return [...found, ...bodyDifferences(native, carried, reading)];
 }
+
+/** What carryover may refuse by itself where native v1 refuses too. */
+const OWN: ReadonlySet<number> = new Set([400, 409]);
 
 function note(found: string[], what: string, left: string | undefined, right: string | undefined): void {
   if (left !== right) found.push(`${what}: ${left ?? "(absent)"}, ${right ?? "(absent)"}`);
@@ -51,7 +55,7 @@ function bodyDifferences(native: ApiResponse, carried: ApiResponse, reading: Rea
       : [`body: ${left.text.slice(0, 300)}, ${right.text.slice(0, 300)}`];
   }
   if (native.status < 400) return jsonDifferences(comparable(left.value, reading), comparable(right.value, reading));
-  if (carried.status === 400 && isOwnRefusal(right.value)) return refusalDifferences(left.value, right.value);
+  if (OWN.has(carried.status) && isOwnRefusal(right.value)) return refusalDifferences(left.value, right.value);
   return jsonDifferences(sortedDetails(left.value), sortedDetails(right.value));
 }
 

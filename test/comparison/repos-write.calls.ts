@@ -448,6 +448,16 @@ const replacing: readonly Scenario[] = [
 
 const replacingByLittle: readonly Scenario[] = [
   {
+    name: "replacing repos by one of no name",
+    organisation: false,
+    calls: [
+      place,
+      post("one", here, { name: "one", description: "d" }, 200),
+      put("with an empty name", one, { name: "", description: "e" }, 400, { code: 3, field: "name" }),
+      get("it as it was", itself, 200, { items: 1, every: { name: "one", description: "d" } }),
+    ],
+  },
+  {
     name: "creating repos that are there, where that is prevented",
     organisation: false,
     calls: [
@@ -476,77 +486,6 @@ const replacingByLittle: readonly Scenario[] = [
         shows: { aliases: ["uno", "first"] },
       }),
       put("the tier 0", one, { ...FULL, catalogTier: 0 }, 200, { shows: { catalogTier: "UNKNOWN" } }),
-    ],
-  },
-];
-
-/** What a client leaves out of a replace becomes zero in v1. */
-const replacingByLess: readonly Scenario[] = [
-  {
-    name: "replacing repos by less than there is",
-    organisation: false,
-    calls: [
-      place,
-      post("one", here, FULL, 200, STAFF),
-      put("without a tier", one, without(FULL, "catalogTier"), 200, { shows: { catalogTier: "UNKNOWN" } }),
-      put("without a tier: it is back", one, FULL, 200, { shows: FULL }),
-      put("without bundles", one, without(FULL, "bundles"), 200, { shows: { bundles: [] } }),
-      put("without bundles: it is back", one, FULL, 200, { shows: FULL }),
-      put("without aliases", one, without(FULL, "aliases"), 200, { shows: { aliases: [] } }),
-      put("without aliases: it is back", one, FULL, 200, { shows: FULL }),
-      put("without active tags", one, without(FULL, "activeTags"), 200, { shows: { activeTags: [] } }),
-      put("without active tags: it is back", one, FULL, 200, { shows: FULL }),
-      put("without an overlay", one, without(FULL, "customOverlay"), 200, { shows: { customOverlay: null } }),
-      put("without an overlay: it is back", one, FULL, 200, { shows: FULL }),
-      put("by its name and readme only", one, { name: "one", readme: README }, 200, { shows: BARE }),
-      get("it as it is now", itself, 200, { items: 1, every: { ...BARE, readme: README } }),
-      put("without a name", one, { description: "d" }, 400, { code: 3, field: "name" }),
-    ],
-  },
-  {
-    name: "replacing the sync settings of repos by less than there is",
-    organisation: false,
-    calls: [
-      place,
-      post("source", here, { name: "source" }, 200),
-      post("one", here, synced({ google: "g", amazon: "a" }), 200),
-      get("it", itself, 200, { items: 1 }),
-      put(
-        "places left out",
-        one,
-        (seen) => ({ ...alone("it")(seen), sync_config: { source: seen.id("source") } }),
-        200,
-        {
-          shows: { sync_config: { google: "", amazon: "", azure: "" } },
-        },
-      ),
-      put("without them", one, (seen) => without(alone("it")(seen), "sync_config"), 200, {
-        shows: { sync_config: null },
-      }),
-      put("without them still", one, (seen) => ({ ...alone("it")(seen), sync_config: null }), 200, {
-        shows: { sync_config: null },
-      }),
-      put(
-        "with them again",
-        one,
-        (seen) => ({ ...alone("it")(seen), sync_config: { source: seen.id("source"), amazon: "a" } }),
-        200,
-        {
-          shows: (seen) => ({ sync_config: { source: seen.id("source"), amazon: "a" } }),
-        },
-      ),
-      get("it as it is now", itself, 200, { items: 1 }),
-    ],
-  },
-  {
-    name: "creating repos that are there, with less than there is",
-    organisation: false,
-    calls: [
-      place,
-      post("one", here, FULL, 200, STAFF),
-      post("without anything but its readme", here, { name: "one", readme: README }, 200, {
-        shows: { ...BARE, readme: README },
-      }),
     ],
   },
 ];
@@ -582,4 +521,4 @@ function nulls(...names: readonly string[]): JsonObject {
   return Object.fromEntries(names.map((name) => [name, null]));
 }
 
-export const writingRepos: readonly Scenario[] = [...creating, ...replacing, ...replacingByLittle, ...replacingByLess];
+export const writingRepos: readonly Scenario[] = [...creating, ...replacing, ...replacingByLittle];

@@ -27,7 +27,8 @@ import { textScenarios } from "./texts.calls.ts";
 /** Those of groups, which are run against every kind of upstream. */
 export const groupScenarios: readonly Scenario[] = [...readingGroups, ...writingGroups];
 
-const others: readonly Scenario[] = [
+/** Those of everything else. */
+export const otherScenarios: readonly Scenario[] = [
   ...identityScenarios,
   ...roleScenarios,
   ...roleBindingScenarios,
@@ -50,30 +51,3 @@ const others: readonly Scenario[] = [
   ...moreLists,
   ...textScenarios,
 ];
-
-/** What carryover does not answer as native v1 does yet. */
-const PENDING: readonly string[] = [
-  "account associations of a key that is no number",
-  "lists of repos",
-  "repos of the organisation, read and written back",
-  "places of /registry/v1/repos",
-  "creating repos that are there, where that is prevented",
-  "replacing a tier by none, and aliases by the same in another order",
-  "replacing repos by less than there is",
-  "replacing the sync settings of repos by less than there is",
-  "creating repos that are there, with less than there is",
-  "identities that nobody has",
-  "what somebody tells of themselves without an answer to any question",
-  "events of an advisory that is not theirs",
-  "replacing an association of no group",
-  "uids that look like something else",
-];
-for (const name of PENDING) {
-  if (!others.some((scenario) => scenario.name === name)) throw new Error(`there is no scenario ${name}`);
-}
-
-/** Those of everything else. */
-export const otherScenarios: readonly Scenario[] = others.filter(({ name }) => !PENDING.includes(name));
-
-/** Of these, native v1 alone is asked. */
-export const newScenarios: readonly Scenario[] = others.filter(({ name }) => PENDING.includes(name));

@@ -282,10 +282,14 @@ describe("literals and verbs come before uids", () => {
     expect(told("POST", `/iam/v1/groups/${ROOT}:requestGroupAccess:x`)).toBe("INVALID_PATH");
   });
 
-  test("no method reaches a record whose uid would be a literal", () => {
-    expect(told("DELETE", "/iam/v1/identities/lookup")).toBe("METHOD_NOT_ALLOWED");
-    expect(told("DELETE", `/registry/v1/repos/${CHILD}/deployment`)).toBe("METHOD_NOT_ALLOWED");
+  test("a method that the literal does not have is about a record of that uid, as in v1's gateway", () => {
+    expect(told("DELETE", "/iam/v1/identities/lookup")).toBe("identity.delete /iam/v2beta1/identities/lookup");
+    expect(told("PUT", "/iam/v1/identities/metadata")).toBe("identity.update /iam/v2beta1/identities/metadata");
+  });
+
+  test("no Get that v1 did not have reaches a record whose uid would be a literal", () => {
     expect(told("GET", `/iam/v1/rolebindings/batch/${ROOT}`)).toBe("METHOD_NOT_ALLOWED");
+    expect(told("GET", "/iam/v1/identities/metadata")).toBe("METHOD_NOT_ALLOWED");
   });
 });
 
@@ -309,7 +313,7 @@ describe("empty parents and trailing slashes", () => {
 
   test("a create without a parent says what is missing", () => {
     expect(refusal("POST", "/iam/v1/rolebindings").message).toBe(
-      "invalid path: no uid after the collection; expected the uid of the parent there",
+      "invalid path: no uid after the collection; expected the uid of the parent (`id`) there",
     );
   });
 });

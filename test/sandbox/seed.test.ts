@@ -78,7 +78,8 @@ describe("the seeded organisation", () => {
       google: "google-uid",
       amazon: "amazon-uid",
       azure: "azure-uid",
-      syncApks: true,
+      // v2 has no word for it: only `beyondV2` seeds it.
+      syncApks: false,
       apkoOverlay: '{"id":"uid"}',
       gracePeriod: true,
     });

@@ -175,6 +175,22 @@ describe("what counts as left out", () => {
   });
 });
 
+describe("a map whose keys are numbers", () => {
+  const rows: readonly Row[] = [{ v1: "apps", v2: "apps", kind: "map", of: "string", keys: "int64", zero: {} }];
+  const sent = async (body: string) => textOf((await run(thing({ rows }), "create", { body })).sent[0]);
+
+  test.each(["0", "-1", "9223372036854775807", "-9223372036854775808"])("takes %s", async (key) => {
+    expect(await sent(`{"apps":{"${key}":"x"}}`)).toBe(`{"apps":{"${key}":"x"}}`);
+  });
+
+  test.each(["", "a", "1.0", "1e3", "9223372036854775808", "99999999999999999999"])("refuses %j", async (key) => {
+    const problem = await problemOf(sent(`{"apps":{"${key}":"x"}}`));
+    expect(problem.fieldViolations).toEqual([
+      { field: "apps", description: "has a key that is no whole number of 64 bits" },
+    ]);
+  });
+});
+
 describe("a body is refused", () => {
   test.each([
     ["null", "null"],

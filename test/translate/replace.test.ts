@@ -190,18 +190,25 @@ describe("a field named only when it changes", () => {
     ["the same enum", { kind: 1 }, { kind: "COLOUR_RED" }, ["GET", "PATCH"], ["name"]],
     ["another enum", { kind: "RED" }, { kind: "COLOUR_NEW" }, ["GET", "PATCH"], ["name", "kind"]],
   ])("%s", async (_, body, stored, calls, mask) => {
-    const result = await put([NAME, STAFF, KIND], body, { stored: { uid: "a/b", ...stored } });
+    const rows = [NAME, STAFF, { ...KIND, zeroUnsaid: true } as Row];
+    const result = await put(rows, body, { stored: { uid: "a/b", ...stored } });
     expect(methods(result)).toEqual(calls);
     expect(maskOf(patchOf(result))).toEqual(mask);
   });
 
-  test("in another order is no change where order says nothing", async () => {
+  test("is named for its zero too, unless that leaves the choice open", async () => {
+    const stored = { uid: "a/b", kind: "COLOUR_RED" };
+    expect(maskOf(patchOf(await put([NAME, KIND], { kind: "ANY" }, { stored })))).toEqual(["name", "kind"]);
+  });
+
+  test("in another order is a change: a client may mean the order", async () => {
     const row: Row = { v1: "tags", v2: "tags", kind: "string", list: true, zero: [], mask: "when-changed" };
     const stored = { uid: "a/b", tags: ["x", "y"] };
-    expect(
-      maskOf(patchOf(await put([NAME, { ...row, echo: "normalised" }], { tags: ["y", "x"] }, { stored }))),
-    ).toEqual(["name"]);
-    expect(maskOf(patchOf(await put([NAME, row], { tags: ["y", "x"] }, { stored })))).toEqual(["name", "tags"]);
+    for (const each of [row, { ...row, echo: "normalised" } as Row]) {
+      const same = await put([NAME, each], { tags: ["x", "y"] }, { stored });
+      expect(maskOf(patchOf(same))).toEqual(["name"]);
+      expect(maskOf(patchOf(await put([NAME, each], { tags: ["y", "x"] }, { stored })))).toEqual(["name", "tags"]);
+    }
   });
 
   test("inside a message is compared with what is stored there, not with nothing", async () => {

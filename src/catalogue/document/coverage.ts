@@ -12,7 +12,10 @@ export function coveragePage(
   const known = served.filter((operation) => operation.kind !== "get" || !operation.extension).length;
   const others =
     natives.reduce((sum, { operations }) => sum + operations.length, 0) +
-    resources.reduce((sum, { operations }) => sum + operations.filter(isNative).length, 0);
+    resources.reduce(
+      (sum, { operations }) => sum + operations.filter((each) => isNative(each) && each.extension !== true).length,
+      0,
+    );
   return [
     ...HEAD,
     `${known} of ${known + others} v1 operations are translated; ${served.length - known} Gets by id are extensions.`,

@@ -86,7 +86,8 @@ const association: Shape = {
           v1: "appInstallations",
           v2: "appInstallations",
           kind: "map",
-          // Keys are decimal ids of apps.
+          // Ids of apps.
+          keys: "int64",
           of: {
             rows: [
               { v1: "installations", v2: "installations", kind: "message", rows: installation, list: true, zero: [] },

@@ -424,7 +424,7 @@ export default {
       calls: [{ call: `GET advisories/${ADVISORY}`, answer: { uid: ADVISORY } }],
       answer: { parentId: ADVISORY, items: [] },
     },
-    // Missing, or not for this caller: v1 showed both as nothing.
+    // Asked for by its path, unlike by a filter of a list: what is missing is missing.
     {
       of: "exchange",
       operation: "list-events",
@@ -440,7 +440,12 @@ export default {
           },
         },
       ],
-      answer: { parentId: ADVISORY, items: [] },
+      status: 404,
+      answer: {
+        code: 5,
+        message: "no such advisory",
+        details: [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "NOT_FOUND" }],
+      },
     },
     {
       of: "filters",

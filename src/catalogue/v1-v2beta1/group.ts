@@ -40,7 +40,15 @@ export const group: Shape = {
     // Staff only, in both versions: a PUT that merely leaves it out must not switch it off.
     { v1: "verified", v2: "verified", kind: "bool", zero: false, mask: "when-changed" },
     // v2 refuses it on subgroups, which inherit it.
-    { v1: "kind", v2: "kind", kind: "enum", values: kind, zero: "ORG_KIND_UNSPECIFIED", mask: "when-changed" },
+    {
+      v1: "kind",
+      v2: "kind",
+      kind: "enum",
+      values: kind,
+      zero: "ORG_KIND_UNSPECIFIED",
+      mask: "when-changed",
+      zeroUnsaid: true,
+    },
     { v1: "status", v2: "status", kind: "enum", values: status, zero: "ORG_STATUS_UNSPECIFIED", mask: "never" },
     ...recordTimes,
   ],

@@ -441,7 +441,7 @@ export default {
         updatesOptIn: true,
       },
     },
-    // What is left out becomes empty; that nothing was answered is all that v1 showed of it.
+    // What is left out becomes empty.
     {
       of: "exchange",
       operation: "update-metadata",
@@ -454,7 +454,13 @@ export default {
           answer: { uid: IDENTITY, company: "", ...blank, updatesOptIn: true },
         },
       ],
-      answer: { name: "", givenName: "", familyName: "", onboardingQuestions: null, updatesOptIn: true },
+      answer: {
+        name: "",
+        givenName: "",
+        familyName: "",
+        onboardingQuestions: { companyName: "", providers: [], ...blank },
+        updatesOptIn: true,
+      },
     },
     {
       of: "exchange",

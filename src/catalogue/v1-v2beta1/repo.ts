@@ -87,7 +87,7 @@ const customOverlay: readonly Row[] = [
 
 const members: readonly Row[] = [
   { v1: "id", v2: "uid", kind: "string", access: "output" },
-  { v1: "name", v2: "name", kind: "string", zero: "", mask: "when-changed", required: true },
+  { v1: "name", v2: "name", kind: "string", zero: "", mask: "when-changed" },
   // Repos that are synced refuse to change these, so only a real change is named.
   {
     v1: "catalogTier",
@@ -313,8 +313,9 @@ export default {
       },
     },
     { kind: "delete", name: "delete" },
-    // A path of v2 alone. Known, so that nobody takes it for the repo `{id}/readme`.
-    { kind: "native", name: "get-readme", method: "GET", path: "repos/{id=**}/readme" },
+    // Paths of v2 alone. Known, so that nobody takes them for the repo `{id}/readme`.
+    { kind: "native", name: "get-readme", method: "GET", path: "repos/{id=**}/readme", extension: true },
+    { kind: "native", name: "update-readme", method: "PUT", path: "repos/{id=**}/readme", extension: true },
     { kind: "native", name: "create-deployment", method: "POST", path: "repos/{parent_id=**}/deployment" },
     { kind: "native", name: "get-deployment", method: "GET", path: "repos/{repo_id=**}/deployment" },
     { kind: "native", name: "update-deployment", method: "PUT", path: "repos/{repo_id=**}/deployment" },

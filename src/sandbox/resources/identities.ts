@@ -1,4 +1,5 @@
 /** Which rules do identities follow? (Specification section 2; field map 2.2 and 2.A.) */
+import { createHash } from "node:crypto";
 import { type Json, type JsonObject, member } from "../../model/json.ts";
 import { type Context, now } from "../context.ts";
 import { invalid } from "../refusal.ts";
@@ -44,6 +45,12 @@ function checkRemoval(context: Context, record: StoredRecord): void {
 export function claimsOf(identity: JsonObject | undefined): { issuer: string; subject: string } {
   const source = member(identity, "claimMatch") ?? member(identity, "staticKeys");
   return { issuer: String(member(source, "issuer") ?? ""), subject: String(member(source, "subject") ?? "") };
+}
+
+/** The uid that a subject has, or would get: it follows from who issued it and whom it names. */
+export function uidOfSubject(context: Context, issuer: string, subject: string): string {
+  const promised = createHash("sha256").update(`${issuer}\n${subject}`).digest("hex").slice(0, 40);
+  return findIdentity(context, issuer, subject)?.uid ?? promised;
 }
 
 /** The identity that an issuer and a subject mean exactly, if there is one. */

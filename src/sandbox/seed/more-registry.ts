@@ -31,7 +31,7 @@ const ACCOUNTS: JsonObject = {
 };
 
 /** Everything that a repo and its sync settings can say, on both sides of the two versions. */
-function fullRepo(build: Builder, groups: SeededGroups): StoredRecord {
+function fullRepo(build: Builder, groups: SeededGroups, beyondV2: boolean): StoredRecord {
   const sync = {
     source: build.uid(build.random.hex(40)),
     uniqueTags: true,
@@ -61,7 +61,11 @@ function fullRepo(build: Builder, groups: SeededGroups): StoredRecord {
     customOverlay: overlay,
     ...build.times(),
   };
-  return build.record(value, { readme: "# everything\n\u2028</script>\n", syncApks: true, assembly: true });
+  return build.record(value, {
+    readme: "# everything\n\u2028</script>\n",
+    ...(beyondV2 ? { syncApks: true } : {}),
+    assembly: true,
+  });
 }
 
 /** The forms that a name can have, each of them once deprecated, with bundles and a digest of its own or a shared one. */
@@ -90,7 +94,7 @@ function tagsOf(build: Builder, repo: string): readonly StoredRecord[] {
 }
 
 /** The repo called `everything` with its twelve tags. */
-export function fullRegistry(build: Builder, groups: SeededGroups) {
-  const repo = fullRepo(build, groups);
+export function fullRegistry(build: Builder, groups: SeededGroups, beyondV2: boolean) {
+  const repo = fullRepo(build, groups, beyondV2);
   return { repos: [repo], tags: tagsOf(build, repo.uid) };
 }

@@ -33,7 +33,7 @@ export function seedMore(context: Context, groups: SeededGroups, roles: SeededRo
     identityProviders: scimProviders(build, groups, roles),
     accountAssociations: [fullAssociation(build, groups)],
     groupInvites: moreInvites(build, groups, roles),
-    ...fullRegistry(build, groups),
+    ...fullRegistry(build, groups, context.settings.beyondV2),
     advisories: fullAdvisories(build, groups),
   };
 }

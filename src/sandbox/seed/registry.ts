@@ -27,7 +27,7 @@ const OVERLAY: JsonObject = {
   certificates: { additional: [{ name: "ca.pem", content: "-----BEGIN CERTIFICATE-----" }], providers: ["mozilla"] },
 };
 
-function repo(build: Builder, groups: SeededGroups, index: number): StoredRecord {
+function repo(build: Builder, groups: SeededGroups, index: number, beyondV2: boolean): StoredRecord {
   const parent = index % 4 === 0 ? groups.root : (groups.teams[index % groups.teams.length] ?? groups.root);
   const name = `${build.random.pick(IMAGES)}-${index}`;
   const value: JsonObject = { uid: build.uid(parent), name, ...build.times() };
@@ -42,7 +42,7 @@ function repo(build: Builder, groups: SeededGroups, index: number): StoredRecord
   if (index % 3 !== 2) extra["readme"] = `# ${name}\n\nRead me: "quotes", \\, ünïcode 🚀\r\n`;
   if (index % 6 === 1) {
     value["sync_config"] = sync(build, index);
-    if (index % 12 === 1) extra["syncApks"] = true;
+    if (beyondV2 && index % 12 === 1) extra["syncApks"] = true;
     extra["assembly"] = index % 12 === 1;
   }
   if (index % 25 === 2) value["customOverlay"] = OVERLAY;
@@ -55,9 +55,9 @@ function sync(build: Builder, index: number): JsonObject {
   return { ...source, gracePeriod: true };
 }
 
-/** 250 repos and 600 tags, special tags among them; the first repo has many tags. */
-export function seedRegistry(build: Builder, groups: SeededGroups) {
-  const repos = Array.from({ length: 250 }, (_, index) => repo(build, groups, index));
+/** 250 repos and 600 tags, special tags among them; the first repo has many tags. `beyondV2`: some have what v2 has no word for. */
+export function seedRegistry(build: Builder, groups: SeededGroups, beyondV2: boolean) {
+  const repos = Array.from({ length: 250 }, (_, index) => repo(build, groups, index, beyondV2));
   const tags = Array.from({ length: 600 }, (_, index) => {
     const parent = repos[index < 100 ? 0 : index % repos.length]?.uid ?? "";
     const value: JsonObject = { uid: build.uid(parent), name: tagName(build, index), updateTime: build.time() };

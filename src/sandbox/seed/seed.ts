@@ -62,7 +62,7 @@ function seedRest(
   const providers = seedProviders(build, groups, roles);
   const associations = seedAssociations(build, groups, identities);
   const invites = seedInvites(build, groups, roles);
-  const { repos, tags } = seedRegistry(build, groups);
+  const { repos, tags } = seedRegistry(build, groups, context.settings.beyondV2);
   const advisories = seedAdvisories(build, groups, context.settings.beyondV2);
   const more = seedMore(context, groups, roles);
   load(context, "roles", "Role", more.roles);

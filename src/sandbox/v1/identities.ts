@@ -1,10 +1,9 @@
 /** How does native v1 show and write identities? (Field map 2.2.) */
 import { type JsonObject, member } from "../../model/json.ts";
-import { RpcCode } from "../../model/status.ts";
 import type { Context } from "../context.ts";
 import type { Route } from "../gateway/route.ts";
-import { refuse } from "../refusal.ts";
-import { findIdentity, identities } from "../resources/identities.ts";
+import { notFound } from "../refusal.ts";
+import { findIdentity, identities, uidOfSubject } from "../resources/identities.ts";
 import type { Draft } from "../resources/resource.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { encodeMessage } from "../wire/encode.ts";
@@ -78,7 +77,7 @@ export function lookupIdentityV1(context: Context): Route {
         const text = (key: string) => String(member(request, key) ?? "");
         const found = findIdentity(context, text("issuer"), text("subject"));
         if (found === undefined || text("subject") === "") {
-          throw refuse(RpcCode.NOT_FOUND, "Not found: no identity has this issuer and subject");
+          throw notFound("Identity", uidOfSubject(context, text("issuer"), text("subject")));
         }
         return encodeMessage(V1, V1.message("Identity"), viewIdentity(found), { omitZeros: false });
       };

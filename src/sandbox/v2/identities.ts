@@ -1,10 +1,9 @@
 /** How does v2 show identities? (Specification sections 2 and 4; field map 2.2 and 3.2.) */
-import { createHash } from "node:crypto";
 import { type JsonObject, member } from "../../model/json.ts";
 import type { Context } from "../context.ts";
 import type { Route } from "../gateway/route.ts";
 import { invalid } from "../refusal.ts";
-import { findIdentity, identities, RELATIONSHIPS } from "../resources/identities.ts";
+import { identities, RELATIONSHIPS, uidOfSubject } from "../resources/identities.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { decodeQuery } from "../wire/query.ts";
 import { V2 } from "../wire/schemas.ts";
@@ -60,8 +59,7 @@ export function lookupIdentityV2(context: Context): Route {
         const subject = String(member(request, "subject") ?? "");
         if (issuer === "") throw invalid("issuer", "an issuer is required");
         if (subject === "") throw invalid("subject", "a subject is required");
-        const promised = createHash("sha256").update(`${issuer}\n${subject}`).digest("hex").slice(0, 40);
-        return JSON.stringify({ uid: findIdentity(context, issuer, subject)?.uid ?? promised });
+        return JSON.stringify({ uid: uidOfSubject(context, issuer, subject) });
       };
     },
   };

@@ -3,20 +3,19 @@ import type { ObjectPlan } from "../../json/plan.ts";
 import { createValueRewriter } from "../../json/rewrite.ts";
 import { collectionPath } from "../../model/match.ts";
 import { answerPlan } from "../answer-plan.ts";
-import { errorAnswer, isTypedRefusal, NOT_THERE } from "../error.ts";
+import { errorAnswer } from "../error.ts";
 import { answerWith, readHeaders } from "../headers.ts";
-import { NO_ANSWER } from "../list.ts";
 import { noteReports } from "../note.ts";
-import { checkKey, keyOf, readUpstream, V2_KEY } from "../pages.ts";
+import { checkKey, keyOf, readUpstream } from "../pages.ts";
 import type { Composite } from "./composite.ts";
 
 /**
- * A Get of the record, of which the rows say what v1's answer holds. v1 said of a record that is missing or not allowed
- * that it has none, and so does this, when it is the platform's own word; counted.
+ * A Get of the record, of which the rows say what v1's answer holds. The platform's refusal is the answer: v1 asked for
+ * the record by its path, and judged whether it is there and allowed, which it did not for the filters of its lists.
  */
 export const createListMember: Composite = (operation, parts) => {
   const collection = collectionPath(parts.resource, parts.options.version);
-  // Zeros whatever v2 does: the list of a record that is missing is made of nothing else.
+  // Zeros whatever v2 does: v1's answer always has its list.
   const shown = answerPlan(operation.answer, { unknown: parts.options.unknownResponse, insertZeros: true });
   // What else v2's record holds is none of this answer's business.
   const rewrite = createValueRewriter({ ...shown, unknown: "drop", reportUnknown: false } satisfies ObjectPlan);
@@ -25,10 +24,6 @@ export const createListMember: Composite = (operation, parts) => {
     if (query !== "") tools.exchange.notes.push("query-unknown");
     const headers = readHeaders(request.headers);
     const response = await tools.send({ method: "GET", target: `${collection}/${uidPath}`, headers });
-    if (isTypedRefusal(response, NOT_THERE)) {
-      tools.exchange.notes.push("id-filter-empty");
-      return answerWith(NO_ANSWER, 200, rewrite(Buffer.from(JSON.stringify({ [V2_KEY]: uid }))).bytes);
-    }
     if (response.status !== 200) return errorAnswer(response, parts.names);
     const { bytes, reports } = readUpstream(() => rewrite(response.body));
     checkKey(keyOf(response.body), uid);

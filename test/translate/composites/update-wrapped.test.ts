@@ -143,10 +143,11 @@ describe("the platform's answer", () => {
   });
 
   test.each([[{ firm: "", isOpen: false, trackerId: "" }], [{}]])(
-    "that holds nothing but zeros shows no answers, written or left out: %j",
+    "that holds nothing but zeros shows them, written or left out: %j",
     async (record) => {
       const { body } = await patch({}, json(200, record));
-      expect(body).toEqual({ answers: null, name: "", full: "", old: 0 });
+      const answers = { clouds: [], firmName: "", isOpen: false, trackerId: "" };
+      expect(body).toEqual({ answers, name: "", full: "", old: 0 });
     },
   );
 
