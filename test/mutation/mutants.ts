@@ -47,8 +47,10 @@ interface Use {
   readonly update: boolean;
   /** It is shown, and the rewriter shows it (not a function that knows what it makes). */
   readonly answer: boolean;
-  /** It stands in a message inside a record. */
+  /** It stands in a message inside a record, which may be empty (a joined record is not). */
   readonly nested: boolean;
+  /** It stands in a message that v2 does not have, or is one: such a message is put together, and shown whole. */
+  readonly made: boolean;
 }
 
 /** Every mutant of `catalogue`. Rows and tables that several shapes share are changed once, for all of them. */
@@ -73,10 +75,18 @@ function changed(catalogue: Catalogue, { place, value }: Change): Catalogue {
   const copy = structuredClone(catalogue) as Catalogue;
   const parent = place.slice(0, -1).reduce<unknown>((at, name) => (at as Record<string | number, unknown>)[name], copy);
   const last = place.at(-1) as string | number;
-  if (value !== undefined) (parent as Record<string | number, unknown>)[last] = value;
+  const now = (parent as Record<string | number, unknown>)[last];
+  if (isRecord(value) && isRecord(now)) {
+    for (const name of Object.keys(now)) delete now[name];
+    Object.assign(now, value);
+  } else if (value !== undefined) (parent as Record<string | number, unknown>)[last] = value;
   else if (Array.isArray(parent)) parent.splice(Number(last), 1);
   else delete (parent as Record<string | number, unknown>)[last];
   return copy;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 interface Group {
@@ -116,7 +126,7 @@ function* changesOf(
 }
 
 /** An enum of a filter: sent, never shown. */
-const NOWHERE: Use = { body: false, update: false, answer: false, nested: false };
+const NOWHERE: Use = { body: false, update: false, answer: false, nested: false, made: false };
 
 function fresh(it: object, seen: Set<object>): boolean {
   if (seen.has(it)) return false;
@@ -227,7 +237,7 @@ function withoutKind(row: Row): object {
 
 /** Presence is for the zeros of answers, and of full replaces: a body that is sent on as it is has none of either. */
 function presenceChanges(row: Row, place: Place, use: Use): Change[] {
-  if (!use.update && !use.answer) return [];
+  if (!use.update && (!use.answer || use.made)) return [];
   if (alwaysThere(row, use)) return [];
   if (row.presence !== "explicit") return [{ what: "optional", place: [...place, "presence"], value: "explicit" }];
   return [{ what: "always shown", place: [...place, "presence"], value: undefined }];
@@ -320,29 +330,31 @@ function joinChanges({ it: join, place }: Found<Join>): Change[] {
 /** What each row and each enum of the catalogue is used for. */
 function usesOf({ resources }: Catalogue): ReadonlyMap<object, Use> {
   const uses = new Map<object, Use>();
-  const add = (it: object, { body, update, answer, nested }: Use): void => {
+  const add = (it: object, { body, update, answer, nested, made }: Use): void => {
     const known = uses.get(it) ?? NOWHERE;
     uses.set(it, {
       body: known.body || body,
       update: known.update || update,
       answer: known.answer || answer,
       nested: known.nested || nested,
+      made: known.made || made,
     });
   };
-  const addRows = (rows: readonly Row[], given: Use): void => {
+  const addRows = (rows: readonly Row[], given: Use, joins: readonly Join[] = []): void => {
     for (const row of rows) {
-      // What the server sets is dropped from bodies, but for its type.
-      const use = { ...given, update: given.update && row.access !== "output" };
+      const use = { ...given, update: given.update && isSent(row), made: given.made || isMade(row) };
       add(row, use);
-      if (row.kind === "enum") add(row.values, use);
-      if (row.kind === "message") addRows(row.rows, { ...use, nested: true, update: use.update && isMembers(row) });
-      if (row.kind === "map" && typeof row.of === "object")
-        addRows(row.of.rows, { ...use, nested: true, update: false });
+      if (row.kind === "enum") add(row.values, { ...use, body: use.body && isSent(row) });
+      const nested = use.nested || (use.answer && !joins.some(({ v1 }) => v1 === row.v1));
+      if (row.kind === "message") addRows(row.rows, { ...insideOf(row, use), nested });
+      if (row.kind === "map" && typeof row.of === "object") addRows(row.of.rows, { ...use, nested, update: false });
     }
   };
   for (const { operations } of resources) {
     for (const operation of operations) {
-      for (const [name, { rows }] of shapesOf(operation)) addRows(rows, useOf(operation, name));
+      for (const [name, { rows }] of shapesOf(operation)) {
+        addRows(rows, useOf(operation, name), "joins" in operation ? operation.joins : []);
+      }
       if ("filters" in operation) {
         for (const filter of operation.filters ?? []) if (filter.use === "enum") add(filter.values, NOWHERE);
       }
@@ -351,9 +363,18 @@ function usesOf({ resources }: Catalogue): ReadonlyMap<object, Use> {
   return uses;
 }
 
-/** A message whose own rows a mask names one by one; another is sent and named whole. */
-function isMembers(row: Row): boolean {
-  return row.access !== "output" && row.mask === "members";
+/** What the server sets is dropped from bodies, but for its type. */
+function isSent(row: Row): boolean {
+  return row.access !== "output" && row.mask !== "never";
+}
+
+function isMade(row: Row): boolean {
+  return row.kind === "message" && row.v2 === null;
+}
+
+/** A mask names the rows of a message one by one, or the message whole. */
+function insideOf(row: Row, use: Use): Use {
+  return { ...use, update: use.update && row.access !== "output" && row.mask === "members" };
 }
 
 /** A summary is made by the function that counts, member by member: of its rows only the names are read. */
