@@ -92,11 +92,9 @@ function routeV1(collections: DomainTable, version: string, method: string, targ
   checkSegments(decoded);
   // The prefix holds no escape, so it ends at the same place in the decoded path.
   const rest = decoded.slice(target.end + 1);
-  const routes = findRoutes(collections, rest);
-  const [first] = routes;
+  const { first, route } = findRoute(collections, rest, method);
   if (method === "OPTIONS") return { kind: "options", v2Target: mapped(first, version, rest) };
   if (first === undefined) return UNKNOWN;
-  const route = routes.find(({ methods }) => methods.has(method));
   const served = route?.methods.get(method);
   if (route === undefined || served === undefined) throw notAllowed();
   if (served.kind === "native") return served;
@@ -105,29 +103,44 @@ function routeV1(collections: DomainTable, version: string, method: string, targ
   return { kind: "match", match: matchOf(served, readVariables(route.template, rest), target.query) };
 }
 
+/** A path that says nothing but its collection. */
+const NOTHING: Variables = { uid: "", segment: "" };
+
 /** `rest`: the path below `/{domain}/v1/`, decoded. Most paths are a collection and a uid: those are cut once. */
 function readVariables(template: Template, rest: string): Variables {
-  const { before, spans, after, verb } = template;
-  if (!spans || before.length > 1 || after.length > 0 || verb !== "") return variablesOf(template, rest.split("/"));
-  const first = rest.indexOf("/");
-  return { uid: first === -1 ? "" : rest.slice(first + 1), segment: "" };
+  const { before, after, verb } = template;
+  const slash = rest.indexOf("/");
+  if (slash === -1) return NOTHING;
+  if (before.length > 1 || after.length > 0 || verb !== "") return variablesOf(template, rest.split("/"));
+  return { uid: rest.slice(slash + 1), segment: "" };
+}
+
+/** The most specific route that has the form of a path, and the most specific of those that have its method too. */
+interface FoundRoute {
+  readonly first: Route | undefined;
+  readonly route: Route | undefined;
 }
 
 /**
- * The routes that `rest` (decoded, below `/{domain}/v1/`) has the form of, most specific first. A method that the first one
- * does not have is one of the next, as in v1's gateway: `DELETE identities/lookup` is about a record of that uid.
+ * The routes for `rest` (decoded, below `/{domain}/v1/`). A method that the first one does not have is looked for in the next,
+ * as in v1's gateway: `DELETE identities/lookup` is about a record of that uid.
  */
-function findRoutes(collections: DomainTable, rest: string): readonly Route[] {
+function findRoute(collections: DomainTable, rest: string, method: string): FoundRoute {
   if (rest.endsWith("/")) {
     const tail = collections.get(rest.slice(0, -1))?.tail;
     if (tail === undefined) throw invalidPath("slash", "at the end", "no slash after the last segment");
-    return [tail];
+    return { first: tail, route: tail };
   }
   const segments = rest.split("/");
-  const first = segments[0] ?? "";
-  const colon = segments.length === 1 ? first.lastIndexOf(":") : -1;
-  const collection = collections.get(colon === -1 ? first : first.slice(0, colon));
-  return collection?.routes.filter((route) => matches(route.template, segments)) ?? [];
+  const word = segments[0] ?? "";
+  const colon = segments.length === 1 ? word.lastIndexOf(":") : -1;
+  let first: Route | undefined;
+  for (const route of collections.get(colon === -1 ? word : word.slice(0, colon))?.routes ?? []) {
+    if (!matches(route.template, segments)) continue;
+    first ??= route;
+    if (route.methods.has(method)) return { first, route };
+  }
+  return { first, route: undefined };
 }
 
 type Translated = Extract<Served, { kind: "translated" }>;
