@@ -342,7 +342,7 @@ export const traps: readonly Trap[] = [
     trap: "a token that ran out begins the list again, without a word",
     verdict: "handled, refused in part",
     answer:
-      "long lists are read without tokens where `skip` works; records that come again end in 502, never in a list",
+      "the list is read once more from its first page; when it begins again once more the answer is 502, never a list with records twice",
   },
   {
     id: "T54",
