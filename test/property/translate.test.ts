@@ -244,7 +244,8 @@ function scalar(value: Value): fc.Arbitrary<Json> {
     case "message":
       return recordOf(value.rows);
     case "map": {
-      const keys = fc.oneof(TEXT, fc.constantFrom("uid", "id", "createTime", "name"));
+      const texts = fc.oneof(TEXT, fc.constantFrom("uid", "id", "createTime", "name"));
+      const keys = value.keys === "int64" ? fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String) : texts;
       const each = typeof value.of === "object" ? recordOf(value.of.rows) : scalar({ kind: value.of });
       return fc.dictionary(keys, each, { maxKeys: 3 }) as fc.Arbitrary<Json>;
     }
