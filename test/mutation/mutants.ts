@@ -3,7 +3,7 @@
  * Changes that cannot change what carryover does are not made; each rule says why.
  */
 import type { Catalogue } from "../../src/catalogue.ts";
-import type { EnumTable, Resource, Row, Shape } from "../../src/model/resource.ts";
+import type { EnumTable, Join, Resource, Row, Shape } from "../../src/model/resource.ts";
 import type { Change, Found, Place } from "./change.ts";
 import { entryChanges, filterChanges, joinChanges, operationChanges, resourceChanges } from "./other-changes.ts";
 import { rowChanges } from "./row-changes.ts";
@@ -72,7 +72,8 @@ function* changesOf(
     // What is not translated is native v1's.
     if (operation.kind !== "native") yield { label, changes: operationChanges({ it: operation, place, label }) };
     for (const [name, shape] of shapesOf(operation)) {
-      yield* shapeChanges({ it: shape, place: [...place, name], label }, uses, seen);
+      const joins = "joins" in operation ? (operation.joins ?? []) : [];
+      yield* shapeChanges({ it: shape, place: [...place, name], label }, uses, seen, joins);
     }
     if ("filters" in operation) {
       for (const [i, it] of (operation.filters ?? []).entries()) {
@@ -99,19 +100,34 @@ function fresh(it: object, seen: Set<object>): boolean {
   return true;
 }
 
-function* shapeChanges(found: Found<Shape>, uses: ReadonlyMap<object, Use>, seen: Set<object>): Generator<Group> {
+function* shapeChanges(
+  found: Found<Shape>,
+  uses: ReadonlyMap<object, Use>,
+  seen: Set<object>,
+  joins: readonly Join[],
+): Generator<Group> {
   if (found.place.at(-1) === "envelope") {
     yield* rowsChanges({ ...found, it: found.it.rows }, uses, seen);
     return;
   }
   yield* rowsChanges({ ...found, it: found.it.rows, place: [...found.place, "rows"] }, uses, seen);
   if (found.place.at(-1) !== "answer" || !fresh(found.it, seen)) return;
-  const changes = found.it.v2Only.map((name, index) => ({
-    what: `v2 only ${name}`,
-    place: [...found.place, "v2Only", index],
-    value: undefined,
-  }));
+  // What a row or a join reads is not handed on in any case.
+  const read = new Set([...found.it.rows.flatMap((row) => readBy(row)), ...joins.flatMap((join) => joinedBy(join))]);
+  const changes = found.it.v2Only.flatMap((name, index) =>
+    read.has(name) ? [] : [{ what: `v2 only ${name}`, place: [...found.place, "v2Only", index], value: undefined }],
+  );
   yield { label: found.label, changes };
+}
+
+/** The members of v2's record that a row looks at, but for its own. */
+function readBy(row: Row): string[] {
+  const inner = row.kind === "message" ? row.rows.flatMap((one) => readBy(one)) : [];
+  return [...(row.from ?? []).map((path) => path.split(".")[0] ?? ""), ...inner];
+}
+
+function joinedBy({ by, missing }: Join): string[] {
+  return [by.split(".")[0] ?? "", ...(typeof missing === "object" ? [missing.reduced] : [])];
 }
 
 function* rowsChanges(
@@ -123,7 +139,7 @@ function* rowsChanges(
     if (!fresh(row, seen)) continue;
     const found = { it: row, place: [...place, index], label: `${label}: ${row.v1}` };
     const use = uses.get(row) ?? NOWHERE;
-    yield { label: found.label, changes: rowChanges(found, use) };
+    yield { label: found.label, changes: rowChanges(found, use, rows) };
     if (row.kind === "enum") {
       yield* tableChanges({ it: row.values, place: [...found.place, "values"], label: found.label }, uses, seen);
     }

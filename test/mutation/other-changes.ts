@@ -56,9 +56,13 @@ export function joinChanges({ it: join, place }: Found<Join>): Change[] {
   return changes;
 }
 
-/** Its names in the paths and the answers of both versions. */
+/**
+ * Its names in the paths and the answers of both versions. v2's spelling is a v1 path as well; the key is for reading, no request
+ * is served by it.
+ */
 export function resourceChanges({ it: resource, place }: Found<Resource>): Change[] {
-  return (["v1", "v2", "items", "key"] as const).map((word) => ({
+  const words = ["v2", "items", ...(resource.v1 === resource.v2 ? [] : ["v1"])] as ("v1" | "v2" | "items")[];
+  return words.map((word) => ({
     what: `${word} renamed`,
     place: [...place, word],
     value: `${resource[word]}Other`,

@@ -4,7 +4,8 @@ import type { MaskClass, Row } from "../../src/model/resource.ts";
 import type { Change, Found, Place } from "./change.ts";
 import type { Use } from "./uses.ts";
 
-export function rowChanges({ it: row, place }: Found<Row>, use: Use): Change[] {
+/** `rows`: those beside it. */
+export function rowChanges({ it: row, place }: Found<Row>, use: Use, rows: readonly Row[]): Change[] {
   const changes: Change[] = [{ what: "v1 renamed", place: [...place, "v1"], value: `${row.v1}Other` }];
   // What is neither shown nor sent on (the path's own uid in a body) is read, and its v2 name is not.
   if (row.v2 !== null && (use.answer || row.access !== "output"))
@@ -12,19 +13,24 @@ export function rowChanges({ it: row, place }: Found<Row>, use: Use): Change[] {
   // Where it is read from is for answers.
   if (row.from !== undefined && use.answer)
     changes.push({ what: "read from elsewhere", place: [...place, "from"], value: ["nowhere"] });
-  changes.push(...kindChanges(row, place, use), ...presenceChanges(row, place, use), ...wordChanges(row, place, use));
+  changes.push(
+    ...kindChanges(row, place, use),
+    ...presenceChanges(row, place, use),
+    ...wordChanges(row, place, use, rows),
+  );
   if (row.access !== "output" && use.update) changes.push(...maskChanges(row, place), ...zeroChanges(row, place));
   return changes;
 }
 
 /** The small words of a row, each taken away. */
-function wordChanges(row: Row, place: Place, use: Use): Change[] {
+function wordChanges(row: Row, place: Place, use: Use, rows: readonly Row[]): Change[] {
   const changes: Change[] = [];
   const without = (word: string): void => {
     changes.push({ what: `without ${word}`, place: [...place, word], value: undefined });
   };
-  // v2 keeps its oneofs itself.
-  if (row.oneof !== undefined && use.body) without("oneof");
+  // One member alone excludes no other.
+  if (row.oneof !== undefined && use.body && rows.some((other) => other !== row && other.oneof === row.oneof))
+    without("oneof");
   if (row.absentZero !== undefined && use.answer) without("absentZero");
   if (row.v1Proto !== undefined && use.body) without("v1Proto");
   if ("required" in row && use.body) without("required");
@@ -33,7 +39,7 @@ function wordChanges(row: Row, place: Place, use: Use): Change[] {
   if (row.kind === "message" && use.answer)
     for (const [index, name] of (row.v2Only ?? []).entries())
       changes.push({ what: `v2 only ${name}`, place: [...place, "v2Only", index], value: undefined });
-  if (use.body && row.v2 !== null) changes.push(accessChange(row, place));
+  if (use.sent && row.v2 !== null) changes.push(accessChange(row, place));
   return changes;
 }
 

@@ -13,10 +13,12 @@ export interface Use {
   readonly nested: boolean;
   /** It stands in a message that v2 does not have, or is one: such a message is put together, and shown whole. */
   readonly made: boolean;
+  /** A body that holds it sends it on: it stands in no message that is dropped. */
+  readonly sent: boolean;
 }
 
 /** An enum of a filter: sent, never shown. */
-export const NOWHERE: Use = { body: false, update: false, answer: false, nested: false, made: false };
+export const NOWHERE: Use = { body: false, update: false, answer: false, nested: false, made: false, sent: false };
 
 /** The shapes of an operation by the property that holds them. */
 export function shapesOf(operation: Operation): readonly (readonly [string, Shape])[] {
@@ -30,7 +32,7 @@ export function shapesOf(operation: Operation): readonly (readonly [string, Shap
 /** What each row and each enum of the catalogue is used for. */
 export function usesOf({ resources }: Catalogue): ReadonlyMap<object, Use> {
   const uses = new Map<object, Use>();
-  const add = (it: object, { body, update, answer, nested, made }: Use): void => {
+  const add = (it: object, { body, update, answer, nested, made, sent }: Use): void => {
     const known = uses.get(it) ?? NOWHERE;
     uses.set(it, {
       body: known.body || body,
@@ -38,6 +40,7 @@ export function usesOf({ resources }: Catalogue): ReadonlyMap<object, Use> {
       answer: known.answer || answer,
       nested: known.nested || nested,
       made: known.made || made,
+      sent: known.sent || sent,
     });
   };
   const addRows = (rows: readonly Row[], given: Use, joins: readonly Join[] = []): void => {
@@ -74,12 +77,16 @@ function isMade(row: Row): boolean {
 
 /** A mask names the rows of a message one by one, or the message whole. */
 function insideOf(row: Row, use: Use): Use {
-  return { ...use, update: use.update && row.access !== "output" && row.mask === "members" };
+  return {
+    ...use,
+    sent: use.sent && isSent(row),
+    update: use.update && row.access !== "output" && row.mask === "members",
+  };
 }
 
 /** A summary is made by the function that counts, member by member: of its rows only the names are read. */
 function useOf(operation: Operation, shape: string): Use {
   const made = "by" in operation && operation.by === "summarise";
   if (shape !== "body") return { ...NOWHERE, answer: !made };
-  return { ...NOWHERE, body: true, update: operation.kind === "update" };
+  return { ...NOWHERE, body: true, sent: true, update: operation.kind === "update" };
 }
