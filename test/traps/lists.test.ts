@@ -97,6 +97,10 @@ test("T44: the parent / means the built-in roles, any other one the roles right 
   const own = ids(await here.same("GET", `/iam/v1/roles?parent=${rootGroup}`));
   expect(own).toContain(customRole);
   expect(own.every((id) => id.startsWith(`${rootGroup}/`))).toBe(true);
+  // Where v2 also sends what lies below.
+  const generous = scripted(() => ({ roles: [{ uid: "r" }, { uid: "r/s" }, { uid: "r/s/t" }] }));
+  expect(ids(await generous.ask("GET", "/iam/v1/roles?parent=%2F"))).toEqual(["r"]);
+  expect(ids(await generous.ask("GET", "/iam/v1/roles?parent=r"))).toEqual(["r/s"]);
 });
 
 test("T52: who asks again and again until there is something is never told that there is nothing by a 404", async () => {
@@ -164,6 +168,8 @@ const advisories = "/vulnerabilities/v1/advisories";
 test("T39: a page of advisories keeps its owner, its token and its count", async () => {
   const page = (await here.same("GET", `${advisories}?uidp.descendants_of=${rootGroup}&page_size=10`)).body as Page;
   expect([page.id, page.items.length, Number(page.totalCount) > 60]).toEqual([rootGroup, 10, true]);
+  const none = await here.same("GET", `${advisories}?uidp.children_of=${someGroup}`);
+  expect(none.body).toMatchObject({ id: someGroup, items: [] });
   const token = encodeURIComponent(page.nextPageToken);
   const next = await here.ask("GET", `${advisories}?uidp.descendants_of=${rootGroup}&page_size=10&page_token=${token}`);
   expect(here.sent[0]?.query.get("page_token")).toBe(page.nextPageToken);
