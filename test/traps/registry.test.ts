@@ -75,6 +75,17 @@ test("T14: a tag that is written without a digest keeps the one it has; a new on
   expect(own.stores()).toEqual([]);
 });
 
+test("T14: a tag that has no digest cannot be changed without one, and nothing is changed", async () => {
+  const own = platform();
+  const bare = own.sandbox.snapshot().tags.find((one) => one["digest"] === undefined);
+  const path = `${TAGS}/${bare?.["uid"]}`;
+  const refused = await own.ask("PUT", path, { name: bare?.["name"] ?? "", digest: "", deprecated: true });
+  expect([refused.status, refused.text.includes('"field":"digest"')]).toEqual([400, true]);
+  expect(own.stores()).toEqual([]);
+  await own.same("PUT", path, { name: bare?.["name"] ?? "", digest: DIGEST });
+  expect(own.stores()).toEqual([]);
+});
+
 test("T56: settings of a sync that v2 alone sets may be sent back, and a change of one is refused", async () => {
   const own = platform();
   const path = `${REPOS}/${own.known.fullRepo}`;

@@ -102,7 +102,8 @@ export const traps: readonly Trap[] = [
     id: "T14",
     trap: "v2 wants a digest with each write of a tag, v1 did not",
     verdict: "handled, refused in part",
-    answer: "an update keeps the stored one; a create without one is 400, none is made up",
+    answer:
+      "an update keeps the stored one; where there is none, and on a create, a write without one is 400: none is made up",
   },
   {
     id: "T15",
