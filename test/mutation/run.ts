@@ -17,17 +17,27 @@ interface Attempt {
   readonly second: SandboxOptions;
 }
 
+/** What a catalogue says otherwise than the fixtures, those of `resource` first; undefined when nothing. */
+type AskFixtures = (catalogue: Catalogue, resource: string) => Promise<string | undefined>;
+
+const askFixtures: AskFixtures = async (catalogue, resource) =>
+  (await firstDifference(catalogue, resource)) ?? (await firstDifference(catalogue));
+
 /**
- * Says by which call a mutant is noticed; undefined when by none. For each resource the attempts are tried in an order of
+ * Says by which fixture or call a mutant is noticed; undefined when by none. For each resource the attempts are tried in an order of
  * its own, the one that noticed last first: neighbours are mostly noticed by the same calls.
  */
-export function createHunt(recordings: readonly Recording[], touched: ReadonlyMap<Recording, ReadonlySet<string>>) {
+export function createHunt(
+  recordings: readonly Recording[],
+  touched: ReadonlyMap<Recording, ReadonlySet<string>>,
+  ask: AskFixtures = askFixtures,
+) {
   const orders = new Map<string, Attempt[]>();
   return async (mutant: Mutant): Promise<string | undefined> => {
     const catalogue = mutant.make();
     let front: MemoryFront;
     try {
-      const difference = (await firstDifference(catalogue, mutant.resource)) ?? (await firstDifference(catalogue));
+      const difference = await ask(catalogue, mutant.resource);
       if (difference !== undefined) return `fixture: ${difference}`;
       front = frontOf(catalogue);
     } catch (error) {
