@@ -49,7 +49,7 @@ interface BodyContext {
  */
 export function readBody(bytes: Uint8Array, rows: readonly Row[], unknown: UnknownPolicy, notes: BodyNotes): V2Body {
   if (isBlank(bytes)) return { fields: new Map(), passed: [] };
-  const node = parse(bytes);
+  const node = parseBody(bytes);
   if (node.kind !== "object") {
     throw invalidBody("", `expected an object, found ${describe(node)}`);
   }
@@ -223,7 +223,8 @@ export function bodyText(body: V2Body): string {
   return `{${parts.join(",")}}`;
 }
 
-function parse(bytes: Uint8Array): Node {
+/** The tree of a whole body. Throws `Problem` INVALID_BODY when it is no JSON. */
+export function parseBody(bytes: Uint8Array): Node {
   try {
     return parseTree(bytes);
   } catch (error) {
@@ -232,6 +233,7 @@ function parse(bytes: Uint8Array): Node {
   }
 }
 
-function isBlank(bytes: Uint8Array): boolean {
+/** True for no body at all: v1's gateway took it for an empty message. */
+export function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
 }

@@ -1,10 +1,9 @@
 /** How are several records created at once, all or none? (Trap T19: a batch of role bindings.) */
-import { JsonError } from "../../json/error.ts";
 import { createPageRewriter, type PageResult } from "../../json/rewrite.ts";
-import { type Node, parseTree, rawOf } from "../../json/tree.ts";
-import { Problem } from "../../model/problem.ts";
+import { parseTree, rawOf } from "../../json/tree.ts";
 import type { Row } from "../../model/resource.ts";
 import { answerPlan } from "../answer-plan.ts";
+import { isBlank, parseBody } from "../body.ts";
 import { errorAnswer, type FieldNames } from "../error.ts";
 import { answerWith, writeHeaders } from "../headers.ts";
 import { camelCase, snakeCase } from "../names.ts";
@@ -55,8 +54,8 @@ function elementOf(operation: CompositeOperation, { resource }: Parts): { wrap: 
 
 /** JSON texts of the elements in v2's words. Throws `Problem` INVALID_BODY, with the index of the element. */
 function readRecords({ body }: V1Request, rows: readonly Row[], { options }: Parts, tools: Tools): readonly string[] {
-  if (/^[ \t\r\n]*$/.test(Buffer.from(body).toString("latin1"))) return []; // v1's gateway took nothing for an empty array
-  const list = parse(body);
+  if (isBlank(body)) return [];
+  const list = parseBody(body);
   if (list.kind !== "array") throw invalidBody("", `expected an array, found ${describe(list)}`);
   if (list.items.length > MOST) {
     throw invalidBody("", `expected at most ${MOST} elements, found ${list.items.length}: v2 creates no more at once`);
@@ -67,15 +66,6 @@ function readRecords({ body }: V1Request, rows: readonly Row[], { options }: Par
   const { fields } = readNoted(message, [held], options.unknownRequest, tools);
   const written = parseTree(Buffer.from(fields.get("")?.raw ?? "[]"));
   return written.kind === "array" ? written.items.map((item) => Buffer.from(rawOf(item)).toString("utf8")) : [];
-}
-
-function parse(bytes: Uint8Array): Node {
-  try {
-    return parseTree(bytes);
-  } catch (error) {
-    if (error instanceof JsonError) throw new Problem("INVALID_BODY", `invalid body: ${error.message}`);
-    throw error;
-  }
 }
 
 /** A record for each request, each with its uid: anything else is not what was asked for. */
