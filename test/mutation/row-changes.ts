@@ -18,8 +18,18 @@ export function rowChanges({ it: row, place }: Found<Row>, use: Use, rows: reado
     ...presenceChanges(row, place, use),
     ...wordChanges(row, place, use, rows),
   );
-  if (row.access !== "output" && use.update) changes.push(...maskChanges(row, place), ...zeroChanges(row, place));
+  if (row.access !== "output" && use.update)
+    changes.push(...maskChanges(row, place), ...zeroChanges(row, place), ...echoChanges(row, place));
   return changes;
+}
+
+/** Only what a mask may name is compared with what was stored; only lists and times have a form that does not count. */
+function echoChanges(row: Row & { echo?: string; mask?: MaskClass }, place: Place): Change[] {
+  if (row.mask === "never" || row.mask === "members" || row.v2 === null) return [];
+  const to = (echo: string): Change => ({ what: `echo ${echo}`, place: [...place, "echo"], value: echo });
+  if (row.echo === "none") return [to("exact")];
+  const hasForms = row.kind === "timestamp" || ("list" in row && row.list === true);
+  return [to("none"), ...(hasForms ? [to(row.echo === "normalised" ? "exact" : "normalised")] : [])];
 }
 
 /** The small words of a row, each taken away. */
