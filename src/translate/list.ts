@@ -31,6 +31,7 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
   const { resource, options } = parts;
   const path = collectionPath(resource, options.version);
   const show = createShow(operation.answer, operation.joins ?? [], parts);
+  const showOne = showOfGet(operation, parts) ?? show;
   const pages = createPageReader(resource, show.plan ?? "copy");
 
   return async (request, tools) => {
@@ -38,7 +39,8 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
     if (query.unknown.length > 0) tools.exchange.notes.push("query-unknown");
     const envelope = (uids: readonly string[]) => envelopeText(operation, wholeOf(uids), request, uids);
     if (query.empty) return emptyList({ path, parts, body: joinChunks([], envelope([])) }, request, tools);
-    if (query.get !== undefined) return listOfOne(query.get, query, { path, show, parts, envelope }, request, tools);
+    if (query.get !== undefined)
+      return listOfOne(query.get, query, { path, show: showOne, parts, envelope }, request, tools);
     if (resource.list === "paged") return answerPaged(operation, query, { path, parts, pages }, request, tools);
 
     let first: ApiResponse | undefined;
@@ -93,6 +95,13 @@ async function emptyList(
   const target = pageTarget(path, [], { size: 1 });
   const response = await tools.send({ method: "GET", target, headers: readHeaders(request.headers) });
   return response.status === 200 ? answerWith(response, 200, body) : errorAnswer(response, parts.names);
+}
+
+/** What v2's Get shows of the same record: often more than its list, so that less is to be joined. */
+function showOfGet(operation: ListOperation, parts: Parts): Show | undefined {
+  const get = parts.resource.operations.find((each) => each.kind === "get");
+  if (get?.kind !== "get" || get.answer !== operation.answer) return undefined;
+  return createShow(get.answer, get.joins ?? [], parts);
 }
 
 interface OneParts {

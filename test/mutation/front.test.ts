@@ -10,9 +10,9 @@ const catalogue = await loadCatalogue("v2beta1");
 
 test("the catalogue as it is differs from native v1 nowhere, and a wrong row is noticed by a fixture and by a call", async () => {
   const recordings = await record(groupScenarios.slice(6, 11));
-  const touched = await touchedBy(recordings, catalogue);
+  const prepare = () => touchedBy(recordings, catalogue);
   const mutant = [...mutantsOf(catalogue)].find(({ name }) => name === "group: names: items renamed");
-  expect(mutant && (await createHunt(recordings, touched)(mutant))).toContain("fixture");
-  const withoutFixtures = createHunt(recordings, touched, async () => undefined);
+  expect(mutant && (await createHunt(prepare)(mutant))).toContain("fixture");
+  const withoutFixtures = createHunt(prepare, async () => undefined);
   expect(mutant && (await withoutFixtures(mutant))).toContain("groups");
 }, 60_000);

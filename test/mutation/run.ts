@@ -23,16 +23,17 @@ type AskFixtures = (catalogue: Catalogue, resource: string) => Promise<string | 
 const askFixtures: AskFixtures = async (catalogue, resource) =>
   (await firstDifference(catalogue, resource)) ?? (await firstDifference(catalogue));
 
+/** What the scenarios of the comparison were answered by native v1, and of which resources each asks. */
+export type Prepared = ReadonlyMap<Recording, ReadonlySet<string>>;
+
 /**
  * Says by which fixture or call a mutant is noticed; undefined when by none. For each resource the attempts are tried in an order of
- * its own, the one that noticed last first: neighbours are mostly noticed by the same calls.
+ * its own, the one that noticed last first: neighbours are mostly noticed by the same calls. `prepare`: the comparison, recorded
+ * when a mutant first gets past the fixtures.
  */
-export function createHunt(
-  recordings: readonly Recording[],
-  touched: ReadonlyMap<Recording, ReadonlySet<string>>,
-  ask: AskFixtures = askFixtures,
-) {
+export function createHunt(prepare: () => Promise<Prepared>, ask: AskFixtures = askFixtures) {
   const orders = new Map<string, Attempt[]>();
+  let prepared: Promise<Prepared> | undefined;
   return async (mutant: Mutant): Promise<string | undefined> => {
     const catalogue = mutant.make();
     let front: MemoryFront;
@@ -44,7 +45,8 @@ export function createHunt(
       // The translation cannot even be built: the process would not start.
       return `not built: ${error}`;
     }
-    const order = orders.get(mutant.resource) ?? attemptsFor(mutant.resource, recordings, touched);
+    prepared ??= prepare();
+    const order = orders.get(mutant.resource) ?? attemptsFor(mutant.resource, await prepared);
     orders.set(mutant.resource, order);
     for (const [index, attempt] of order.entries()) {
       const noticed = await replay([attempt.recording], front, attempt.second);
@@ -58,26 +60,14 @@ export function createHunt(
 }
 
 /** Those that ask anything of the resource come first; the others too, for rows that several resources share. */
-function attemptsFor(
-  resource: string,
-  recordings: readonly Recording[],
-  touched: ReadonlyMap<Recording, ReadonlySet<string>>,
-): Attempt[] {
+function attemptsFor(resource: string, touched: Prepared): Attempt[] {
   const near = (recording: Recording): number => (touched.get(recording)?.has(resource) === true ? 0 : 1);
-  const attempts = VARIANTS.flatMap((second) => recordings.map((recording) => ({ recording, second })));
+  const attempts = VARIANTS.flatMap((second) => [...touched.keys()].map((recording) => ({ recording, second })));
   return attempts.toSorted((a, b) => near(a.recording) - near(b.recording));
 }
 
-/**
- * Which resources each recording asks of. Throws when the catalogue as it is differs from native v1, or from a fixture: then
- * nothing can be told of mutants.
- */
-export async function touchedBy(
-  recordings: readonly Recording[],
-  catalogue: Catalogue,
-): Promise<ReadonlyMap<Recording, ReadonlySet<string>>> {
-  const difference = await firstDifference(catalogue);
-  if (difference !== undefined) throw new Error(`without any mutant: ${difference}`);
+/** Which resources each recording asks of. Throws when the catalogue as it is differs from native v1: then nothing can be told of mutants. */
+export async function touchedBy(recordings: readonly Recording[], catalogue: Catalogue): Promise<Prepared> {
   const touched = new Map<Recording, ReadonlySet<string>>();
   for (const recording of recordings) {
     const resources = new Set<string>();
