@@ -41,6 +41,8 @@ interface BodyContext {
   readonly bytes: Uint8Array;
   readonly unknown: UnknownPolicy;
   readonly notes: BodyNotes;
+  /** Names of the rows met so far: a list may hold hundreds of thousands of messages. */
+  readonly names: Map<readonly Row[], ReadonlyMap<string, Row>>;
 }
 
 /**
@@ -53,7 +55,7 @@ export function readBody(bytes: Uint8Array, rows: readonly Row[], unknown: Unkno
   if (node.kind !== "object") {
     throw invalidBody("", `expected an object, found ${describe(node)}`);
   }
-  return readMessage(node, rows, "", { bytes, unknown, notes });
+  return readMessage(node, rows, "", { bytes, unknown, notes, names: new Map() });
 }
 
 /** A value in v2's spelling; `nested` when it is one message. */
@@ -70,7 +72,8 @@ export function createBodyNotes(): BodyNotes {
 /** The members of one message; `path` is its dotted v1 path, empty at the top. */
 function readMessage(node: Node, rows: readonly Row[], path: string, context: BodyContext): V2Body {
   if (node.kind !== "object") throw invalidBody(path, `expected an object, found ${describe(node)}`);
-  const byName = namesOf(rows);
+  const byName = context.names.get(rows) ?? namesOf(rows);
+  context.names.set(rows, byName);
   const fields = new Map<string, SentField>();
   const seen = new Set<Row>();
   const oneofs = new Map<string, string>();

@@ -47,13 +47,15 @@ function shown(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
 }
 
-/** `name[key]=value`, as the stock gateway reads it: `key` and `value` are two values of `name`. */
-const BRACKETS = /^(.*)\[(.*)\]$/;
-
-/** The name that a parameter means, and its values. */
+/**
+ * The name that a parameter means, and its values: of `name[key]=value` the stock gateway makes two values of `name`. (Its
+ * pattern, `^(.*)\[(.*)\]$`, would be quadratic here: a query of nothing but brackets would hold up everybody.)
+ */
 export function unfold({ name, value }: Parameter): { readonly name: string; readonly values: readonly string[] } {
-  const [, base, key] = BRACKETS.exec(name) ?? [];
-  return base === undefined || key === undefined ? { name, values: [value] } : { name: base, values: [key, value] };
+  const open = name.endsWith("]") && !name.includes("\n") ? name.lastIndexOf("[") : -1;
+  return open < 0
+    ? { name, values: [value] }
+    : { name: name.slice(0, open), values: [name.slice(open + 1, -1), value] };
 }
 
 /** A 400 that names the parameter; never its value, which may be a secret sent to the wrong place. */

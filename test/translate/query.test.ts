@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { Problem } from "../../src/model/problem.ts";
 import type { EnumTable, Filter } from "../../src/model/resource.ts";
 import { readListQuery } from "../../src/translate/query.ts";
-import { parseQuery } from "../../src/translate/query-values.ts";
+import { parseQuery, unfold } from "../../src/translate/query-values.ts";
 
 const COLOUR: EnumTable = {
   name: "colour",
@@ -259,5 +259,24 @@ describe("a query is split as a form", () => {
     ["&", []],
   ])("%s", (query, expected) => {
     expect(parseQuery(query)).toEqual(expected);
+  });
+});
+
+describe("a name in brackets", () => {
+  test.each([
+    ["ids[a]", "ids", ["a", "v"]],
+    ["ids[a][b]", "ids[a]", ["b", "v"]],
+    ["ids[]", "ids", ["", "v"]],
+    ["[a]", "", ["a", "v"]],
+    ["ids[a", "ids[a", ["v"]],
+    ["ids]a[", "ids]a[", ["v"]],
+    ["ids[\n]", "ids[\n]", ["v"]],
+  ])("%j means %j", (name, base, values) => {
+    expect(unfold({ name, value: "v" })).toEqual({ name: base, values });
+  });
+
+  test("is read in one pass: brackets without an end hold nobody up", () => {
+    const name = "[".repeat(2_000_000);
+    expect(unfold({ name, value: "v" }).name).toBe(name);
   });
 });
