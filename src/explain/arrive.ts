@@ -12,8 +12,9 @@ export interface Arrived {
   readonly problem: Problem | undefined;
 }
 
-/** What stands in a pasted line for a token that the line does not hold. */
-const PLACEHOLDER = /\$\([^)]*\)|\$\{[^}]*\}|\$\w+|`[^`]*`|<[^>]*>|\[[^\]]*\]|…|\.{3}|\*+/g;
+/** What stands in a pasted line for a token that the line does not hold. (Bounded: an opening one is not looked for to the end.) */
+const PLACEHOLDER =
+  /\$\([^)]{0,200}\)|\$\{[^}]{0,200}\}|\$\w+|`[^`]{0,200}`|<[^>]{0,200}>|\[[^\]]{0,200}\]|…|\.{3}|\*+/g;
 
 /** `asked` as the rest of carryover would see it. */
 export function arrive(asked: AskedRequest, { listen, limits }: Pick<Config, "listen" | "limits">): Arrived {

@@ -10,7 +10,9 @@ export const MASKED = "…";
 const SECRET_NAME = /secret|passw|token|credential|privatekey|apikey|accesskey|assertion|jwt|authorization|cookie/i;
 /** Positions in lists, and facts about tokens: nobody gets in with them. */
 const HARMLESS_NAME = /^(?:page|nextPage)token$|token(?:type|lifetime|expiry|ttl|endpoint|url)$/i;
-const TOKEN_TEXT = /\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9._-]+/g;
+/** What a signed token is made of, and where in it the token begins. */
+const TOKEN_RUN = /[A-Za-z0-9._-]{13,}/g;
+const TOKEN_START = /\beyJ/;
 
 /** True for members, parameters and header fields whose value may let somebody in. */
 export function isSecretName(name: string): boolean {
@@ -29,7 +31,19 @@ export function shownHeader(name: string, value: string): string {
 
 /** Text without what looks like a signed token. */
 export function withoutTokens(text: string): string {
-  return text.replaceAll(TOKEN_TEXT, MASKED);
+  return text.replaceAll(TOKEN_RUN, withoutToken);
+}
+
+/** `run` up to where a token begins in it: `eyJ`, eight characters more, a dot, and something behind. Each is looked at once. */
+function withoutToken(run: string): string {
+  let at = 0;
+  for (const part of run.split(".")) {
+    const start = part.search(TOKEN_START);
+    const end = at + part.length;
+    if (start >= 0 && part.length - start >= 11 && end + 1 < run.length) return run.slice(0, at + start) + MASKED;
+    at = end + 1;
+  }
+  return run;
 }
 
 /** A target whose secret parameters are not shown. */

@@ -145,6 +145,8 @@ function expansionAt(rest: string): string {
   if (rest.startsWith("$(")) return rest.slice(0, closing(rest));
   const simple = /^(?:\$\{[^}]*\}|\$[A-Za-z_]\w*|`[^`]*`)/.exec(rest)?.[0];
   if (simple === undefined && rest.startsWith("`")) throw unclear("a backquote is never closed");
+  // Also because each one would be looked for to the end of the text.
+  if (simple === undefined && rest.startsWith("${")) throw unclear("${ is never closed");
   return simple ?? "$";
 }
 

@@ -1,6 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isSecretName, shownHeader, shownJson, shownMember, shownTarget } from "../../src/explain/secrets.ts";
+import {
+  isSecretName,
+  shownHeader,
+  shownJson,
+  shownMember,
+  shownTarget,
+  withoutTokens,
+} from "../../src/explain/secrets.ts";
 
 describe("names of secrets", () => {
   test.each([
@@ -81,4 +88,21 @@ test("no secret of a body is ever shown, however deep it lies", () => {
       expect(() => JSON.parse(shown)).not.toThrow();
     }),
   );
+});
+
+test.each([
+  ["a eyJhbGciOiJ.eyJzdWIi.sig_- b", "a … b"],
+  ["x=eyJhbGciOiJ.s,eyJhbGciOiJ.t", "x=…,…"],
+  ["a.b-eyJhbGciOiJ.s.t.u/v", "a.b-…/v"],
+  ["eyJ.eyJhbGciOiJ.s", "eyJ.…"],
+  ["aeyJhbGciOiJ.s", "aeyJhbGciOiJ.s"],
+  ["eyJhbGciOiJ.", "eyJhbGciOiJ."],
+  ["eyJhbGciOiJhbGciOiJ", "eyJhbGciOiJhbGciOiJ"],
+])("of %j what looks like a signed token is hidden", (text, shown) => {
+  expect(withoutTokens(text)).toBe(shown);
+});
+
+test("text that only begins like tokens is read in one pass", () => {
+  const text = `${"eyJ-".repeat(500_000)}.`;
+  expect(withoutTokens(text)).toBe(text);
 });

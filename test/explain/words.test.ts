@@ -64,6 +64,9 @@ describe("what cannot be read is refused, and the refusal says why", () => {
     ['curl "a', /double quote is never closed/],
     ["curl $(a", /never closed/],
     ["curl `a", /never closed/],
+    ["curl ${a", /never closed/],
+    // Looked for only once.
+    [`curl ${"${".repeat(1_000_000)}`, /never closed/],
   ])("%s", (line, message) => {
     expect(() => splitWords(line)).toThrow(message);
   });
