@@ -14,6 +14,8 @@ const BATCH_BYTES = 6_000;
 /** Reads at a time, and reads in all, for one request. */
 const PARALLEL = 4;
 export const MAX_READS = 600;
+/** Bytes of answers for one request: they are held beside the list that needs them. */
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Which records a join reads: those of `other`, whose v2 list is `path`. */
 export interface OtherRecords {
@@ -35,16 +37,14 @@ export type OtherReader = (
 /** A reader for one request, within its budget of reads. */
 export function createOtherReader(headers: HeaderList, tools: Tools): OtherReader {
   let reads = 0;
-  const get = (target: string): Promise<ApiResponse> => {
+  let bytes = 0;
+  const get = async (target: string): Promise<ApiResponse> => {
     reads += 1;
-    if (reads <= MAX_READS) return tools.send({ method: "GET", target, headers: readHeaders(headers) });
-    throw new Problem(
-      "DRAIN_TOO_LARGE",
-      `the list needs more than ${MAX_READS} further reads: narrow it with a filter`,
-      {
-        metadata: { limit: String(MAX_READS), unit: "reads" },
-      },
-    );
+    if (reads > MAX_READS) throw tooMuch(MAX_READS, "reads");
+    const response = await tools.send({ method: "GET", target, headers: readHeaders(headers) });
+    bytes += response.body.length;
+    if (bytes > MAX_BYTES) throw tooMuch(MAX_BYTES, "bytes");
+    return response;
   };
   return ({ other, path, join }, uids, into) => {
     if (join.read === "get" || join.sub !== undefined) {
@@ -54,6 +54,13 @@ export function createOtherReader(headers: HeaderList, tools: Tools): OtherReade
     const pages = createPageReader(other, "copy");
     return inParallel(batches(uids), (batch) => readBatch(other, path, batch, pages, get, into));
   };
+}
+
+function tooMuch(limit: number, unit: "reads" | "bytes"): Problem {
+  const what = unit === "reads" ? "further reads" : "bytes of other records";
+  return new Problem("DRAIN_TOO_LARGE", `the list needs more than ${limit} ${what}: narrow it with a filter`, {
+    metadata: { limit: String(limit), unit },
+  });
 }
 
 type Get = (target: string) => Promise<ApiResponse>;
@@ -100,6 +107,7 @@ async function readBatch(
   into: Map<string, Uint8Array>,
 ): Promise<ApiResponse | undefined> {
   const params = uids.map((uid) => `uidp.ids=${encodeURIComponent(uid)}`);
+  const asked = new Set(uids);
   let token: string | undefined;
   for (let read = 0; read <= uids.length; read += 1) {
     const page = { size: BATCH_RECORDS, ...(token === undefined ? {} : { token }) };
@@ -107,7 +115,7 @@ async function readBatch(
     if (response.status !== 200) return isMissing(response) ? undefined : response;
     const records = readPage(response, pages, [], () => {});
     records.keys.forEach((uid, index) => {
-      into.set(uid, records.bytes.subarray(records.starts[index], records.ends[index]));
+      if (asked.has(uid)) into.set(uid, records.bytes.subarray(records.starts[index], records.ends[index]));
     });
     if (records.nextPageToken === "" || uids.every((uid) => into.has(uid))) return undefined;
     token = records.nextPageToken;

@@ -182,3 +182,38 @@ describe("a verb that reads", () => {
     expect(problem.metadata).toEqual({});
   });
 });
+
+describe("a verb whose answer names the record of the path", () => {
+  const issue: Operation = {
+    ...paint,
+    name: "issue",
+    path: "things/{thing_id=**}:issue",
+    v2: { method: "POST", path: "objects/{uid}:issue" },
+    body: { rows: [{ v1: "thingId", v2: "objectUid", kind: "string", access: "output" }], v2Only: [] },
+    answer: {
+      rows: [
+        { v1: "secret", v2: "secret", kind: "string", access: "output" },
+        { v1: "thingId", v2: "objectUid", kind: "string", access: "output" },
+      ],
+      v2Only: [],
+    },
+  };
+  const issuing: Resource = { ...resource, operations: [issue] };
+  const issued = (answer: ReturnType<typeof json>) =>
+    runOperation({ resources: [issuing], resource: issuing, operation: issue, uid: "a/b", answer: () => answer });
+
+  test.each([
+    ["nothing", { ...json(200, {}), body: new Uint8Array() }],
+    ["an empty message", json(200, {})],
+    ["something else", json(200, { greeting: "hello" })],
+    ["another record", json(200, { secret: "s", objectUid: "z" })],
+  ])("answered with %s is no success: nothing is made up", async (_, answer) => {
+    const problem = await problemOf(issued(answer));
+    expect([problem.reason, problem.metadata]).toEqual(["UPSTREAM_INVALID", { state: "unknown" }]);
+  });
+
+  test("is believed, also when it leaves that name out", async () => {
+    expect((await issued(json(200, { secret: "s", objectUid: "a/b" }))).body).toEqual({ secret: "s", thingId: "a/b" });
+    expect((await issued(json(200, { secret: "s" }))).body).toEqual({ secret: "s", thingId: "" });
+  });
+});

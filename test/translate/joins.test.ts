@@ -305,6 +305,25 @@ describe("reads of joined records", () => {
     expect([problem.reason, problem.metadata]).toEqual(["DRAIN_TOO_LARGE", { limit: "600", unit: "reads" }]);
   });
 
+  test("are never more bytes than a budget for one request", async () => {
+    const each: Join = { ...LABEL, read: "get" };
+    const resource = thing({ name: "link", rows: labelled, joins: [each], v2Only: ["owner"] });
+    const label = "x".repeat(4 * 1024 * 1024);
+    let reads = 0;
+    const problem = await problemOf(
+      run(resource, "list", {
+        resources: [resource, OWNERS],
+        answer: ({ target }) => {
+          if (target.includes("/links")) return json(200, { links: many(100, (index) => `o${index}`) });
+          reads += 1;
+          return json(200, { uid: target.split("/").at(-1), label });
+        },
+      }),
+    );
+    expect([problem.reason, problem.metadata]).toEqual(["DRAIN_TOO_LARGE", { limit: "67108864", unit: "bytes" }]);
+    expect(reads).toBeLessThan(25);
+  });
+
   test("of what is in no list are gets, one for each record", async () => {
     const each: Join = { ...LABEL, read: "get" };
     const resource = thing({ name: "link", rows: labelled, joins: [each], v2Only: ["owner"] });

@@ -113,6 +113,8 @@ async function createWith({ whole, parts, wish }: Creation, request: V1Request, 
   if (!isSuccess(response)) return errorAnswer(response, parts.names);
   const uid = parseRecord(response, STATE_UNKNOWN)[V2_KEY];
   if (typeof uid !== "string" || !isUid(uid)) throw invalidAnswer("a record without its uid", STATE_UNKNOWN);
+  // The part is written by this uid: never into a record that was not made here.
+  if (parentOf(uid) !== request.match.uid) throw invalidAnswer("it is another record", STATE_UNKNOWN);
   const part = await writeAfter(resource.name, tools, () => whole.part.write(uid, wish.part, {}, request, tools));
   if (part.kind === "refused") return refusedAfter(resource.name, part.answer, tools);
   const shown = whole.show(response, uid, part.effect.record, tools);

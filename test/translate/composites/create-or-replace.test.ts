@@ -175,6 +175,18 @@ describe("T61: a repo that is made with a readme", () => {
     expect([problem.reason, problem.metadata]).toEqual(["UPSTREAM_UNREACHABLE", { state: "unknown", partial: "repo" }]);
   });
 
+  test("is not written into another repo, when that is what the platform says was made", async () => {
+    const elsewhere = json(200, { uid: "ff/ff/ff", name: "web" });
+    const calls: string[] = [];
+    const interfere = (call: string) => {
+      calls.push(call);
+      return call.startsWith("POST") ? elsewhere : undefined;
+    };
+    const problem = await problemOf(post(none(), { name: "web", readme: "text" }, { interfere }));
+    expect([problem.reason, problem.metadata]).toEqual(["UPSTREAM_INVALID", { state: "unknown" }]);
+    expect(calls).toEqual(["GET repos", `POST repos/${PARENT}`]);
+  });
+
   test("is refused as a whole when the repo is", async () => {
     const interfere = (call: string) => (call.startsWith("POST") ? refusal(403, 7) : undefined);
     const run = await post(none(), { name: "web", readme: "text" }, { interfere });
