@@ -1,5 +1,6 @@
 /** How do method, URL, header fields and data become one request? */
 import { type AskedRequest, type ReadFile, unclear } from "./request.ts";
+import { quotedUrl } from "./secrets.ts";
 
 /** One piece of data, as curl's options have it: `raw` never names a file. */
 export interface Data {
@@ -67,7 +68,7 @@ function targetOf(url: string): { readonly target: string; readonly notes: reado
   const whole = hash < 0 ? url : url.slice(0, hash);
   const bare = whole.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\//, "");
   const hasOrigin = bare !== whole || !whole.startsWith("/");
-  const path = hasOrigin ? bare.slice(firstOf(bare, "/?")) : whole;
+  const path = hasOrigin ? bare.replace(/^[^/?]*/, "") : whole;
   const rooted = path.startsWith("/") ? path : `/${path}`;
   const notes: string[] = [];
   const target = rooted.replace(VARIABLE, (variable, braced?: string, plain?: string) => {
@@ -75,13 +76,6 @@ function targetOf(url: string): { readonly target: string; readonly notes: reado
     notes.push(`${variable} in the URL is read as ${JSON.stringify(name)}`);
     return name;
   });
-  if (hasOrigin && rooted === "/")
-    throw unclear(`${JSON.stringify(url)} has no path; expected one such as /iam/v1/groups`);
+  if (hasOrigin && rooted === "/") throw unclear(`${quotedUrl(url)} has no path; expected one such as /iam/v1/groups`);
   return { target, notes };
-}
-
-/** Where the first of `characters` stands in `text`; its end when none does. */
-function firstOf(text: string, characters: string): number {
-  const at = [...text].findIndex((char) => characters.includes(char));
-  return at < 0 ? text.length : at;
 }

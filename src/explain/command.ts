@@ -11,6 +11,7 @@ import { Problem } from "../model/problem.ts";
 import { basesOf } from "./bases.ts";
 import { curlLines } from "./curl-lines.ts";
 import { type Given, readRequest } from "./input.ts";
+import { printable, printableAll } from "./printable.ts";
 import { type ReadFile, unclear } from "./request.ts";
 import type { Paint } from "./table.ts";
 import { textOf } from "./text.ts";
@@ -81,7 +82,7 @@ export function addExplain(program: Program, io: ExplainIo, outcome: { code: num
       outcome.code = await explainOnce(request, flags, io);
     } catch (error) {
       if (!(error instanceof ConfigError || error instanceof Problem)) throw error;
-      io.warn(error.message);
+      io.warn(printable(error.message));
       outcome.code = USAGE;
     }
   });
@@ -101,8 +102,11 @@ async function explainOnce(text: string, given: Record<string, unknown>, io: Exp
   if (!versions.includes(version)) throw unclear(`upstream.v2.version: known versions are ${versions.join(", ")}`);
   const explanation = await createExplain(config, await loadCatalogue(version))(request);
   const bases = basesOf(config, known);
-  if (flags.json === true) io.print(JSON.stringify(explanation, null, 2));
-  else io.print(flags.curl === true ? curlLines(explanation, bases) : textOf(explanation, bases, paintFor(io)));
+  if (flags.json === true) io.print(printable(JSON.stringify(explanation, null, 2)));
+  else {
+    const shown = printableAll(explanation);
+    io.print(flags.curl === true ? curlLines(shown, bases) : textOf(shown, bases, paintFor(io)));
+  }
   return explanation.refusal === null ? 0 : REFUSED;
 }
 

@@ -2,6 +2,7 @@
 
 import { bodyOf, type Data, headerOf, type Parts, requestOf } from "./assemble.ts";
 import { type AskedRequest, type ReadFile, unclear } from "./request.ts";
+import { quotedUrl } from "./secrets.ts";
 
 /** What an option of curl does to the request; `value`: the word that belongs to it. */
 type Effect = (draft: Draft, value: string) => void;
@@ -166,7 +167,7 @@ function toHead(draft: Draft): void {
 }
 
 function setUrl(draft: Draft, value: string): void {
-  if (draft.url !== undefined) throw unclear(`only one URL at a time: there is also ${JSON.stringify(value)}`);
+  if (draft.url !== undefined) throw unclear(`only one URL at a time: there is also ${quotedUrl(value)}`);
   draft.url = value;
 }
 
@@ -194,7 +195,9 @@ function applyShort(letters: string, rest: Iterator<string>, draft: Draft): void
 
 function apply(name: string, draft: Draft): void {
   const effect = PLAIN.get(name);
-  if (effect === undefined) draft.notes.push(`curl's option ${name} is not known here and was ignored`);
+  // Behind an equals sign, which curl does not know, stands a value: maybe a token.
+  if (effect === undefined)
+    draft.notes.push(`curl's option ${name.replace(/=.*$/s, "")} is not known here and was ignored`);
   else effect(draft, "");
 }
 

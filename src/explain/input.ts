@@ -2,6 +2,7 @@
 import { bodyOf, headerOf, requestOf } from "./assemble.ts";
 import { readCurl } from "./curl.ts";
 import { type AskedRequest, type ReadFile, unclear } from "./request.ts";
+import { quotedUrl } from "./secrets.ts";
 import { splitWords } from "./words.ts";
 
 /** What was given, on a command line or in a query. */
@@ -31,7 +32,10 @@ export function readRequest(given: Given, read: ReadFile): AskedRequest {
 
 function readPlain(text: string, given: Given, read: ReadFile): AskedRequest {
   const [, named, url = text] = /^([A-Za-z]+)\s+(\S.*)$/s.exec(text) ?? [];
-  if (/\s/.test(url)) throw unclear(`a request is a method and a path; there is more in ${JSON.stringify(text)}`);
+  // What is more may be a token.
+  if (/\s/.test(url)) {
+    throw unclear(`a request is a method and a path; there is more behind ${quotedUrl(url.split(/\s/, 1)[0] ?? "")}`);
+  }
   const data = given.data === undefined ? [] : [{ kind: "data", value: given.data } as const];
   const method = given.method ?? named?.toUpperCase() ?? (data.length > 0 ? "POST" : "GET");
   const headers = given.headers.flatMap((field) => {

@@ -46,6 +46,12 @@ function withoutToken(run: string): string {
   return run;
 }
 
+/** A URL in quotes, for messages: without a user's password, without its query and tokens. */
+export function quotedUrl(url: string): string {
+  const plain = url.replace(/[?#].*$/s, "").replace(/^([A-Za-z][A-Za-z0-9+.-]*:\/\/)?[^/@]*@/, "$1");
+  return JSON.stringify(withoutTokens(plain));
+}
+
 /** A target whose secret parameters are not shown. */
 export function shownTarget(target: string): string {
   const mark = target.indexOf("?");
@@ -53,9 +59,17 @@ export function shownTarget(target: string): string {
   const pairs = target.slice(mark + 1).split("&");
   const shown = pairs.map((pair) => {
     const equals = pair.indexOf("=");
-    return equals > 0 && isSecretName(pair.slice(0, equals)) ? `${pair.slice(0, equals)}=${MASKED}` : pair;
+    return equals > 0 && isSecretName(decoded(pair.slice(0, equals))) ? `${pair.slice(0, equals)}=${MASKED}` : pair;
   });
   return withoutTokens(`${target.slice(0, mark)}?${shown.join("&")}`);
+}
+
+function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 /** JSON text with its secret values replaced and every other byte as it was; text that is no JSON is not shown at all. */

@@ -1,5 +1,6 @@
 /** Which words does a shell make of a pasted line? (Only quoting is done: nothing is expanded and nothing is run.) */
 import { unclear } from "./request.ts";
+import { MASKED } from "./secrets.ts";
 
 export interface Words {
   readonly words: readonly string[];
@@ -136,9 +137,14 @@ function readExpansion(reader: Reader, where: "bare" | "quoted" = "bare"): void 
     throw unclear(`${rest.slice(0, 2)}… is a quoting that is not read here: write it with plain quotes`);
   }
   const found = expansionAt(rest);
-  if (found !== "$") reader.notes.push(`${found} is left as it is: nothing is expanded here`);
+  if (found !== "$") reader.notes.push(`${withoutDefault(found)} is left as it is: nothing is expanded here`);
   add(reader, found);
   reader.at += found.length;
+}
+
+/** What a variable is when it is not set may be a secret. */
+function withoutDefault(expansion: string): string {
+  return expansion.replace(/^(\$\{\w+)[^\w}].*\}$/s, `$1${MASKED}}`);
 }
 
 function expansionAt(rest: string): string {

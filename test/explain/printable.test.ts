@@ -1,0 +1,56 @@
+/** Can a pasted line write to the terminal whatever it likes, or show again what is secret in it? */
+import { describe, expect, test } from "vitest";
+import { printable } from "../../src/explain/printable.ts";
+import { explainWith } from "./support.ts";
+
+/** Anything that a terminal obeys, beside ends of lines. */
+const OBEYED = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+const ESCAPE = "\u001b[31mX\u0007\u009b\u202e";
+
+describe("what a terminal would obey", () => {
+  test("is shown as JSON writes it", () => {
+    expect(printable("a\u001b[0m\u009b\u202e\ud800\u{e0001}ä😀\tb\r\nc\n\rd")).toBe(
+      "a\\u001b[0m\\u009b\\u202e\\ud800\\udb40\\udc01ä😀\tb\r\nc\n\\u000dd",
+    );
+  });
+
+  test.each([
+    [[`GET /iam/v1/groups/${ESCAPE}`]],
+    [[`GET /iam/v1/groups?${ESCAPE}=1&name=${ESCAPE}`]],
+    [["GET /iam/v1/groups?name=%1b%5b31m&%1b=2"]],
+    [[`GET /iam/v2beta1/groups/${ESCAPE}`, "-H", `x-a: ${ESCAPE}`]],
+    [["PUT /iam/v1/groups/a", "-d", '{"name":"\u009b31m\u202e","\u009bk":"\u202e","\\u001bkey":"\\u001b"}']],
+    [["POST /iam/v1/roles/a", "-d", '{"name":"x","capabilities":["\u009b31m"]}']],
+    [[`curl --no-${ESCAPE} "https://h/iam/v1/groups" -H "Authorization: Bearer $(x${ESCAPE})"`]],
+    [[`GET /iam/v1/groups ${ESCAPE}`]],
+  ])("reaches none in any form of output: %j", async (words) => {
+    for (const form of [[], ["--json"], ["--curl"]]) {
+      const { out, err } = await explainWith([...words, ...form]);
+      expect(out + err).not.toBe("");
+      expect(out + err).not.toMatch(OBEYED);
+    }
+  });
+
+  test("is the same body all the same", async () => {
+    const { out } = await explainWith(["PUT /iam/v1/groups/a", "--json", "-d", '{"name":"\u009bx"}']);
+    expect(JSON.parse(JSON.parse(out).calls[0].body)).toMatchObject({ name: "\u009bx" });
+  });
+});
+
+describe("a secret in the wrong place", () => {
+  test.each([
+    "GET /iam/v1/groups -H 'Authorization: Bearer SENTINEL'",
+    "curl --oauth2-bearer=SENTINEL https://h/iam/v1/groups",
+    "curl https://u:SENTINEL@h",
+    "curl https://h/iam/v1/groups https://u:SENTINEL@h/x?token=SENTINEL",
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: what a shell would expand.
+    'curl -H "Authorization: Bearer ${TOKEN:-SENTINEL}" https://h/iam/v1/groups',
+    "GET /iam/v1/groups?acc%65ss_t%6Fken=SENTINEL",
+  ])("is not shown again: %s", async (line) => {
+    for (const form of [[], ["--json"], ["--curl"]]) {
+      const { out, err } = await explainWith([line, ...form]);
+      expect(out + err).not.toBe("");
+      expect(out + err).not.toContain("SENTINEL");
+    }
+  });
+});
