@@ -75,12 +75,12 @@ function translate(match: Match, head: RequestHead, parts: ProxyParts, exchange:
   });
 }
 
-/** No v2 counterpart: native v1 where there is one, else 501 with the operation's name. */
+/** Not translated: native v1 where there is one, else 501 with the operation's name. */
 function native(head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
   if (servesNative(parts)) return pass("v1", head.target, "native", exchange);
   const name =
     exchange.resource === "unknown" ? `${head.method} ${exchange.path}` : `${exchange.resource} ${exchange.operation}`;
-  throw new Problem("NOT_TRANSLATABLE", `${name} has no counterpart in v2, and native v1 is not served here`, {
+  throw new Problem("NOT_TRANSLATABLE", `${name} is not translated, and native v1 is not served here`, {
     metadata: { resource: exchange.resource, operation: exchange.operation },
   });
 }

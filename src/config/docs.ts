@@ -43,7 +43,7 @@ const HEAD = [
   "```",
   "",
   "`lists.require` says what a list must prove to be answered at all. A list that is *known* to be incomplete is an error whatever it",
-  "says. `cover` (complete by proof) is reached by lists of one page; `count` (as many distinct records as every page said there",
+  "says. `cover` (complete by proof) is reached by lists of one page that arrive by uid; `count` (as many distinct records as every page said there",
   "are) by longer lists that nobody changes meanwhile; `none` asks for nothing. On a busy platform `count` refuses some lists with",
   "502 LIST_UNPROVEN, and `cover` refuses every list of more than one page in this version.",
   "",

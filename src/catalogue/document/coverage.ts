@@ -27,7 +27,9 @@ export function coveragePage(
     "",
     "| operation | v1 |",
     "|---|---|",
-    ...resources.flatMap((resource) => resource.operations.filter(isNative).map((each) => nativeRow(resource, each))),
+    ...resources.flatMap((resource) =>
+      resource.operations.filter(isNative).flatMap((each) => (each.extension ? [] : [nativeRow(resource, each)])),
+    ),
     ...natives.flatMap(({ domain, operations }) =>
       operations.map(
         ({ resource, name, method, path }) => `| ${resource} ${name} | \`${method} /${domain}/v1/${path}\` |`,
@@ -107,7 +109,11 @@ function costs(operation: Served): readonly string[] {
 
 function joinWords({ v1, resource, read, sub }: Join): string {
   if (sub !== undefined) return `\`${v1}\`: one Get of \`${sub}\` for each record`;
-  return `\`${v1}\`: ${read === "get" ? `one Get for each distinct ${resource}` : `one call for each 200 distinct ${resource}s`}`;
+  return `\`${v1}\`: ${read === "get" ? `one Get for each distinct ${resource}` : `one call for each 200 distinct ${plural(resource)}`}`;
+}
+
+function plural(name: string): string {
+  return name.endsWith("y") ? `${name.slice(0, -1)}ies` : `${name}s`;
 }
 
 /** What v2 cannot say, or says otherwise. */
@@ -122,7 +128,7 @@ function losses(operation: Served): readonly string[] {
     if (operation.kind === "composite" || !("by" in operation)) found.push(...droppedFields(body));
     found.push(...bodyLosses(body, operation.kind));
   }
-  const shown = pathsWhere(operation.answer.rows, (row) => row.access !== "output" && row.v2 === null);
+  const shown = pathsWhere(operation.answer.rows, (row) => isInput(row) && row.from === undefined && isGone(row));
   if (shown.length > 0) found.push(`always shown empty: ${names(shown)}`);
   if ("filters" in operation) found.push(...(operation.filters ?? []).flatMap(filterLosses));
   return [...found, ...told];
@@ -130,7 +136,7 @@ function losses(operation: Served): readonly string[] {
 
 function droppedFields({ rows }: Shape): readonly string[] {
   const found: string[] = [];
-  const gone = pathsWhere(rows, (row) => isInput(row) && row.v2 === null);
+  const gone = pathsWhere(rows, (row) => isInput(row) && isGone(row));
   if (gone.length > 0) found.push(`dropped, v2 has no such field: ${names(gone)}`);
   const serverSet = pathsWhere(rows, (row) => row.access !== "output" && row.mask === "never");
   if (serverSet.length > 0) found.push(`dropped, v2 sets it: ${names(serverSet)}`);
@@ -139,8 +145,10 @@ function droppedFields({ rows }: Shape): readonly string[] {
 
 function bodyLosses({ rows }: Shape, kind: Served["kind"]): readonly string[] {
   const found: string[] = [];
+  const wanted = pathsWhere(rows, (row) => row.access !== "output" && row.required === true);
+  if (kind === "create" && wanted.length > 0) found.push(`400 without ${names(wanted)}`);
   const alone = pathsWhere(rows, (row) => row.access !== "output" && leftAlone(row.mask));
-  if (kind === "update" && alone.length > 0) found.push(`left alone when left out: ${names(alone)}`);
+  if (kind === "update" && alone.length > 0) found.push(`kept, not emptied, when left out: ${names(alone)}`);
   for (const row of allRows(rows)) {
     if (row.kind !== "enum" || !isInput(row)) continue;
     const lacking = row.values.values.flatMap(([v1, , v2]) => (v1 !== null && v2 === null ? [v1] : []));
@@ -175,6 +183,13 @@ function* allRows(rows: readonly Row[]): Generator<Row> {
     yield row;
     yield* allRows(nestedRows(row) ?? []);
   }
+}
+
+/** True for a row that v2 has no place for. A message without a v2 name may be flattened: then its rows say where they go. */
+function isGone(row: Row): boolean {
+  return (
+    row.v2 === null && !(row.kind === "message" && row.rows.some(({ v2, from }) => v2 !== null || from !== undefined))
+  );
 }
 
 /** Dotted v1 paths of the rows that pass; what lies in one of them is not named again. */

@@ -26,7 +26,7 @@ export function openApi(resources: readonly Resource[]): JsonObject {
     info: INFO,
     servers: [{ url: "http://127.0.0.1:8080", description: "carryover, as `carryover serve` listens" }],
     security: [{ token: [] }],
-    tags: resources.map(({ name }) => ({ name, description: `v1 operations on a ${name}` })),
+    tags: resources.map(({ name }) => ({ name, description: `v1 operations on ${plural(name.replaceAll("-", " "))}` })),
     paths: Object.fromEntries(paths),
     components: {
       schemas: components.schemas(),
@@ -107,7 +107,7 @@ function operationObject(resource: Resource, operation: Served, path: string, co
   return {
     operationId: `${camel(operation.name)}${pascal(resource.name)}${atRoot ? "AtRoot" : ""}`,
     tags: [resource.name],
-    summary: `${operation.name} ${resource.name}${atRoot ? " at the root" : ""}`,
+    summary: summaryOf(resource, operation, atRoot),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: requestBody(operation, body) }),
     responses: {
@@ -121,11 +121,33 @@ function operationObject(resource: Resource, operation: Served, path: string, co
   };
 }
 
+function summaryOf({ name }: Resource, operation: Served, atRoot: boolean): string {
+  const words = operation.name.replaceAll("-", " ");
+  const whose = name.replaceAll("-", " ");
+  const what =
+    "path" in operation
+      ? `${words}, of ${plural(whose)}`
+      : `${words} ${operation.kind === "list" ? plural(whose) : article(whose)}`;
+  return `${what.charAt(0).toUpperCase()}${what.slice(1)}${atRoot ? " at the root" : ""}`;
+}
+
+function plural(name: string): string {
+  return name.endsWith("y") ? `${name.slice(0, -1)}ies` : `${name}s`;
+}
+
+function article(name: string): string {
+  return `${/^[aeiou]/.test(name) ? "an" : "a"} ${name}`;
+}
+
 /** A batch is an array of what its row describes. */
 function requestBody(operation: Served, body: Shape): JsonObject {
   const one = bodySchema(body);
-  const schema = "by" in operation && operation.by === "create-batch" ? { type: "array", items: one } : one;
+  const schema = isBatch(operation) ? { type: "array", items: one } : one;
   return { content: { "application/json": { schema } } };
+}
+
+function isBatch(operation: Served): boolean {
+  return "by" in operation && operation.by === "create-batch";
 }
 
 function answerOf(resource: Resource, operation: Served, components: Components): JsonObject {
@@ -134,6 +156,10 @@ function answerOf(resource: Resource, operation: Served, components: Components)
   const name =
     kind === "list" || kind === "get" ? pascal(resource.name) : `${pascal(resource.name)}${pascal(operation.name)}`;
   const record = components.answer(operation.answer, name);
+  if (isBatch(operation)) {
+    const list = { type: "array", items: record };
+    return { type: "object", properties: { [resource.items]: list }, required: [resource.items] };
+  }
   if (operation.kind !== "list") return record;
   const envelope: readonly EnvelopeRow[] = operation.envelope ?? [];
   const rest = answerSchema({ rows: envelope, v2Only: [] });

@@ -21,7 +21,7 @@ export function answerSchema(shape: Shape): JsonObject {
   return messageSchema(shape.rows, "answer");
 }
 
-/** The schema of a v1 message that carryover takes: everything may be left out, `null` counts as left out. */
+/** The schema of a v1 message that carryover takes: what is not required may be left out, `null` counts as left out. */
 export function bodySchema(shape: Shape): JsonObject {
   return messageSchema(
     shape.rows.filter((row) => row.access !== "output"),
@@ -32,12 +32,17 @@ export function bodySchema(shape: Shape): JsonObject {
 function messageSchema(rows: readonly Row[], side: Side): JsonObject {
   const properties: JsonObject = {};
   for (const row of rows) properties[row.v1] = rowSchema(row, side);
-  const required = rows.filter((row) => row.presence !== "explicit").map(({ v1 }) => v1);
+  const required = rows.filter((row) => isRequired(row, side)).map(({ v1 }) => v1);
   return {
     type: "object",
     properties,
-    ...(side === "answer" && required.length > 0 ? { required } : {}),
+    ...(required.length > 0 ? { required } : {}),
   };
+}
+
+/** In answers what is always there; in bodies what is refused without it. */
+function isRequired(row: Row, side: Side): boolean {
+  return side === "answer" ? row.presence !== "explicit" : row.access !== "output" && row.required === true;
 }
 
 function rowSchema(row: Row, side: Side): JsonObject {

@@ -346,6 +346,10 @@ export default {
       method: "GET",
       path: "advisories/{parent_id=**}/events",
       by: "list-member",
+      docs: {
+        calls: "`GET` of the advisory, which holds its events",
+        differs: ["an event that says where a component moved comes without its kind"],
+      },
       answer: {
         rows: [
           { v1: "parentId", v2: "uid", ...text },

@@ -191,7 +191,13 @@ export default {
   operations: [
     { kind: "list", name: "list", answer: identity, filters: [idFilter, ...uidpFilters] },
     { kind: "get", name: "get", answer: identity, extension: true },
-    { kind: "create", name: "create", body: identity, answer: identity },
+    {
+      kind: "create",
+      name: "create",
+      body: identity,
+      answer: identity,
+      docs: { differs: ["400 without a relationship (`claimMatch`, `static`, `awsIdentity` or `servicePrincipal`)"] },
+    },
     { kind: "update", name: "update", body: identity, answer: identity },
     { kind: "delete", name: "delete" },
     // Another service's: an identity at the root, of which v2 has no like.
@@ -202,6 +208,10 @@ export default {
       method: "GET",
       path: "identities/lookup",
       by: "look-up",
+      docs: {
+        calls: "`GET identities:lookupIdentity`, and `GET` of the uid that it gives",
+        differs: ["403 for an identity that the caller may not read, which v1 showed to everybody"],
+      },
       v2: "identities:lookupIdentity",
       filters: [
         { v1: "issuer", use: "send", v2: "issuer", kind: "string" },
@@ -216,6 +226,7 @@ export default {
       method: "PATCH",
       path: "identities/metadata",
       by: "update-wrapped",
+      docs: { calls: "`PATCH identities:updateIdentityMetadata`, with the mask in the body" },
       v2: "identities:updateIdentityMetadata",
       wrap: "identityMetadata",
       body: metadata,

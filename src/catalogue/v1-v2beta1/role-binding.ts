@@ -108,6 +108,10 @@ export default {
       method: "POST",
       path: "rolebindings/batch/{parent=**}",
       by: "create-batch",
+      docs: {
+        calls: "`POST roleBindings:batchCreate`, with the parent in the body",
+        differs: ["400 for more than 25, which v2 does not take at once"],
+      },
       v2: "roleBindings:batchCreate",
       wrap: "roleBinding",
       body: flat,
