@@ -1,7 +1,9 @@
 /** Is this configuration right for that upstream? (What `carryover check` asks, and in which order.) */
 import { catalogueVersions, loadCatalogue } from "./catalogue.ts";
 import type { Api } from "./check/api.ts";
+import { type Connection, createConnection } from "./check/connection.ts";
 import { type Finding, sayFor } from "./check/finding.ts";
+import { type Probe, readLists, type Subject } from "./check/first-pages.ts";
 import { checkCertificate } from "./check/probes/certificate.ts";
 import { judgeClock } from "./check/probes/clock.ts";
 import { judgeAudience, judgeCredential } from "./check/probes/credential.ts";
@@ -16,10 +18,8 @@ import { skip } from "./check/probes/skip.ts";
 import { totalCount } from "./check/probes/total-count.ts";
 import { findVersion } from "./check/probes/version.ts";
 import { zeros } from "./check/probes/zeros.ts";
-import { type Probe, readLists, type Subject } from "./check/subject.ts";
-import { createWire, type Wire } from "./check/wire.ts";
 import { checkMask } from "./check/writes/mask.ts";
-import { inRoom } from "./check/writes/room.ts";
+import { inScratchGroup } from "./check/writes/scratch-group.ts";
 import { checkTokens } from "./check/writes/tokens.ts";
 import type { Config } from "./config.ts";
 import { Problem } from "./model/problem.ts";
@@ -51,7 +51,7 @@ export const PROBES: readonly Probe[] = [lists, fields, zeros, pageSize, totalCo
 /** Asks everything, and never throws for what the platform does: that is a finding. */
 export async function runCheck(input: CheckInput): Promise<Report> {
   const { config, token, now, random, signal } = input;
-  const wire = createWire(config.upstream.v2, token, signal, random);
+  const connection = createConnection(config.upstream.v2, token, signal, random);
   try {
     const hex = (digits: number) =>
       Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join("");
@@ -60,12 +60,12 @@ export async function runCheck(input: CheckInput): Promise<Report> {
     for (const [name, settings] of Object.entries({ v2, v1, sts })) {
       if (settings !== undefined) findings.push(await checkCertificate(name, settings, now()));
     }
-    const inner = await checkV2(input, wire.api, hex, findings);
+    const inner = await checkV2(input, connection.api, hex, findings);
     findings.push(...(await reachOthers(config, { token, signal, random, hex })));
     if (inner.subject !== undefined) findings.push(...(await judgeAll(inner.subject, input)));
     return { version: inner.version, findings };
   } finally {
-    await wire.close();
+    await connection.close();
   }
 }
 
@@ -155,12 +155,12 @@ async function write(
     return [sayFor("write").skipped("this version has no groups or no identities")];
   }
   // Of its own, so that a check that is stopped still tidies up.
-  const cleaner: Wire = createWire(config.upstream.v2, token, createStopper().signal, random);
+  const cleaner: Connection = createConnection(config.upstream.v2, token, createStopper().signal, random);
   try {
     const parts = { api: subject.api, groups, identities, under, name: `carryover-check-${subject.hex(8)}` };
-    return await inRoom(parts, cleaner.api, async (room) => [
-      ...(await checkMask(room, config)),
-      ...(await checkTokens(room)),
+    return await inScratchGroup(parts, cleaner.api, async (scratch) => [
+      ...(await checkMask(scratch, config)),
+      ...(await checkTokens(scratch)),
     ]);
   } finally {
     await cleaner.close();

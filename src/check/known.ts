@@ -1,7 +1,7 @@
 /** Which v2 names does the catalogue know in a list, and which of them does a record hold? */
 import { isJsonObject, type Json, type JsonObject, member } from "../model/json.ts";
 import type { EnumTable, Row } from "../model/resource.ts";
-import type { ListOperation } from "./subject.ts";
+import type { ListOperation } from "./first-pages.ts";
 
 /** What was seen in the records of one list. Names are dotted from the top of the record. */
 export interface Seen {

@@ -1,7 +1,7 @@
 /** Which certificate does an upstream show? (A handshake only: nothing is sent.) */
 import { isIP } from "node:net";
 import { connect, type TLSSocket } from "node:tls";
-import type { Settings } from "./wire.ts";
+import type { Settings } from "./connection.ts";
 
 export interface Handshake {
   /** Undefined when the certificate is accepted as `serve` would accept it; else OpenSSL's or Node's name of the fault. */

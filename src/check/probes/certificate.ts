@@ -1,7 +1,8 @@
 /** Will this machine accept the certificate of an upstream, and for how long? */
+
+import type { Settings } from "../connection.ts";
 import { type Finding, listed, sayFor } from "../finding.ts";
 import { type Handshake, shakeHands } from "../tls.ts";
-import type { Settings } from "../wire.ts";
 
 const say = sayFor("certificate");
 const DAY_MS = 86_400_000;

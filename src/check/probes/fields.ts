@@ -1,7 +1,7 @@
 /** Do v2's records hold what the catalogue says, no more and no less? */
 import { type Finding, listed, sayFor } from "../finding.ts";
+import { byLength, type ListOperation, type Page, type Probe, type Subject } from "../first-pages.ts";
 import { look, nothingSeen, rowsOf, type Seen } from "../known.ts";
-import { byLength, type ListOperation, type Page, type Probe, type Subject } from "../subject.ts";
 
 const say = sayFor("fields");
 /** Members of every list envelope (specification section 2). */

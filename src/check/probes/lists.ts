@@ -3,7 +3,7 @@ import { Problem } from "../../model/problem.ts";
 import { isTypedRefusal, NOT_THERE } from "../../translate/error.ts";
 import { shownStatus } from "../api.ts";
 import { type Finding, listed, sayFor } from "../finding.ts";
-import type { Probe, ReadList } from "../subject.ts";
+import type { Probe, ReadList } from "../first-pages.ts";
 
 const say = sayFor("lists");
 

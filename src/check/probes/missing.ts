@@ -2,7 +2,7 @@
 import { isTypedRefusal, NOT_THERE } from "../../translate/error.ts";
 import { type Answer, shownStatus } from "../api.ts";
 import { type Finding, listed, sayFor } from "../finding.ts";
-import type { Probe, Subject } from "../subject.ts";
+import type { Probe, Subject } from "../first-pages.ts";
 
 const say = sayFor("missing");
 

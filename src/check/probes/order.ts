@@ -1,6 +1,6 @@
 /** In which order do lists come? */
 import { type Finding, listed, sayFor } from "../finding.ts";
-import { byLength, type Page, type Probe, type ReadList, readPage, type Subject } from "../subject.ts";
+import { byLength, type Page, type Probe, type ReadList, readPage, type Subject } from "../first-pages.ts";
 
 const say = sayFor("order");
 /** Records of the second, smaller reading. */

@@ -2,8 +2,8 @@
 import type { Config } from "../../config.ts";
 import type { Signal } from "../../model/signal.ts";
 import { type Answer, shownStatus } from "../api.ts";
+import { createConnection, type Settings } from "../connection.ts";
 import { type Finding, sayFor } from "../finding.ts";
-import { createWire, type Settings } from "../wire.ts";
 import { reach } from "./reach.ts";
 
 const say = sayFor("reach");
@@ -38,9 +38,9 @@ async function one(
   { signal, random }: Means,
   isThere: (answer: Answer) => boolean,
 ): Promise<Finding> {
-  const wire = createWire(settings, token, signal, random);
+  const connection = createConnection(settings, token, signal, random);
   try {
-    const { finding, answer } = await reach(path, settings.url, () => wire.api.get(target));
+    const { finding, answer } = await reach(path, settings.url, () => connection.api.get(target));
     if (answer === undefined || isThere(answer)) return finding;
     const [plain] = target.split("?");
     return say.fail(
@@ -48,6 +48,6 @@ async function one(
       `correct ${path}: the path in it stands before ${plain}`,
     );
   } finally {
-    await wire.close();
+    await connection.close();
   }
 }

@@ -1,6 +1,6 @@
 /** Does the platform take the page size that drains ask for? */
 import { sayFor } from "../finding.ts";
-import { byLength, PAGE_SIZE, type Probe } from "../subject.ts";
+import { byLength, PAGE_SIZE, type Probe } from "../first-pages.ts";
 
 const say = sayFor("page-size");
 

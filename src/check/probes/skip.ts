@@ -1,7 +1,7 @@
 /** Does `skip` skip? */
 import type { Api } from "../api.ts";
 import { type Finding, sayFor } from "../finding.ts";
-import { byLength, type List, type Page, type Probe, readPage } from "../subject.ts";
+import { byLength, type List, type Page, type Probe, readPage } from "../first-pages.ts";
 
 const say = sayFor("skip");
 const STEP = 2;

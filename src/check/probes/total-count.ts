@@ -1,7 +1,7 @@
 /** Do lists say how many records they hold, and is it true? */
 import type { Config } from "../../config.ts";
 import { type Finding, listed, type Setting, sayFor } from "../finding.ts";
-import { byLength, type Page, type Probe } from "../subject.ts";
+import { byLength, type Page, type Probe } from "../first-pages.ts";
 
 const say = sayFor("total-count");
 

@@ -1,7 +1,7 @@
 /** Does v2 leave zero values out of its answers? */
 import { type Finding, listed, sayFor } from "../finding.ts";
+import { byLength, type Probe, type Subject } from "../first-pages.ts";
 import { look, nothingSeen, rowsOf, tellsZeros } from "../known.ts";
-import { byLength, type Probe, type Subject } from "../subject.ts";
 
 const say = sayFor("zeros");
 const PATH = "upstream.v2.omitsZeros";

@@ -4,7 +4,7 @@ import type { Config } from "../../config.ts";
 import { member } from "../../model/json.ts";
 import { type Answer, shownStatus } from "../api.ts";
 import { type Finding, sayFor } from "../finding.ts";
-import type { Room } from "./room.ts";
+import type { ScratchGroup } from "./scratch-group.ts";
 
 const say = sayFor("mask");
 const PATH = "upstream.v2.maskSpelling";
@@ -13,9 +13,13 @@ const PATH = "upstream.v2.maskSpelling";
 const NOBODY = { issuer: "https://carryover-check.invalid", subject: "nobody" };
 
 /** A group's fields are spelt alike in both; the cheapest field that is not is an identity's `claimMatch`. */
-export async function checkMask(room: Room, config: Config): Promise<readonly Finding[]> {
-  const findings = [await clears(room)];
-  const uid = await room.create(room.identities, { name: "carryover-check", description: "", claimMatch: NOBODY });
+export async function checkMask(scratch: ScratchGroup, config: Config): Promise<readonly Finding[]> {
+  const findings = [await clears(scratch)];
+  const uid = await scratch.create(scratch.identities, {
+    name: "carryover-check",
+    description: "",
+    claimMatch: NOBODY,
+  });
   if (uid === undefined) {
     return [
       ...findings,
@@ -25,8 +29,8 @@ export async function checkMask(room: Room, config: Config): Promise<readonly Fi
       ),
     ];
   }
-  const camel = await takes(room, uid, "claimMatch", "camel");
-  const snake = await takes(room, uid, "claim_match", "snake");
+  const camel = await takes(scratch, uid, "claimMatch", "camel");
+  const snake = await takes(scratch, uid, "claim_match", "snake");
   return [...findings, judge(config.upstream.v2.maskSpelling, camel, snake)];
 }
 
@@ -36,7 +40,7 @@ interface Tried {
 }
 
 /** Taken: not only answered 200, but stored. */
-async function takes({ api, identities }: Room, uid: string, mask: string, subject: string): Promise<Tried> {
+async function takes({ api, identities }: ScratchGroup, uid: string, mask: string, subject: string): Promise<Tried> {
   const target = `${identities.path}/${uid}?updateMask=${mask}`;
   const answer = await api.write("PATCH", target, { claimMatch: { ...NOBODY, subject } });
   const stored = member(member(answer.json, "claimMatch"), "subject");
@@ -62,7 +66,7 @@ function judge(configured: string, camel: Tried, snake: Tried): Finding {
 }
 
 /** A v1 PUT that leaves a field out clears it by naming it with its zero. */
-async function clears({ api, groups, uid }: Room): Promise<Finding> {
+async function clears({ api, groups, uid }: ScratchGroup): Promise<Finding> {
   const answer = await api.write("PATCH", `${groups.path}/${uid}?updateMask=description`, { description: "" });
   if (answer.status !== 200)
     return say.fail(`an update is refused (${shownStatus(answer)})`, "see whether this credential may update groups");

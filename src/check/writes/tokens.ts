@@ -1,7 +1,7 @@
 /** Does a page token remember a record or a row number? (A delete between two pages tells; design: drains.) */
 import { type Finding, sayFor } from "../finding.ts";
-import { readPage } from "../subject.ts";
-import type { Room } from "./room.ts";
+import { readPage } from "../first-pages.ts";
+import type { ScratchGroup } from "./scratch-group.ts";
 
 const say = sayFor("tokens");
 const GROUPS = 5;
@@ -11,10 +11,10 @@ const STEP = 2;
  * Five groups, pages of two. The first group of the first page is removed before the second page is read: a token that
  * remembers a record leads to the third group, one that remembers a row number to the fourth.
  */
-export async function checkTokens(room: Room): Promise<readonly Finding[]> {
-  const { api, groups, uid } = room;
+export async function checkTokens(scratch: ScratchGroup): Promise<readonly Finding[]> {
+  const { api, groups, uid } = scratch;
   for (let made = 1; made <= GROUPS; made++) {
-    const child = await room.create(groups, { name: `carryover-check-${made}`, description: "" });
+    const child = await scratch.create(groups, { name: `carryover-check-${made}`, description: "" });
     if (child === undefined)
       return [
         say.skipped(
@@ -31,7 +31,7 @@ export async function checkTokens(room: Room): Promise<readonly Finding[]> {
   if (all?.uids.length !== GROUPS || token === "" || first?.uids[0] !== gone || gone === undefined) {
     return [say.skipped("new records are not listed at once, or a short page has no token", "check again, see lists")];
   }
-  if (!(await room.remove(groups, gone))) return [say.skipped("a group could not be removed", "see write")];
+  if (!(await scratch.remove(groups, gone))) return [say.skipped("a group could not be removed", "see write")];
   const next = await readPage(api, groups, { size: STEP, token }, within);
   return [judge(next?.uids[0], third, fourth)];
 }

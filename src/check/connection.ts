@@ -12,7 +12,7 @@ import { type Api, answerOf } from "./api.ts";
 /** Where one upstream is and how it is called. */
 export type Settings = NonNullable<Config["upstream"]["v1"]>;
 
-export interface Wire {
+export interface Connection {
   readonly api: Api;
   close(): Promise<void>;
 }
@@ -21,12 +21,12 @@ export interface Wire {
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 
 /** `token` goes out as a bearer token with every call; without one nothing does. */
-export function createWire(
+export function createConnection(
   { url, tls, timeouts }: Settings,
   token: string | undefined,
   signal: Signal,
   random: () => number,
-): Wire {
+): Connection {
   const pool = createPool({
     url,
     tls,

@@ -1,4 +1,4 @@
-/** What do the probes look at? The platform's first pages, read once for all of them. */
+/** Which first pages does the platform give? (Read once, for all probes to look at.) */
 import type { Catalogue } from "../catalogue.ts";
 import type { Config } from "../config.ts";
 import { isJsonObject, type JsonObject, member } from "../model/json.ts";

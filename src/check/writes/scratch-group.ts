@@ -3,17 +3,17 @@ import { isUid } from "../../model/uid.ts";
 import type { Answer, Api } from "../api.ts";
 import { shownStatus } from "../api.ts";
 import { type Finding, sayFor } from "../finding.ts";
-import { type List, readPage } from "../subject.ts";
+import { type List, readPage } from "../first-pages.ts";
 
 const say = sayFor("write");
 
 /** The probes' own group, and the way to make records in it. */
-export interface Room {
+export interface ScratchGroup {
   readonly uid: string;
   readonly groups: List;
   readonly identities: List;
   readonly api: Api;
-  /** Creates a record directly in the room. Undefined when the platform refuses; throws what `Api` throws. */
+  /** Creates a record directly in the group. Undefined when the platform refuses; throws what `Api` throws. */
   create(
     list: List,
     body: Readonly<Record<string, string | Readonly<Record<string, string>>>>,
@@ -21,7 +21,7 @@ export interface Room {
   remove(list: List, uid: string): Promise<boolean>;
 }
 
-export interface RoomParts {
+export interface ScratchParts {
   readonly api: Api;
   readonly groups: List;
   readonly identities: List;
@@ -35,10 +35,10 @@ export interface RoomParts {
  * Runs `work` in a group of its own and removes whatever is in that group afterwards, also when `work` throws or was
  * stopped: `cleaner` is not. Records whose creation was never answered are found by listing the group.
  */
-export async function inRoom(
-  parts: RoomParts,
+export async function inScratchGroup(
+  parts: ScratchParts,
   cleaner: Api,
-  work: (room: Room) => Promise<readonly Finding[]>,
+  work: (scratch: ScratchGroup) => Promise<readonly Finding[]>,
 ): Promise<readonly Finding[]> {
   const { api, groups, identities, under, name } = parts;
   if (!isUid(under))
@@ -59,7 +59,7 @@ export async function inRoom(
       );
     } else {
       creation = { made: uid };
-      findings.push(...(await work(roomAt(uid, { api, groups, identities }))));
+      findings.push(...(await work(scratchAt(uid, { api, groups, identities }))));
     }
   } catch (error) {
     const why = error instanceof Error ? error.message : "stopped";
@@ -68,7 +68,10 @@ export async function inRoom(
   return [...findings, ...(await emptied(parts, creation, cleaner))];
 }
 
-function roomAt(uid: string, { api, groups, identities }: Pick<Room, "api" | "groups" | "identities">): Room {
+function scratchAt(
+  uid: string,
+  { api, groups, identities }: Pick<ScratchGroup, "api" | "groups" | "identities">,
+): ScratchGroup {
   return {
     uid,
     groups,
@@ -79,11 +82,11 @@ function roomAt(uid: string, { api, groups, identities }: Pick<Room, "api" | "gr
   };
 }
 
-/** Made: the room's uid. Refused: there is no room. Unanswered: nobody knows. */
+/** Made: the group's uid. Refused: there is none. Unanswered: nobody knows. */
 type Creation = { readonly made: string } | "refused" | "unanswered";
 
 /** What is there is what has to go: records whose creation was never answered are in no memory. */
-async function emptied(parts: RoomParts, creation: Creation, api: Api): Promise<readonly Finding[]> {
+async function emptied(parts: ScratchParts, creation: Creation, api: Api): Promise<readonly Finding[]> {
   if (creation === "refused") return [];
   const { groups, identities, under, name } = parts;
   const left: string[] = [];
@@ -92,12 +95,12 @@ async function emptied(parts: RoomParts, creation: Creation, api: Api): Promise<
     if (await gone(api, list, uid)) removed++;
     else left.push(uid);
   };
-  const rooms = typeof creation === "object" ? [creation.made] : await roomsCalled(parts, api);
-  for (const room of rooms) {
+  const ours = typeof creation === "object" ? [creation.made] : await scratchGroupsCalled(parts, api);
+  for (const scratch of ours) {
     for (const list of [identities, groups]) {
-      for (const uid of await childrenOf(room, list, api)) await remove(list, uid);
+      for (const uid of await childrenOf(scratch, list, api)) await remove(list, uid);
     }
-    await remove(groups, room);
+    await remove(groups, scratch);
   }
   if (left.length > 0) {
     return [say.fail(`left behind: ${left.join(", ")}`, "remove it by hand: records in a group first, then the group")];
@@ -109,18 +112,18 @@ async function emptied(parts: RoomParts, creation: Creation, api: Api): Promise<
 }
 
 /** By the name that nothing else has; empty also when the platform does not say. */
-async function roomsCalled({ groups, under, name }: RoomParts, api: Api): Promise<readonly string[]> {
+async function scratchGroupsCalled({ groups, under, name }: ScratchParts, api: Api): Promise<readonly string[]> {
   const params = [`uidp.children_of=${encodeURIComponent(under)}`, `name=${name}`];
   const page = await readPage(api, groups, { size: 200 }, params).catch(() => undefined);
   const called = (page?.records ?? []).filter((record) => record["name"] === name);
   return called.map((record) => String(record["uid"])).filter((uid) => uid.startsWith(`${under}/`));
 }
 
-/** Empty also when the platform does not say: then the room itself cannot be removed, and that is told. */
-async function childrenOf(room: string, list: List, api: Api): Promise<readonly string[]> {
-  const params = [`uidp.children_of=${encodeURIComponent(room)}`];
+/** Empty also when the platform does not say: then the group itself cannot be removed, and that is told. */
+async function childrenOf(scratch: string, list: List, api: Api): Promise<readonly string[]> {
+  const params = [`uidp.children_of=${encodeURIComponent(scratch)}`];
   const page = await readPage(api, list, { size: 200 }, params).catch(() => undefined);
-  return (page?.uids ?? []).filter((uid) => uid.startsWith(`${room}/`));
+  return (page?.uids ?? []).filter((uid) => uid.startsWith(`${scratch}/`));
 }
 
 /** A delete may meet a moment of trouble: its repeat finds the record or does not, and either is well. */
