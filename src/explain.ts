@@ -2,13 +2,13 @@
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
 import { createDecisions, routerFor } from "./decide.ts";
-import { arrive } from "./explain/arrive.ts";
 import { createAssume, sentMembers } from "./explain/assume.ts";
 import { differingOf, explainBody, unreadBody } from "./explain/body.ts";
 import { explainCalls, passedCall } from "./explain/calls.ts";
 import type { Explanation, Refusal } from "./explain/explanation.ts";
 import { explainAnswer } from "./explain/members.ts";
 import { explainParameters } from "./explain/parameters.ts";
+import { receive } from "./explain/received.ts";
 import { type Recording, record } from "./explain/record.ts";
 import type { AskedRequest } from "./explain/request.ts";
 import { explainRisks } from "./explain/risks.ts";
@@ -39,7 +39,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue): Expl
   const decisions = createDecisions(config, catalogue);
   const { maskSpelling } = config.upstream.v2;
   return async (asked) => {
-    const { request, problem } = arrive(asked, config);
+    const { request, problem } = receive(asked, config);
     const match = matchOf(request, route);
     const differing = differingOf(request.body, match);
     const assume = createAssume({

@@ -5,7 +5,7 @@ import type { Match } from "../model/match.ts";
 import type { ApiRequest, ApiResponse } from "../model/message.ts";
 import type { Join, Resource } from "../model/resource.ts";
 import { isUid } from "../model/uid.ts";
-import type { Differing } from "./differ.ts";
+import type { Differing } from "./stored-record.ts";
 
 /** An answer, and in words what was assumed to get it. */
 export interface Assumed {

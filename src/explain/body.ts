@@ -6,10 +6,10 @@ import { Problem } from "../model/problem.ts";
 import type { Operation, Shape } from "../model/resource.ts";
 import { type BodyNotes, createBodyNotes, readBody, type UnknownPolicy } from "../translate/body.ts";
 import { joinsOf } from "./assume.ts";
-import { type Differing, differingFrom } from "./differ.ts";
 import type { ExplainedField } from "./explanation.ts";
 import { explainFields, type PartOf } from "./fields.ts";
 import type { Recording } from "./record.ts";
+import { type Differing, differingFrom } from "./stored-record.ts";
 
 /** The shape of the operation's body; undefined when it reads none. */
 function shapeOf(operation: Operation): Shape | undefined {

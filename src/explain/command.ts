@@ -8,13 +8,13 @@ import { FILE_VARIABLE } from "../config/sources.ts";
 import { type Config, type ConfigInput, loadConfig, optionFlags } from "../config.ts";
 import { createExplain } from "../explain.ts";
 import { Problem } from "../model/problem.ts";
-import { basesOf } from "./bases.ts";
 import { curlLines } from "./curl-lines.ts";
 import { type Given, readRequest } from "./input.ts";
 import { printable, printableAll } from "./printable.ts";
 import { type ReadFile, unclear } from "./request.ts";
 import type { Paint } from "./table.ts";
 import { textOf } from "./text.ts";
+import { basesOf } from "./upstream-addresses.ts";
 
 /** The part of a command-line parser that is used here. */
 interface Program {

@@ -1,7 +1,8 @@
 /** Which curl lines make the calls of an explanation? */
-import type { Bases } from "./bases.ts";
+
 import type { ExplainedCall, Explanation } from "./explanation.ts";
 import { MASKED } from "./secrets.ts";
+import type { Bases } from "./upstream-addresses.ts";
 
 /** Lines to paste into a shell in which TOKEN is set (and V2, where no address is known); what is to know of each before it. */
 export function curlLines({ calls, refusal }: Explanation, bases: Bases): string {

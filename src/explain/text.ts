@@ -1,5 +1,5 @@
 /** How does an explanation read at a terminal? */
-import type { Bases } from "./bases.ts";
+
 import type {
   AnswerMember,
   ExplainedCall,
@@ -9,6 +9,7 @@ import type {
   Risk,
 } from "./explanation.ts";
 import { type Cell, column, type Paint, table } from "./table.ts";
+import type { Bases } from "./upstream-addresses.ts";
 
 /** The explanation as text; `bases`: what stands before v2's paths. */
 export function textOf(explanation: Explanation, bases: Bases, paint: Paint): string {

@@ -5,7 +5,7 @@ import { Fate, readHead } from "../listener/head.ts";
 import type { Problem } from "../model/problem.ts";
 import type { AskedRequest } from "./request.ts";
 
-export interface Arrived {
+export interface Received {
   /** Base path taken off, fields of the connection left out. */
   readonly request: AskedRequest;
   /** Why it is refused before anything is routed. */
@@ -17,7 +17,7 @@ const PLACEHOLDER =
   /\$\([^)]{0,200}\)|\$\{[^}]{0,200}\}|\$\w+|`[^`]{0,200}`|<[^>]{0,200}>|\[[^\]]{0,200}\]|…|\.{3}|\*+/g;
 
 /** `asked` as the rest of carryover would see it. */
-export function arrive(asked: AskedRequest, { listen, limits }: Pick<Config, "listen" | "limits">): Arrived {
+export function receive(asked: AskedRequest, { listen, limits }: Pick<Config, "listen" | "limits">): Received {
   const given = asked.headers.map(([name, value]): readonly [string, string] =>
     name === "authorization" ? [name, value.replaceAll(PLACEHOLDER, "token")] : [name, value],
   );
