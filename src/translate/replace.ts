@@ -6,6 +6,7 @@ import type { Operation } from "../model/resource.ts";
 import { errorAnswer } from "./error.ts";
 import { answerWith, readHeaders, writeHeaders } from "./headers.ts";
 import { readNoted } from "./note.ts";
+import { checkKey, V2_KEY } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import { namingHeader, parseRecord, sendPatch, settle } from "./patch.ts";
 import { isSuccess, STATE_UNKNOWN } from "./records.ts";
@@ -48,11 +49,16 @@ export type Stored =
   | { readonly kind: "stored"; readonly response: ApiResponse; readonly record: JsonObject }
   | { readonly kind: "refused"; readonly response: ApiResponse };
 
-/** The record at `path` as v2 has it now. Its race with other writers is stated in the documentation of updates. */
+/**
+ * The record that the request names, as v2 has it now at `path`. Its race with other writers is stated in the documentation
+ * of updates. Throws `Problem` UPSTREAM_INVALID, also for another record: compared with that, a change could get lost.
+ */
 export async function readStored(path: string, request: V1Request, tools: Tools): Promise<Stored> {
   const response = await tools.send({ method: "GET", target: path, headers: readHeaders(request.headers) });
   if (response.status !== 200) return { kind: "refused", response };
-  return { kind: "stored", response, record: parseRecord(response) };
+  const record = parseRecord(response);
+  checkKey(record[V2_KEY], request.match.uid);
+  return { kind: "stored", response, record };
 }
 
 /** Nothing is to be written: an empty mask would mean everything, so the record is shown as it is. */

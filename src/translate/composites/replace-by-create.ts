@@ -5,7 +5,6 @@ import { parentOf } from "../../model/uid.ts";
 import { errorAnswer } from "../error.ts";
 import { answerWith, writeHeaders } from "../headers.ts";
 import { readNoted } from "../note.ts";
-import { checkKey, V2_KEY } from "../pages.ts";
 import { namingHeader, parseRecord, settle } from "../patch.ts";
 import { isSuccess, STATE_UNKNOWN } from "../records.ts";
 import { readStored } from "../replace.ts";
@@ -33,7 +32,6 @@ export const createReplaceByCreate: Composite = (operation, parts) => {
     const { uid } = request.match;
     const stored = await readStored(`${collection}/${uid}`, request, tools);
     if (stored.kind === "refused") return errorAnswer(stored.response, parts.names);
-    checkKey(stored.record[V2_KEY], uid);
     const patch = buildPatch(rows, body, stored.record);
     refuseRename(patch, stored.record);
     const target = `${collection}/${parentOf(uid)}`;

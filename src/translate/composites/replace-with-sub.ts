@@ -50,16 +50,16 @@ export async function replaceWhole(replacement: Replacement, request: V1Request,
   if (part.kind === "refused") return part.answer;
   const done = part.effect.patch.asked.length > 0 ? whole.part.join.v1 : undefined;
   const path = `${whole.collection}/${uid}`;
-  const { response, spelling } = await writeAfter(done, tools, () => {
-    if (patch.asked.length > 0) return sendPatch(patch, path, headers, tools);
-    return readInstead(path, request, tools);
+  return writeAfter(done, tools, async () => {
+    const { response, spelling } =
+      patch.asked.length > 0 ? await sendPatch(patch, path, headers, tools) : await readInstead(path, request, tools);
+    if (!isSuccess(response)) return refusedAfter(done, errorAnswer(response, parts.names), tools);
+    notePatches([part.effect.patch, patch], tools);
+    const shown = whole.show(response, uid, part.effect.record, tools);
+    const record = parseRecord(response, STATE_UNKNOWN);
+    const names = settle([{ patch, record, spelling }, part.effect], parts, tools);
+    return answerWith(response, 200, shown, namingHeader(names));
   });
-  if (!isSuccess(response)) return refusedAfter(done, errorAnswer(response, parts.names), tools);
-  notePatches([part.effect.patch, patch], tools);
-  const shown = whole.show(response, uid, part.effect.record, tools);
-  const record = parseRecord(response, STATE_UNKNOWN);
-  const names = settle([{ patch, record, spelling }, part.effect], parts, tools);
-  return answerWith(response, 200, shown, namingHeader(names));
 }
 
 /** The record, where something asks for it and it was not read already, and its part. */
