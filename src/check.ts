@@ -1,23 +1,17 @@
 /** Is this configuration right for that upstream? (What `carryover check` asks, and in which order.) */
 import { catalogueVersions, loadCatalogue } from "./catalogue.ts";
-import type { Api } from "./check/api.ts";
+import { type Api, shownStatus } from "./check/api.ts";
 import { type Connection, createConnection } from "./check/connection.ts";
 import { type Finding, sayFor } from "./check/finding.ts";
 import { type Probe, readLists, type Subject } from "./check/first-pages.ts";
 import { checkCertificate } from "./check/probes/certificate.ts";
 import { judgeClock } from "./check/probes/clock.ts";
 import { judgeAudience, judgeCredential } from "./check/probes/credential.ts";
-import { fields } from "./check/probes/fields.ts";
-import { lists } from "./check/probes/lists.ts";
-import { missing } from "./check/probes/missing.ts";
-import { order } from "./check/probes/order.ts";
 import { reachOthers } from "./check/probes/others.ts";
-import { pageSize } from "./check/probes/page-size.ts";
 import { reach } from "./check/probes/reach.ts";
-import { skip } from "./check/probes/skip.ts";
-import { totalCount } from "./check/probes/total-count.ts";
 import { findVersion } from "./check/probes/version.ts";
-import { zeros } from "./check/probes/zeros.ts";
+import { PROBES } from "./check/probes.ts";
+import { completed, idsAsked, inOrder, WRITING_IDS } from "./check/questions.ts";
 import { checkMask } from "./check/writes/mask.ts";
 import { inScratchGroup } from "./check/writes/scratch-group.ts";
 import { checkTokens } from "./check/writes/tokens.ts";
@@ -45,9 +39,6 @@ export interface Report {
   readonly findings: readonly Finding[];
 }
 
-/** Probes that look at lists, in the order of the report. */
-export const PROBES: readonly Probe[] = [lists, fields, zeros, pageSize, totalCount, order, skip, missing];
-
 /** Asks everything, and never throws for what the platform does: that is a finding. */
 export async function runCheck(input: CheckInput): Promise<Report> {
   const { config, token, now, random, signal } = input;
@@ -63,7 +54,9 @@ export async function runCheck(input: CheckInput): Promise<Report> {
     const inner = await checkV2(input, connection.api, hex, findings);
     findings.push(...(await reachOthers(config, { token, signal, random, hex })));
     if (inner.subject !== undefined) findings.push(...(await judgeAll(inner.subject, input)));
-    return { version: inner.version, findings };
+    const asked = idsAsked(input.writeUnder !== undefined);
+    const all = completed(findings, asked, inner.stopped ?? "the check ended before it");
+    return { version: inner.version, findings: inOrder(all) };
   } finally {
     await connection.close();
   }
@@ -82,16 +75,14 @@ async function checkV2(
   api: Api,
   hex: (digits: number) => string,
   findings: Finding[],
-): Promise<{ readonly version: string; readonly subject?: Subject }> {
-  const { config, writeUnder } = input;
+): Promise<Found & { readonly subject?: Subject }> {
+  const { config } = input;
   const { version, stopped } = await find(input, api, findings).catch(unanswered(config.upstream.v2.version, findings));
   if (stopped === undefined) {
     const catalogue = await loadCatalogue(version);
     return { version, subject: { config, catalogue, api, hex, lists: await readLists(api, catalogue) } };
   }
-  const ids = [...PROBES.map(({ id }) => id), ...(writeUnder === undefined ? [] : ["write"])];
-  findings.push(...ids.map((id) => sayFor(id).skipped(stopped)));
-  return { version };
+  return { version, stopped };
 }
 
 async function find({ config, token, now }: CheckInput, api: Api, findings: Finding[]): Promise<Found> {
@@ -111,6 +102,10 @@ async function find({ config, token, now }: CheckInput, api: Api, findings: Find
   }
   findings.push(found.finding);
   const listed = found.version === configured ? first : await api.get(target(found.version));
+  if (answer === undefined) {
+    // Only under the other version is there anything of the API's own to look at.
+    findings.push(sayFor("reach").ok(`upstream.v2.url answers (${shownStatus(listed)})`), judgeClock(listed, now()));
+  }
   const credential = judgeCredential(token, listed, now());
   findings.push(credential, ...judgeAudience(token, listed, config));
   const usable = token !== undefined && credential.level !== "fail";
@@ -136,7 +131,7 @@ async function judgeAll(subject: Subject, input: CheckInput): Promise<readonly F
 
 async function ran({ id, run }: Probe, subject: Subject): Promise<readonly Finding[]> {
   try {
-    return await run(subject);
+    return completed(await run(subject), [id], "no list was answered", "see lists");
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     return [sayFor(id).skipped(`the platform stopped answering (${error.reason})`, "check again")];
@@ -152,16 +147,17 @@ async function write(
     subject.lists.find(({ resource }) => resource.name === name),
   );
   if (groups === undefined || identities === undefined) {
-    return [sayFor("write").skipped("this version has no groups or no identities")];
+    return completed([], WRITING_IDS, "this version has no groups or no identities");
   }
   // Of its own, so that a check that is stopped still tidies up.
   const cleaner: Connection = createConnection(config.upstream.v2, token, createStopper().signal, random);
   try {
     const parts = { api: subject.api, groups, identities, under, name: `carryover-check-${subject.hex(8)}` };
-    return await inScratchGroup(parts, cleaner.api, async (scratch) => [
+    const findings = await inScratchGroup(parts, cleaner.api, async (scratch) => [
       ...(await checkMask(scratch, config)),
       ...(await checkTokens(scratch)),
     ]);
+    return completed(findings, WRITING_IDS, "it was not tried to the end", "see write");
   } finally {
     await cleaner.close();
   }

@@ -9,9 +9,9 @@ import { writtenConfig } from "../config/write.ts";
 import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../config.ts";
 import { createStopper, type Signal } from "../model/signal.ts";
 import { isUid } from "../model/uid.ts";
-import { type Finding, verdictOf } from "./finding.ts";
+import { exitCodeOf, type Finding, verdictOf } from "./finding.ts";
 import { jsonOf, textOf } from "./show.ts";
-import { readToken, TOKEN_VARIABLE } from "./token.ts";
+import { readStdin, readToken, TOKEN_VARIABLE } from "./token.ts";
 
 /** The part of a command-line parser that is used here. */
 interface Program {
@@ -28,6 +28,8 @@ export interface CheckIo {
   print(text: string): void;
   warn(text: string): void;
   onStop(stop: (graceMs: number) => Promise<void>): void;
+  /** All of standard input. */
+  readStdin?(): Uint8Array;
   /** Throws when the file is there, unless `replace`. */
   writeFile?(path: string, text: string, replace: boolean): void;
   /** Whether a person at a terminal reads what is printed. */
@@ -44,16 +46,18 @@ interface CheckFlags {
   readonly json?: true;
 }
 
-/** Adds the command. Its exit code: 0 nothing wrong, 1 a failure (with --strict also a warning). */
+/** Adds the command. Its exit code: 0 nothing wrong, 1 a failure, or no list was read (with --strict also a warning). */
 export function addCheck(program: Program, io: CheckIo, outcome: { code: number | undefined }): void {
   const check = program
     .command("check")
-    .description("tell whether this configuration is right for that upstream, and what to set (reads only)")
+    .description(
+      "tell whether this configuration is right for that upstream, and what to set; it only reads, unless --write-under is given",
+    )
     .option(
       "--token-file <file>",
       `file with a token of the platform, - for standard input [${TOKEN_VARIABLE}: the token]`,
     )
-    .option("--write-under <uid>", "also try what takes writing, in a fresh group below this one, removed afterwards")
+    .option("--write-under <uid>", "also try what takes writing, in a fresh group below this group, removed afterwards")
     .option("--write-config <file>", "write this configuration, with what was found, as a YAML file")
     .option("--force", "replace that file when it is there")
     .option("--strict", "warnings end with exit code 1 too")
@@ -73,7 +77,7 @@ async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<n
   const { config, warnings } = loadConfig(input);
   await refuseUnknownResources(input, config.upstream.v2.version);
   for (const warning of warnings) io.warn(`warning: ${warning}`);
-  const token = readToken(flags.tokenFile, variable, io.readFile);
+  const token = readToken(flags.tokenFile, variable, { readFile: io.readFile, readStdin: io.readStdin ?? readStdin });
   refuseWrongUses(flags, io);
   const report = await stoppable(flags, io, (signal) =>
     runCheck({ config, token, writeUnder: flags.writeUnder, now: Date.now, random: Math.random, signal }),
@@ -89,8 +93,7 @@ async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<n
   if (flags.writeConfig !== undefined) writeConfig(flags.writeConfig, flags.force === true, input, findings, io);
   // The platform could put anything into a name that is shown, this included.
   io.print(token === undefined ? text : text.replaceAll(token, "[token]"));
-  const verdict = verdictOf(findings);
-  return verdict === "fail" || (verdict === "warn" && flags.strict === true) ? 1 : 0;
+  return exitCodeOf(verdictOf(findings), flags.strict === true);
 }
 
 /** A check that writes must not simply be killed: what it made is removed first. Undefined: stopped before it wrote. */

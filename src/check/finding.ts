@@ -49,14 +49,23 @@ export function sayFor(probe: string): Say {
   };
 }
 
-/** What all findings together say: the worst of them, where nothing wrong and something not judged is `incomplete`. */
-export type Verdict = "fail" | "warn" | "incomplete" | "ok";
+/**
+ * What all findings together say: the worst of them. `unjudged`: no list could be looked at, so that nothing speaks for
+ * this platform; `incomplete`: nothing wrong, and something not judged.
+ */
+export type Verdict = "fail" | "unjudged" | "warn" | "incomplete" | "ok";
 
 export function verdictOf(findings: readonly Finding[]): Verdict {
   const has = (level: Level) => findings.some((finding) => finding.level === level);
   if (has("fail")) return "fail";
+  if (findings.every(({ probe, level }) => probe !== "lists" || level === "skipped")) return "unjudged";
   if (has("warn")) return "warn";
   return has("skipped") ? "incomplete" : "ok";
+}
+
+/** Of the process; `strict`: a warning is no success either. A gate must not pass with nothing looked at. */
+export function exitCodeOf(verdict: Verdict, strict: boolean): 0 | 1 {
+  return verdict === "fail" || verdict === "unjudged" || (verdict === "warn" && strict) ? 1 : 0;
 }
 
 /** A name that the platform sent, fit for a terminal: anything but an identifier is quoted, anything long cut. */

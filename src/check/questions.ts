@@ -1,5 +1,6 @@
-/** What does a check ask, in the order of its report? (For the documentation.) */
-import { PROBES } from "../check.ts";
+/** What does a check ask, in the order of its report, and what of it has no answer yet? */
+import { type Finding, sayFor } from "./finding.ts";
+import { PROBES } from "./probes.ts";
 
 interface Question {
   readonly id: string;
@@ -22,6 +23,31 @@ const WRITING: readonly Question[] = [
   { id: "tokens", asks: "Do page tokens remember a record or a row number?" },
   { id: "write", asks: "Is everything removed again?" },
 ];
+
+/** Probes that only a check that may write makes. */
+export const WRITING_IDS: readonly string[] = WRITING.map(({ id }) => id);
+
+/** Ids of what is asked; `writing`: of a check that may write as well. */
+export function idsAsked(writing: boolean): readonly string[] {
+  return [...BEFORE, ...PROBES, ...(writing ? WRITING : [])].map(({ id }) => id);
+}
+
+/** `findings`, and for each of `ids` without one that it was skipped and `why`: nothing that is asked may vanish. */
+export function completed(
+  findings: readonly Finding[],
+  ids: readonly string[],
+  why: string,
+  remedy?: string,
+): readonly Finding[] {
+  const there = new Set(findings.map(({ probe }) => probe));
+  return [...findings, ...ids.filter((id) => !there.has(id)).map((id) => sayFor(id).skipped(why, remedy))];
+}
+
+/** In the order of the questions; findings of one probe stay as they came. */
+export function inOrder(findings: readonly Finding[]): readonly Finding[] {
+  const ids = idsAsked(true);
+  return [...findings].sort((a, b) => ids.indexOf(a.probe) - ids.indexOf(b.probe));
+}
 
 /** A Markdown table of all questions. */
 export function questionsTable(): string {

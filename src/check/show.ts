@@ -1,6 +1,7 @@
 /** How do findings read, for a person and for a program? */
 import { styleText } from "node:util";
-import { type Finding, type Level, type Verdict, verdictOf } from "./finding.ts";
+import { exitCodeOf, type Finding, type Level, type Verdict, verdictOf } from "./finding.ts";
+import { HOW_TO_GIVE } from "./token.ts";
 
 /** What the report is about. */
 export interface Heading {
@@ -9,12 +10,15 @@ export interface Heading {
 }
 
 const COLOURS = { ok: "green", note: "cyan", warn: "yellow", fail: "red", skipped: "dim" } as const;
-const WORDS: Readonly<Record<Verdict, string>> = {
-  fail: "NOT RIGHT",
-  warn: "usable",
-  incomplete: "nothing wrong found",
-  ok: "right",
+/** In words for a person, and what that means. */
+const WORDS: Readonly<Record<Verdict, readonly [word: string, means: string]>> = {
+  ok: ["right", "everything was judged, and nothing is wrong"],
+  incomplete: ["nothing wrong found", "nothing is wrong, but not everything could be judged"],
+  warn: ["usable", "there are warnings"],
+  unjudged: ["NOT JUDGED", "no list could be read: no token, or one that may read none"],
+  fail: ["NOT RIGHT", "there are failures"],
 };
+const COLOUR_OF = { ok: "ok", incomplete: "skipped", warn: "warn", unjudged: "fail", fail: "fail" } as const;
 
 /** One line a finding, what to do below it, the verdict last. */
 export function textOf(findings: readonly Finding[], { url, version }: Heading, colour: boolean): string {
@@ -35,7 +39,7 @@ export function textOf(findings: readonly Finding[], { url, version }: Heading, 
     "",
     ...lines,
     "",
-    paint(levelOf(verdictOf(findings)), verdictLine(findings)),
+    paint(COLOUR_OF[verdictOf(findings)], verdictLine(findings)),
   ].join("\n");
 }
 
@@ -59,10 +63,18 @@ function verdictLine(findings: readonly Finding[]): string {
       const many = number === 1 || word === "not judged" ? word : `${word}s`;
       return `${number} ${many}${word === "option" ? " to set" : ""}`;
     });
-  const verdict = WORDS[verdictOf(findings)];
-  return words.length === 0 ? verdict : `${verdict}: ${words.join(", ")}`;
+  const verdict = verdictOf(findings);
+  const [word] = WORDS[verdict];
+  const line = words.length === 0 ? word : `${word}: ${words.join(", ")}`;
+  return verdict === "unjudged" ? `${line}; no list was read: give a token that may read them, ${HOW_TO_GIVE}` : line;
 }
 
-function levelOf(verdict: Verdict): Level {
-  return verdict === "incomplete" ? "skipped" : verdict;
+/** A Markdown table: each verdict as a person and as a program reads it, and the exit code. (For the documentation.) */
+export function verdictsTable(): string {
+  const rows = Object.entries(WORDS).map(([verdict, [word, means]]) => {
+    const [code, strict] = [false, true].map((asked) => exitCodeOf(verdict as Verdict, asked));
+    const exit = code === strict ? code : `${code}, with \`--strict\` ${strict}`;
+    return `| \`${word}\` | \`${verdict}\` | ${means} | ${exit} |`;
+  });
+  return ["| last line | `verdict` of `--json` | | exit code |", "|---|---|---|---|", ...rows].join("\n");
 }

@@ -1,12 +1,16 @@
 /** Can people and scripts rely on what `carryover check` prints, writes and ends with? */
+import { spawn } from "node:child_process";
+import { resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { loadConfig } from "../../src/config.ts";
 import { carryover } from "../app/process.ts";
-import { takeDownAfterEach } from "../app/rig.ts";
+import { later, takeDownAfterEach } from "../app/rig.ts";
 import { answering, check, platform } from "./support.ts";
 
 takeDownAfterEach();
+
+const MAIN = resolve(import.meta.dirname, "../../dist/main.js");
 
 describe("the token", () => {
   it("comes from a file, from standard input or from a variable; the file wins", async () => {
@@ -18,7 +22,7 @@ describe("the token", () => {
       env: wrong,
       files: { token: `  Bearer ${token}\n` },
     });
-    const stdin = await check([...argv, "--token-file", "-"], { files: { "/dev/stdin": token } });
+    const stdin = await check([...argv, "--token-file", "-"], { stdin: token });
     const variable = await check(argv, { env: { CARRYOVER_CHECK_TOKEN: token } });
     expect([file.code, stdin.code, variable.code]).toEqual([0, 0, 0]);
     for (const { out } of [file, stdin, variable]) expect(out).toMatch(/^ok +credential +accepted$/m);
@@ -92,6 +96,7 @@ describe("what is printed", () => {
     [{}, [], 0, "right"],
     [{ ignoreSkip: true }, ["--strict"], 1, "usable: 1 warning"],
     [{ ignoreSkip: true }, [], 0, "usable: 1 warning"],
+    [{ ignoreSkip: true, version: "v2" }, ["--upstream-v2-version", "v2", "--strict"], 1, "usable: 1 warning"],
     [{ version: "v2" }, [], 1, "NOT RIGHT: 1 failure, 1 option to set"],
   ])("%j with %j ends with %i", async (options, argv, code, verdict) => {
     const { sandbox, url } = await platform(options);
@@ -117,6 +122,7 @@ describe("what is printed", () => {
   it("help names every option of serve and those of its own", async () => {
     const { code, out } = await check(["--help"]);
     expect(code).toBe(0);
+    expect(out.replaceAll(/\s+/g, " ")).toContain("only reads, unless --write-under is given");
     for (const flag of [
       "--upstream-v2-url",
       "--config",
@@ -185,6 +191,25 @@ lists:
 });
 
 describe("the built package", () => {
+  it.each(["-", "/dev/stdin"])("reads the token from a socket as %s", async (file) => {
+    const { sandbox, url } = await platform();
+    // What Node hands a child as a pipe is a socket, which cannot be opened by its name.
+    const child = spawn(process.execPath, [MAIN, "check", "--upstream-v2-url", url, "--token-file", file], {
+      env: { PATH: process.env["PATH"] ?? "" },
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    later(async () => void child.kill("SIGKILL"));
+    let out = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      out += text;
+    });
+    const ended = new Promise((done) => child.once("close", done));
+    child.stdin.write("Bearer ");
+    child.stdin.end(`${sandbox.token("admin")}\n`);
+    expect(await ended).toBe(0);
+    expect(out).toMatch(/^ok +credential +accepted$/m);
+  });
+
   it("ends with the exit code of its verdict, also when it may write", async () => {
     const { sandbox, url } = await platform({ maskSpelling: "snake_case" });
     const env = { CARRYOVER_CHECK_TOKEN: sandbox.token("admin") };

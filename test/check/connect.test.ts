@@ -4,11 +4,12 @@ import { createServer as createHttps, type ServerOptions } from "node:https";
 import { type AddressInfo, createServer as createTcp, type Server, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { checkCertificate } from "../../src/check/probes/certificate.ts";
+import { idsAsked } from "../../src/check/questions.ts";
 import { loadConfig } from "../../src/config.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { LOCALHOST, OTHER_NAME } from "../listener/support/certificates.ts";
 import { EXPIRED } from "./certificates.ts";
-import { judged, platform, settings } from "./support.ts";
+import { check, judged, platform, settings } from "./support.ts";
 
 takeDownAfterEach();
 
@@ -48,7 +49,11 @@ describe("addresses", () => {
     expect([report.code, report.verdict]).toEqual([1, "fail"]);
     expect(report.told("reach")).toEqual(["fail upstream.v2.url: nothing listens there (ECONNREFUSED)"]);
     expect(report.findings.filter(({ level }) => level === "ok")).toEqual([]);
-    expect(report.told("fields")).toEqual(["skipped the API was not reached"]);
+    const asked = idsAsked(false);
+    expect(report.findings.map(({ probe }) => probe)).toEqual(asked);
+    for (const id of asked.slice(2)) expect(report.told(id)).toEqual(["skipped the API was not reached"]);
+    const { out } = await check(["--upstream-v2-url", `http://127.0.0.1:${port}`], TOKEN);
+    expect(out.trimEnd().split("\n").at(-1)).toBe(`NOT RIGHT: 1 failure, ${asked.length - 2} not judged`);
   });
 
   it("a name that does not exist is told", async () => {
@@ -212,15 +217,33 @@ describe("certificates", () => {
 });
 
 describe("credentials", () => {
-  it("none: what needs none is judged, the rest is not, and that is a warning", async () => {
+  it("none: what needs none is judged, the rest is not, and no gate passes", async () => {
     const { url, sandbox } = await platform();
     const report = await judged(["--upstream-v2-url", url]);
-    expect([report.code, report.verdict]).toEqual([0, "warn"]);
-    expect(report.told("credential").join()).toMatch(/^warn none was given/);
+    expect([report.code, report.verdict]).toEqual([1, "unjudged"]);
+    expect(report.told("credential").join()).toMatch(/^skipped none was given/);
     expect(report.of("credential")[0]?.remedy).toContain("--token-file");
     expect(report.told("version")).toEqual(["ok v2beta1 answers"]);
     expect(report.told("fields").join()).toMatch(/^skipped/);
     expect(sandbox.requests).toHaveLength(2);
+  });
+
+  it("none: the last line says how to give one", async () => {
+    const { url } = await platform();
+    const { code, out } = await check(["--upstream-v2-url", url]);
+    expect(code).toBe(1);
+    expect(out.trimEnd().split("\n").at(-1)).toMatch(
+      /^NOT JUDGED: \d+ not judged; no list was read: .*--token-file FILE .* CARRYOVER_CHECK_TOKEN$/,
+    );
+  });
+
+  it("one that may read no list judges nothing either", async () => {
+    const details = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "PERMISSION_DENIED" }];
+    const port = await listening(createHttp(json(403, { code: 7, message: "", details })));
+    const report = await judged(["--upstream-v2-url", `http://127.0.0.1:${port}`], TOKEN);
+    expect([report.code, report.verdict]).toEqual([1, "unjudged"]);
+    expect(report.told("fields")).toEqual(["skipped no list was answered"]);
+    expect(new Set(report.findings.map(({ probe }) => probe))).toEqual(new Set(idsAsked(false)));
   });
 
   it("one that the platform does not know is a failure", async () => {

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { questionsTable } from "../../src/check/questions.ts";
+import { verdictsTable } from "../../src/check/show.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { type Checked, check, platform } from "./support.ts";
@@ -28,15 +29,13 @@ function upToNumbers(text: string): string {
   return text.replaceAll(/\d+/g, "0");
 }
 
-/** `page` with the block called `name` as it is now. */
-function withBlock(page: string, name: string, body: string): string {
+/** `page` with the block called `name` as it is now; a block that differs in what `same` leaves out stays. */
+function withBlock(page: string, name: string, body: string, same = (text: string) => text): string {
   const pattern = new RegExp(`(<!-- ${name} -->\n)([\\s\\S]*?)(<!-- end -->)`);
   const [, , before = ""] = pattern.exec(page) ?? [];
   if (!pattern.test(page)) throw new Error(`the page has no place for ${name}`);
   const now = `\n${body}\n\n`;
-  return upToNumbers(before) === upToNumbers(now)
-    ? page
-    : page.replace(pattern, (_all, open, _old, end) => `${open}${now}${end}`);
+  return same(before) === same(now) ? page : page.replace(pattern, (_all, open, _old, end) => `${open}${now}${end}`);
 }
 
 it("docs/check.md shows real runs (`npx vitest run test/check/docs.test.ts -u` writes it anew)", async () => {
@@ -57,9 +56,10 @@ it("docs/check.md shows real runs (`npx vitest run test/check/docs.test.ts -u` w
   const config = wrong.written.get("found.yaml")?.replace(/http:\S+/, SHOWN) ?? "";
   let page = readFileSync(PAGE, "utf8");
   page = withBlock(page, "questions", questionsTable());
-  page = withBlock(page, "run: right", `\`\`\`\n${right.text}\n\`\`\``);
-  page = withBlock(page, "run: wrong", `\`\`\`\n${wrong.text}\n\`\`\``);
-  page = withBlock(page, "run: config", `\`\`\`yaml\n${config}\`\`\``);
+  page = withBlock(page, "verdicts", verdictsTable());
+  page = withBlock(page, "run: right", `\`\`\`\n${right.text}\n\`\`\``, upToNumbers);
+  page = withBlock(page, "run: wrong", `\`\`\`\n${wrong.text}\n\`\`\``, upToNumbers);
+  page = withBlock(page, "run: config", `\`\`\`yaml\n${config}\`\`\``, upToNumbers);
   expect([right.code, wrong.code]).toEqual([0, 1]);
   await expect(page).toMatchFileSnapshot(PAGE.pathname);
 });

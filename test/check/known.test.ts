@@ -1,8 +1,8 @@
 /** Does a check know every name that the catalogue speaks of, and no other? */
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
+import { type ListOperation, listsOf } from "../../src/check/first-pages.ts";
 import { look, nothingSeen, rowsOf } from "../../src/check/known.ts";
-import { type ListOperation, listsOf } from "../../src/check/subject.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Row } from "../../src/model/resource.ts";
 

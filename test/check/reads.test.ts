@@ -1,6 +1,6 @@
 /** Does a check see what a platform does differently, by reads alone? */
 import { describe, expect, it } from "vitest";
-import { PROBES } from "../../src/check.ts";
+import { PROBES } from "../../src/check/probes.ts";
 import { configOptions } from "../../src/config.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { answering, platform, settings } from "./support.ts";
@@ -78,6 +78,8 @@ describe("versions", () => {
     });
     const report = await judge();
     expect(settings(report.of("version"))).toEqual(["upstream.v2.version=v2"]);
+    expect(report.told("reach")).toEqual(["ok upstream.v2.url answers (200)"]);
+    expect(report.told("clock")).toEqual(["ok this machine and the platform agree"]);
     expect(report.of("reach").map(({ level }) => level)).not.toContain("fail");
   });
 });
@@ -371,7 +373,8 @@ describe("what cannot be judged", () => {
     });
     const report = await judge();
     expect(report.verdict).toBe("fail");
-    expect(report.told("lists")).toEqual(["skipped the platform stopped answering (UPSTREAM_UNREACHABLE)"]);
+    for (const id of ["version", "credential", "lists"])
+      expect(report.told(id)).toEqual(["skipped the platform stopped answering (UPSTREAM_UNREACHABLE)"]);
   });
 
   it("a platform that goes away in the middle leaves the rest unjudged", async () => {

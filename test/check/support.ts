@@ -18,6 +18,7 @@ export interface Around {
   readonly env?: Readonly<Record<string, string>>;
   readonly files?: Readonly<Record<string, string>>;
   readonly terminal?: boolean;
+  readonly stdin?: string;
   /** Given the way to stop the process. */
   readonly stopper?: (stop: () => Promise<void>) => void;
 }
@@ -27,7 +28,7 @@ export async function check(argv: readonly string[], around: Around = {}): Promi
   const written = new Map<string, string>();
   let out = "";
   let err = "";
-  const { env = {}, files = {}, terminal = false, stopper } = around;
+  const { env = {}, files = {}, terminal = false, stdin = "", stopper } = around;
   const io: CheckIo = {
     env,
     terminal,
@@ -36,6 +37,7 @@ export async function check(argv: readonly string[], around: Around = {}): Promi
       if (text === undefined) throw Object.assign(new Error(`ENOENT: no such file '${path}'`), { code: "ENOENT" });
       return new TextEncoder().encode(text);
     },
+    readStdin: () => new TextEncoder().encode(stdin),
     writeFile: (path, text) => {
       written.set(path, text);
     },

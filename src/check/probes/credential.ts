@@ -5,6 +5,7 @@ import { member } from "../../model/json.ts";
 import type { Answer } from "../api.ts";
 import { shownStatus } from "../api.ts";
 import { type Finding, sayFor } from "../finding.ts";
+import { HOW_TO_GIVE } from "../token.ts";
 
 const say = sayFor("credential");
 /** With less time left a finding may come from the token's end rather than from the platform. */
@@ -13,10 +14,7 @@ const SHORT_SECONDS = 300;
 /** `answer`: what a list said. `now`: milliseconds since 1970. A finding of level ok or note means that reading can go on. */
 export function judgeCredential(token: string | undefined, answer: Answer, now: number): Finding {
   if (token === undefined) {
-    return say.warn(
-      "none was given: what needs one is not judged",
-      "name a file with a token of the platform: --token-file",
-    );
+    return say.skipped("none was given: what needs one is not judged", `give a token of the platform, ${HOW_TO_GIVE}`);
   }
   const left = secondsLeft(token, now);
   if (answer.status === 401) {
