@@ -166,6 +166,41 @@ describe("tidiness", () => {
     expect(report.told("write").join()).toMatch(/^(fail the check .*,)?ok nothing is left of it: \d records? removed$/);
   });
 
+  it("a group that was there before is not emptied, though the platform says that it was just made", async () => {
+    const foreign: { uid: string; name: string }[] = [];
+    const made = await platform({
+      faults: (next) => (request, options) => {
+        if (request.method !== "POST") return next(request, options);
+        const body = new TextEncoder().encode(JSON.stringify(foreign[0]));
+        return Promise.resolve({ status: 200, headers: [["content-type", "application/json"]], body });
+      },
+    });
+    const { someGroup } = made.sandbox.wellKnown;
+    const parent = someGroup.slice(0, someGroup.lastIndexOf("/"));
+    foreign.push({ uid: someGroup, name: "production" });
+    const before = JSON.stringify(made.sandbox.snapshot());
+    const report = await made.judge(["--write-under", parent], "admin");
+    expect(report.code).toBe(1);
+    expect(JSON.stringify(made.sandbox.snapshot())).toBe(before);
+    expect(made.sandbox.requests.filter(({ method }) => method === "DELETE")).toEqual([]);
+  });
+
+  it("nothing but what lies in the group is removed, whatever uids the platform lists", async () => {
+    const made = await platform({
+      faults: (next) => async (request, options) => {
+        const response = await next(request, options);
+        if (request.method !== "GET" || !request.target.includes("/identities?uidp.children_of=")) return response;
+        const within = decodeURIComponent(/children_of=([^&]*)/.exec(request.target)?.[1] ?? "");
+        const identities = [`${within}/../x`, `${within}/a?b`, `${within}/a/b`, "elsewhere/a"].map((uid) => ({ uid }));
+        return { ...response, body: new TextEncoder().encode(JSON.stringify({ identities })) };
+      },
+    });
+    await made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin");
+    const deleted = made.sandbox.requests.filter(({ method }) => method === "DELETE").map(({ target }) => target);
+    expect(deleted.length).toBeGreaterThan(0);
+    expect(deleted.filter((target) => target.includes("/identities/"))).toEqual([]);
+  });
+
   it("what cannot be removed is told by its uid, and is a failure", async () => {
     const made = await platform({ faults: refusing("DELETE", /\/identities\//, 403) });
     const { report } = await written(made);

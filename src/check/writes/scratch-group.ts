@@ -1,5 +1,6 @@
 /** Where may a probe write, and is everything gone afterwards? (One group below the one that the operator named.) */
-import { isUid } from "../../model/uid.ts";
+import { member } from "../../model/json.ts";
+import { isUid, parentOf } from "../../model/uid.ts";
 import type { Answer, Api } from "../api.ts";
 import { shownStatus } from "../api.ts";
 import { type Finding, sayFor } from "../finding.ts";
@@ -49,7 +50,8 @@ export async function inScratchGroup(
   try {
     const made = await api.write("POST", target, { name, description: "made by carryover check" });
     const uid = uidOf(made);
-    if (uid === undefined || !uid.startsWith(`${under}/`)) {
+    // What is emptied afterwards must be ours by its name too: a platform may answer with a group that was there before.
+    if (uid === undefined || parentOf(uid) !== under || member(made.json, "name") !== name) {
       creation = made.status >= 500 || made.status < 300 ? "unanswered" : "refused";
       findings.push(
         say.fail(
@@ -116,14 +118,19 @@ async function scratchGroupsCalled({ groups, under, name }: ScratchParts, api: A
   const params = [`uidp.children_of=${encodeURIComponent(under)}`, `name=${name}`];
   const page = await readPage(api, groups, { size: 200 }, params).catch(() => undefined);
   const called = (page?.records ?? []).filter((record) => record["name"] === name);
-  return called.map((record) => String(record["uid"])).filter((uid) => uid.startsWith(`${under}/`));
+  return called.map((record) => String(record["uid"])).filter((uid) => isChild(uid, under));
 }
 
 /** Empty also when the platform does not say: then the group itself cannot be removed, and that is told. */
 async function childrenOf(scratch: string, list: List, api: Api): Promise<readonly string[]> {
   const params = [`uidp.children_of=${encodeURIComponent(scratch)}`];
   const page = await readPage(api, list, { size: 200 }, params).catch(() => undefined);
-  return (page?.uids ?? []).filter((uid) => uid.startsWith(`${scratch}/`));
+  return (page?.uids ?? []).filter((uid) => isChild(uid, scratch));
+}
+
+/** A uid and no other text: it goes into a path that is deleted. */
+function isChild(uid: string, parent: string): boolean {
+  return isUid(uid) && parentOf(uid) === parent;
 }
 
 /** A delete may meet a moment of trouble: its repeat finds the record or does not, and either is well. */
