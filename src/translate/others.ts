@@ -48,6 +48,8 @@ export function createOtherReader(headers: HeaderList, tools: Tools): OtherReade
   };
   return ({ other, path, join }, uids, into) => {
     if (join.read === "get" || join.sub !== undefined) {
+      // Known before the first of them: the platform is not asked hundreds of times for nothing.
+      if (reads + uids.length > MAX_READS) throw tooMuch(MAX_READS, "reads");
       const behind = join.sub === undefined ? "" : `/${join.sub}`;
       return inParallel(uids, (uid) => readOne(`${path}/${uid}${behind}`, uid, get, into));
     }

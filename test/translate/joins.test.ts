@@ -290,18 +290,21 @@ describe("reads of joined records", () => {
     expect(calls).toBeLessThan(10);
   });
 
-  test("are never more than a budget for one request", async () => {
+  test("are never more than a budget for one request, which is known before the first", async () => {
     const each: Join = { ...LABEL, read: "get" };
+    let reads = 0;
     const resource = thing({ name: "link", rows: labelled, joins: [each], v2Only: ["owner"] });
     const problem = await problemOf(
       run(resource, "list", {
         resources: [resource, OWNERS],
-        answer: ({ target }) =>
-          target.includes("/links")
-            ? json(200, { links: many(601, (index) => `o${index}`) })
-            : json(200, { uid: target.split("/").at(-1), label: "x" }),
+        answer: ({ target }) => {
+          if (target.includes("/links")) return json(200, { links: many(601, (index) => `o${index}`) });
+          reads += 1;
+          return json(200, { uid: target.split("/").at(-1), label: "x" });
+        },
       }),
     );
+    expect(reads).toBe(0);
     expect([problem.reason, problem.metadata]).toEqual(["DRAIN_TOO_LARGE", { limit: "600", unit: "reads" }]);
   });
 
