@@ -1,6 +1,7 @@
 /** Over which connection do the probes reach one upstream? (The same pool, send and retry as `serve`.) */
 import type { Config } from "../config.ts";
-import { compose, type HeaderList } from "../model/message.ts";
+import { compose, type HeaderList, type SendLayer } from "../model/message.ts";
+import { Problem } from "../model/problem.ts";
 import { createStopper, type Signal } from "../model/signal.ts";
 import { createBudget } from "../upstream/budget.ts";
 import { createSend } from "../upstream/client.ts";
@@ -38,7 +39,8 @@ export function createConnection(
     },
   });
   const retry = createRetry({ budget: createBudget(), now: () => Date.now(), random, sleep: pause });
-  const send = compose([retry], createSend(pool, { maxResponseBytes: MAX_RESPONSE_BYTES }));
+  const patience = (timeouts.connectSeconds + timeouts.headersSeconds + timeouts.bodySeconds) * 1000;
+  const send = compose([bounded(patience), retry], createSend(pool, { maxResponseBytes: MAX_RESPONSE_BYTES }));
   // A write that was begun is waited for, also when the check is stopped: what nobody waits for cannot be tidied up.
   const unstopped = createStopper().signal;
   const headers: HeaderList = [
@@ -57,4 +59,25 @@ export function createConnection(
     },
     close: () => pool.close(),
   };
+}
+
+/**
+ * Gives a call up after `ms`, repeat included: an answer that comes byte by byte is never late for the timeouts of the pool,
+ * and nobody else has a deadline here.
+ */
+function bounded(ms: number): SendLayer {
+  return (next) =>
+    async (request, { signal }) => {
+      const { signal: own, abort } = createStopper();
+      const stop = () => abort(signal.reason);
+      if (signal.aborted) stop();
+      signal.addEventListener("abort", stop, { once: true });
+      const timer = setTimeout(() => abort(new Problem("UPSTREAM_TIMEOUT", "the platform did not answer in time")), ms);
+      try {
+        return await next(request, { signal: own });
+      } finally {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", stop);
+      }
+    };
 }
