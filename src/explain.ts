@@ -127,10 +127,9 @@ function matchOf({ method, target }: AskedRequest, route: Router): Match | undef
   }
 }
 
-/** The error that the client gets. What an assumed answer brought about says nothing of the request. */
+/** The error that the client gets, whatever the platform says: behind the first call, an assumed answer has a part in it. */
 function refusalOf({ calls, problem }: Recording): Problem | undefined {
-  if (problem === undefined || (calls.length > 0 && problem.http >= 500)) return undefined;
-  return problem;
+  return calls.length === 0 ? problem : undefined;
 }
 
 function shownRefusal({ http, code, reason, message, fieldViolations }: Problem): Refusal {
@@ -142,13 +141,13 @@ function documentedCalls({ docs }: Operation): readonly string[] {
   return docs?.calls === undefined ? [] : [`in general it takes ${docs.calls}`];
 }
 
-/** What carryover would count of this request, and where the assumptions ended. */
+/** What carryover would count of this request. What an assumed answer led to is no fact about it, and is not told. */
 function counted({ exchange, problem }: Recording, refusal: Problem | undefined): readonly string[] {
   const kinds = [...new Set(exchange.notes)];
   return [
     ...(kinds.length === 0 ? [] : [`counted (notes_total): ${kinds.join(", ")}`]),
     ...(problem !== undefined && refusal === undefined
-      ? [`what follows depends on the platform's answers (assumed ones led to: ${problem.message})`]
+      ? ["what follows depends on what the platform answers"]
       : []),
   ];
 }

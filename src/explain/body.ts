@@ -5,9 +5,9 @@ import type { Match } from "../model/match.ts";
 import { Problem } from "../model/problem.ts";
 import type { Operation, Shape } from "../model/resource.ts";
 import { type BodyNotes, createBodyNotes, readBody, type UnknownPolicy } from "../translate/body.ts";
-import { joinsOf } from "./assume.ts";
 import type { ExplainedField } from "./explanation.ts";
 import { explainFields, type PartOf } from "./fields.ts";
+import { joinsOf } from "./place.ts";
 import type { Recording } from "./record.ts";
 import { type Differing, differingFrom } from "./stored-record.ts";
 

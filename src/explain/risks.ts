@@ -23,6 +23,7 @@ export function explainRisks(parts: RiskParts): Risk[] {
     ...joinRisks(parts.operation),
     ...(parts.operation.kind === "update" ? updateRisks(parts) : []),
     ...(parts.operation.docs?.differs ?? []).map(platform),
+    ...assumedRisks(recording),
     ...severalRisks(writes.length, recording.calls.length),
     ...bodyRisks(parts),
     ...(writes.length > 0 ? [own("UPSTREAM_UNREACHABLE", WRITE_LOST)] : []),
@@ -86,6 +87,13 @@ function updateRisks({ recording, fields, settings }: RiskParts): Risk[] {
     ...(compared.length > 0 ? [platform(race)] : []),
     ...(left.length > 0 ? [platform(kept)] : []),
   ];
+}
+
+/** What carryover refuses only because of what it read: under the assumptions that were made, and perhaps not under others. */
+function assumedRisks({ calls, problem }: Recording): Risk[] {
+  const assuming = calls.at(-1)?.assuming;
+  if (problem === undefined || assuming === undefined || problem.http >= 500) return [];
+  return [own(problem.reason, `if, as assumed here, ${assuming}: ${problem.message}`)];
 }
 
 function severalRisks(writes: number, calls: number): Risk[] {
