@@ -19,8 +19,8 @@ import type { Tools, V1Request } from "../tools.ts";
 import type { Composite } from "./composite.ts";
 import { refuseChanges } from "./fixed.ts";
 import { refusedAfter, writeAfter } from "./partial.ts";
+import { createWhole, type Whole, type Wish } from "./record-with-sub.ts";
 import { replaceWhole } from "./replace-with-sub.ts";
-import { createWhole, type Whole, type Wish } from "./whole.ts";
 
 /** What v1 told records below one parent apart by. */
 const NAME = "name";

@@ -12,7 +12,7 @@ import { buildPatch, needsStored, type Patch } from "../update.ts";
 import type { Composite } from "./composite.ts";
 import { refuseChanges } from "./fixed.ts";
 import { refusedAfter, writeAfter } from "./partial.ts";
-import { createWhole, type Whole, type Wish } from "./whole.ts";
+import { createWhole, type Whole, type Wish } from "./record-with-sub.ts";
 
 /** A full replace of the record in the path, and of its part when the client sends another one. */
 export const createReplaceWithSub: Composite = (operation, parts) => {

@@ -14,7 +14,7 @@ import { answerOptions } from "../show.ts";
 import type { Tools, V1Request } from "../tools.ts";
 import type { CompositeOperation } from "./composite.ts";
 import { type FixedField, readFixed } from "./fixed.ts";
-import { createPart, type Part } from "./part.ts";
+import { createPart, type Part } from "./sub-resource.ts";
 
 /** What a v1 body asks of the record, of its part, and of what v2 alone sets. */
 export interface Wish {
