@@ -2,10 +2,11 @@
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { devWords } from "./dev-words.mjs";
 
 const require = createRequire(import.meta.url);
 const tsc = join(dirname(require.resolve("typescript/package.json")), "bin", "tsc");
-const demo = process.argv.length > 2 ? process.argv.slice(2) : ["demo"];
+const words = devWords(process.argv.slice(2));
 
 /** Children that have not ended yet. */
 const children = new Set();
@@ -42,4 +43,4 @@ function endGroup(pid) {
 
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => stop(0));
 start([tsc, "-p", "tsconfig.build.json", "--watch", "--preserveWatchOutput"]);
-start(["--watch", "--watch-preserve-output", "dist/main.js", ...demo]);
+start(["--watch", "--watch-preserve-output", "dist/main.js", ...words]);

@@ -1,13 +1,14 @@
 /** What can be asked of carryover on the command line? */
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { createApp } from "./app.ts";
-import { type Catalogue, catalogueVersions, loadCatalogue } from "./catalogue.ts";
 import { addCheck } from "./check/command.ts";
 import { ConfigError } from "./config/fault.ts";
-import { type ConfigInput, loadConfig, optionFlags } from "./config.ts";
+import { type ConfigInput, optionFlags } from "./config.ts";
 import { type DemoPorts, runDemo, runTour } from "./demo.ts";
 import { addExplain } from "./explain/command.ts";
+import { opening, type Place } from "./listen-fault.ts";
+import { optionHint } from "./option-hint.ts";
 import { createSandbox } from "./sandbox/sandbox.ts";
+import { serveClients } from "./serve.ts";
 import { VERSION } from "./version.ts";
 
 /** The process, as far as a command needs it. */
@@ -37,12 +38,9 @@ export async function run(argv: readonly string[], io: Io): Promise<number | und
   }
 }
 
-/** What a person can do with it: configuration faults and taken ports say everything in their message. */
+/** What a person can do with it: configuration faults say everything in their message. */
 function explain(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if ("code" in error && error.code === "EADDRINUSE") {
-    return `${error.message}\nAnother process listens there: stop it, or choose other ports (0 takes any free one): --listen-port and --admin-port of serve; --port, --admin-port and --sandbox-port of demo.`;
-  }
   return error instanceof ConfigError ? error.message : (error.stack ?? error.message);
 }
 
@@ -53,45 +51,34 @@ function createProgram(io: Io, outcome: { code: number | undefined }): Command {
     .showHelpAfterError("(see carryover --help)")
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.print(text.trimEnd()), writeErr: (text) => io.warn(text.trimEnd()) });
-  addServe(program, io);
+  addServe(program, io, outcome);
   addDemo(program, io, outcome);
-  addSandbox(program, io);
+  addSandbox(program, io, outcome);
   addCheck(program, io, outcome);
   addExplain(program, io, outcome);
+  for (const command of program.commands) hintAt(command);
   return program;
 }
 
-function addServe(program: Command, io: Io): void {
+/** A wrong option is answered with the help that lists the right ones. */
+function hintAt(command: Command): void {
+  const hint = (text: string) =>
+    optionHint(
+      text,
+      command.options.flatMap(({ long }) => long ?? []),
+    );
+  command
+    .showHelpAfterError(`(see carryover ${command.name()} --help)`)
+    .configureOutput({ outputError: (text, write) => write(text + hint(text)) });
+}
+
+function addServe(program: Command, io: Io, outcome: { code: number | undefined }): void {
   const serve = program.command("serve").description("serve v1 clients from a v2 platform");
   for (const { flags, description, default: byDefault, env } of optionFlags()) {
     const text = byDefault === undefined ? description : `${description} (default: ${byDefault})`;
     serve.option(flags, `${text} [${env}]`);
   }
-  serve.action(async (flags: Record<string, unknown>) => {
-    const { config, warnings } = loadConfig({ flags, env: io.env, readFile: io.readFile });
-    for (const warning of warnings) io.warn(`warning: ${warning}`);
-    const catalogue = await catalogueFor(config.upstream.v2.version);
-    requireKnownResources(flags, io, catalogue);
-    const app = createApp(config, catalogue);
-    const { url, adminUrl } = await app.listen();
-    io.onStop((graceMs) => app.close(graceMs));
-    io.warn(
-      `carryover ${VERSION}: v1 clients at ${url}, v2 ${catalogue.version} at ${config.upstream.v2.url}, admin at ${adminUrl}, ${catalogue.resources.length} resources`,
-    );
-  });
-}
-
-/** A version that nobody wrote a catalogue for is a fault of the configuration, not of the program. */
-async function catalogueFor(version: string): Promise<Catalogue> {
-  const known = await catalogueVersions();
-  if (known.includes(version)) return loadCatalogue(version);
-  const what = `there is no catalogue for ${JSON.stringify(version)}`;
-  throw new ConfigError([{ where: "upstream.v2.version", what, remedy: `known versions: ${known.join(", ")}` }]);
-}
-
-/** `lists.require` may name resources: only the catalogue knows them. */
-function requireKnownResources(flags: Record<string, unknown>, io: Io, catalogue: Catalogue): void {
-  loadConfig({ flags, env: io.env, readFile: io.readFile, resources: catalogue.resources.map(({ name }) => name) });
+  serve.action((flags: Record<string, unknown>) => serveClients(flags, io, outcome));
 }
 
 function addDemo(program: Command, io: Io, outcome: { code: number | undefined }): void {
@@ -119,7 +106,12 @@ function addDemo(program: Command, io: Io, outcome: { code: number | undefined }
           return;
         }
         const ports: DemoPorts = { listen: port, admin: adminPort, sandbox: sandboxPort };
-        await runDemo(ports, io);
+        const places: Place[] = [
+          { what: "carryover", port, option: "--port" },
+          { what: "carryover's admin side", port: adminPort, option: "--admin-port" },
+          { what: "the sandbox", port: sandboxPort, option: "--sandbox-port" },
+        ];
+        await opening(places, io, outcome, () => runDemo(ports, io));
       },
     );
 }
@@ -135,7 +127,7 @@ interface SandboxFlags {
   readonly errorRate: number;
 }
 
-function addSandbox(program: Command, io: Io): void {
+function addSandbox(program: Command, io: Io, outcome: { code: number | undefined }): void {
   program
     .command("sandbox")
     .description("start only the sandbox: v2, native v1 and token exchange over made-up records")
@@ -156,11 +148,19 @@ function addSandbox(program: Command, io: Io): void {
         tokenLifetimeMs: flags.tokenLifetime * 1000,
         errorRate: flags.errorRate,
       });
-      const { url } = await sandbox.listen(flags.port, flags.host);
-      io.onStop(() => sandbox.close());
-      io.print(`Sandbox platform (made-up records) at ${url}\n\nTOKEN=${sandbox.token("admin")}`);
-      io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v2beta1/groups?page_size=2'`);
-      io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v1/roles?name=viewer'`);
+      const place: Place = {
+        what: "the sandbox",
+        port: flags.port,
+        option: "--port",
+        host: { address: flags.host, option: "--host" },
+      };
+      await opening([place], io, outcome, async () => {
+        const { url } = await sandbox.listen(flags.port, flags.host);
+        io.onStop(() => sandbox.close());
+        io.print(`Sandbox platform (made-up records) at ${url}\n\nTOKEN=${sandbox.token("admin")}`);
+        io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v2beta1/groups?page_size=2'`);
+        io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v1/roles?name=viewer'`);
+      });
     });
 }
 

@@ -85,6 +85,11 @@ describe("a command line that is wrong", () => {
     { argv: [], says: "Usage: carryover" },
     { argv: ["srve"], says: "Did you mean serve?" },
     { argv: ["serve", "--upstream-v2-ulr", "http://a"], says: "Did you mean --upstream-v2-url?" },
+    { argv: ["serve", "--port", "8080"], says: "(Did you mean one of --listen-port, --admin-port?)" },
+    { argv: ["serve", "--audience", "x"], says: "(Did you mean --upstream-v2-audience?)" },
+    { argv: ["demo", "--listen-port", "1"], says: "(Did you mean one of --port, --admin-port, --sandbox-port?)" },
+    { argv: ["sandbox", "--listen-host", "::1"], says: "(Did you mean --host?)" },
+    { argv: ["check", "--admin-listen-port", "1"], says: "(Did you mean one of --listen-port, --admin-port?)" },
     { argv: ["serve", "surplus"], says: "too many arguments" },
     { argv: ["demo", "--port", "65536"], says: "from 0 (any free one) to 65535" },
     { argv: ["demo", "--port", "-1"], says: "expected a whole number" },
@@ -99,6 +104,34 @@ describe("a command line that is wrong", () => {
     expect(code).toBe(64);
     expect(err).toContain(says);
     expect(out).toBe("");
+  });
+});
+
+describe("an option that there is not", () => {
+  it.each(["serve", "demo", "sandbox", "check"])(
+    "of %s is answered with where its options are listed",
+    async (word) => {
+      const { code, out, err } = await inProcess([word, "--no-such-thing"]);
+      expect([code, out]).toEqual([64, ""]);
+      expect(err).toContain(`(see carryover ${word} --help)`);
+      expect(err).not.toContain("Did you mean");
+    },
+  );
+
+  it("named together with most of the others is no hint", async () => {
+    const { err } = await inProcess(["serve", "--wait-seconds", "3"]);
+    expect(err).not.toContain("Did you mean one of");
+  });
+});
+
+describe("npm run dev", () => {
+  it("gives options without a command to demo", async () => {
+    // Scripts have no types.
+    const script = String(new URL("../scripts/dev-words.mjs", import.meta.url));
+    const { devWords }: { devWords(given: readonly string[]): string[] } = await import(script);
+    expect(devWords(["--port", "18100"])).toEqual(["demo", "--port", "18100"]);
+    expect(devWords([])).toEqual(["demo"]);
+    expect(devWords(["serve", "--listen-port", "1"])).toEqual(["serve", "--listen-port", "1"]);
   });
 });
 
@@ -223,11 +256,65 @@ describe("serve", () => {
     expect(code).toBeUndefined();
   });
 
-  it.each(["--listen-port", "--admin-port"])("whose %s is taken says so, says what to do, and ends", async (flag) => {
+  it.each([
+    [[], "refused with 501 (upstream.v1.url is not set)"],
+    [["--upstream-v1-url", "http://127.0.0.1:7/native"], "native v1 at http://127.0.0.1:7/native"],
+    [["--upstream-v1-url", "http://127.0.0.1:7", "--fallback", "refuse"], "refused with 501 (fallback: refuse)"],
+  ])("with %j says where operations go that only v1 has", async (flags, says) => {
+    const { err } = await inProcess([
+      ...LOCAL,
+      "--log-level",
+      "silent",
+      "--upstream-v2-url",
+      "http://127.0.0.1:9",
+      ...flags,
+    ]);
+    expect(err.split("\n")).toContain(`  operations that only v1 has: ${says}`);
+  });
+
+  it.each([
+    [[], "none, /sts/exchange is answered with 404 (upstream.sts.url is not set)", 404],
+    [["--upstream-sts-url", "http://127.0.0.1:9"], "/sts/exchange goes to http://127.0.0.1:9", 502],
+  ])("with %j says whether tokens are exchanged, as it then does", async (flags, says, status) => {
+    const { err } = await inProcess([
+      ...LOCAL,
+      "--log-level",
+      "silent",
+      "--upstream-v2-url",
+      "http://127.0.0.1:9",
+      ...flags,
+    ]);
+    expect(err.split("\n")).toContain(`  token exchange: ${says}`);
+    const [, clients = ""] = /v1 clients at (\S+),/.exec(err) ?? [];
+    expect((await fetch(`${clients}/sts/exchange`, { method: "POST" })).status).toBe(status);
+  });
+
+  it("and demo name both options that share a port that is taken", async () => {
+    const port = await takenPort();
+    const { code, err } = await inProcess(["demo", "--port", "0", "--admin-port", port, "--sandbox-port", port]);
+    expect(code).toBe(1);
+    expect(err).toMatch(
+      /^carryover's admin side or the sandbox cannot listen: .*\n.*--admin-port or --sandbox-port moves/,
+    );
+  });
+
+  it("an address that this machine does not have is told with the option that has it", async () => {
+    const argv = ["serve", "--listen-host", "192.0.2.1", "--listen-port", "0", "--admin-port", "0"];
+    const { code, err } = await inProcess([...argv, "--upstream-v2-url", "http://127.0.0.1:9"]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^the client side cannot listen: .*EADDRNOTAVAIL.*192\.0\.2\.1\n.*correct --listen-host\.\n$/);
+  });
+
+  it.each([
+    ["--listen-port", "the client side"],
+    ["--admin-port", "the admin side"],
+  ])("whose %s is taken says so, says what to do, and ends", async (flag, side) => {
     const port = await takenPort();
     const process = carryover([...LOCAL, "--upstream-v2-url", "http://127.0.0.1:9", flag, port]);
     expect(await process.ended).toEqual({ code: 1, signal: null });
-    expect(process.err()).toMatch(new RegExp(`EADDRINUSE.*127\\.0\\.0\\.1:${port}\n.*choose other ports`));
+    expect(process.err()).toMatch(
+      new RegExp(`^${side} cannot listen: .*EADDRINUSE.*127\\.0\\.0\\.1:${port}\n.*choose other ports: ${flag} `),
+    );
     expect(process.out()).toBe("");
   });
 });
@@ -309,6 +396,6 @@ describe("sandbox", () => {
   it("on a port that is taken says so", async () => {
     const { code, err } = await inProcess(["sandbox", "--port", await takenPort()]);
     expect(code).toBe(1);
-    expect(err).toMatch(/EADDRINUSE.*\n.*choose other ports/);
+    expect(err).toMatch(/^the sandbox cannot listen: .*EADDRINUSE.*\n.*choose other ports: --port moves/);
   });
 });
