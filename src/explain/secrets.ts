@@ -10,9 +10,10 @@ export const MASKED = "…";
 const SECRET_NAME = /secret|passw|token|credential|privatekey|apikey|accesskey|assertion|jwt|authorization|cookie/i;
 /** Positions in lists, and facts about tokens: nobody gets in with them. */
 const HARMLESS_NAME = /^(?:page|nextPage)token$|token(?:type|lifetime|expiry|ttl|endpoint|url)$/i;
-/** What a signed token is made of, and where in it the token begins. */
-const TOKEN_RUN = /[A-Za-z0-9._-]{13,}/g;
+/** How a signed token begins, and what it is made of. */
+const TOKEN = "eyJ";
 const TOKEN_START = /\beyJ/;
+const TOKEN_CHARACTER = /[A-Za-z0-9._-]/;
 
 /** True for members, parameters and header fields whose value may let somebody in. */
 export function isSecretName(name: string): boolean {
@@ -31,7 +32,17 @@ export function shownHeader(name: string, value: string): string {
 
 /** Text without what looks like a signed token. */
 export function withoutTokens(text: string): string {
-  return text.replaceAll(TOKEN_RUN, withoutToken);
+  let shown = "";
+  let done = 0;
+  for (let at = text.indexOf(TOKEN); at >= 0; at = text.indexOf(TOKEN, done)) {
+    let end = at;
+    while (TOKEN_CHARACTER.test(text.charAt(end))) end += 1;
+    // What stands before it says whether a word begins there.
+    const from = Math.max(done, at - 1);
+    shown += text.slice(done, from) + withoutToken(text.slice(from, end));
+    done = end;
+  }
+  return shown + text.slice(done);
 }
 
 /** `run` up to where a token begins in it: `eyJ`, eight characters more, a dot, and something behind. Each is looked at once. */

@@ -102,7 +102,7 @@ test.each([
   expect(withoutTokens(text)).toBe(shown);
 });
 
-test("text that only begins like tokens is read in one pass", () => {
-  const text = `${"eyJ-".repeat(500_000)}.`;
+test.each(["eyJ-", "a", "eyJ.", ".eyJ "])("text of nothing but %j is read in one pass, however long", (part) => {
+  const text = `${part.repeat(3_000_000)}.`;
   expect(withoutTokens(text)).toBe(text);
 });
