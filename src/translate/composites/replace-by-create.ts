@@ -19,7 +19,8 @@ const NAME = "name";
 /**
  * The record is read, and created under its own name below its own parent once more. What the client left out becomes zero,
  * but where the row says `when-present`: that keeps what is stored (v1 did not blank it, and v2 wants it).
- * Race: a record that is deleted in between is made anew; its other uid shows, and is answered as an error.
+ * Race: a record that is deleted in between is made anew; its other uid shows, and is answered as an error. What is kept is
+ * what was read: a writer in between is undone, which no answer shows.
  */
 export const createReplaceByCreate: Composite = (operation, parts) => {
   if (operation.kind !== "update") throw new Error(`${operation.name}: ${operation.by} needs an update`);
