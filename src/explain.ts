@@ -97,7 +97,7 @@ function explanationOf({ request, match, recording, respelled, compared, config 
         : [passedCall(request, pass)],
     fields,
     parameters: match === undefined ? [] : explainParameters({ query: match.query, filters, calls, refusal }),
-    answer: translated ? explainAnswer(match.operation, config.upstream.v2.omitsZeros !== "no") : [],
+    answer: translated ? explainAnswer(match.resource, match.operation, config.upstream.v2.omitsZeros !== "no") : [],
     risks: translated
       ? explainRisks({ resource: match.resource.name, operation: match.operation, recording, fields, settings: config })
       : [],

@@ -110,13 +110,16 @@ export interface ExplainedParameter {
   readonly why: string;
 }
 
-/** `joined` lies in another record; `moved` elsewhere in this one; `inserted` is nowhere in v2; `cut` is not shown. */
-export type AnswerFate = "same" | "renamed" | "converted" | "joined" | "moved" | "inserted" | "cut";
+/**
+ * `joined` lies in another record; `moved` elsewhere in this one; `worked-out` is found out by carryover from a whole list;
+ * `inserted` is nowhere in v2; `cut` is not shown.
+ */
+export type AnswerFate = "same" | "renamed" | "converted" | "joined" | "moved" | "worked-out" | "inserted" | "cut";
 
 export interface AnswerMember {
   /** Dotted; null for what is cut. */
   readonly v1: string | null;
-  /** Dotted v2 names that it is read from, in order; empty for what is inserted. */
+  /** Dotted v2 names that it is read from, in order; empty for what is inserted, worked out, or put together from several. */
   readonly v2: readonly string[];
   readonly becomes: AnswerFate;
   readonly why: string;

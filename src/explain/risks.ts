@@ -21,7 +21,7 @@ export function explainRisks(parts: RiskParts): Risk[] {
   return [
     ...(recording.exchange.list === undefined ? [] : listRisks(parts)),
     ...joinRisks(parts.operation),
-    ...(parts.operation.kind === "update" ? updateRisks(parts) : []),
+    ...(replaces(parts.operation) ? updateRisks(parts) : []),
     ...(parts.operation.docs?.differs ?? []).map(platform),
     ...assumedRisks(recording),
     ...severalRisks(writes.length, recording.calls.length),
@@ -71,10 +71,18 @@ function joinRisks(operation: Operation): Risk[] {
   ];
 }
 
+/** What the client leaves out becomes empty, and the platform's answer is compared with what was asked for. */
+function replaces(operation: Operation): boolean {
+  return operation.kind === "update" || (operation.kind === "composite" && operation.by === "update-wrapped");
+}
+
 function updateRisks({ recording, fields, settings }: RiskParts): Risk[] {
   const compared = fields.filter(({ becomes }) => becomes === "when-different").map(({ v1 }) => v1);
   const left = fields.filter(({ becomes }) => becomes === "left-alone").map(({ v1 }) => v1);
-  const patched = recording.calls.some(({ request }) => request.method === "PATCH");
+  const writes = recording.calls.some(({ request }) => request.method !== "GET");
+  const { mismatches } = recording.exchange;
+  const lost = fields.filter(({ v1, v2 }) => v2 === null && mismatches.includes(v1)).map(({ v1 }) => v1);
+  const nowhere = `${lost.join(", ")}: v2 has no place for it, so it is lost; listed in the carryover-mismatch header`;
   const mismatch = {
     zeros: own("UPDATE_INCOMPLETE", "a field that was to become empty did not; other differences: carryover-mismatch"),
     fail: own("UPDATE_INCOMPLETE", "the platform stored any field otherwise than asked (updates.mismatch: fail)"),
@@ -83,7 +91,8 @@ function updateRisks({ recording, fields, settings }: RiskParts): Risk[] {
   const race = `race: who writes ${compared.join(", ")} between the read and the PATCH is not noticed`;
   const kept = `${left.join(", ")}: keeps its stored value, which differs from v1; named in carryover-mismatch`;
   return [
-    ...(patched ? [mismatch] : []),
+    ...(lost.length > 0 ? [platform(nowhere)] : []),
+    ...(writes ? [mismatch] : []),
     ...(compared.length > 0 ? [platform(race)] : []),
     ...(left.length > 0 ? [platform(kept)] : []),
   ];

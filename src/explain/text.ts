@@ -95,11 +95,13 @@ function answerLines({ answer, mode, refusal, calls }: Explanation, paint: Paint
 
 function answerCells({ v1, v2, becomes, why, absent }: AnswerMember): Cell[] {
   const from = v2.length === 0 ? "–" : v2.join(" or ");
+  // Put together: each of its members has a line of its own.
+  const isWhole = becomes === "joined" || (becomes === "moved" && v2.length === 0);
   return [
     column(v1 ?? ""),
     column(from),
     fate(becomes),
-    column(absent ?? (becomes === "joined" ? "–" : "absent")),
+    column(becomes === "moved" && isWhole ? "–" : (absent ?? (isWhole ? "–" : "absent"))),
     column(why),
   ];
 }

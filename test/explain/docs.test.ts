@@ -157,6 +157,7 @@ const TAIL = [
   "| `same`, `renamed`, `converted` | of one v2 member |",
   "| `moved` | from elsewhere in the v2 record |",
   "| `joined` | from another record |",
+  "| `worked-out` | found out by carryover, from all records of a list |",
   "| `inserted` | v2 has nothing like it |",
   "| `cut` | v2 sends it, v1 never showed it |",
   "",
