@@ -13,7 +13,7 @@ import { type Recording, record } from "./explain/record.ts";
 import type { AskedRequest } from "./explain/request.ts";
 import { explainRisks } from "./explain/risks.ts";
 import { shownRequest } from "./explain/shown.ts";
-import { summaryOf } from "./explain/summary.ts";
+import { isForeign, nativeHints, summaryOf } from "./explain/summary.ts";
 import { tooLarge } from "./listener/body.ts";
 import type { Match } from "./model/match.ts";
 import { Problem } from "./model/problem.ts";
@@ -65,7 +65,8 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue): Expl
       });
     const recording = await run(maskSpelling === "auto" ? undefined : maskSpelling);
     const respelled = maskSpelling === "auto" ? await run("snake_case") : undefined;
-    return explanationOf({ request, match, recording, respelled, compared: differing.fields, config });
+    const foreign = isForeign(recording, catalogue.resources);
+    return explanationOf({ request, match, recording, respelled, compared: differing.fields, config, foreign });
   };
 }
 
@@ -76,9 +77,10 @@ interface Known {
   readonly respelled: Recording | undefined;
   readonly compared: readonly string[];
   readonly config: ExplainConfig;
+  readonly foreign: boolean;
 }
 
-function explanationOf({ request, match, recording, respelled, compared, config }: Known): Explanation {
+function explanationOf({ request, match, recording, respelled, compared, config, foreign }: Known): Explanation {
   const refusal = refusalOf(recording);
   const { exchange, calls, pass } = recording;
   const operation = match?.operation;
@@ -89,7 +91,7 @@ function explanationOf({ request, match, recording, respelled, compared, config 
     request: shownRequest(request),
     resource: exchange.resource,
     operation: exchange.operation,
-    ...summaryOf(recording, refusal),
+    ...summaryOf(recording, refusal, foreign),
     refusal: refusal === undefined ? null : shownRefusal(refusal),
     calls:
       pass === undefined
@@ -103,6 +105,7 @@ function explanationOf({ request, match, recording, respelled, compared, config 
       : [],
     notes: [
       ...request.notes,
+      ...nativeHints(recording, refusal, foreign, config.upstream.v1 !== undefined),
       ...unreadBody(request.body, match),
       ...(translated ? documentedCalls(match.operation) : []),
       ...counted(recording, refusal),
@@ -146,8 +149,6 @@ function counted({ exchange, problem }: Recording, refusal: Problem | undefined)
   const kinds = [...new Set(exchange.notes)];
   return [
     ...(kinds.length === 0 ? [] : [`counted (notes_total): ${kinds.join(", ")}`]),
-    ...(problem !== undefined && refusal === undefined
-      ? ["what follows depends on what the platform answers"]
-      : []),
+    ...(problem !== undefined && refusal === undefined ? ["what follows depends on what the platform answers"] : []),
   ];
 }

@@ -1,6 +1,7 @@
 /** What is this request, and who serves it, in one sentence? */
 import type { Mode } from "../model/exchange.ts";
 import type { Problem } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
 import type { Recording } from "./record.ts";
 
 export interface Verdict {
@@ -8,8 +9,12 @@ export interface Verdict {
   readonly summary: string;
 }
 
-/** `refusal`: why carryover itself answers with an error. */
-export function summaryOf({ exchange, pass, calls }: Recording, refusal: Problem | undefined): Verdict {
+/** `refusal`: why carryover itself answers with an error; `foreign`: v1 never had such an operation. */
+export function summaryOf(
+  { exchange, pass, calls }: Recording,
+  refusal: Problem | undefined,
+  foreign: boolean,
+): Verdict {
   const { resource, operation } = exchange;
   const what = nameOf(resource, operation);
   if (refusal !== undefined) {
@@ -22,10 +27,37 @@ export function summaryOf({ exchange, pass, calls }: Recording, refusal: Problem
     case "sts":
       return { mode: "pass", summary: "token exchange: passes through unread" };
     case "v1":
-      return { mode: "native", summary: `${what}: v2 has no counterpart, native v1 serves it (fallback: native)` };
+      return { mode: "native", summary: `${what}: ${nativeReason(foreign)} (fallback: native)` };
     default:
       return { mode: "translate", summary: `${what}: translated, ${count(calls.length)} to v2` };
   }
+}
+
+function nativeReason(foreign: boolean): string {
+  return foreign ? "no operation of v1, handed to native v1 all the same" : "not translated, native v1 serves it";
+}
+
+/** Whether the operation is one that is known, and that v1 never had. */
+export function isForeign({ exchange }: Recording, resources: readonly Resource[]): boolean {
+  const resource = resources.find(({ name }) => name === exchange.resource);
+  const operation = resource?.operations.find(({ name }) => name === exchange.operation);
+  return operation?.kind === "native" && operation.extension === true;
+}
+
+/** What a refused request lacks to be served by native v1. `native`: whether its address is configured. */
+export function nativeHints(
+  { exchange }: Recording,
+  refusal: Problem | undefined,
+  foreign: boolean,
+  native: boolean,
+): readonly string[] {
+  if (foreign) return [`${exchange.operation} is no operation of v1: only v2 has this path`];
+  if (refusal?.reason !== "NOT_TRANSLATABLE") return [];
+  return [
+    native
+      ? "with --fallback native it would go to native v1 as it is"
+      : "with --upstream-v1-url (the address of native v1) it would go there as it is",
+  ];
 }
 
 function nameOf(resource: string, operation: string): string {

@@ -196,6 +196,31 @@ describe("who serves it", () => {
     expect(explanation.calls.length > 0).toBe(mode !== "refused");
   });
 
+  test("what is refused only for want of native v1 says what would bring it there", async () => {
+    const hints = async (request: string, ...flags: string[]) => (await explained(request, undefined, ...flags)).notes;
+    expect(await hints("GET /ping/v1/ping")).toEqual([
+      "with --upstream-v1-url (the address of native v1) it would go there as it is",
+    ]);
+    expect(await hints("GET /ping/v1/ping", ...NATIVE, "--fallback", "refuse")).toEqual([
+      "with --fallback native it would go to native v1 as it is",
+    ]);
+    expect(await hints("GET /ping/v1/ping", ...NATIVE)).toEqual([]);
+    expect(await hints("PATCH /iam/v1/groups/a")).toEqual([]);
+  });
+
+  test("a path that only v2 has is no operation of v1, and nothing promises that native v1 has it", async () => {
+    const said = ["get-readme is no operation of v1: only v2 has this path"];
+    const refused = await explained("GET /registry/v1/repos/A/b/readme");
+    expect([refused.mode, refused.refusal?.reason, refused.notes]).toEqual(["refused", "NOT_TRANSLATABLE", said]);
+    const native = await explained("GET /registry/v1/repos/A/b/readme", undefined, ...NATIVE);
+    expect([native.mode, native.notes]).toEqual(["native", said]);
+    expect(native.summary).toBe(
+      "get-readme of repo: no operation of v1, handed to native v1 all the same (fallback: native)",
+    );
+    const other = await explained("GET /registry/v1/repos/A/b/deployment", undefined, ...NATIVE);
+    expect(other.summary).toBe("get-deployment of repo: not translated, native v1 serves it (fallback: native)");
+  });
+
   test("what passes through goes as it came, to whom it goes", async () => {
     const { calls } = await explained(
       "GET /sts/exchange?aud=http%3A%2F%2Fhere",
