@@ -90,9 +90,10 @@ async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<n
   const heading = { url: config.upstream.v2.url, version };
   const colour = (io.terminal ?? isatty(1)) && (io.env["NO_COLOR"] ?? "") === "";
   const text = flags.json === true ? jsonOf(findings, heading) : textOf(findings, heading, colour);
-  if (flags.writeConfig !== undefined) writeConfig(flags.writeConfig, flags.force === true, input, findings, io);
   // The platform could put anything into a name that is shown, this included.
   io.print(token === undefined ? text : text.replaceAll(token, "[token]"));
+  // Behind the report: what was found is not lost with a file that cannot be written.
+  if (flags.writeConfig !== undefined) writeConfig(flags.writeConfig, flags.force === true, input, findings, io);
   return exitCodeOf(verdictOf(findings), flags.strict === true);
 }
 
@@ -165,9 +166,13 @@ function writeConfig(
   try {
     write(file, text, replace);
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST")
-      throw new ConfigError([alreadyThere(file)]);
-    throw error;
+    if (!(error instanceof Error && "code" in error)) throw error;
+    const what = `${file} cannot be written (${String(error.code)})`;
+    throw new ConfigError([
+      error.code === "EEXIST"
+        ? alreadyThere(file)
+        : { where: "--write-config", what, remedy: "name a file that can be written" },
+    ]);
   }
   io.warn(`written: ${file}`);
 }
