@@ -85,7 +85,9 @@ function purposeOf(call: RecordedCall, index: number, parts: CallParts): Purpose
     case "PATCH":
       return {
         purpose:
-          call.place.sub === "" ? "changes what the mask names, and nothing else" : `writes the ${call.place.sub}`,
+          call.place.sub === ""
+            ? "changes the fields that updateMask lists, and nothing else"
+            : `writes the ${call.place.sub}`,
         also: respelling(call, index, parts),
       };
     case "POST":
@@ -113,10 +115,10 @@ function readPurpose({ place, request }: RecordedCall, index: number, parts: Cal
   const writes = recording.calls.slice(index + 1).some((later) => later.request.method !== "GET");
   if (writes && compared.length > 0) {
     const names = compared.join(", ");
-    const verb = compared.length === 1 ? "is" : "are";
+    const one = compared.length === 1;
     return {
-      purpose: `reads the stored record: ${names} ${verb} named only when different from it`,
-      also: [`not made when the client sends none of them`],
+      purpose: `reads the stored record: ${names} ${one ? "goes" : "go"} into updateMask only if the record says otherwise`,
+      also: [`without ${one ? names : `any of ${names}`} in the body, this read is not made`],
     };
   }
   if (writes) return { purpose: "reads the stored record first", also: [] };

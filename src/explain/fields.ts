@@ -126,7 +126,7 @@ function partField({ v1, sub, member }: PartOf, value: Node | undefined, context
   const [first] = found;
   const verdict: Verdict =
     first === undefined
-      ? { becomes: "left-alone", why: "not written when it is left out or empty" }
+      ? { becomes: "left-alone", why: "left out or empty, so it is not written and what is stored stays" }
       : { becomes: context.replaces ? "when-different" : "renamed", why: "written by a call of its own" };
   return {
     v1,
@@ -167,8 +167,8 @@ function judge(
   if (row.mask === "when-present") return { becomes: "left-alone", why: "an empty value counts as left out" };
   if (row.mask === "when-changed") {
     return isZero(jsonOf(given), row) || row.kind === "enum"
-      ? { becomes: "left-alone", why: "its zero leaves the choice open" }
-      : { becomes: "left-alone", why: "the stored record says the same" };
+      ? { becomes: "left-alone", why: "an empty value leaves the choice open, so it counts as left out" }
+      : { becomes: "left-alone", why: "the stored record says the same, so it is not put into updateMask" };
   }
   return { becomes: "dropped", why: "this operation does not send it" };
 }
@@ -176,7 +176,7 @@ function judge(
 function sentOn(row: Row, given: Node, sent: Node, { replaces }: Context): Verdict {
   const becomes = same(given, sent) ? (row.v1 === row.v2 ? "same" : "renamed") : "converted";
   if (replaces && row.access !== "output" && row.mask === "when-changed") {
-    return { becomes: "when-different", why: "named only when it differs from the stored record" };
+    return { becomes: "when-different", why: "put into updateMask only if the stored record says otherwise" };
   }
   const why = becomes === "converted" ? conversion(row) : becomes === "renamed" ? "v2's name" : "";
   return { becomes, why };
@@ -190,18 +190,19 @@ function conversion(row: Row): string {
 function leftOut(row: Row, sent: Node | undefined, { replaces }: Context): Verdict | undefined {
   if (sent !== undefined) {
     return isZero(jsonOf(sent), row)
-      ? { becomes: "set-to-zero", why: "left out: v1 replaces everything" }
-      : { becomes: "kept", why: "left out: sent as it is stored (here as in an example)" };
+      ? { becomes: "set-to-zero", why: "left out, so emptied: v1 replaces everything here" }
+      : { becomes: "kept", why: "left out, so sent as it is stored (the value here is from an example)" };
   }
   if (!replaces || row.access === "output" || row.v2 === null || row.mask === "never") return undefined;
   return { becomes: "left-alone", why: LEFT_ALONE[row.mask ?? "always"] };
 }
 
+const STAYS = "left out and not put into updateMask, so what is stored stays; v1 would have emptied it";
 const LEFT_ALONE = {
-  always: "left out: not written",
-  "when-present": "left out: named only when it is sent (v1 would have emptied it)",
-  "when-changed": "left out: named only when it is sent and differs (v1 would have emptied it)",
-  members: "left out: its members are named one by one (v1 would have emptied it)",
+  always: "left out and not written",
+  "when-present": STAYS,
+  "when-changed": STAYS,
+  members: STAYS,
   never: "left out",
 } as const;
 

@@ -32,7 +32,7 @@ export function explainRisks(parts: RiskParts): Risk[] {
 }
 
 const WRITE_LOST =
-  "the connection fails after the write has left: metadata says state: unknown, and it is not sent again (read the record)";
+  "the connection fails after the write was sent: the error's metadata says `state: unknown`, and it is not sent again; read the record to see";
 
 function own(reason: ProblemReason, when: string): Risk {
   return { status: PROBLEMS[reason].http, reason, when };
@@ -82,14 +82,19 @@ function updateRisks({ recording, fields, settings }: RiskParts): Risk[] {
   const writes = recording.calls.some(({ request }) => request.method !== "GET");
   const { mismatches } = recording.exchange;
   const lost = fields.filter(({ v1, v2 }) => v2 === null && mismatches.includes(v1)).map(({ v1 }) => v1);
-  const nowhere = `${lost.join(", ")}: v2 has no place for it, so it is lost; listed in the carryover-mismatch header`;
+  const nowhere = `${lost.join(", ")}: v2 has no place for it, so it is lost; the answer's carryover-mismatch header lists it`;
   const mismatch = {
-    zeros: own("UPDATE_INCOMPLETE", "a field that was to become empty did not; other differences: carryover-mismatch"),
+    zeros: own(
+      "UPDATE_INCOMPLETE",
+      "a field that was to become empty did not; other differences are listed in the answer's carryover-mismatch header",
+    ),
     fail: own("UPDATE_INCOMPLETE", "the platform stored any field otherwise than asked (updates.mismatch: fail)"),
-    report: platform("a field that is stored otherwise than asked is only named in carryover-mismatch"),
+    report: platform(
+      "a field that is stored otherwise than asked is only listed in the answer's carryover-mismatch header",
+    ),
   }[settings.updates.mismatch];
-  const race = `race: who writes ${compared.join(", ")} between the read and the PATCH is not noticed`;
-  const kept = `${left.join(", ")}: keeps its stored value, which differs from v1; named in carryover-mismatch`;
+  const race = `race: a change that somebody else makes to ${compared.join(", ")} between the read and the PATCH goes unnoticed`;
+  const kept = `${left.join(", ")}: left out, so what is stored stays (v1 would have emptied it); the answer's carryover-mismatch header lists what is not empty`;
   return [
     ...(lost.length > 0 ? [platform(nowhere)] : []),
     ...(writes ? [mismatch] : []),

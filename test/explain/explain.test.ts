@@ -43,6 +43,18 @@ describe("a full replace", () => {
     expect(explanation.fields.find(({ v1 }) => v1 === "name")?.calls).toEqual([2]);
   });
 
+  test("says in whole sentences what is left alone, and what a read is for", async () => {
+    const { calls, fields } = await explained("PUT /registry/v1/repos/A/b", { name: "x", bundles: ["y"] });
+    expect(calls[0]).toMatchObject({
+      purpose: "reads the stored record: name, bundles go into updateMask only if the record says otherwise",
+      also: ["without any of name, bundles in the body, this read is not made"],
+    });
+    const why = (name: string) => fields.find(({ v1 }) => v1 === name)?.why;
+    const stays = "left out and not put into updateMask, so what is stored stays; v1 would have emptied it";
+    for (const name of ["catalogTier", "aliases", "sync_config"]) expect(why(name)).toBe(stays);
+    expect(why("name")).toBe("put into updateMask only if the stored record says otherwise");
+  });
+
   test("reads nothing first when nothing hangs on it, and tells no race", async () => {
     const explanation = await explained(`PUT /iam/v1/groups/${GROUP}`, { name: "docs" });
     expect(calls(explanation)).toEqual([`PATCH /iam/v2beta1/groups/${GROUP}?updateMask=name,description`]);
