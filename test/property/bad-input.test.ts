@@ -60,7 +60,8 @@ const locked: Send = async () => json(401, { code: 16, message: "who are you", d
 /** v2 that has every record, at its zeros, and takes everything. */
 const willing: Send = async ({ method, target }) => {
   const rest = target.split("?")[0]?.split("/").slice(4).join("/") ?? "";
-  return json(200, { uid: method === "POST" || rest === "" ? UID : rest });
+  const uid = rest.replace(/:[A-Za-z]+$/, "");
+  return json(200, { uid: method === "POST" || rest === "" ? UID : rest, identityProviderUid: uid });
 };
 
 const askLocked = createFront(catalogue, locked);
