@@ -14,8 +14,10 @@ export function createExplainView(
   config: ExplainConfig,
   catalogue: Catalogue,
 ): (query: URLSearchParams) => Promise<Explanation> {
-  const explain = createExplain(config, catalogue);
+  // Made when it is first asked for: most instances are never asked, and it is a second set of all translations.
+  let explain: ReturnType<typeof createExplain> | undefined;
   return async (query) => {
+    explain ??= createExplain(config, catalogue);
     const data = query.get("data");
     const method = query.get("method");
     const given = {
