@@ -1,6 +1,7 @@
 /** How is every v1 operation served, what is lost, and what costs more than one call? */
 import type { Filter, Join, NativeDomain, Operation, Resource, Row, Shape } from "../../model/resource.ts";
 import { nestedRows } from "../check/rows.ts";
+import { plural } from "./words.ts";
 
 /** `docs/coverage.md`. `version`: v2's version segment. */
 export function coveragePage(
@@ -110,10 +111,6 @@ function costs(operation: Served): readonly string[] {
 function joinWords({ v1, resource, read, sub }: Join): string {
   if (sub !== undefined) return `\`${v1}\`: one Get of \`${sub}\` for each record`;
   return `\`${v1}\`: ${read === "get" ? `one Get for each distinct ${resource}` : `one call for each 200 distinct ${plural(resource)}`}`;
-}
-
-function plural(name: string): string {
-  return name.endsWith("y") ? `${name.slice(0, -1)}ies` : `${name}s`;
 }
 
 /** What v2 cannot say, or says otherwise. */

@@ -2,6 +2,7 @@
 import type { Json, JsonObject } from "../../model/json.ts";
 import type { EnvelopeRow, Filter, Operation, Resource, Shape } from "../../model/resource.ts";
 import { answerSchema, bodySchema, enumNames } from "./schemas.ts";
+import { article, plural } from "./words.ts";
 
 type Served = Exclude<Operation, { kind: "native" }>;
 
@@ -129,14 +130,6 @@ function summaryOf({ name }: Resource, operation: Served, atRoot: boolean): stri
       ? `${words}, of ${plural(whose)}`
       : `${words} ${operation.kind === "list" ? plural(whose) : article(whose)}`;
   return `${what.charAt(0).toUpperCase()}${what.slice(1)}${atRoot ? " at the root" : ""}`;
-}
-
-function plural(name: string): string {
-  return name.endsWith("y") ? `${name.slice(0, -1)}ies` : `${name}s`;
-}
-
-function article(name: string): string {
-  return `${/^[aeiou]/.test(name) ? "an" : "a"} ${name}`;
 }
 
 /** A batch is an array of what its row describes. */
