@@ -55,7 +55,9 @@ export function readListQuery(query: string, filters: readonly Filter[]): ListQu
       refuseMember(name, byName);
       state.unknown.push(name);
     } else {
-      given.set(filter, [...(given.get(filter) ?? []), ...values]);
+      const before = given.get(filter);
+      if (before === undefined) given.set(filter, [...values]);
+      else before.push(...values);
     }
   }
   // Parents behind all others: what was sent already must not be sent twice.

@@ -14,14 +14,14 @@ import { isSuccess, STATE_UNKNOWN } from "../records.ts";
 import { describe, invalidBody } from "../scalars.ts";
 import { answerOptions } from "../show.ts";
 import type { Tools, V1Request } from "../tools.ts";
-import { type Composite, type CompositeOperation, verbPath } from "./composite.ts";
+import { type Composite, verbPath, wrappedBody } from "./composite.ts";
 
 /** What v2 takes at once. More in several calls would no longer be all or none. */
 const MOST = 25;
 
 /** v1's bare array becomes v2's requests, each with the parent of the path; the records come back in their order. */
 export const createBatch: Composite = (operation, parts) => {
-  const { wrap, rows } = elementOf(operation, parts);
+  const { wrap, rows } = wrappedBody(operation, parts);
   const target = verbPath(operation, parts);
   const plan = answerPlan(operation.answer, answerOptions(parts.options));
   const pages = createPageRewriter(pagePlan(parts.resource, plan));
@@ -44,13 +44,6 @@ export const createBatch: Composite = (operation, parts) => {
     return answerWith(response, 200, Buffer.concat([open, page.bytes, Buffer.from("]}")]));
   };
 };
-
-function elementOf(operation: CompositeOperation, { resource }: Parts): { wrap: string; rows: readonly Row[] } {
-  if (operation.kind === "composite" && operation.wrap !== undefined && operation.body !== undefined) {
-    return { wrap: operation.wrap, rows: operation.body.rows };
-  }
-  throw new Error(`${resource.name} ${operation.name}: ${operation.by} needs \`wrap\` and \`body\``);
-}
 
 /** JSON texts of the elements in v2's words. Throws `Problem` INVALID_BODY, with the index of the element. */
 function readRecords({ body }: V1Request, rows: readonly Row[], { options }: Parts, tools: Tools): readonly string[] {

@@ -16,7 +16,7 @@ import { namingHeader, parseRecord, settle } from "../patch.ts";
 import { readListQuery } from "../query.ts";
 import { isSuccess, STATE_UNKNOWN } from "../records.ts";
 import type { Tools, V1Request } from "../tools.ts";
-import type { Composite } from "./composite.ts";
+import { type Composite, filtersOf } from "./composite.ts";
 import { refuseChanges } from "./fixed.ts";
 import { refusedAfter, writeAfter } from "./partial.ts";
 import { createWhole, type Whole, type Wish } from "./record-with-sub.ts";
@@ -32,7 +32,7 @@ const NAME = "name";
  */
 export const createCreateOrReplace: Composite = (operation, parts) => {
   const whole = createWhole(operation, parts);
-  const filters = ("filters" in operation ? operation.filters : undefined) ?? [];
+  const filters = filtersOf(operation);
   const find = createFinder(parts, whole);
   return async (request, tools) => {
     const query = readListQuery(request.match.query, filters);

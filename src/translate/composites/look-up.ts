@@ -6,7 +6,7 @@ import { answerWith, readHeaders } from "../headers.ts";
 import { invalidAnswer, keyOf } from "../pages.ts";
 import { readListQuery } from "../query.ts";
 import { createShow } from "../show.ts";
-import { type Composite, verbPath } from "./composite.ts";
+import { type Composite, filtersOf, verbPath } from "./composite.ts";
 
 /**
  * The verb gives a uid, also of a record that does not exist; a Get of it says the rest. The platform's refusal of the Get is
@@ -16,7 +16,7 @@ export const createLookUp: Composite = (operation, parts) => {
   const show = createShow(operation.answer, [], parts);
   const verb = verbPath(operation, parts);
   const collection = collectionPath(parts.resource, parts.options.version);
-  const filters = ("filters" in operation ? operation.filters : undefined) ?? [];
+  const filters = filtersOf(operation);
   return async (request, tools) => {
     const query = readListQuery(request.match.query, filters);
     if (query.unknown.length > 0) tools.exchange.notes.push("query-unknown");

@@ -11,7 +11,7 @@ import { listHeader, NO_ANSWER } from "../list.ts";
 import { createPageReader, pageTarget, readPage, V2_KEY } from "../pages.ts";
 import { readListQuery } from "../query.ts";
 import { createShow, recordShape } from "../show.ts";
-import type { Composite } from "./composite.ts";
+import { type Composite, filtersOf } from "./composite.ts";
 import { compareMoments, laterVersion, type Moment, momentOf } from "./version.ts";
 
 /**
@@ -20,7 +20,7 @@ import { compareMoments, laterVersion, type Moment, momentOf } from "./version.t
  * the parent, the `count` of records, the `latest` record, when that was `updated`, and the greatest name that is a `version`.
  */
 export const createSummarise: Composite = (operation, parts) => {
-  const filters = ("filters" in operation ? operation.filters : undefined) ?? [];
+  const filters = filtersOf(operation);
   const show = createShow(recordShape(parts.resource), [], parts);
   const pages = createPageReader(parts.resource, "copy");
   const path = collectionPath(parts.resource, parts.options.version);

@@ -12,7 +12,7 @@ import { isSuccess, STATE_UNKNOWN } from "../records.ts";
 import { isZero } from "../same.ts";
 import { createShow } from "../show.ts";
 import { buildPatch } from "../update.ts";
-import { type Composite, type CompositeOperation, verbPath } from "./composite.ts";
+import { type Composite, verbPath, wrappedBody } from "./composite.ts";
 
 /**
  * A message without a v2 name is one that v2 does not have: its rows are members of the message around it. v1 had no mask,
@@ -47,13 +47,6 @@ export const createUpdateWrapped: Composite = (operation, parts) => {
     return answerWith(response, 200, shown.bytes, namingHeader([...settle([effect], parts, tools), ...lost]));
   };
 };
-
-function wrappedBody(operation: CompositeOperation, { resource }: Parts): { wrap: string; rows: readonly Row[] } {
-  if (operation.kind === "composite" && operation.wrap !== undefined && operation.body !== undefined) {
-    return { wrap: operation.wrap, rows: operation.body.rows };
-  }
-  throw new Error(`${resource.name} ${operation.name}: ${operation.by} needs \`wrap\` and \`body\``);
-}
 
 /** The row as v2 has it: those of a message that v2 does not have, under their dotted v1 names. */
 function flatten(row: Row): readonly Row[] {
