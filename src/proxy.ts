@@ -1,7 +1,7 @@
 /** What happens to a request? Match, mode, translate, upstream, rewrite, reply: the sentence that the rest spells out. */
 import type { Exchange, Upstream } from "./model/exchange.ts";
 import type { Match, Routed } from "./model/match.ts";
-import type { ApiResponse } from "./model/message.ts";
+import type { Answer } from "./model/message.ts";
 import type { AnswerPlan, Decide, PassPlan, Plan, RequestHead } from "./model/plan.ts";
 import { Problem } from "./model/problem.ts";
 import type { Operation } from "./model/resource.ts";
@@ -102,7 +102,7 @@ function options(routed: Routed & { kind: "options" }, head: RequestHead, parts:
 function answer(exchange: Exchange, respond: AnswerPlan["respond"]): AnswerPlan {
   return {
     kind: "answer",
-    respond: async (body, signal): Promise<ApiResponse> => {
+    respond: async (body, signal): Promise<Answer> => {
       const response = await respond(body, signal);
       return { ...response, headers: [...response.headers, ["carryover-mode", exchange.mode]] };
     },

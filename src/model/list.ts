@@ -1,6 +1,6 @@
 /** How does a list of many pages look while it becomes one? (Design section 5.) */
 import type { Witness } from "./exchange.ts";
-import type { ApiRequest, ApiResponse } from "./message.ts";
+import type { ApiRequest, ApiResponse, BodyStream, HeaderList } from "./message.ts";
 
 /** Which page to ask for. No token and no skip: the first one. */
 export interface PageSelector {
@@ -33,19 +33,39 @@ export interface ListPlan {
   /** True when records come in strictly ascending key order by default. */
   readonly keyOrder: boolean;
   request(page: PageSelector): ApiRequest;
-  /** Reads a 200 answer. Throws `Problem` UPSTREAM_INVALID when it is not a page. */
+  /** Reads a 200 answer. Throws `Problem` UPSTREAM_INVALID when it is not a page. Pages may come in any order, and twice. */
   read(response: ApiResponse): ListPage;
+  /**
+   * Makes of committed records (`rec,…,rec`, never empty) what the client sees; undefined: nothing is to be made. Called for
+   * one chunk after another in the order of the list, while further pages are fetched. Throws `Problem`.
+   */
+  readonly show?: ((chunk: Uint8Array) => Promise<ShownChunk>) | undefined;
 }
+
+/** One chunk as the client sees it, or the platform's refusal of a read that it needed. */
+export type ShownChunk = { readonly kind: "shown"; readonly bytes: Uint8Array } | DrainRefused;
 
 /** A whole list, proved as far as `witness` says. */
 export interface DrainedList {
   readonly kind: "list";
-  /** Each chunk is `rec,…,rec`, never empty: one per page, duplicates and hidden records left out. */
+  /** Fields of the first page's answer. */
+  readonly headers: HeaderList;
+  /** Each chunk is `rec,…,rec`, never empty, duplicates and hidden records left out. */
   readonly chunks: readonly Uint8Array[];
   /** Shown records in all chunks. */
   readonly records: number;
   readonly pages: number;
   readonly witness: Witness;
+}
+
+/** A list that is still being read: what its end will prove at least, or else its chunks end with a rejection. */
+export interface LongList {
+  readonly kind: "long";
+  /** Fields of the first page's answer. */
+  readonly headers: HeaderList;
+  readonly floor: Witness;
+  /** As in `DrainedList`; to be iterated once. Rejects with a `Problem`, or the signal's reason, when the list cannot be completed. */
+  readonly chunks: BodyStream;
 }
 
 /** The platform refused a page (any status but 200): its own answer, to be translated as an error. */
@@ -56,3 +76,6 @@ export interface DrainRefused {
 
 /** Turns pages into one list. Throws `Problem` (DRAIN_INCOMPLETE, DRAIN_TOO_LARGE, LIST_UNPROVEN, OVERLOADED, UPSTREAM_*). */
 export type Drain = (plan: ListPlan) => Promise<DrainedList | DrainRefused>;
+
+/** The same; a list that outgrows the buffer is given back while it is being read. */
+export type LongDrain = (plan: ListPlan) => Promise<DrainedList | LongList | DrainRefused>;

@@ -21,6 +21,26 @@ export interface ApiResponse {
   readonly body: Uint8Array;
 }
 
+/** The pieces of a long body, made while they are asked for: whoever is slow to take one delays the next. */
+export type BodyStream = AsyncIterable<Uint8Array>;
+
+/**
+ * An answer on its way to a client: with its whole body, or with the pieces of a long list. Then its head goes out before
+ * the last piece is known, and a rejection of the stream must break the connection: what came must not be taken for whole.
+ * Ending the iteration early (`return`) stops what makes the pieces.
+ */
+export interface Answer {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: Uint8Array | BodyStream;
+}
+
+/** `answer` with its body whole; undefined while its body comes in pieces. */
+export function wholeAnswer(answer: Answer): ApiResponse | undefined {
+  const { body } = answer;
+  return body instanceof Uint8Array ? { ...answer, body } : undefined;
+}
+
 /** What travels beside a request: when to stop. */
 export interface SendOptions {
   /** Aborts when the client has left or the deadline has passed. */

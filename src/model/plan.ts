@@ -1,6 +1,6 @@
 /** What is to be done with a request, known from its head alone? */
 import type { Exchange, Upstream } from "./exchange.ts";
-import type { ApiResponse, HeaderList } from "./message.ts";
+import type { Answer, HeaderList } from "./message.ts";
 import type { Signal } from "./signal.ts";
 
 /** A request before its body was read. */
@@ -23,7 +23,7 @@ export interface PassPlan {
 export interface AnswerPlan {
   readonly kind: "answer";
   /** `body` is the whole request body (empty when there was none). Throws `Problem`. */
-  respond(body: Uint8Array, signal: Signal): Promise<ApiResponse>;
+  respond(body: Uint8Array, signal: Signal): Promise<Answer>;
 }
 
 export type Plan = PassPlan | AnswerPlan;

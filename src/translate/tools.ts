@@ -1,8 +1,8 @@
 /** What may an operation do, and where does it note what it learns? */
 import type { Exchange } from "../model/exchange.ts";
-import type { Drain } from "../model/list.ts";
+import type { Drain, LongDrain } from "../model/list.ts";
 import type { Match } from "../model/match.ts";
-import type { ApiRequest, ApiResponse, HeaderList } from "../model/message.ts";
+import type { Answer, ApiRequest, ApiResponse, HeaderList } from "../model/message.ts";
 import type { UnknownPolicy } from "./body.ts";
 import type { MaskSpelling } from "./update.ts";
 
@@ -23,7 +23,10 @@ export interface MaskMemory {
 /** Everything an operation may do is handed in: it does no I/O of its own. */
 export interface Tools {
   readonly send: (request: ApiRequest) => Promise<ApiResponse>;
+  /** The whole list, however long. */
   readonly drain: Drain;
+  /** The same, but a list that grows longer than a buffer comes page by page. */
+  readonly longDrain: LongDrain;
   readonly mask: MaskMemory;
   readonly exchange: Pick<Exchange, "unknownFields" | "defaultedFields" | "mismatches" | "notes">;
 }
@@ -40,4 +43,4 @@ export interface TranslateOptions {
 }
 
 /** One operation: both halves on one screen. Throws `Problem`. */
-export type Translation = (request: V1Request, tools: Tools) => Promise<ApiResponse>;
+export type Translation = (request: V1Request, tools: Tools) => Promise<Answer>;

@@ -1,0 +1,11 @@
+/** What is an answer when all of it has arrived? */
+import type { Answer, ApiResponse } from "../../src/model/message.ts";
+
+/** The answer with its body in one piece; rejects when its pieces end with an error. */
+export async function gathered(answer: Answer): Promise<ApiResponse> {
+  const { body } = answer;
+  if (body instanceof Uint8Array) return { ...answer, body };
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body) pieces.push(piece);
+  return { ...answer, body: Buffer.concat(pieces) };
+}
