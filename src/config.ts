@@ -16,7 +16,7 @@ export interface Tls {
 type WithTls<Upstream> = Readonly<Omit<Upstream, "tls">> & { readonly tls: Tls };
 
 /** Complete, checked and frozen. Durations are seconds, sizes bytes, TLS files are read. */
-export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "fallback">> {
+export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "lists" | "fallback">> {
   readonly upstream: {
     readonly v2: WithTls<Settings["upstream"]["v2"]> & { readonly audience: string };
     readonly v1?: WithTls<NonNullable<Settings["upstream"]["v1"]>>;
@@ -26,8 +26,13 @@ export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "
     /** Contents of `tokenFile` without white space around it. */
     readonly token?: string;
   };
+  readonly lists: Readonly<Settings["lists"]> & { readonly bufferBytes: number; readonly queueSeconds: number };
   readonly fallback: "native" | "refuse";
 }
+
+/** Defaults of what must not be above another option: setting that one alone is no contradiction. */
+const BUFFER_BYTES = 2 * 1024 ** 2;
+const QUEUE_SECONDS = 5;
 
 /** Where `loadConfig` looks. */
 export interface ConfigInput {
@@ -144,8 +149,14 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
   };
   const { v2, v1, sts } = settings.upstream;
   const { tokenFile } = settings.admin;
+  const { lists } = settings;
   return {
     ...settings,
+    lists: {
+      ...lists,
+      bufferBytes: lists.bufferBytes ?? Math.min(BUFFER_BYTES, lists.maxBytes),
+      queueSeconds: lists.queueSeconds ?? Math.min(QUEUE_SECONDS, lists.maxSeconds / 2),
+    },
     upstream: {
       v2: { ...withTls("v2", v2), audience: v2.audience ?? v2.url },
       ...(v1 === undefined ? {} : { v1: withTls("v1", v1) }),

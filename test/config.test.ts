@@ -53,12 +53,26 @@ describe("defaults", () => {
           audience: V2,
           version: "v2beta1",
           maskSpelling: "auto",
+          tokens: "unknown",
           connections: 128,
           tls: {},
           timeouts: { connectSeconds: 3, headersSeconds: 15, bodySeconds: 15 },
         },
       },
-      lists: { maxPages: 600, maxRecords: 120_000, maxBytes: 268_435_456, maxSeconds: 45, maxConcurrent: 16 },
+      lists: {
+        maxPages: 600,
+        maxRecords: 120_000,
+        maxBytes: 268_435_456,
+        maxSeconds: 45,
+        bufferBytes: 2_097_152,
+        readers: 4,
+        readersPerCredential: 8,
+        readersPerUpstream: 32,
+        maxConcurrent: 16,
+        maxConcurrentPerCredential: 4,
+        queueSeconds: 5,
+        share: { collapse: false, seconds: 0, bytes: 33_554_432 },
+      },
       updates: { mismatch: "zeros" },
       unknownFields: { request: "drop", response: "pass" },
       fallback: "refuse",
@@ -66,12 +80,18 @@ describe("defaults", () => {
       log: { level: "info" },
     });
     expect(config.upstream.v1).toBeUndefined();
+    expect(config.lists.orderBy).toBeUndefined();
     expect(config.lists.require).toEqual({ default: "none", resources: new Map() });
   });
 
   test("native v1 serves what v2 lacks once its address is known, unless told to refuse", () => {
     expect(load({ flags: { upstreamV1Url: "https://v1" } }).config.fallback).toBe("native");
     expect(load({ flags: { upstreamV1Url: "https://v1", fallback: "refuse" } }).config.fallback).toBe("refuse");
+  });
+
+  test("what must stay below a limit follows it down, when only the limit is set", () => {
+    const { config, warnings } = load({ flags: { listsMaxBytes: "1MiB", listsMaxSeconds: "4s" } });
+    expect([config.lists.bufferBytes, config.lists.queueSeconds, warnings]).toEqual([1_048_576, 2, []]);
   });
 
   test("the configuration is frozen to its leaves", () => {
@@ -174,6 +194,17 @@ describe("values", () => {
     expect(faults({ flags: { listsMaxSeconds: text } })).toHaveLength(1);
   });
 
+  test.each(["true", "false"])("a switch is %s in every source", (text) => {
+    const on = { env: { CARRYOVER_LISTS_SHARE_COLLAPSE: text } };
+    for (const given of [
+      on,
+      { flags: { listsShareCollapse: text } },
+      { yaml: `lists: { share: { collapse: ${text} } }` },
+    ])
+      expect(load(given).config.lists.share.collapse).toBe(text === "true");
+    expect(faults({ flags: { listsShareCollapse: "yes" } })).toHaveLength(1);
+  });
+
   test("lists.require takes one word for all, or a map by resource", () => {
     const one = load({ env: { CARRYOVER_LISTS_REQUIRE: "count" } }).config.lists.require;
     expect(one).toEqual({ default: "count", resources: new Map() });
@@ -229,7 +260,7 @@ describe("faults", () => {
     ]);
   });
 
-  test.each(["lists: { readers: 4 }", "cutover: { mode: native }", "clients: { max: 3 }", "__proto__: { a: 1 }"])(
+  test.each(["lists: { windows: 4 }", "cutover: { mode: native }", "clients: { max: 3 }", "__proto__: { a: 1 }"])(
     "an option that nothing uses is refused: %s",
     (yaml) => {
       expect(faults({ yaml })).toEqual([expect.stringContaining("there is no such option")]);
@@ -283,6 +314,10 @@ describe("faults", () => {
     ["a list that may outlast its request", { limitsRequestSeconds: "20" }, "lists.maxSeconds"],
     ["a list that may last as long as its request", { limitsRequestSeconds: "45" }, "lists.maxSeconds"],
     ["more lists for one than for all", { listsMaxConcurrent: "2" }, "lists.maxConcurrentPerCredential"],
+    ["more readers for one list than for its credential", { listsReaders: "9" }, "--lists-readers"],
+    ["more readers for one than for all", { listsReadersPerCredential: "33" }, "--lists-readers-per-credential"],
+    ["a buffer that no list may fill", { listsMaxBytes: "1MiB", listsBufferBytes: "2MiB" }, "--lists-buffer-bytes"],
+    ["a wait as long as the list", { listsQueueSeconds: "5", listsMaxSeconds: "5" }, "--lists-queue-seconds"],
     ["a target longer than the head it is in", { limitsHeaderBytes: "4KiB" }, "limits.uriBytes"],
     [
       "TLS files for http",
@@ -294,6 +329,15 @@ describe("faults", () => {
     const found = faults({ flags, files: { pem: "PEM" } });
     expect(found).toHaveLength(1);
     expect(found[0]?.split(":")[0]).toBe(where);
+  });
+
+  test("readers, buffer and wait may be as large as what bounds them", () => {
+    const readers = { listsReaders: "32", listsReadersPerCredential: "32" };
+    expect(faults({ flags: { ...readers, listsBufferBytes: "256MiB", listsQueueSeconds: "44.9s" } })).toEqual([]);
+  });
+
+  test.each(["created_at  desc", "uid descending", "-uid", "uid,name", "a&b", "uid\n"])("%j is no order", (text) => {
+    expect(faults({ flags: { listsOrderBy: text } })).toEqual([expect.stringMatching(/^--lists-order-by: got/)]);
   });
 
   test("both ports may be any free one", () => {
@@ -331,6 +375,21 @@ describe("warnings", () => {
     for (const host of ["localhost", "127.0.0.1:80", "[::1]:80", "a.localhost"])
       expect(warn(`http://${host}`)).toEqual([]);
     expect(warn("http://127.0.0.1.example")).toHaveLength(1);
+  });
+
+  test("more readers than connections are warned about", () => {
+    const flags = { listsReadersPerUpstream: "128" };
+    expect(load({ flags }).warnings).toEqual([]);
+    expect(load({ flags: { ...flags, upstreamV2Connections: "127" } }).warnings).toEqual([
+      expect.stringMatching(/^--lists-readers-per-upstream: 128 is above upstream\.v2\.connections \(127\)/),
+    ]);
+  });
+
+  test("an order that proves nothing is warned about", () => {
+    const warn = (listsOrderBy: string) => load({ flags: { listsOrderBy } }).warnings;
+    expect([...warn("uid"), ...warn("uid asc")]).toEqual([]);
+    for (const order of ["uid desc", "name", "created_at desc"])
+      expect(warn(order)).toEqual([expect.stringMatching(/^--lists-order-by: .*never proved complete/)]);
   });
 
   test("an admin port for others without a token is warned about", () => {

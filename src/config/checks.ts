@@ -22,7 +22,7 @@ export function upstreamsOf(settings: Settings): readonly (readonly [name: "v2" 
 
 /** What makes the configuration as a whole unusable. */
 export function contradictions(settings: Settings): readonly Remark[] {
-  const { listen, admin, lists, limits } = settings;
+  const { listen, admin, limits } = settings;
   const found: Remark[] = upstreamsOf(settings).flatMap(([name, upstream]) => tlsContradictions(name, upstream));
   if (settings.fallback === "native" && settings.upstream.v1 === undefined) {
     found.push({
@@ -38,6 +38,27 @@ export function contradictions(settings: Settings): readonly Remark[] {
       remedy: "give the admin port another number",
     });
   }
+  found.push(...listContradictions(settings));
+  if (limits.uriBytes >= limits.headerBytes) {
+    found.push({
+      path: "limits.uriBytes",
+      what: `${limits.uriBytes} bytes is not below limits.headerBytes (${limits.headerBytes}), which counts the target too`,
+      remedy: "lower it, or raise limits.headerBytes",
+    });
+  }
+  return found;
+}
+
+/** Each option of the left column may be as large as the one beside it, and no larger. */
+const AT_MOST = [
+  ["maxConcurrentPerCredential", "maxConcurrent"],
+  ["readers", "readersPerCredential"],
+  ["readersPerCredential", "readersPerUpstream"],
+  ["bufferBytes", "maxBytes"],
+] as const;
+
+function listContradictions({ lists, limits }: Settings): readonly Remark[] {
+  const found: Remark[] = [];
   if (lists.maxSeconds >= limits.requestSeconds) {
     found.push({
       path: "lists.maxSeconds",
@@ -45,18 +66,19 @@ export function contradictions(settings: Settings): readonly Remark[] {
       remedy: "lower it, or raise limits.requestSeconds",
     });
   }
-  if (lists.maxConcurrentPerCredential > lists.maxConcurrent) {
+  if ((lists.queueSeconds ?? 0) >= lists.maxSeconds) {
     found.push({
-      path: "lists.maxConcurrentPerCredential",
-      what: `${lists.maxConcurrentPerCredential} is above lists.maxConcurrent (${lists.maxConcurrent})`,
-      remedy: "lower it, or raise lists.maxConcurrent",
+      path: "lists.queueSeconds",
+      what: `${lists.queueSeconds} s is not below lists.maxSeconds (${lists.maxSeconds} s), which counts the wait too`,
+      remedy: "lower it, or raise lists.maxSeconds",
     });
   }
-  if (limits.uriBytes >= limits.headerBytes) {
+  for (const [lower, upper] of AT_MOST) {
+    if ((lists[lower] ?? 0) <= lists[upper]) continue;
     found.push({
-      path: "limits.uriBytes",
-      what: `${limits.uriBytes} bytes is not below limits.headerBytes (${limits.headerBytes}), which counts the target too`,
-      remedy: "lower it, or raise limits.headerBytes",
+      path: `lists.${lower}`,
+      what: `${lists[lower]} is above lists.${upper} (${lists[upper]})`,
+      remedy: `lower it, or raise lists.${upper}`,
     });
   }
   return found;
@@ -93,6 +115,22 @@ export function doubts(settings: Settings): readonly Remark[] {
       path: `upstream.${name}.url`,
       what: "tokens go to another machine over http, readable on the way",
       remedy: "use https unless the network encrypts by itself",
+    });
+  }
+  const { lists } = settings;
+  const { connections } = settings.upstream.v2;
+  if (lists.readersPerUpstream > connections) {
+    found.push({
+      path: "lists.readersPerUpstream",
+      what: `${lists.readersPerUpstream} is above upstream.v2.connections (${connections}): pages of lists may take every connection, and all other calls wait`,
+      remedy: "lower it, or raise upstream.v2.connections",
+    });
+  }
+  if (lists.orderBy !== undefined && !/^uid( asc)?$/.test(lists.orderBy)) {
+    found.push({
+      path: "lists.orderBy",
+      what: "lists in another order than by uid are read one page after another and never proved complete",
+      remedy: "use uid, or leave it out where the platform lists by uid unasked",
     });
   }
   if (settings.admin.tokenFile === undefined && !isLoopback(settings.admin.host)) {

@@ -1,64 +1,7 @@
 /** Which options are there, of what type, with which default and limits? (The only home of an option; design section 10.) */
 import { z } from "zod";
-import {
-  DURATION_PATTERN,
-  isNetwork,
-  isPathPrefix,
-  readBytes,
-  readSeconds,
-  SIZE_PATTERN,
-  showBytes,
-  urlFault,
-} from "./values.ts";
-
-/** Every leaf says in `x-form` how it is written, and in `error` what is expected: nothing else states either. */
-const form = (name: string) => ({ "x-form": name });
-
-const text = (expected: string) => z.string({ error: expected }).min(1, { error: expected });
-
-const file = text("expected the path of a file").meta(form("file"));
-
-function whole(min: number, max: number) {
-  const error = `expected a whole number from ${min} to ${max}`;
-  return z.int({ error }).min(min, { error }).max(max, { error }).meta(form("number"));
-}
-
-function seconds(min: number, max: number) {
-  const error = `expected a duration from ${min} to ${max} seconds, such as ${max}, ${max}s or 1500ms`;
-  return z
-    .union([z.number().min(min).max(max), z.string().regex(DURATION_PATTERN, { error })], { error })
-    .transform((value) => readSeconds(value) ?? Number.NaN)
-    .refine((value) => value >= min && value <= max, { error })
-    .meta(form("seconds"));
-}
-
-function bytes(min: number, max: number) {
-  const error = `expected a size from ${showBytes(min)} to ${showBytes(max)}, such as ${max}, 64KiB or 1MiB`;
-  return z
-    .union([z.int().min(min).max(max), z.string().regex(SIZE_PATTERN, { error })], { error })
-    .transform((value) => readBytes(value) ?? Number.NaN)
-    .refine((value) => value >= min && value <= max, { error })
-    .meta(form("bytes"));
-}
-
-function oneOf<const Names extends readonly string[]>(...names: Names) {
-  return z.enum(names, { error: `expected one of ${names.join(", ")}` }).meta(form(names.join("|")));
-}
-
-function listOf(item: z.ZodString, expected: string) {
-  return z.array(item, { error: `expected a list, each ${expected}` }).meta(form("list"));
-}
-
-const url = text("expected an http or https URL")
-  .superRefine((value, context) => {
-    const fault = urlFault(value);
-    if (fault === undefined) return;
-    context.addIssue({
-      code: "custom",
-      message: `${fault}; expected http(s)://host[:port][/path] without credentials`,
-    });
-  })
-  .meta({ ...form("url"), format: "uri" });
+import { bytes, file, form, listOf, oneOf, onOff, seconds, text, url, whole } from "./leaves.ts";
+import { isNetwork, isPathPrefix } from "./values.ts";
 
 const NETWORK = "expected a network such as 10.0.0.0/8, or an address";
 const PREFIX = "expected a path such as /gateway, without a slash at its end";
@@ -99,6 +42,11 @@ const v2 = z.strictObject({
   omitsZeros: oneOf("auto", "yes", "no")
     .default("auto")
     .describe("Whether v2 leaves zero values out; then v1's are inserted. auto inserts what is missing"),
+  tokens: oneOf("keyset", "offset", "unknown")
+    .default("unknown")
+    .describe(
+      "What page tokens remember: a record (keyset) or a row number (offset); carryover check --write-under finds out",
+    ),
   audience: text("expected an audience")
     .meta(form("audience"))
     .optional()
@@ -154,6 +102,19 @@ const admin = z.strictObject({
     .describe("File with the token that views ask for; without one they answer to this machine only"),
 });
 
+const share = z.strictObject({
+  collapse: onOff()
+    .prefault("false")
+    .describe("Whether equal lists of one credential under way at a time are read once"),
+  seconds: seconds(0, 5)
+    .prefault("0s")
+    .describe("How long a finished list is given again to the same credential; 0 never"),
+  bytes: bytes(1024, 4096 * MiB)
+    .prefault("32MiB")
+    .describe("Most bytes of finished lists kept for that"),
+});
+
+const ORDER = "expected the name of a field such as uid, and desc behind a space where the order is descending";
 const witness = oneOf("none", "count", "cover");
 const lists = z.strictObject({
   require: z
@@ -170,8 +131,30 @@ const lists = z.strictObject({
     .prefault("256MiB")
     .describe("Most bytes of one list's records"),
   maxSeconds: seconds(1, 58).prefault("45s").describe("Longest time for one list; below limits.requestSeconds"),
-  maxConcurrent: whole(1, 10_000).default(16).describe("Lists drained at a time"),
-  maxConcurrentPerCredential: whole(1, 10_000).default(4).describe("Lists drained at a time for one credential"),
+  bufferBytes: bytes(1024, 4096 * MiB)
+    .optional()
+    .describe(
+      "Lists up to this size are answered whole, longer ones page by page; default: 2MiB, or lists.maxBytes where that is less",
+    ),
+  readers: whole(1, 100).default(4).describe("Pages of one list read at a time"),
+  readersPerCredential: whole(1, 1000).default(8).describe("Pages read at a time for one credential"),
+  readersPerUpstream: whole(1, 10_000)
+    .default(32)
+    .describe("Pages read at a time in all; fewer while the platform is slow or refuses"),
+  orderBy: z
+    .string({ error: ORDER })
+    .regex(/^[A-Za-z][A-Za-z0-9_.]{0,63}( (asc|desc))?$/, { error: ORDER })
+    .meta(form("order"))
+    .optional()
+    .describe("Sent as order_by with every page, where a platform does not list by uid unasked"),
+  maxConcurrent: whole(1, 10_000).default(16).describe("Lists of several pages drained at a time; further ones wait"),
+  maxConcurrentPerCredential: whole(1, 10_000).default(4).describe("The same for one credential"),
+  queueSeconds: seconds(0, 58)
+    .optional()
+    .describe(
+      "Longest wait of a list for its turn before 503 OVERLOADED; 0 refuses at once; default: 5s, or half of lists.maxSeconds where that is less",
+    ),
+  share: share.prefault({}),
 });
 
 const limits = z.strictObject({
