@@ -1,19 +1,24 @@
 /** How is a request answered that carryover answers itself? */
-import type { ApiResponse, HeaderList } from "../model/message.ts";
+import { type Answer, type HeaderList, header } from "../model/message.ts";
 import type { AnswerPlan } from "../model/plan.ts";
 import { Problem } from "../model/problem.ts";
-import { createStopper } from "../model/signal.ts";
+import { createStopper, type Signal } from "../model/signal.ts";
 import { readBody } from "./body.ts";
-import { chooseEncoding, compress, isCompressible } from "./compress.ts";
+import { chooseEncoding, compress, type Encoding, isCompressible } from "./compress.ts";
 import { sendProblem } from "./errors.ts";
 import { placed } from "./headers.ts";
 import { writeWhole } from "./reply.ts";
+import { discard, writeStream } from "./stream-answer.ts";
 import { isAnswered, type Visit } from "./visit.ts";
 
 export interface AnswerOptions {
   readonly bodyBytes: number;
   readonly basePath: string;
+  /** How long a client may take nothing of a body that comes in pieces, milliseconds (half a minute). */
+  readonly stallMs?: number | undefined;
 }
+
+const STALL_MS = 30_000;
 
 /** Fields that carryover writes itself, or that belong to another connection. */
 const OWN: ReadonlySet<string> = new Set([
@@ -35,32 +40,38 @@ export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOpti
   try {
     const body = await readBody(visit, options.bodyBytes);
     const response = await plan.respond(body, controller.signal);
-    if (!isAnswered(visit)) await deliver(visit, response, options.basePath);
+    if (isAnswered(visit)) discard(response.body);
+    else await deliver(visit, response, controller.signal, options);
   } catch (error) {
     if (!isAnswered(visit)) sendProblem(visit, Problem.from(error));
   }
 }
 
-async function deliver(visit: Visit, response: ApiResponse, basePath: string): Promise<void> {
-  const { head, exchange } = visit;
-  const headers = answerHeaders(response.headers, basePath);
-  if (!response.headers.some(([name]) => name === "x-request-id")) headers.push("x-request-id", exchange.requestId);
-  const type = response.headers.find(([name]) => name === "content-type")?.[1];
-  const encoded = response.headers.some(([name]) => name === "content-encoding");
-  if (encoded || !isCompressible(type, response.body.length)) {
-    writeWhole(visit, response.status, headers, response.body);
-    return;
+async function deliver(visit: Visit, response: Answer, signal: Signal, options: AnswerOptions): Promise<void> {
+  const { exchange } = visit;
+  const { status, body } = response;
+  const headers = answerHeaders(response.headers, options.basePath);
+  if (header(response.headers, "x-request-id") === undefined) headers.push("x-request-id", exchange.requestId);
+  const encoding = negotiate(visit, response, headers);
+  if (!(body instanceof Uint8Array)) {
+    if (encoding !== undefined) headers.push("content-encoding", encoding);
+    await writeStream(visit, { status, headers, body, encoding }, signal, options.stallMs ?? STALL_MS);
+  } else if (encoding === undefined) writeWhole(visit, status, headers, body);
+  else {
+    const compressed = await compress(body, encoding);
+    exchange.notes.push(encoding);
+    headers.push("content-encoding", encoding);
+    if (!isAnswered(visit)) writeWhole(visit, status, headers, compressed);
   }
-  headers.push("vary", "Accept-Encoding");
-  const encoding = chooseEncoding(head.watched.get("accept-encoding"));
-  if (encoding === undefined) {
-    writeWhole(visit, response.status, headers, response.body);
-    return;
-  }
-  const body = await compress(response.body, encoding);
-  exchange.notes.push(encoding);
-  headers.push("content-encoding", encoding);
-  if (!isAnswered(visit)) writeWhole(visit, response.status, headers, body);
+}
+
+/** The encoding that this client gets; says in `flat` when another might get another. */
+function negotiate({ head }: Visit, { headers, body }: Answer, flat: string[]): Encoding | undefined {
+  if (header(headers, "content-encoding") !== undefined) return undefined;
+  const bytes = body instanceof Uint8Array ? body.length : Number.POSITIVE_INFINITY;
+  if (!isCompressible(header(headers, "content-type"), bytes)) return undefined;
+  flat.push("vary", "Accept-Encoding");
+  return chooseEncoding(head.watched.get("accept-encoding"));
 }
 
 /** No cache may keep an answer made for one credential, unless the platform itself was stricter (design: promise 2). */

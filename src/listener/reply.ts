@@ -8,16 +8,20 @@ const LINGER_MS = 500;
 export function writeWhole(visit: Visit, status: number, headers: string[], body: Uint8Array): void {
   const { req, res, exchange } = visit;
   visit.whole = true;
-  const bodyless = status === 204 || status === 304;
-  if (!bodyless) headers.push("content-length", String(body.length));
+  if (status !== 204 && status !== 304) headers.push("content-length", String(body.length));
   writeHead(visit, status, undefined, headers);
-  if (bodyless || req.method === "HEAD") {
+  if (isBodyless(visit, status)) {
     res.end();
     return;
   }
   exchange.responseBytes = body.length;
   if (req.complete) res.end(body);
   else linger(visit, body);
+}
+
+/** True when no body may follow the head. */
+export function isBodyless({ req }: Visit, status: number): boolean {
+  return status === 204 || status === 304 || req.method === "HEAD";
 }
 
 /** Writes the head of an answer; `headers` flat, repeats in order. */

@@ -1,0 +1,113 @@
+/** How does an answer go out that comes in pieces? */
+import type { BodyStream } from "../model/message.ts";
+import { Problem } from "../model/problem.ts";
+import type { Signal } from "../model/signal.ts";
+import type { Encoding } from "./compress.ts";
+import { compressPieces } from "./compress-pieces.ts";
+import { sendProblem } from "./errors.ts";
+import { createPatience } from "./patience.ts";
+import { type Pieces, takePieces } from "./pieces.ts";
+import { isBodyless, writeHead } from "./reply.ts";
+import type { Visit } from "./visit.ts";
+
+/** An answer whose body is still being made. */
+export interface StreamedReply {
+  readonly status: number;
+  /** Flat, without length and connection. */
+  readonly headers: string[];
+  readonly body: BodyStream;
+  readonly encoding: Encoding | undefined;
+}
+
+/** Ends the making of a body that nobody will take. */
+export function discard(body: Uint8Array | BodyStream): void {
+  if (!(body instanceof Uint8Array)) takePieces(body).stop();
+}
+
+/**
+ * Writes `reply` in chunks, the next portion only when the client has taken the last. Rejects when there is no first portion,
+ * before anything was written, so that the failure gets a reply of its own. Later a failure cuts the answer off, and so does a
+ * client that takes nothing for `stallMs`: no final chunk, nothing that could be read as whole (design: drains).
+ * When `signal` aborts, whatever makes the body is stopped at once.
+ */
+export async function writeStream(visit: Visit, reply: StreamedReply, signal: Signal, stallMs: number): Promise<void> {
+  if (visit.req.httpVersion !== "1.1") {
+    discard(reply.body);
+    throw tooLongForOldHttp();
+  }
+  if (isBodyless(visit, reply.status)) {
+    discard(reply.body);
+    writeHead(visit, reply.status, undefined, reply.headers);
+    visit.res.end();
+    return;
+  }
+  const taken = takePieces(reply.body);
+  const pieces = reply.encoding === undefined ? taken : compressPieces(taken, reply.encoding);
+  await relay(visit, reply, pieces, signal, stallMs);
+}
+
+async function relay(
+  visit: Visit,
+  reply: StreamedReply,
+  pieces: Pieces,
+  signal: Signal,
+  stallMs: number,
+): Promise<void> {
+  let over = false;
+  const stop = () => {
+    over = true;
+    pieces.stop();
+    patience.giveUp();
+  };
+  const fail = (error: unknown) => {
+    if (over) return;
+    stop();
+    sendProblem(visit, Problem.from(error));
+  };
+  const patience = createPatience(visit, stallMs, () => fail(stalled(stallMs)));
+  let begun = false;
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for (;;) {
+      const portion = await pieces.next();
+      if (over) return;
+      if (!begun) begin(visit, reply);
+      begun = true;
+      if (portion === undefined) break;
+      if (!write(visit, portion)) await patience.taken();
+    }
+    patience.rest();
+    visit.res.end();
+  } catch (error) {
+    if (!begun && !over) throw error;
+    fail(error);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function begin(visit: Visit, { status, headers, encoding }: StreamedReply): void {
+  if (encoding !== undefined) visit.exchange.notes.push(encoding);
+  writeHead(visit, status, undefined, headers);
+}
+
+/** False when the client has to take something first. Node holds what is written within one tick and hands it over at once. */
+function write({ res, exchange }: Visit, portion: readonly Uint8Array[]): boolean {
+  let ready = true;
+  for (const piece of portion) {
+    exchange.responseBytes += piece.length;
+    ready = res.write(piece);
+  }
+  return ready;
+}
+
+function tooLongForOldHttp(): Problem {
+  return new Problem(
+    "DRAIN_TOO_LARGE",
+    "the list is too long for HTTP/1.0, which cannot tell a cut answer from a whole one: use HTTP/1.1, or narrow it with a filter",
+  );
+}
+
+function stalled(ms: number): Problem {
+  return new Problem("REQUEST_TIMEOUT", `the client took nothing of its answer for ${ms / 1_000} s`);
+}
