@@ -1,0 +1,153 @@
+/** How does a platform answer pages of a list that changes, in every style that drains have to live with? */
+import type { ListPage, ListPlan, PageSelector } from "../../src/model/list.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import { Problem } from "../../src/model/problem.ts";
+
+/** What the platform does; without any of it: tokens as named, `skip` obeyed and echoed, the right count. */
+export interface Style {
+  /** What a token stands for: the last key of its page, or how many records came before. */
+  readonly tokens: "keyset" | "offset";
+  /** `ignored`: page one is answered and 0 echoed; `claimed`: page one is answered, the skip echoed; `echo`: a wrong echo only. */
+  readonly skip?: "obeyed" | "ignored" | "claimed" | "echo" | "unechoed";
+  /** `stale`: the count at the first page, for ever; `low`, `high`: by one; `wild`: another one each time. */
+  readonly total?: "right" | "absent" | "stale" | "low" | "high" | "zero" | "wild";
+  /** Never more records than this. */
+  readonly cap?: number;
+  /** A page that reaches the end has a token all the same; the empty page behind it has none. */
+  readonly trailing?: boolean;
+  /** What may happen once in a while, and how often in one run. */
+  readonly faults?: readonly Fault[];
+  readonly faultBudget?: number;
+}
+
+/**
+ * `restart`: a token is answered with page one; `empty`, `short`: fewer records than there are, with a token; `same`: the token
+ * asked with comes back as the next one; `503`: refused; `gone`: no answer; `torn`: not a page.
+ */
+export type Fault = "restart" | "empty" | "short" | "same" | "503" | "gone" | "torn";
+
+/** The list at one moment, and what was counted at the first page. */
+export interface Moment {
+  readonly keys: readonly string[];
+  readonly firstTotal: number;
+  /** Pages answered so far. */
+  readonly answered: number;
+}
+
+interface WirePage {
+  readonly items: readonly string[];
+  readonly next: string;
+  readonly total: number | undefined;
+  readonly skipped: number | undefined;
+}
+
+/** The answer to `selector` at `moment`; throws a `Problem` for `gone`. */
+export function answerTo(selector: PageSelector, moment: Moment, style: Style, fault?: Fault): ApiResponse {
+  if (fault === "503") return { status: 503, headers: [], body: new Uint8Array() };
+  if (fault === "gone") throw new Problem("UPSTREAM_UNREACHABLE", "no answer");
+  if (fault === "torn") return { status: 200, headers: [], body: encode("{") };
+  return {
+    status: 200,
+    headers: [["x-page", "of a list"]],
+    body: encode(JSON.stringify(pageOf(selector, moment, style, fault))),
+  };
+}
+
+function pageOf(selector: PageSelector, moment: Moment, style: Style, fault?: Fault): WirePage {
+  const { keys } = moment;
+  const asked = selector.skip ?? 0;
+  const obeyed = style.skip === "ignored" || style.skip === "claimed" ? 0 : asked;
+  const from = (fault === "restart" ? 0 : placeOf(keys, selector.token, style.tokens)) + obeyed;
+  const size = Math.min(selector.size, style.cap ?? selector.size);
+  const records = fault === "empty" ? 0 : fault === "short" ? size - 1 : size;
+  const items = keys.slice(from, from + records);
+  const to = Math.min(from + records, keys.length);
+  const ended = to >= keys.length && !(style.trailing === true && items.length > 0);
+  const own = fault === "same" && selector.token !== undefined ? selector.token : tokenAt(keys, to, style.tokens);
+  return { items, next: ended ? "" : own, total: totalOf(moment, style), skipped: echoOf(asked, style) };
+}
+
+function placeOf(keys: readonly string[], token: string | undefined, tokens: Style["tokens"]): number {
+  if (token === undefined) return 0;
+  const value = token.slice(1);
+  return tokens === "offset" ? Number(value) : keys.filter((key) => key <= value).length;
+}
+
+function tokenAt(keys: readonly string[], to: number, tokens: Style["tokens"]): string {
+  return tokens === "offset" ? `o${to}` : `k${keys[to - 1] ?? ""}`;
+}
+
+function totalOf(moment: Moment, style: Style): number | undefined {
+  const right = moment.keys.length;
+  const totals: Record<NonNullable<Style["total"]>, number | undefined> = {
+    right,
+    absent: undefined,
+    stale: moment.firstTotal,
+    low: Math.max(0, right - 1),
+    high: right + 1,
+    zero: 0,
+    wild: (moment.answered * 7 + right) % 13,
+  };
+  return totals[style.total ?? "right"];
+}
+
+function echoOf(asked: number, style: Style): number | undefined {
+  if (style.skip === "unechoed") return undefined;
+  if (style.skip === "ignored") return 0;
+  return style.skip === "echo" ? asked + 1 : asked;
+}
+
+/** How a drain asks this platform, and reads what it answers; `hidden` keys count, but are not to be shown. */
+export function planFor(keyOrder: boolean, hidden = ""): ListPlan {
+  return { resource: "groups", keyOrder, request: requestOf, read: (response) => readPage(response, hidden) };
+}
+
+function requestOf(page: PageSelector): ApiRequest {
+  return { method: "GET", target: `/list?${JSON.stringify(page)}`, headers: [] };
+}
+
+/** What a request of `planFor` asks for. */
+export function selectorOf(request: ApiRequest): PageSelector {
+  return JSON.parse(request.target.slice("/list?".length)) as PageSelector;
+}
+
+function readPage(response: ApiResponse, hidden: string): ListPage {
+  const page = parse(response.body);
+  const records = page.items.map((key) => `{"uid":"${key}"}`);
+  const starts: number[] = [];
+  const ends: number[] = [];
+  for (const record of records) {
+    const at = (ends.at(-1) ?? -1) + 1;
+    starts.push(at);
+    ends.push(at + record.length);
+  }
+  return {
+    bytes: encode(records.join(",")),
+    starts,
+    ends,
+    keys: page.items,
+    hidden: Uint8Array.from(page.items, (key) => (hidden.includes(key) ? 1 : 0)),
+    nextPageToken: page.next,
+    totalCount: page.total,
+    skipped: page.skipped,
+  };
+}
+
+function parse(body: Uint8Array): WirePage {
+  try {
+    return JSON.parse(decode(body)) as WirePage;
+  } catch (cause) {
+    throw new Problem("UPSTREAM_INVALID", "not a page", { cause });
+  }
+}
+
+/** The keys in a chunk of a list, as a client would parse them; throws when it is not `rec,…,rec`. */
+export function keysIn(chunk: Uint8Array): string[] {
+  if (chunk.length === 0) throw new Error("an empty chunk");
+  return (JSON.parse(`[${decode(chunk)}]`) as { uid: string }[]).map((record) => record.uid);
+}
+
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder();
+const encode = (text: string): Uint8Array => ENCODER.encode(text);
+const decode = (bytes: Uint8Array): string => DECODER.decode(bytes);

@@ -1,0 +1,119 @@
+/** Which drain, over which platform, is tried, and what is written down of one run? */
+import type { ListFacts, Witness } from "../../src/model/exchange.ts";
+import type {
+  Drain,
+  DrainedList,
+  DrainRefused,
+  ListPlan,
+  LongDrain,
+  LongList,
+  PageSelector,
+} from "../../src/model/list.ts";
+import type { Send } from "../../src/model/message.ts";
+import type { Signal } from "../../src/model/signal.ts";
+import type { Style } from "./platform.ts";
+
+/** The measures of a drain under exploration; as in `DrainLimits`. */
+export interface Measures {
+  readonly pageSize: number;
+  readonly readers: number;
+  readonly overlap: number;
+  readonly windowRecords: number;
+  readonly segmentPages: number;
+  readonly bufferBytes: number;
+}
+
+/** What a process remembers of this list when the drain begins. */
+export interface Remembered {
+  readonly count?: number;
+  readonly ignoresSkip?: boolean;
+}
+
+/** What is handed to the drain under exploration. */
+export interface Handed {
+  readonly send: Send;
+  readonly signal: Signal;
+  readonly measures: Measures;
+  readonly tokens: "keyset" | "offset" | "unknown";
+  readonly require: Witness;
+  readonly remembered: Remembered;
+  readonly now: () => number;
+  readonly claim: () => () => void;
+  readonly report: (facts: ListFacts) => void;
+}
+
+export type MakeDrains = (handed: Handed) => { readonly drain: Drain; readonly longDrain: LongDrain };
+
+export interface Scenario {
+  readonly make: MakeDrains;
+  readonly style: Style;
+  readonly measures: Measures;
+  /** What the drain is told of the tokens. */
+  readonly declared: Handed["tokens"];
+  /** The keys of the list at its first answer; each character is one. */
+  readonly start: string;
+  /** Keys that may be inserted and deleted. */
+  readonly universe: string;
+  readonly writes: number;
+  /** `long`: pulled only when the scheduler says so; `pulled`: as soon as there is something to pull. */
+  readonly as: "whole" | "long" | "pulled";
+  readonly require?: Witness;
+  readonly remembered?: Remembered;
+  /** Keys that carryover filters out. */
+  readonly hidden?: string;
+  readonly plan?: ListPlan;
+  /** The client may leave at any step: by its signal, or by giving up the chunks. */
+  readonly leaves?: boolean;
+  /** How often nothing is written before an answer, in a sample. */
+  readonly quiet?: number;
+}
+
+/** Everything that one run did. */
+export interface Trace {
+  readonly scenario: Scenario;
+  /** Requests, answers and writes, in order and in words. */
+  readonly steps: string[];
+  readonly requests: PageSelector[];
+  /** Keys that were there from the first answer to the end. */
+  readonly persistent: Set<string>;
+  written: boolean;
+  faulted: boolean;
+  /** How many requests there were when the client left; undefined while it is there. */
+  left: number | undefined;
+  result: DrainedList | LongList | DrainRefused | undefined;
+  /** What the drain, or the chunks of its list, were rejected with. */
+  error: unknown;
+  /** The keys that came out, in order. */
+  readonly out: string[];
+  /** The drain has settled, and its chunks have ended. */
+  ended: boolean;
+  readonly reports: ListFacts[];
+  claimed: number;
+  released: number;
+  /** The most requests under way at a time. */
+  atOnce: number;
+  /** Requests still under way at the end. */
+  leftOver: number;
+}
+
+/** A run that has not begun. */
+export function emptyTrace(scenario: Scenario): Trace {
+  return {
+    scenario,
+    steps: [],
+    requests: [],
+    persistent: new Set(scenario.start),
+    written: false,
+    faulted: false,
+    left: undefined,
+    result: undefined,
+    error: undefined,
+    out: [],
+    ended: false,
+    reports: [],
+    claimed: 0,
+    released: 0,
+    atOnce: 0,
+    leftOver: 0,
+  };
+}
