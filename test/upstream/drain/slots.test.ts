@@ -1,69 +1,269 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../../src/model/problem.ts";
-import { createSlots } from "../../../src/upstream/drain/slots.ts";
+import { createStopper } from "../../../src/model/signal.ts";
+import { createSlots, type Release, type SlotLimits } from "../../../src/upstream/drain/slots.ts";
+import { fakeClock, settled, watchedStopper } from "../clock.ts";
 
-const LIMITS = { maxConcurrent: 3, maxConcurrentPerCredential: 2 };
+const LIMITS: SlotLimits = { maxConcurrent: 3, maxConcurrentPerCredential: 2, queueSeconds: 5 };
+const live = createStopper();
+const EMPTY = { drains: 0, credentials: 0, waiting: 0 };
 
-function refusal(act: () => unknown): Problem {
-  try {
-    act();
-  } catch (thrown) {
-    if (thrown instanceof Problem) return thrown;
-  }
+function subject(limits: Partial<SlotLimits> = {}) {
+  const clock = fakeClock();
+  const slots = createSlots({ ...LIMITS, ...limits }, clock.later);
+  const order: string[] = [];
+  /** A claim that tells in `order` when it got its slot. */
+  const claim = (credential: string, name = credential) =>
+    slots.claim(credential, live.signal).then((release) => {
+      order.push(name);
+      return release;
+    });
+  return { clock, slots, claim, order };
+}
+
+async function refusal(claimed: Promise<Release>): Promise<Problem> {
+  const thrown: unknown = await claimed.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  if (thrown instanceof Problem) return thrown;
   throw new Error("not refused");
 }
 
-describe("slots", () => {
-  it("one credential over its limit is told when to come back, others are served", () => {
-    const slots = createSlots(LIMITS);
-    slots.claim("a");
-    slots.claim("a");
-    const problem = refusal(() => slots.claim("a"));
+describe("a slot", () => {
+  it("is had at once where there is room, without a timer", async () => {
+    const { claim, slots, clock } = subject();
+    await Promise.all([claim("a"), claim("a"), claim("b")]);
+    expect(slots.inUse()).toEqual({ drains: 3, credentials: 2, waiting: 0 });
+    expect(clock.timers()).toBe(0);
+  });
+
+  it("given back is free again, and giving it back twice frees no other", async () => {
+    const { claim, slots } = subject({ queueSeconds: 0 });
+    const first = await claim("a");
+    await claim("a");
+    first();
+    first();
+    expect(slots.inUse()).toEqual({ drains: 1, credentials: 1, waiting: 0 });
+    await claim("a");
+    expect((await refusal(claim("a"))).metadata["scope"]).toBe("credential");
+  });
+
+  it("is all that a credential is remembered by", async () => {
+    const { claim, slots } = subject();
+    for (let i = 0; i < 100; i++) (await claim(`credential-${i}`))();
+    expect(slots.inUse()).toEqual(EMPTY);
+  });
+});
+
+describe("without a queue", () => {
+  it("one credential over its limit is told when to come back, others are served", async () => {
+    const { claim, slots } = subject({ queueSeconds: 0 });
+    await claim("a");
+    await claim("a");
+    const problem = await refusal(claim("a"));
     expect(problem).toMatchObject({ reason: "OVERLOADED", http: 503, metadata: { limit: "2", scope: "credential" } });
     expect(problem.retryAfter).toBeGreaterThan(0);
-    expect(() => slots.claim("b")).not.toThrow();
-    expect(slots.inUse()).toEqual({ drains: 3, credentials: 2 });
+    await claim("b");
+    expect(slots.inUse()).toEqual({ drains: 3, credentials: 2, waiting: 0 });
   });
 
-  it("the process has a limit over all credentials", () => {
-    const slots = createSlots(LIMITS);
-    for (const credential of ["a", "b", "c"]) slots.claim(credential);
-    expect(refusal(() => slots.claim("d")).metadata).toEqual({ limit: "3", scope: "process" });
+  it("the process has a limit over all credentials, and a refused claim takes nothing", async () => {
+    const { claim, slots } = subject({ queueSeconds: 0 });
+    const held = await Promise.all(["a", "b", "c"].map((credential) => claim(credential)));
+    expect((await refusal(claim("d"))).metadata).toEqual({ limit: "3", scope: "process" });
+    for (const release of held) release();
+    expect(slots.inUse()).toEqual(EMPTY);
+  });
+});
+
+describe("the queue", () => {
+  it("gives a slot that comes free to who came first", async () => {
+    const { claim, order } = subject();
+    const [held] = await Promise.all(["a", "b", "c"].map((credential) => claim(credential)));
+    const waiting = ["d", "e"].map((credential) => claim(credential));
+    held?.();
+    await settled();
+    expect(order).toEqual(["a", "b", "c", "d"]);
+    (await waiting[0])?.();
+    await settled();
+    expect(order.at(-1)).toBe("e");
   });
 
-  it("a refused claim takes nothing", () => {
-    const slots = createSlots({ maxConcurrent: 1, maxConcurrentPerCredential: 1 });
-    const release = slots.claim("a");
-    refusal(() => slots.claim("a"));
-    refusal(() => slots.claim("b"));
+  it("lets nobody be held up by a credential at its own limit", async () => {
+    const { claim, order } = subject();
+    const [, , other] = await Promise.all([claim("a"), claim("a"), claim("b")]);
+    void claim("a", "a waits");
+    void claim("c");
+    other?.();
+    await settled();
+    expect(order).toEqual(["a", "a", "b", "c"]);
+  });
+
+  it("puts a credential with fewer lists under way before one that came earlier", async () => {
+    const { claim, order } = subject();
+    const [held] = await Promise.all([claim("b"), claim("a"), claim("b")]);
+    void claim("a", "second of a");
+    void claim("c");
+    held?.();
+    await settled();
+    expect(order.at(-1)).toBe("c");
+  });
+
+  it("wakes a credential when one of its own lists ends, though others still run", async () => {
+    const { claim, order } = subject({ maxConcurrent: 5 });
+    const [held] = await Promise.all([claim("a"), claim("a"), claim("b")]);
+    void claim("a", "third of a");
+    held?.();
+    await settled();
+    expect(order.at(-1)).toBe("third of a");
+  });
+
+  it("ends after its seconds, with a refusal that says when to come back", async () => {
+    const { claim, clock, slots } = subject({ queueSeconds: 1.5 });
+    await Promise.all(["a", "b", "c"].map((credential) => claim(credential)));
+    const refused = refusal(claim("d"));
+    await clock.pass(1499);
+    expect(slots.inUse().waiting).toBe(1);
+    await clock.pass(1);
+    expect(await refused).toMatchObject({ reason: "OVERLOADED", retryAfter: 2, metadata: { scope: "process" } });
+    expect([slots.inUse().waiting, clock.timers()]).toEqual([0, 0]);
+  });
+
+  it("is bounded: beyond four for each slot nobody waits", async () => {
+    const { claim, slots } = subject({ maxConcurrent: 2, maxConcurrentPerCredential: 2 });
+    await Promise.all([claim("a"), claim("b")]);
+    for (let i = 0; i < 8; i++) void claim(`c-${i}`).catch(() => {});
+    expect((await refusal(claim("d"))).metadata).toEqual({ limit: "2", scope: "process" });
+    expect(slots.inUse().waiting).toBe(8);
+  });
+
+  it("is bounded for each credential, so that one alone cannot fill it", async () => {
+    const { claim, slots } = subject({ maxConcurrent: 100, maxConcurrentPerCredential: 1 });
+    await claim("a");
+    for (let i = 0; i < 4; i++) void claim("a").catch(() => {});
+    expect((await refusal(claim("a"))).metadata).toEqual({ limit: "1", scope: "credential" });
+    expect(slots.inUse().waiting).toBe(4);
+    await claim("b");
+  });
+
+  it("is left at once by who gives up, and leaves nothing behind", async () => {
+    const { slots, clock, claim, order } = subject({ maxConcurrent: 1 });
+    const held = await claim("a");
+    const { signal, abort, listeners } = watchedStopper();
+    const gone = slots.claim("b", signal);
+    const next = claim("c");
+    expect([slots.inUse().waiting, listeners(), clock.timers()]).toEqual([2, 1, 2]);
+    abort(new Error("the client left"));
+    await expect(gone).rejects.toThrow("the client left");
+    expect([slots.inUse().waiting, listeners(), clock.timers()]).toEqual([1, 0, 1]);
+    held();
+    (await next)();
+    expect(order).toEqual(["a", "c"]);
+    expect([slots.inUse(), clock.timers()]).toEqual([EMPTY, 0]);
+  });
+
+  it("takes nobody who has already given up, though there is room", async () => {
+    const { slots } = subject();
+    const { signal, abort } = watchedStopper();
+    abort(new Error("gone"));
+    await expect(slots.claim("a", signal)).rejects.toThrow("gone");
+    expect(slots.inUse()).toEqual(EMPTY);
+  });
+
+  it("forgets the timer and the listener of who got a slot", async () => {
+    const { slots, clock, claim } = subject({ maxConcurrent: 1 });
+    const held = await claim("a");
+    const { signal, abort, listeners } = watchedStopper();
+    const claimed = slots.claim("b", signal);
+    held();
+    const release = await claimed;
+    expect([listeners(), clock.timers()]).toEqual([0, 0]);
+    abort(new Error("too late"));
+    expect(slots.inUse().drains).toBe(1);
     release();
-    expect(slots.inUse()).toEqual({ drains: 0, credentials: 0 });
-    slots.claim("b")();
-    slots.claim("a")();
-    expect(slots.inUse()).toEqual({ drains: 0, credentials: 0 });
+    expect(slots.inUse()).toEqual(EMPTY);
   });
 
-  it("a slot given back is free again, and giving it back twice frees no other", () => {
-    const slots = createSlots(LIMITS);
-    const first = slots.claim("a");
-    slots.claim("a");
-    first();
-    first();
-    expect(slots.inUse()).toEqual({ drains: 1, credentials: 1 });
-    slots.claim("a");
-    expect(refusal(() => slots.claim("a")).metadata["scope"]).toBe("credential");
-  });
-
-  it("a credential is remembered only while it holds a slot", () => {
-    const slots = createSlots(LIMITS);
-    for (let i = 0; i < 100; i++) slots.claim(`credential-${i}`)();
-    expect(slots.inUse()).toEqual({ drains: 0, credentials: 0 });
-  });
-
-  it("no text of a refusal names the credential", () => {
-    const slots = createSlots({ maxConcurrent: 1, maxConcurrentPerCredential: 1 });
-    slots.claim("digest-of-a");
-    const problem = refusal(() => slots.claim("digest-of-a"));
+  it("tells nobody the credential", async () => {
+    const { claim } = subject({ maxConcurrent: 1, maxConcurrentPerCredential: 1, queueSeconds: 0 });
+    await claim("digest-of-a");
+    const problem = await refusal(claim("digest-of-a"));
     expect(JSON.stringify([problem.message, problem.metadata])).not.toContain("digest");
+  });
+});
+
+describe("whatever happens in whatever order", () => {
+  const step = fc.oneof(
+    fc.record({ kind: fc.constant("claim" as const), credential: fc.integer({ min: 0, max: 3 }) }),
+    fc.record({ kind: fc.constant("release" as const), at: fc.nat(20) }),
+    fc.record({ kind: fc.constant("abort" as const), at: fc.nat(20) }),
+    fc.record({ kind: fc.constant("pass" as const), ms: fc.integer({ min: 1, max: 3000 }) }),
+  );
+  const limits = fc.record({
+    maxConcurrent: fc.integer({ min: 1, max: 4 }),
+    maxConcurrentPerCredential: fc.integer({ min: 1, max: 3 }),
+    queueSeconds: fc.constantFrom(0, 1, 5),
+  });
+
+  it("no limit is passed, no slot lies idle while somebody may have it, and all is given back", async () => {
+    await fc.assert(
+      fc.asyncProperty(limits, fc.array(step, { maxLength: 40 }), async (given, steps) => {
+        const clock = fakeClock();
+        const slots = createSlots(given, clock.later);
+        const held = new Map<Release, string>();
+        const waiting = new Map<ReturnType<typeof watchedStopper>, string>();
+        const count = (credential: string) => [...held.values()].filter((own) => own === credential).length;
+        const check = () => {
+          expect(held.size).toBeLessThanOrEqual(given.maxConcurrent);
+          for (const own of held.values()) expect(count(own)).toBeLessThanOrEqual(given.maxConcurrentPerCredential);
+          expect(slots.inUse()).toEqual({
+            drains: held.size,
+            credentials: new Set(held.values()).size,
+            waiting: waiting.size,
+          });
+          expect(clock.timers()).toBe(waiting.size);
+          if (held.size === given.maxConcurrent) return;
+          for (const own of waiting.values()) expect(count(own)).toBe(given.maxConcurrentPerCredential);
+        };
+        for (const each of steps) {
+          if (each.kind === "pass") await clock.pass(each.ms);
+          else if (each.kind === "release") {
+            const [release] = [...held.keys()].slice(each.at % Math.max(1, held.size));
+            if (release !== undefined) {
+              held.delete(release);
+              release();
+            }
+          } else if (each.kind === "abort") {
+            [...waiting.keys()][each.at % Math.max(1, waiting.size)]?.abort(new Error("gone"));
+          } else {
+            const stopper = watchedStopper();
+            const credential = String(each.credential);
+            waiting.set(stopper, credential);
+            void slots
+              .claim(credential, stopper.signal)
+              .then(
+                (release) => held.set(release, credential),
+                () => {},
+              )
+              .then(() => {
+                waiting.delete(stopper);
+                expect(stopper.listeners()).toBe(0);
+              });
+          }
+          await settled();
+          check();
+        }
+        while (held.size > 0) {
+          const [[release]] = held as unknown as [[Release]];
+          held.delete(release);
+          release();
+          await settled();
+        }
+        expect([slots.inUse(), waiting.size, clock.timers()]).toEqual([EMPTY, 0, 0]);
+      }),
+      { numRuns: 200 },
+    );
   });
 });
