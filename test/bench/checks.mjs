@@ -6,12 +6,15 @@ const RENAMES = { uid: "id", createTime: "createdAt", updateTime: "updatedAt" };
 
 /** Throws when a server's answer is not what its race is about. */
 export async function checkAnswers(races, answers, token) {
-  for (const { key, name, own, peer } of races) {
+  for (const { key, what, against, own, peer } of races) {
     const [mine, theirs] = await Promise.all([own, peer].map((side) => ask(side, token)));
-    const wanted = key === "list" ? JSON.parse(theirs) : JSON.parse(answers[peer.target].body);
+    // A peer that translates must agree with carryover; one that passes on must give the platform's bytes.
+    const translates = answers[peer.target] === undefined;
+    const wanted = JSON.parse(translates ? theirs : answers[peer.target].body);
     const expected = key === "get" ? renamed(wanted) : wanted;
-    if (!isDeepStrictEqual(JSON.parse(mine), expected)) throw new Error(`${name}: carryover answers something else`);
-    if (key !== "list" && theirs !== answers[peer.target].body) throw new Error(`${name}: the peer changes bytes`);
+    if (!isDeepStrictEqual(JSON.parse(mine), expected))
+      throw new Error(`${what} against ${against}: carryover answers something else`);
+    if (!translates && theirs !== answers[peer.target].body) throw new Error(`${what}: the peer changes bytes`);
   }
 }
 
@@ -34,7 +37,7 @@ export async function checkWatched(carryover, results) {
   const counted = counts.reduce((sum, count) => sum + count, 0);
   const faults = [];
   if (counted < made) faults.push(`${made} requests were made, the metrics count ${counted}`);
-  const { size } = await stat(carryover.logFile);
+  const { size } = await stat(carryover.log);
   // A line is about 300 bytes; less than 100 for each request means that lines are missing.
   if (size < made * 100) faults.push(`${made} requests were made, the log has ${size} bytes`);
   return faults;

@@ -2,6 +2,7 @@
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
 import { promisify } from "node:util";
+import { findTool } from "./tools.mjs";
 
 const run = promisify(execFile);
 
@@ -10,28 +11,24 @@ const run = promisify(execFile);
  * are not 2xx, and requests without one), and `perSecond`.
  */
 export async function chooseLoad(wanted) {
-  const wrk = wanted === "autocannon" ? undefined : await wrkVersion();
-  if (wrk !== undefined) return { name: wrk, fire: fireWrk };
+  const wrk = wanted === "autocannon" ? undefined : await findTool("wrk", ["-v"]);
+  if (wrk !== undefined) return { name: /^wrk \S+/.exec(wrk.version)?.[0] ?? "wrk", fire: fireWrk(wrk) };
   if (wanted === "wrk") throw new Error("wrk is not installed");
   const { version } = createRequire(import.meta.url)("autocannon/package.json");
   return { name: `autocannon ${version}`, fire: fireAutocannon };
 }
 
-async function wrkVersion() {
-  // It prints its version and its usage, and fails.
-  const { stdout } = await run("wrk", ["-v"]).catch((error) => error);
-  return /^wrk \S+/.exec(stdout ?? "")?.[0];
-}
-
-async function fireWrk(url, token, { connections, seconds }) {
-  const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-H", `Authorization: Bearer ${token}`];
-  const { stdout } = await run("wrk", [...args, "-H", "Accept: application/json", url]);
-  const number = (pattern) => Number(pattern.exec(stdout)?.[1] ?? 0);
-  const sockets = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(stdout)?.slice(1) ?? [];
-  return {
-    requests: number(/(\d+) requests in/),
-    perSecond: number(/Requests\/sec:\s*([\d.]+)/),
-    failed: number(/Non-2xx or 3xx responses: (\d+)/) + sockets.reduce((sum, count) => sum + Number(count), 0),
+function fireWrk({ command, env }) {
+  return async (url, token, { connections, seconds }) => {
+    const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-H", `Authorization: Bearer ${token}`];
+    const { stdout } = await run(command, [...args, "-H", "Accept: application/json", url], { env });
+    const number = (pattern) => Number(pattern.exec(stdout)?.[1] ?? 0);
+    const sockets = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(stdout)?.slice(1) ?? [];
+    return {
+      requests: number(/(\d+) requests in/),
+      perSecond: number(/Requests\/sec:\s*([\d.]+)/),
+      failed: number(/Non-2xx or 3xx responses: (\d+)/) + sockets.reduce((sum, count) => sum + Number(count), 0),
+    };
   };
 }
 

@@ -15,3 +15,8 @@ export function spread(values) {
 export function ratios(a, b) {
   return spread(a.map((value, i) => value / b[i]));
 }
+
+/** The value below which a share of `share` (0 to 1) of the numbers in `sorted` lies. */
+export function quantile(sorted, share) {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}

@@ -9,8 +9,8 @@ export async function race(races, load, token, settings) {
       for (const side of round % 2 === 0 ? ["own", "peer"] : ["peer", "own"]) {
         const sample = await turn(result[side], load, token, settings, round < 0);
         if (side === "own") result.requests += sample.requests;
-        if (sample.failed > 0) result.faults.push(`${result.name}, ${side}: ${sample.failed} requests without a 2xx`);
-        if (sample.requests === 0) result.faults.push(`${result.name}, ${side}: no request was answered`);
+        if (sample.failed > 0) result.faults.push(`${result.what}, ${side}: ${sample.failed} requests without a 2xx`);
+        if (sample.requests === 0) result.faults.push(`${result.what}, ${side}: no request was answered`);
         if (round >= 0) result.samples[side].push(sample);
       }
     }

@@ -1,0 +1,64 @@
+/** How does a run of the bench go? (One row after another, each with processes of its own.) */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { recordAnswers } from "./answers.mjs";
+import { chooseLoad } from "./load.mjs";
+import { printReport, writeReport } from "./report.mjs";
+import { ROWS } from "./rows.mjs";
+import { settingsFor } from "./settings.mjs";
+
+const DIST = join(import.meta.dirname, "../../dist");
+
+/**
+ * `only`: keys of rows, separated by commas; none means all. Prints everything; a whole run that is not `quick` also writes
+ * RESULTS.md and the picture. Sets the exit code to 1 when something broke (a wrong answer, not 2xx, or none): no number
+ * that was not reached does that.
+ */
+export async function runBench({ quick = false, dist = DIST, only = "", load = "" }) {
+  const keys = only === "" ? ROWS.flatMap((row) => row.keys) : only.split(",");
+  const unknown = keys.filter((key) => !ROWS.some((row) => row.keys.includes(key)));
+  if (unknown.length > 0) throw new Error(`no such row: ${unknown}; there are ${ROWS.flatMap((row) => row.keys)}`);
+  const folder = await mkdtemp(join(tmpdir(), "carryover-bench-"));
+  try {
+    const bench = {
+      dist: pathToFileURL(`${resolve(dist)}/`),
+      folder,
+      settings: settingsFor(quick),
+      load: await chooseLoad(load),
+      wants: (key) => keys.includes(key),
+    };
+    Object.assign(bench, await recordAnswers(bench.dist));
+    const results = [];
+    for (const row of ROWS.filter((one) => one.keys.some(bench.wants))) {
+      console.error(`${new Date().toISOString().slice(11, 19)} ${row.keys.filter(bench.wants)}: ${row.title}`);
+      results.push({ ...row, ...(await measured(row, bench)) });
+    }
+    printReport(results, bench);
+    if (!quick && only === "") await writeReport(results, bench);
+    const faults = results.flatMap((result) => result.faults);
+    for (const fault of faults) console.error(`broken: ${fault}`);
+    if (faults.length > 0) process.exitCode = 1;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A row that fails leaves the others their numbers. */
+async function measured(row, bench) {
+  const started = [];
+  const start = async (launching) => {
+    const one = await launching;
+    started.push(one);
+    return one;
+  };
+  try {
+    return await row.measure(bench, start);
+  } catch (error) {
+    return { goals: [], text: "This row could not be measured.", faults: [`${row.title}: ${error.stack}`] };
+  } finally {
+    // Clients first: a server waits for answers under way.
+    for (const one of started.reverse()) await one.stop();
+  }
+}

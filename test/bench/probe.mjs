@@ -1,0 +1,76 @@
+/** What does carryover feel from inside while it works? (Loaded into it with `--import`; asked over its channel.) */
+import { writeFileSync } from "node:fs";
+import { Session } from "node:inspector/promises";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { answerQuestions } from "./channel.mjs";
+
+const SAMPLE_MS = 50;
+/** Node's own; each reading is this long plus the delay, so only its growth above idle says anything. */
+const DELAY_RESOLUTION_MS = 10;
+const PROFILE_INTERVAL_US = 200;
+
+const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+let samples = [];
+let timer;
+let session;
+
+const questions = {
+  /** Memory with everything collected that can be. */
+  settle: () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc");
+    for (let i = 0; i < 3; i++) collect();
+    return { memory: memory() };
+  },
+  now: () => ({ memory: memory() }),
+  watch: () => {
+    samples = [memory()];
+    timer = setInterval(() => samples.push(memory()), SAMPLE_MS);
+    return {};
+  },
+  watched: () => {
+    clearInterval(timer);
+    samples.push(memory());
+    return { samples };
+  },
+  /** Delays add up over several times between `feel` and `felt`, until they are forgotten. */
+  feel: () => {
+    delay.enable();
+    return {};
+  },
+  felt: () => {
+    delay.disable();
+    const ms = (share) => delay.percentile(share) / 1e6;
+    return { delay: { p50: ms(50), p99: ms(99), p999: ms(99.9), max: delay.max / 1e6 } };
+  },
+  forget: () => {
+    delay.reset();
+    return {};
+  },
+  profile: async () => {
+    session = new Session();
+    session.connect();
+    await session.post("Profiler.enable");
+    await session.post("Profiler.setSamplingInterval", { interval: PROFILE_INTERVAL_US });
+    await session.post("Profiler.start");
+    return {};
+  },
+  profiled: async ({ file }) => {
+    const { profile } = await session.post("Profiler.stop");
+    session.disconnect();
+    writeFileSync(file, JSON.stringify(profile));
+    return {};
+  },
+};
+
+/** Bytes: of the heap's objects and of buffers outside it, and what the process holds in all. */
+function memory() {
+  const { heapUsed, external, rss } = process.memoryUsage();
+  return { at: performance.now(), held: heapUsed + external, rss };
+}
+
+answerQuestions(questions);
+// The channel must not keep a process alive that was told to stop.
+process.channel.unref();

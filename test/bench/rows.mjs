@@ -1,0 +1,26 @@
+/** What is measured, in which order, and by which words can a part of it be asked for? */
+import { measureBusy } from "./rows/busy.mjs";
+import { measureFlood } from "./rows/flood.mjs";
+import { measureLongList } from "./rows/long-list.mjs";
+import { measureProfile } from "./rows/profile.mjs";
+import { measureRaces } from "./rows/races.mjs";
+import { measureReaders } from "./rows/readers.mjs";
+import { measureRewriting } from "./rows/rewriting.mjs";
+import { measureStart } from "./rows/start.mjs";
+import { measureSteady } from "./rows/steady.mjs";
+
+/**
+ * `measure(bench, start)` gives `goals` (lines of the first table), `text` (Markdown: how it was measured, and the rest of
+ * the numbers) and `faults` (what makes the run a failure). Processes handed to `start` end with the row.
+ */
+export const ROWS = [
+  { keys: ["pass", "get", "list", "nginx"], title: "Requests a second", measure: measureRaces },
+  { keys: ["rewrite"], title: "Rewriting a page", measure: measureRewriting },
+  { keys: ["readers"], title: "A long list beside following the cursor", measure: measureReaders },
+  { keys: ["long"], title: "A very long list", measure: measureLongList },
+  { keys: ["latency"], title: "Latency at a constant rate", measure: measureSteady },
+  { keys: ["start"], title: "Start, and memory at rest", measure: measureStart },
+  { keys: ["busy"], title: "Short calls while long lists saturate", measure: measureBusy },
+  { keys: ["flood"], title: "More long lists than memory", measure: measureFlood },
+  { keys: ["profile"], title: "Where the time goes", measure: measureProfile },
+];

@@ -1,0 +1,29 @@
+/** How much is measured? (Enough to tell in a full run; every row, but small, in a quick one.) */
+
+const FULL = {
+  races: { rounds: 9, seconds: 2, warmupSeconds: 2, connections: 32 },
+  rewriting: { rounds: 9, pages: 400 },
+  readers: { records: 10_000, readers: [4, 8], rounds: 9, colds: 3, latencyMs: 20 },
+  long: { records: [20_000, 100_000], rounds: 7, latenciesMs: [20, 0], idleSeconds: 5 },
+  steady: { rate: 1_500, rounds: 9, seconds: 2, warmupSeconds: 1, connections: 64 },
+  starts: { starts: 7, settleSeconds: 10 },
+  busy: { rounds: 5, seconds: 3, rate: 200, clients: 20, credentials: 5, records: 100_000, latencyMs: 20 },
+  flood: { lists: 20, credentials: 5, records: 100_000, latencyMs: 20, heapMiB: 256 },
+  profile: { seconds: 4, warmupSeconds: 2, connections: 32 },
+};
+
+const QUICK = {
+  races: { rounds: 2, seconds: 1, warmupSeconds: 1, connections: 32 },
+  rewriting: { rounds: 3, pages: 60 },
+  readers: { records: 2_000, readers: [4, 8], rounds: 2, colds: 1, latencyMs: 20 },
+  long: { records: [4_000, 20_000], rounds: 1, latenciesMs: [20, 0], idleSeconds: 1 },
+  steady: { rate: 1_500, rounds: 2, seconds: 1, warmupSeconds: 0.5, connections: 64 },
+  starts: { starts: 2, settleSeconds: 1 },
+  busy: { rounds: 1, seconds: 1, rate: 200, clients: 20, credentials: 5, records: 20_000, latencyMs: 20 },
+  flood: { lists: 20, credentials: 5, records: 20_000, latencyMs: 20, heapMiB: 256 },
+  profile: { seconds: 1, warmupSeconds: 1, connections: 32 },
+};
+
+export function settingsFor(quick) {
+  return quick ? QUICK : FULL;
+}
