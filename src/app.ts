@@ -1,29 +1,21 @@
 /** How do the parts become one running carryover? (The composition root: every part is built once, here.) */
-import { createHmac, randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import { type Admin, createAdmin, type View } from "./admin/server.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
 import { createDecisions } from "./decide.ts";
 import { createExplainView } from "./explain/view.ts";
 import { createListener, type Listener } from "./listener/server.ts";
-import type { Exchange, Upstream, Witness } from "./model/exchange.ts";
-import { compose, header, type Send } from "./model/message.ts";
-import type { RequestHead } from "./model/plan.ts";
-import type { Signal } from "./model/signal.ts";
+import type { Exchange, Upstream } from "./model/exchange.ts";
 import type { Stream } from "./model/stream.ts";
 import { createLog, type Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { createUnknownFields } from "./observe/unknown-fields.ts";
-import type { MaskMemory, Tools } from "./translate/tools.ts";
+import { createTools, type V2 } from "./tools.ts";
 import { type Budget, createBudget } from "./upstream/budget.ts";
 import { createSend } from "./upstream/client.ts";
-import { createDrain, type DrainParts } from "./upstream/drain/drain.ts";
-import { createSlots, type Slots } from "./upstream/drain/slots.ts";
-import { pause } from "./upstream/pause.ts";
 import { createPool, type Pool } from "./upstream/pool.ts";
-import { createRetry } from "./upstream/retry.ts";
 import { createStream } from "./upstream/stream.ts";
-import { createTimed } from "./upstream/timed.ts";
 import { VERSION } from "./version.ts";
 
 export interface App {
@@ -40,8 +32,6 @@ export interface AppOptions {
   readonly onExchange?: (exchange: Exchange) => void;
 }
 
-/** v2 serves at most this many records a page (specification section 8). */
-const PAGE_SIZE = 200;
 const LOG_FLUSH_MS = 1_000;
 /** Largest answer of one call that is read whole. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
@@ -67,7 +57,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const listener = createListener({
     ...config.listen,
     limits: config.limits,
-    decide: createDecisions(config, catalogue)(createTools(config, upstreams)),
+    decide: createDecisions(config, catalogue)(createTools(config, upstreams.v2)),
     upstreams: Object.fromEntries(upstreams.streams),
     observe,
     newRequestId: () => randomUUID(),
@@ -119,9 +109,7 @@ function lifeOf(listener: Listener, admin: Admin, state: { ready: boolean }, clo
 }
 
 interface Upstreams {
-  readonly v2: Send;
-  /** Repeats to v2, whoever makes them. */
-  readonly budget: Budget;
+  readonly v2: V2;
   readonly streams: ReadonlyMap<Upstream, Stream>;
   readonly pools: readonly Pool[];
 }
@@ -152,77 +140,10 @@ function createUpstreams(config: Config): Upstreams {
   };
   // One per upstream: translated calls and pass-through together must not repeat more than it allows.
   const budget = createBudget();
-  const v2 = createSend(open("v2", config.upstream.v2, budget), { maxResponseBytes: MAX_RESPONSE_BYTES });
+  const send = createSend(open("v2", config.upstream.v2, budget), { maxResponseBytes: MAX_RESPONSE_BYTES });
   if (config.upstream.v1 !== undefined) open("v1", config.upstream.v1, createBudget());
   if (config.upstream.sts !== undefined) open("sts", config.upstream.sts, createBudget());
-  return { v2, budget, streams, pools };
-}
-
-/** What one translated request may do: each call retried within the budget, timed, and noted in its exchange. */
-function createTools(
-  config: Config,
-  { v2, budget }: Upstreams,
-): (exchange: Exchange, head: RequestHead, signal: Signal) => Tools {
-  const retry = createRetry({
-    budget,
-    now: () => Date.now(),
-    random: Math.random,
-    sleep: pause,
-  });
-  const mask = createMaskMemory(config.upstream.v2.maskSpelling);
-  const slots = createSlots(config.lists);
-  const secret = randomBytes(32);
-  const now = () => performance.now();
-  return (exchange, head, signal) => {
-    const send = compose([retry, createTimed(exchange, "v2", now)], v2);
-    return {
-      send: (request) => send(request, { signal }),
-      // Made when it is asked for: most requests are no lists.
-      drain: (plan) =>
-        createDrain({ ...drainParts(config, exchange, claimFor(slots, secret, head)), send, signal, now })(plan),
-      mask,
-      exchange,
-    };
-  };
-}
-
-function drainParts(
-  config: Config,
-  exchange: Exchange,
-  claim: () => () => void,
-): Omit<DrainParts, "send" | "signal" | "now"> {
-  const { lists } = config;
-  return {
-    limits: { ...lists, pageSize: PAGE_SIZE },
-    require: (resource): Witness => lists.require.resources.get(resource) ?? lists.require.default,
-    claim,
-    report: (facts, notes) => {
-      exchange.list = facts;
-      exchange.notes.push(...notes);
-    },
-  };
-}
-
-/** Slots are counted by a keyed digest: the token itself is kept nowhere. */
-function claimFor(slots: Slots, secret: Uint8Array, head: RequestHead): () => () => void {
-  return () =>
-    slots.claim(
-      createHmac("sha256", secret)
-        .update(header(head.headers, "authorization") ?? "")
-        .digest("base64"),
-    );
-}
-
-function createMaskMemory(configured: "auto" | "camelCase" | "snake_case"): MaskMemory {
-  const memory: { known: MaskMemory["known"] } = { known: configured === "auto" ? undefined : configured };
-  return {
-    get known() {
-      return memory.known;
-    },
-    learn: (spelling) => {
-      memory.known = spelling;
-    },
-  };
+  return { v2: { send, budget }, streams, pools };
 }
 
 function knownLabels(catalogue: Catalogue): { resource: string; operations: string[] }[] {

@@ -8,7 +8,7 @@ import { createRouter, type Router } from "./route/router.ts";
 import { createTranslations } from "./translate/operations.ts";
 
 /** What of the configuration decides. */
-export type Decisive = Pick<Config, "listen" | "upstream" | "updates" | "unknownFields" | "fallback">;
+export type Decisive = Pick<Config, "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "fallback">;
 
 /** Says which operation a target asks for. Throws `Error` for a catalogue that contradicts itself. */
 export function routerFor(config: Pick<Config, "listen">, catalogue: Catalogue): Router {
@@ -39,6 +39,7 @@ export function createDecisions(config: Decisive, catalogue: Catalogue): (tools:
       unknownResponse: config.unknownFields.response,
       insertZeros: config.upstream.v2.omitsZeros !== "no",
       mismatch: config.updates.mismatch,
+      orderBy: config.lists.orderBy,
     }),
     upstreams: new Set(upstreams),
     fallback: config.fallback,

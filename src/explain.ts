@@ -19,6 +19,7 @@ import type { Match } from "./model/match.ts";
 import { Problem } from "./model/problem.ts";
 import type { Operation } from "./model/resource.ts";
 import type { Router } from "./route/router.ts";
+import { drainLimits, PAGE_SIZE } from "./tools.ts";
 import type { MaskSpelling } from "./translate/update.ts";
 
 /** What of the configuration an explanation depends on. */
@@ -29,9 +30,6 @@ export type ExplainConfig = Pick<
 
 /** Explains one request. Nothing is sent. Rejects only for what is wrong with carryover itself. */
 export type Explain = (request: AskedRequest) => Promise<Explanation>;
-
-/** v2 serves at most this many records a page (specification section 8). */
-const PAGE_SIZE = 200;
 
 /** Ready to explain what a carryover with this configuration would do (design: explain hands in a recorder). */
 export function createExplain(config: ExplainConfig, catalogue: Catalogue): Explain {
@@ -53,7 +51,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue): Expl
       record(request, {
         assume,
         mask,
-        limits: { ...config.lists, pageSize: PAGE_SIZE },
+        limits: drainLimits(config.lists),
         decide: (tools) => (head, exchange) => {
           if (problem !== undefined) throw problem;
           const plan = decisions(tools)(head, exchange);

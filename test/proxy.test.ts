@@ -7,6 +7,7 @@ import { Problem } from "../src/model/problem.ts";
 import type { Operation, Resource } from "../src/model/resource.ts";
 import { createProxy, type ProxyParts } from "../src/proxy.ts";
 import type { V1Request } from "../src/translate/tools.ts";
+import { gathered } from "./support/whole.ts";
 
 const LIST: Operation = { kind: "list", name: "list", answer: { rows: [], v2Only: [] }, filters: [] };
 const THINGS: Resource = {
@@ -61,9 +62,9 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
         sent.push(request);
         return world.answer ?? OK;
       },
-      drain: async () => {
-        throw new Error("not asked for");
-      },
+      reads: unasked,
+      drain: unasked,
+      longDrain: unasked,
       mask: { known: undefined, learn: () => {} },
       exchange,
     }),
@@ -73,9 +74,13 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
   return { plan: () => createProxy(parts)(head, exchange), exchange, sent, asked };
 }
 
+async function unasked(): Promise<never> {
+  throw new Error("not asked for");
+}
+
 async function respond(plan: Plan, body = new Uint8Array()): Promise<ApiResponse> {
   if (plan.kind !== "answer") throw new Error("it passes through");
-  return plan.respond(body, new AbortController().signal);
+  return gathered(await plan.respond(body, new AbortController().signal));
 }
 
 function problemOf(act: () => unknown): Problem {

@@ -1,12 +1,12 @@
 /** Which calls does an operation make, when nothing it sends ever leaves? */
 import { createExchange, type Exchange, type Upstream } from "../model/exchange.ts";
-import type { ApiRequest, ApiResponse } from "../model/message.ts";
+import { type ApiRequest, type ApiResponse, wholeAnswer } from "../model/message.ts";
 import type { Decide, RequestHead } from "../model/plan.ts";
 import { Problem } from "../model/problem.ts";
 import { createStopper } from "../model/signal.ts";
 import type { Tools } from "../translate/tools.ts";
 import type { MaskSpelling } from "../translate/update.ts";
-import { createDrain } from "../upstream/drain/drain.ts";
+import { createDrains } from "../upstream/drain/drain.ts";
 import type { DrainLimits } from "../upstream/drain/limits.ts";
 import type { Assumed } from "./assume.ts";
 import type { AskedRequest } from "./request.ts";
@@ -56,7 +56,7 @@ export async function record(request: AskedRequest, parts: RecorderParts): Promi
   try {
     const plan = decide(head, exchange);
     if (plan.kind === "pass") return { ...recording, pass: { upstream: plan.upstream, target: plan.target } };
-    return { ...recording, answer: await plan.respond(request.body, createStopper().signal) };
+    return { ...recording, answer: wholeAnswer(await plan.respond(request.body, createStopper().signal)) };
   } catch (thrown) {
     return { ...recording, problem: Problem.from(thrown) };
   }
@@ -64,20 +64,20 @@ export async function record(request: AskedRequest, parts: RecorderParts): Promi
 
 function toolsOf(exchange: Exchange, send: Tools["send"], { limits, mask }: RecorderParts): Tools {
   const { signal } = createStopper();
-  return {
+  const { drain } = createDrains({
     send,
-    drain: createDrain({
-      send,
-      signal,
-      limits,
-      require: () => "none",
-      claim: () => () => {},
-      now: () => 0,
-      report: (facts) => {
-        exchange.list = facts;
-      },
-    }),
-    mask: { known: mask, learn: () => {} },
-    exchange,
-  };
+    reads: send,
+    signal,
+    limits,
+    tokens: "unknown",
+    memory: { ignoresSkip: () => false, sawSkipIgnored: () => {}, countOf: () => undefined, learnCount: () => {} },
+    require: () => "none",
+    claim: async () => () => {},
+    now: () => 0,
+    report: (facts) => {
+      exchange.list = facts;
+    },
+  });
+  // Nothing is sent, so nothing is long.
+  return { send, reads: send, drain, longDrain: drain, mask: { known: mask, learn: () => {} }, exchange };
 }

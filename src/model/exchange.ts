@@ -22,7 +22,8 @@ export interface ListFacts {
   readonly pages: number;
   readonly records: number;
   readonly witness: Witness;
-  readonly outcome: "complete" | "incomplete" | "too-large" | "unproven" | "refused";
+  /** `aborted`: nobody waited for its end. */
+  readonly outcome: "complete" | "incomplete" | "too-large" | "unproven" | "refused" | "aborted";
 }
 
 /** Filled along the way by whoever learns a fact; only read by observers. */

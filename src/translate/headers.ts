@@ -1,5 +1,5 @@
 /** Which header fields go along with a translated call, and which come back with its answer? (Design: HTTP on translated routes.) */
-import { type ApiResponse, type HeaderList, withoutHeaders } from "../model/message.ts";
+import { type Answer, type ApiResponse, type HeaderList, withoutHeaders } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 
 /** Not sent to v2: they speak of the v1 body or representation, which v2 does not see, or would change the method. */
@@ -76,6 +76,11 @@ export function writeHeaders(client: HeaderList, calls: "one" | "several"): Head
 }
 
 /** A rewritten answer: v2's own fields less those that describe its bytes. */
-export function answerWith(from: ApiResponse, status: number, body: Uint8Array, extra: HeaderList = []): ApiResponse {
+export function answerWith<Body extends Answer["body"]>(
+  from: Pick<ApiResponse, "headers">,
+  status: number,
+  body: Body,
+  extra: HeaderList = [],
+): { readonly status: number; readonly headers: HeaderList; readonly body: Body } {
   return { status, headers: [...withoutHeaders(from.headers, NOT_GIVEN_BACK), JSON_TYPE, ...extra], body };
 }

@@ -8,7 +8,7 @@ import type { Join, Resource } from "../model/resource.ts";
 import { isUid } from "../model/uid.ts";
 import { nodeAt } from "./node.ts";
 import { noteReports } from "./note.ts";
-import { createOtherReader } from "./others.ts";
+import { createOtherReader, type OtherReader } from "./others.ts";
 import { readUpstream } from "./pages.ts";
 import type { Joined } from "./reshape.ts";
 import type { Tools } from "./tools.ts";
@@ -25,25 +25,37 @@ export interface CompiledJoin {
   readonly showReduced: (record: Uint8Array) => ValueResult;
 }
 
-/** What the records of one list need, read in batches of distinct uids; kept for the whole request. */
+/** What the records of one list need, read in batches of distinct uids. */
 export interface JoinReader {
   /**
-   * `chunks`: v2 records, each `rec,…,rec`; as many as are at hand, so that batches are full. Gives everything their joins
-   * need, or the platform's refusal (401, 429, 5xx). Throws `Problem`.
+   * `records`: v2 records, `rec,…,rec`; as many as are at hand, so that batches are full. Gives everything their joins need,
+   * or the platform's refusal (401, 429, 5xx). Throws `Problem`.
    */
-  read(chunks: readonly Uint8Array[]): Promise<{ readonly kind: "joined"; readonly joined: Joined } | DrainRefused>;
+  read(records: Uint8Array): Promise<{ readonly kind: "joined"; readonly joined: Joined } | DrainRefused>;
 }
 
-/** A reader for one request: what was read once is not read again. */
+/** Bytes of answers that are kept from one chunk of a list to the next: when they are more, all of them are forgotten. */
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
+
+/** A reader for one request: what was read for one chunk is mostly not read again for the next. */
 export function createJoinReader(joins: readonly CompiledJoin[], headers: HeaderList, tools: Tools): JoinReader {
   const found = new Map<string, Map<string, Uint8Array>>(joins.map(({ join }) => [join.v1, new Map()]));
   const records = new Map<string, Map<string, Uint8Array>>();
   const asked = new Map<string, Set<string>>();
   const taken = new Map<string, Set<string>>();
+  let kept = 0;
   const note = noteOnce(tools);
-  const readOthers = createOtherReader(headers, tools);
+  const forget = (): void => {
+    kept = 0;
+    for (const map of [records, asked, taken]) map.clear();
+    for (const values of found.values()) values.clear();
+  };
 
-  async function fetchOther(compiled: CompiledJoin, uids: readonly string[]): Promise<ApiResponse | undefined> {
+  async function fetchOther(
+    compiled: CompiledJoin,
+    uids: readonly string[],
+    readOthers: OtherReader,
+  ): Promise<ApiResponse | undefined> {
     const known = mapOf(records, keyOf(compiled));
     const already = setOf(asked, keyOf(compiled));
     const missing = uids.filter((uid) => !already.has(uid));
@@ -52,11 +64,15 @@ export function createJoinReader(joins: readonly CompiledJoin[], headers: Header
   }
 
   return {
-    async read(chunks) {
-      const needs = neededBy(joins, chunks);
+    async read(chunk) {
+      if (kept > MAX_KEPT_BYTES) forget();
+      const readOthers = createOtherReader(headers, tools, (bytes) => {
+        kept += bytes;
+      });
+      const needs = neededBy(joins, chunk);
       for (const [compiled, needed] of needs) {
         // What can be no uid is missing: it is never put into a target.
-        const refusal = await fetchOther(compiled, [...needed.keys()].filter(isUid));
+        const refusal = await fetchOther(compiled, [...needed.keys()].filter(isUid), readOthers);
         if (refusal !== undefined) return { kind: "refused", response: refusal };
         const target = mapOf(found, compiled.join.v1);
         const settled = setOf(taken, compiled.join.v1);
@@ -107,16 +123,14 @@ const CLOSE = Buffer.from("]");
 /** For each join the distinct uids, with the first record that names each. */
 function neededBy(
   joins: readonly CompiledJoin[],
-  chunks: readonly Uint8Array[],
+  chunk: Uint8Array,
 ): ReadonlyMap<CompiledJoin, ReadonlyMap<string, Node>> {
   const needs = new Map(joins.map((compiled) => [compiled, new Map<string, Node>()]));
-  for (const chunk of chunks) {
-    for (const node of recordsOf(chunk)) {
-      for (const [{ join }, needed] of needs) {
-        if (join.when !== undefined && isUnset(nodeAt(node, join.when))) continue;
-        const by = nodeAt(node, join.by);
-        if (by?.kind === "string" && by.value !== "" && !needed.has(by.value)) needed.set(by.value, node);
-      }
+  for (const node of recordsOf(chunk)) {
+    for (const [{ join }, needed] of needs) {
+      if (join.when !== undefined && isUnset(nodeAt(node, join.when))) continue;
+      const by = nodeAt(node, join.by);
+      if (by?.kind === "string" && by.value !== "" && !needed.has(by.value)) needed.set(by.value, node);
     }
   }
   return needs;

@@ -1,7 +1,7 @@
 /** How is a v1 list answered? (Design: lists; specification section 4.) */
-import type { DrainedList, ListPlan } from "../model/list.ts";
+import type { DrainedList, ListPlan, LongList } from "../model/list.ts";
 import { collectionPath } from "../model/match.ts";
-import type { ApiResponse, HeaderList } from "../model/message.ts";
+import type { ApiResponse, BodyStream, HeaderList } from "../model/message.ts";
 import type { Operation } from "../model/resource.ts";
 import { errorAnswer, isTypedRefusal, NOT_THERE } from "./error.ts";
 import { answerWith, readHeaders } from "./headers.ts";
@@ -18,6 +18,8 @@ export type ListOperation = Operation & { readonly kind: "list" };
 
 const OPEN = Buffer.from('{"items":[');
 const COMMA = Buffer.from(",");
+const CLOSE = Buffer.from("]}");
+const EMPTY = Buffer.from('{"items":[]}');
 
 /** What a list answer of v1's gateway carries, for when there is no answer of v2 to take fields from. */
 export const NO_ANSWER: ApiResponse = {
@@ -43,25 +45,22 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
       return listOfOne(query.get, query, { path, show: showOne, parts, envelope }, request, tools);
     if (resource.list === "paged") return answerPaged(operation, query, { path, parts, pages }, request, tools);
 
-    let first: ApiResponse | undefined;
+    const params = options.orderBy === undefined ? query.params : [...query.params, orderParam(options.orderBy)];
     const plan: ListPlan = {
       resource: resource.name,
-      keyOrder: resource.orderedByUid,
+      keyOrder: resource.orderedByUid || isByKey(options.orderBy),
       request: (page) => ({
         method: "GET",
-        target: pageTarget(path, query.params, page),
+        target: pageTarget(path, params, page),
         headers: readHeaders(request.headers),
       }),
-      read: (response) => {
-        first ??= response;
-        return readPage(response, pages, query.keyTests, (reports) => noteReports(reports, tools));
-      },
+      read: (response) => readPage(response, pages, query.keyTests, (reports) => noteReports(reports, tools)),
+      show: show.chunk?.(request, tools),
     };
-    const drained = await tools.drain(plan);
-    if (drained.kind === "refused") return errorAnswer(drained.response, parts.names);
-    const shown = await show.chunks?.(request, tools)(drained.chunks);
-    if (shown?.kind === "refused") return errorAnswer(shown.response, parts.names);
-    return answerWith(first ?? NO_ANSWER, 200, joinChunks(shown?.chunks ?? drained.chunks, ""), listHeader(drained));
+    const list = await tools.longDrain(plan);
+    if (list.kind === "refused") return errorAnswer(list.response, parts.names);
+    const body = list.kind === "list" ? joinChunks(list.chunks, "") : streamChunks(list.chunks);
+    return answerWith(list, 200, body, listHeader(list));
   };
 }
 
@@ -76,14 +75,62 @@ function joinChunks(chunks: readonly Uint8Array[], rest: string): Uint8Array {
   return Buffer.concat(parts);
 }
 
+/** The same while the chunks are still being made; given up early, it gives them up too. */
+function streamChunks(chunks: BodyStream): BodyStream {
+  return {
+    [Symbol.asyncIterator]() {
+      const source = chunks[Symbol.asyncIterator]();
+      let held: Uint8Array | undefined;
+      let state: "new" | "begun" | "over" = "new";
+      return {
+        async next() {
+          if (held !== undefined) {
+            const value = held;
+            held = undefined;
+            return { done: false, value };
+          }
+          if (state === "over") return { done: true, value: undefined };
+          const chunk = await source.next();
+          const first = state === "new";
+          state = chunk.done === true ? "over" : "begun";
+          if (chunk.done === true) return { done: false, value: first ? EMPTY : CLOSE };
+          held = chunk.value;
+          return { done: false, value: first ? OPEN : COMMA };
+        },
+        async return() {
+          state = "over";
+          held = undefined;
+          await source.return?.();
+          return { done: true, value: undefined };
+        },
+      };
+    },
+  };
+}
+
 /** What v2 would say of a page that holds the whole list (specification section 2, list envelope). */
 function wholeOf(uids: readonly string[]): ReadonlyMap<string, string> {
   return new Map([["totalCount", String(uids.length)]]);
 }
 
-/** What is proved about the list, for the client to see (design section 10). */
-export function listHeader(list: DrainedList): HeaderList {
-  return [["carryover-list", `witness=${list.witness}; pages=${list.pages}; records=${list.records}`]];
+/**
+ * What is proved about the list, for the client to see (design section 10): of one that is still being read, what its end
+ * will prove, or else not come.
+ */
+export function listHeader(list: DrainedList | LongList): HeaderList {
+  if (list.kind === "list") {
+    return [["carryover-list", `witness=${list.witness}; pages=${list.pages}; records=${list.records}`]];
+  }
+  return [["carryover-list", list.floor === "none" ? "witness=none" : `witness=${list.floor}-or-abort`]];
+}
+
+/** Records by their key, one after another: then `order_by` makes an order of what has none of its own. */
+function isByKey(orderBy: string | undefined): boolean {
+  return orderBy !== undefined && /^uid(?: +asc)?$/i.test(orderBy);
+}
+
+function orderParam(orderBy: string): string {
+  return `order_by=${encodeURIComponent(orderBy)}`;
 }
 
 /** Nothing can match, but who may ask is the platform's to say: it is asked for as little as possible. */

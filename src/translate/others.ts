@@ -11,10 +11,10 @@ import type { Tools } from "./tools.ts";
 /** Most uids in one request: a page of them, and a target that every gateway takes. */
 export const BATCH_RECORDS = 200;
 const BATCH_BYTES = 6_000;
-/** Reads at a time, and reads in all, for one request. */
+/** Reads at a time, and reads in all, for one chunk of a list. */
 const PARALLEL = 4;
 export const MAX_READS = 600;
-/** Bytes of answers for one request: they are held beside the list that needs them. */
+/** Bytes of answers for one chunk: they are held beside it. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Which records a join reads: those of `other`, whose v2 list is `path`. */
@@ -34,14 +34,19 @@ export type OtherReader = (
   into: Map<string, Uint8Array>,
 ) => Promise<ApiResponse | undefined>;
 
-/** A reader for one request, within its budget of reads. */
-export function createOtherReader(headers: HeaderList, tools: Tools): OtherReader {
+/** A reader for one chunk, within its budget of reads; `onBytes` is told of what has been read and may be held. */
+export function createOtherReader(
+  headers: HeaderList,
+  tools: Tools,
+  onBytes: (bytes: number) => void = () => {},
+): OtherReader {
   let reads = 0;
   let bytes = 0;
   const get = async (target: string): Promise<ApiResponse> => {
     reads += 1;
     if (reads > MAX_READS) throw tooMuch(MAX_READS, "reads");
-    const response = await tools.send({ method: "GET", target, headers: readHeaders(headers) });
+    const response = await tools.reads({ method: "GET", target, headers: readHeaders(headers) });
+    onBytes(response.body.length);
     bytes += response.body.length;
     if (bytes > MAX_BYTES) throw tooMuch(MAX_BYTES, "bytes");
     return response;

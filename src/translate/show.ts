@@ -1,7 +1,7 @@
 /** How do v2 records become the v1 records of one shape, joins included? */
 import type { ObjectPlan } from "../json/plan.ts";
 import { createPageRewriter, createValueRewriter } from "../json/rewrite.ts";
-import type { DrainRefused } from "../model/list.ts";
+import type { ListPlan, ShownChunk } from "../model/list.ts";
 import type { Join, Resource, Shape } from "../model/resource.ts";
 import { answerPlan } from "./answer-plan.ts";
 import { type CompiledJoin, compileJoins, createJoinReader } from "./joins.ts";
@@ -14,8 +14,8 @@ import type { Tools, TranslateOptions, V1Request } from "./tools.ts";
 export interface Show {
   /** The edits when a record needs nothing else; undefined when parts of it lie in other records. */
   readonly plan: ObjectPlan | undefined;
-  /** For one request; undefined when `plan` says everything. */
-  readonly chunks: ((request: V1Request, tools: Tools) => ShowChunks) | undefined;
+  /** For one request; undefined when `plan` says everything. What was joined for one chunk is not read again for the next. */
+  readonly chunk: ((request: V1Request, tools: Tools) => NonNullable<ListPlan["show"]>) | undefined;
   /**
    * One v2 record (a whole body) as v1 showed it. `uid`: which one was asked for; undefined for one that v2 has just made.
    * Throws `Problem` UPSTREAM_INVALID, with `metadata`, also for another record than that.
@@ -29,12 +29,8 @@ export interface Show {
   ): Promise<Shown>;
 }
 
-/** Shows chunks (`rec,…,rec`) of one list; what was joined for some is not read again for the next. */
-export type ShowChunks = (chunks: readonly Uint8Array[]) => Promise<ShownChunks>;
-export type ShownChunks = { readonly kind: "shown"; readonly chunks: readonly Uint8Array[] } | DrainRefused;
-
 /** Bytes of v1 records, or the platform's refusal of a joined read. */
-export type Shown = { readonly kind: "shown"; readonly bytes: Uint8Array } | DrainRefused;
+export type Shown = ShownChunk;
 
 /** How `shape` is shown; `joins`: its parts in other records. */
 export function createShow(shape: Shape, joins: readonly Join[], parts: Parts): Show {
@@ -57,7 +53,7 @@ function plainShow(plan: ObjectPlan, keyed: boolean): Show {
   const rewrite = createValueRewriter(plan);
   return {
     plan,
-    chunks: undefined,
+    chunk: undefined,
     async one(record, uid, _request, tools, metadata) {
       const { bytes, reports } = readUpstream(() => rewrite(record), metadata);
       if (keyed && !beginsWithKey(record, uid)) checkKey(keyOf(record), uid, metadata);
@@ -68,33 +64,33 @@ function plainShow(plan: ObjectPlan, keyed: boolean): Show {
 }
 
 function joinedShow(shape: Shape, joins: readonly CompiledJoin[], resource: Resource, options: TranslateOptions): Show {
+  const plans = joins.map(({ join }) => join);
   const read = (request: V1Request, tools: Tools) => {
     const reader = createJoinReader(joins, request.headers, tools);
-    return async (chunks: readonly Uint8Array[]) => {
-      const outcome = await reader.read(chunks);
+    return async (records: Uint8Array) => {
+      const outcome = await reader.read(records);
       if (outcome.kind === "refused") return outcome;
-      const plans = joins.map(({ join }) => join);
       const record = answerPlan(shape, answerOptions(options), plans, outcome.joined);
       const rewrite = createPageRewriter(pagePlan(resource, record));
-      const pages = chunks.map((chunk) => readUpstream(() => rewrite(envelope(resource, chunk))));
-      for (const { reports } of pages) noteReports(reports, tools);
-      return { kind: "shown", pages } as const;
+      const page = readUpstream(() => rewrite(envelope(resource, records)));
+      noteReports(page.reports, tools);
+      return { kind: "shown", page } as const;
     };
   };
   return {
     plan: undefined,
-    chunks: (request, tools) => {
+    chunk: (request, tools) => {
       const show = read(request, tools);
-      return async (chunks) => {
-        const result = await show(chunks);
-        return result.kind === "refused" ? result : { kind: "shown", chunks: result.pages.map(({ bytes }) => bytes) };
+      return async (chunk) => {
+        const result = await show(chunk);
+        return result.kind === "refused" ? result : { kind: "shown", bytes: result.page.bytes };
       };
     },
     async one(body, uid, request, tools, metadata) {
-      const result = await read(request, tools)([body]);
+      const result = await read(request, tools)(body);
       if (result.kind === "refused") return result;
-      const [page] = result.pages;
-      if (page?.keys.length !== 1) throw invalidAnswer("expected one record", metadata);
+      const { page } = result;
+      if (page.keys.length !== 1) throw invalidAnswer("expected one record", metadata);
       checkKey(page.keys[0], uid, metadata);
       return { kind: "shown", bytes: page.bytes };
     },

@@ -23,6 +23,8 @@ export interface MaskMemory {
 /** Everything an operation may do is handed in: it does no I/O of its own. */
 export interface Tools {
   readonly send: (request: ApiRequest) => Promise<ApiResponse>;
+  /** The same for the further reads that one list needs: they wait for their turn among all readers of the upstream. */
+  readonly reads: (request: ApiRequest) => Promise<ApiResponse>;
   /** The whole list, however long. */
   readonly drain: Drain;
   /** The same, but a list that grows longer than a buffer comes page by page. */
@@ -38,6 +40,8 @@ export interface TranslateOptions {
   readonly unknownRequest: UnknownPolicy;
   readonly unknownResponse: "pass" | "drop";
   readonly insertZeros: boolean;
+  /** Sent as `order_by` with every page of a list (option `lists.orderBy`); undefined: the platform's own order. */
+  readonly orderBy?: string | undefined;
   /** Which differences after an update are errors: those that were to become zero, all, or none. */
   readonly mismatch: "zeros" | "report" | "fail";
 }

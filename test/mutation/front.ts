@@ -1,4 +1,5 @@
 /** How does carryover answer in memory, with a catalogue of one's own? (No listener, no network: head, body, answer.) */
+
 import type { Catalogue } from "../../src/catalogue.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
@@ -8,17 +9,9 @@ import { createProxy } from "../../src/proxy.ts";
 import { createRouter } from "../../src/route/router.ts";
 import { createTranslations } from "../../src/translate/operations.ts";
 import type { MaskMemory, Tools } from "../../src/translate/tools.ts";
-import { createDrain } from "../../src/upstream/drain/drain.ts";
-import { createSlots } from "../../src/upstream/drain/slots.ts";
 import type { MemoryFront } from "../comparison/replay.ts";
-
-const LIMITS = {
-  maxPages: 600,
-  maxRecords: 120_000,
-  maxBytes: 256 * 1024 * 1024,
-  maxSeconds: 45,
-  pageSize: 200,
-};
+import { readingTools } from "../support/drains.ts";
+import { gathered } from "../support/whole.ts";
 
 /** Throws what `createTranslations` and `createRouter` throw of a catalogue that is no longer sound. */
 export function frontOf(catalogue: Catalogue, observe: (exchange: Exchange) => void = () => {}): MemoryFront {
@@ -57,7 +50,7 @@ async function answerOf(
     const plan = decide({ method, target, headers }, exchange);
     if (plan.kind === "pass")
       return await v2({ method, target: plan.target, headers, ...(body ? { body } : {}) }, { signal });
-    return await plan.respond(body ?? new Uint8Array(), signal);
+    return await gathered(await plan.respond(body ?? new Uint8Array(), signal));
   } catch (error) {
     const problem = Problem.from(error);
     const text = Buffer.from(problemBody(problem));
@@ -68,22 +61,7 @@ async function answerOf(
 }
 
 function toolsOf(send: Send, exchange: Exchange, mask: MaskMemory): Tools {
-  const { signal } = createStopper();
-  const slots = createSlots({ maxConcurrent: 16, maxConcurrentPerCredential: 4 });
-  return {
-    send: (request) => send(request, { signal }),
-    drain: createDrain({
-      send,
-      signal,
-      now: () => 0,
-      limits: LIMITS,
-      require: () => "none",
-      claim: () => slots.claim("one"),
-      report: () => {},
-    }),
-    mask,
-    exchange,
-  };
+  return { ...readingTools(send), mask, exchange };
 }
 
 function createMask(): MaskMemory {

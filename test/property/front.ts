@@ -1,4 +1,5 @@
 /** How does a property test ask carryover without a port, and see everything that reaches the platform? */
+
 import type { Catalogue } from "../../src/catalogue.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
@@ -8,7 +9,8 @@ import { createProxy } from "../../src/proxy.ts";
 import { createRouter } from "../../src/route/router.ts";
 import { createTranslations } from "../../src/translate/operations.ts";
 import type { TranslateOptions } from "../../src/translate/tools.ts";
-import { createDrain } from "../../src/upstream/drain/drain.ts";
+import { readingTools } from "../support/drains.ts";
+import { gathered } from "../support/whole.ts";
 
 /** What became of one v1 request. */
 export interface Told {
@@ -23,8 +25,6 @@ export interface Told {
 }
 
 export type Ask = (request: ApiRequest) => Promise<Told>;
-
-const LIMITS = { maxPages: 600, maxRecords: 120_000, maxBytes: 2 ** 28, maxSeconds: 45, pageSize: 200 };
 
 /** Carryover from its router to `v2`, without listener, retry and network. Rejects with what is thrown and no Problem. */
 export function createFront(catalogue: Catalogue, v2: Send, options: Partial<TranslateOptions> = {}): Ask {
@@ -49,18 +49,9 @@ export function createFront(catalogue: Catalogue, v2: Send, options: Partial<Tra
     fallback: "refuse",
     audience: { from: undefined, to: "http://v2" },
     tools: (exchange) => ({
-      send,
+      ...readingTools(send, { signal }),
       exchange,
       mask: { known: "snake_case", learn: () => {} },
-      drain: createDrain({
-        send,
-        signal,
-        limits: LIMITS,
-        require: () => "none",
-        now: () => 0,
-        claim: () => () => {},
-        report: () => {},
-      }),
     }),
   });
   return async ({ method, target, headers, body }) => {
@@ -76,7 +67,7 @@ export function createFront(catalogue: Catalogue, v2: Send, options: Partial<Tra
     try {
       const plan = decide({ method, target, headers }, exchange);
       if (plan.kind !== "answer") throw new Error(`${method} ${target} is not translated`);
-      const answer = await plan.respond(body ?? new Uint8Array(), signal);
+      const answer = await gathered(await plan.respond(body ?? new Uint8Array(), signal));
       return told(answer.status, answer);
     } catch (thrown) {
       if (thrown instanceof Problem) return told(thrown.http, undefined, thrown);

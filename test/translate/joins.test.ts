@@ -93,7 +93,7 @@ describe("a joined record", () => {
       owners: [{ uid: "o1" }, { uid: "o2" }],
     });
     expect(items(result)).toHaveLength(6);
-    expect(reads(result).map(idsOf)).toEqual([["p"], ["o1", "o2"]]);
+    expect(reads(result).map(idsOf)).toEqual([["p"], ["o1"], ["o2"]]);
   });
 
   test("is read once for two joins of the same resource", async () => {
@@ -369,7 +369,7 @@ describe("reads of joined records", () => {
     let most = 0;
     let calls = 0;
     const tools = {
-      send: async (): Promise<ApiResponse> => {
+      reads: async (): Promise<ApiResponse> => {
         calls += 1;
         running += 1;
         most = Math.max(most, running);
@@ -377,7 +377,9 @@ describe("reads of joined records", () => {
         running -= 1;
         return calls >= 6 ? json(429, { code: 8 }) : json(200, { owners: [] });
       },
-      drain: () => Promise.reject(new Error("unused")),
+      send: unused,
+      drain: unused,
+      longDrain: unused,
       mask: { known: undefined, learn: () => {} },
       exchange: { unknownFields: [], defaultedFields: [], mismatches: [], notes: [] },
     };
@@ -385,7 +387,7 @@ describe("reads of joined records", () => {
     const compiled = { join: LABEL, other: OWNERS, path: "/p", show: copy, showReduced: copy };
     const reader = createJoinReader([compiled], [], tools);
     const text = many(200 * 30, (index) => `o${index}`).map((link) => JSON.stringify(link));
-    const outcome = await reader.read([Buffer.from(text.join(","))]);
+    const outcome = await reader.read(Buffer.from(text.join(",")));
     expect(outcome.kind).toBe("refused");
     expect(most).toBe(4);
     expect(calls).toBeLessThan(10);
@@ -395,11 +397,13 @@ describe("reads of joined records", () => {
     const asked: string[][] = [];
     const notes: string[] = [];
     const tools = {
-      send: async (request: ApiRequest): Promise<ApiResponse> => {
+      reads: async (request: ApiRequest): Promise<ApiResponse> => {
         asked.push(idsOf(request));
         return json(200, { owners: [{ uid: "o1", label: "x" }] });
       },
-      drain: () => Promise.reject(new Error("unused")),
+      send: unused,
+      drain: unused,
+      longDrain: unused,
       mask: { known: undefined, learn: () => {} },
       exchange: { unknownFields: [], defaultedFields: [], mismatches: [], notes },
     };
@@ -409,9 +413,8 @@ describe("reads of joined records", () => {
       [],
       tools,
     );
-    const part = (...uids: string[]) => [
-      Buffer.from(uids.map((uid) => `{"uid":"l","owner":{"uid":"${uid}"}}`).join(",")),
-    ];
+    const part = (...uids: string[]) =>
+      Buffer.from(uids.map((uid) => `{"uid":"l","owner":{"uid":"${uid}"}}`).join(","));
     await reader.read(part("o1", "gone"));
     const last = await reader.read(part("gone", "o1", "o2"));
     expect(asked).toEqual([["o1", "gone"], ["o2"]]);
@@ -542,3 +545,7 @@ test("a join of a resource that there is not is found at the start", () => {
   const resource = links([OWNER]);
   return expect(run(resource, "list", { resources: [resource] })).rejects.toThrow("there is no resource owner");
 });
+
+function unused(): Promise<never> {
+  return Promise.reject(new Error("unused"));
+}

@@ -1,11 +1,13 @@
 /** How does a test run one translation without a network? */
-import type { ListPlan } from "../../src/model/list.ts";
+
 import type { Match } from "../../src/model/match.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
 import type { EnvelopeRow, Filter, Join, Operation, Resource, Row } from "../../src/model/resource.ts";
 import { createTranslations } from "../../src/translate/operations.ts";
 import type { Tools, TranslateOptions } from "../../src/translate/tools.ts";
+import { believingDrains } from "../support/believing-drain.ts";
+import { gathered } from "../support/whole.ts";
 
 export const OPTIONS: TranslateOptions = {
   version: "v2beta1",
@@ -59,13 +61,14 @@ export async function runOperation(input: RunInput): Promise<Run> {
     send,
     exchange,
     mask: { known: input.known, learn: (spelling) => learned.push(spelling) },
-    drain: async (plan) => drainAll(plan, send),
+    reads: send,
+    ...believingDrains(send),
   };
   const translation = createTranslations(input.resources, { ...OPTIONS, ...input.options }).get(input.operation);
   if (translation === undefined) throw new Error(`${input.resource.name} ${input.operation.name} has no translation`);
   const ofOne = input.operation.kind === "get" || input.operation.kind === "update";
   const uid = input.uid ?? (ofOne ? "u" : "");
-  const response = await translation(
+  const answer = await translation(
     {
       match: input.match ?? {
         resource: input.resource,
@@ -80,31 +83,8 @@ export async function runOperation(input: RunInput): Promise<Run> {
     },
     tools,
   );
+  const response = await gathered(answer);
   return { response, body: JSON.parse(Buffer.from(response.body).toString()), sent, exchange, learned };
-}
-
-async function drainAll(
-  plan: ListPlan,
-  send: (request: ApiRequest) => Promise<ApiResponse>,
-): ReturnType<Tools["drain"]> {
-  const chunks: Uint8Array[] = [];
-  let token = "";
-  let pages = 0;
-  let records = 0;
-  do {
-    const response = await send(plan.request({ size: 200, ...(token === "" ? {} : { token }) }));
-    if (response.status !== 200) return { kind: "refused", response };
-    const page = plan.read(response);
-    pages += 1;
-    const shown = page.keys.flatMap((_, index) => (page.hidden?.[index] === 1 ? [] : [index]));
-    records += shown.length;
-    const texts = shown.map((index) =>
-      Buffer.from(page.bytes.subarray(page.starts[index], page.ends[index])).toString(),
-    );
-    if (shown.length > 0) chunks.push(Buffer.from(texts.join(",")));
-    token = page.nextPageToken;
-  } while (token !== "");
-  return { kind: "list", chunks, records, pages, witness: "none" };
 }
 
 /** The operation of that name; throws when the resource has none. */

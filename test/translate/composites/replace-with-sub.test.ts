@@ -1,8 +1,10 @@
 /** Is a repo replaced in full, its readme included, without a write that nobody asked for? */
+
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { createReplaceWithSub } from "../../../src/translate/composites/replace-with-sub.ts";
 import { fieldNames } from "../../../src/translate/error.ts";
+import { gathered } from "../../support/whole.ts";
 import { json, maskOf, NAME, OPTIONS, operationOf, problemOf, textOf, thing } from "../support.ts";
 import { ask, callsOf, headerOf, lost, REPO, refusal, resource, world, writesOf } from "./registry.ts";
 
@@ -317,7 +319,7 @@ test("a record with nothing to be written is shown as it is", async () => {
   });
   const sent: string[] = [];
   const notes: string[] = [];
-  const response = await translate(
+  const answer = await translate(
     {
       match: { resource: repo, operation: update, uid: "r", uidPath: "r", segment: "", query: "" } as never,
       headers: [],
@@ -333,11 +335,14 @@ test("a record with nothing to be written is shown as it is", async () => {
             : { uid: "r", name: "n" },
         );
       },
+      reads: () => Promise.reject(new Error("no list")),
       drain: () => Promise.reject(new Error("no list")),
+      longDrain: () => Promise.reject(new Error("no list")),
       mask: { known: undefined, learn: () => undefined },
       exchange: { unknownFields: [], defaultedFields: [], mismatches: [], notes },
     },
   );
+  const response = await gathered(answer);
   expect(JSON.parse(Buffer.from(response.body).toString())).toEqual({ id: "r", name: "n", readme: "x" });
   expect(sent).toEqual(["GET /registry/v2beta1/repos/r/readme", "GET /registry/v2beta1/repos/r"]);
   expect(notes).toContain("update-empty");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { drained, keysOf, pageOf, planOf, quiet, respond, uidsOf } from "./simulator.ts";
+import { drainedByCursor as drained, keysOf, pageOf, planOf, quiet, respond, uidsOf } from "./simulator.ts";
 
 const KEYS = keysOf(40);
 

@@ -4,8 +4,9 @@ import type { ListFacts, Witness } from "../../../src/model/exchange.ts";
 import type { DrainedList, DrainRefused, ListPage, ListPlan, PageSelector } from "../../../src/model/list.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../../src/model/message.ts";
 import { Problem } from "../../../src/model/problem.ts";
-import { createDrain, type DrainNote, type DrainParts } from "../../../src/upstream/drain/drain.ts";
+import { createDrains, type DrainNote, type DrainParts } from "../../../src/upstream/drain/drain.ts";
 import type { DrainLimits } from "../../../src/upstream/drain/limits.ts";
+import { DRAIN_LIMITS, drainParts, NO_MEMORY } from "../../support/drains.ts";
 
 /** A page as the simulated wire carries it. */
 export interface Answer {
@@ -20,12 +21,13 @@ export type Tokens = "keyset" | "offset";
 /** `keys` in the order of the platform: the page after `selector`, at most `cap` records. */
 export function pageOf(keys: readonly string[], selector: PageSelector, tokens: Tokens, cap = 200): Answer {
   const size = Math.min(selector.size, cap);
-  const from = startOf(keys, selector.token, tokens);
+  const skip = selector.skip ?? 0;
+  const from = startOf(keys, selector.token, tokens) + skip;
   const items = keys.slice(from, from + size);
   const more = from + size < keys.length;
   const last = items.at(-1);
   const next = !more ? "" : tokens === "offset" ? `o:${from + size}` : `k:${last}`;
-  return { items: items.map((uid) => ({ uid })), next, total: String(keys.length), skipped: 0 };
+  return { items: items.map((uid) => ({ uid })), next, total: String(keys.length), skipped: skip };
 }
 
 function startOf(keys: readonly string[], token: string | undefined, tokens: Tokens): number {
@@ -55,7 +57,12 @@ export function raw(status: number, text: string): ApiResponse {
 function selectorOf(request: ApiRequest): PageSelector {
   const query = new URL(request.target, "http://sim").searchParams;
   const token = query.get("token");
-  return { size: Number(query.get("size")), ...(token === null ? {} : { token }) };
+  const skip = query.get("skip");
+  return {
+    size: Number(query.get("size")),
+    ...(token === null ? {} : { token }),
+    ...(skip === null ? {} : { skip: Number(skip) }),
+  };
 }
 
 export function planOf(keyOrder = true, hides: (uid: string) => boolean = () => false): ListPlan {
@@ -112,6 +119,11 @@ function uidOf(item: unknown): string {
 /** A platform: what it answers to call number `call` (from 0). */
 export type Platform = (selector: PageSelector, call: number) => ApiResponse;
 
+/** `platform` as if it had never heard of `skip`, and never says what it skipped. */
+export function unskipping(platform: Platform): Platform {
+  return ({ skip: _skip, ...selector }, call) => platform(selector, call);
+}
+
 /** A platform without faults over a list that does not change. */
 export function quiet(keys: readonly string[], tokens: Tokens = "keyset", cap = 200): Platform {
   return (selector) => respond(pageOf(keys, selector, tokens, cap));
@@ -122,7 +134,7 @@ export function broken(platform: Platform, n: number | "always", fault: Platform
   return (selector, call) => (n === "always" || call === n ? fault : platform)(selector, call);
 }
 
-export const LIMITS: DrainLimits = { maxPages: 600, maxRecords: 120_000, maxBytes: 1e8, maxSeconds: 45, pageSize: 200 };
+export const LIMITS: DrainLimits = DRAIN_LIMITS;
 
 /** Everything that one drain did. */
 export interface Outcome {
@@ -153,13 +165,11 @@ export async function drained(platform: Platform, options: Options = {}): Promis
     requests.push(selector);
     return platform(selector, requests.length - 1);
   };
-  const drain = createDrain({
-    send,
-    signal: new AbortController().signal,
+  const { drain } = createDrains({
+    ...drainParts(send, new AbortController().signal),
     limits: { ...LIMITS, ...options.limits },
     require: () => options.require ?? "none",
-    now: () => 0,
-    claim: () => {
+    claim: async () => {
       claims.taken += 1;
       return () => {
         claims.released += 1;
@@ -177,6 +187,12 @@ export async function drained(platform: Platform, options: Options = {}): Promis
   } catch (error) {
     return { result: undefined, problem: error instanceof Problem ? error : undefined, error, ...rest };
   }
+}
+
+/** The same for a platform that is known to take no notice of `skip`: its lists are read by their cursor. */
+export function drainedByCursor(platform: Platform, options: Options = {}): Promise<Outcome> {
+  const memory = { ...NO_MEMORY, ignoresSkip: () => true };
+  return drained(platform, { ...options, parts: { memory, ...options.parts } });
 }
 
 /** The uids of a drained list as a client would parse them; fails when there is no list. */

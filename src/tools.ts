@@ -1,0 +1,134 @@
+/** What may one translated request do? */
+import { createHmac, randomBytes } from "node:crypto";
+import type { Config } from "./config.ts";
+import type { Exchange, Witness } from "./model/exchange.ts";
+import { compose, header, type Send } from "./model/message.ts";
+import type { RequestHead } from "./model/plan.ts";
+import type { Signal } from "./model/signal.ts";
+import type { MaskMemory, Tools } from "./translate/tools.ts";
+import type { Budget } from "./upstream/budget.ts";
+import { createDrains, type DrainParts, type Drains } from "./upstream/drain/drain.ts";
+import { type DrainLimits, READING } from "./upstream/drain/limits.ts";
+import { createMemory } from "./upstream/drain/memory.ts";
+import { createSlots } from "./upstream/drain/slots.ts";
+import { later } from "./upstream/later.ts";
+import { pause } from "./upstream/pause.ts";
+import { createReaders } from "./upstream/readers/readers.ts";
+import { createRetry } from "./upstream/retry.ts";
+import { createTimed } from "./upstream/timed.ts";
+
+/** v2 serves at most this many records a page (specification section 8). */
+export const PAGE_SIZE = 200;
+
+const now = (): number => performance.now();
+
+/** The upstream that translated requests are sent to. */
+export interface V2 {
+  readonly send: Send;
+  /** Repeats to v2, whoever makes them. */
+  readonly budget: Budget;
+}
+
+/** Makes the tools of each request: every call retried within the budget, timed, and noted in its exchange. */
+export function createTools(config: Config, v2: V2): (exchange: Exchange, head: RequestHead, signal: Signal) => Tools {
+  const retry = createRetry({ budget: v2.budget, now: () => Date.now(), random: Math.random, sleep: pause });
+  const mask = createMaskMemory(config.upstream.v2.maskSpelling);
+  const drainsFor = createDrainSource(config);
+  const readers = createReaders({
+    perCredential: config.lists.readersPerCredential,
+    perUpstream: config.lists.readersPerUpstream,
+    now,
+    date: () => Date.now(),
+    random: Math.random,
+    sleep: pause,
+  });
+  const digest = createDigest();
+  return (exchange, head, signal) => {
+    const timed = createTimed(exchange, "v2", now);
+    const send = compose([retry, timed], v2.send);
+    // Made when it is asked for: most requests are no lists.
+    let made: Listing | undefined;
+    const listing = (): Listing => {
+      made ??= (() => {
+        const credential = digest(head);
+        const reads = compose([retry, readers.layer(credential), timed], v2.send);
+        return { reads, ...drainsFor({ exchange, credential, signal, send, reads }) };
+      })();
+      return made;
+    };
+    return {
+      send: (request) => send(request, { signal }),
+      reads: (request) => listing().reads(request, { signal }),
+      drain: (plan) => listing().drain(plan),
+      longDrain: (plan) => listing().longDrain(plan),
+      mask,
+      exchange,
+    };
+  };
+}
+
+/** How large a list may be, and how it is read. */
+export function drainLimits(lists: Config["lists"]): DrainLimits {
+  return { ...lists, ...READING, pageSize: PAGE_SIZE };
+}
+
+interface Listing extends Drains {
+  /** Page reads of the request's credential. */
+  readonly reads: Send;
+}
+
+interface DrainInput {
+  readonly exchange: Exchange;
+  /** A keyed digest. */
+  readonly credential: string;
+  readonly signal: Signal;
+  readonly send: Send;
+  readonly reads: Send;
+}
+
+/** What all drains share: slots, and what was learnt of lists. */
+function createDrainSource(config: Config): (input: DrainInput) => Drains {
+  const { lists, upstream } = config;
+  const slots = createSlots(lists, later);
+  const memory = createMemory();
+  const shared: Pick<DrainParts, "limits" | "tokens" | "require" | "now"> = {
+    limits: drainLimits(lists),
+    tokens: upstream.v2.tokens,
+    require: (resource): Witness => lists.require.resources.get(resource) ?? lists.require.default,
+    now,
+  };
+  return ({ exchange, credential, signal, send, reads }) =>
+    createDrains({
+      ...shared,
+      send,
+      reads,
+      signal,
+      memory: memory.of(credential),
+      claim: () => slots.claim(credential, signal),
+      report: (facts, notes) => {
+        exchange.list = facts;
+        exchange.notes.push(...notes);
+      },
+    });
+}
+
+/** A keyed digest of a request's credential: the token itself is kept nowhere. */
+function createDigest(): (head: RequestHead) => string {
+  const secret = randomBytes(32);
+  return (head) =>
+    createHmac("sha256", secret)
+      .update(header(head.headers, "authorization") ?? "")
+      .digest("base64");
+}
+
+function createMaskMemory(configured: "auto" | "camelCase" | "snake_case"): MaskMemory {
+  const memory: { known: MaskMemory["known"] } = { known: configured === "auto" ? undefined : configured };
+  return {
+    get known() {
+      return memory.known;
+    },
+    learn: (spelling) => {
+      memory.known = spelling;
+    },
+  };
+}

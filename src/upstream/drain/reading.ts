@@ -1,0 +1,184 @@
+/** In which ways is a list read, and when is one left for the next? */
+import type { DrainRefused } from "../../model/list.ts";
+import { Problem } from "../../model/problem.ts";
+import { incomplete, readByCursor, sizeOf } from "./cursor.ts";
+import { checkAfterPage, checkAnnounced } from "./limits.ts";
+import { ascends, emptyMerged, type Merged, plausible, startOver, takeBehind, takeNew } from "./merged.ts";
+import { fetchPage, type Page } from "./page.ts";
+import { createQueue, type Queue } from "./queue.ts";
+import type { Run } from "./run.ts";
+import type { Lost } from "./seek.ts";
+import { canSeek, cutOf, readBySegments } from "./segments.ts";
+
+/** Bytes of some taken records, and the reading that they belong to: one that was begun anew is not `run.merged` any more. */
+export interface Taken {
+  readonly of: Merged;
+  readonly bytes: Uint8Array;
+}
+
+/** Taken records in order; ends with the platform's refusal, or with undefined when the list is whole. */
+export type Reading = AsyncGenerator<Taken, DrainRefused | undefined>;
+
+/** Repairs that any list may take; longer ones may take as many more as they have pages. */
+const REPAIRS = 16;
+/** For planning before the first page is known. */
+const GUESSED_RECORD_BYTES = 400;
+
+/**
+ * Reads the list, and once more from page one when its pages contradict each other or cannot be read. While nothing has been
+ * sent to the client, the second reading stands for itself: that needs neither an order nor a working `skip`. What has been
+ * sent is kept, and only what is new is taken.
+ */
+export async function* readList(run: Run): Reading {
+  try {
+    return yield* readOnce(run);
+  } catch (thrown) {
+    if (!mayPass(thrown)) throw thrown;
+    run.notes.add("list-read-again");
+    if (run.announced === undefined) run.merged = emptyMerged(run.plan.keyOrder);
+    else startOver(run.merged);
+    return yield* readOnce(run);
+  }
+}
+
+/** An expired token, a page cut short, a confused replica: a second reading may well not meet them. */
+function mayPass(thrown: unknown): boolean {
+  return thrown instanceof Problem && (thrown.reason === "DRAIN_INCOMPLETE" || thrown.reason === "UPSTREAM_INVALID");
+}
+
+async function* readOnce(run: Run): Reading {
+  const guessed = await guess(run);
+  let queue: Queue | undefined;
+  try {
+    const first = await fetchPage(run, {});
+    if (first.kind !== "page") return refusalOf(first);
+    run.repairs = REPAIRS + Math.ceil((plausible(first.totalCount) ?? 0) / run.parts.limits.pageSize);
+    const bytes = takeFirst(run, first);
+    checkAfterPage(run.plan.resource, sizeOf(run.merged), run.parts.limits);
+    if (first.nextPageToken !== "") {
+      checkAnnounced(run.plan.resource, run.merged.latestTotal, run.parts.limits);
+      await hold(run);
+      queue = chooseWay(run, first, guessed);
+    }
+    if (bytes !== undefined) yield { of: run.merged, bytes };
+    if (first.nextPageToken === "") return undefined;
+    return yield* readRest(run, first, queue);
+  } finally {
+    guessed?.close();
+    queue?.close();
+  }
+}
+
+/** The first page; of a list that goes on from before, what it holds behind the commit point. */
+function takeFirst(run: Run, first: Page): Uint8Array | undefined {
+  const { merged, plan } = run;
+  if (merged.keepsKeys) return takeNew(merged, first);
+  if (!ascends(first.keys)) throw incomplete(plan.resource, "its records left their order");
+  const bytes = takeBehind(merged, first, undefined);
+  merged.token = first.nextPageToken;
+  return bytes;
+}
+
+/** Parallel where this very list shows that it can be: the parts are being fetched from here on. Undefined: by its cursor. */
+function chooseWay(run: Run, first: Page, guessed: Queue | undefined): Queue | undefined {
+  if (!run.merged.catchingUp && canSeek(run, first)) {
+    return usable(run, guessed, first) ?? cutFor(run, first, run.merged.latestTotal);
+  }
+  run.provable = run.parts.tokens === "keyset";
+  return undefined;
+}
+
+function cutFor(run: Run, first: Page, total: number): Queue {
+  const cut = cutOf(run, { records: first.keys.length, bytes: first.bytes.length }, total);
+  run.provable = cut.pages === 1 || run.parts.tokens === "keyset";
+  return createQueue(run, cut, total);
+}
+
+async function* readRest(run: Run, first: Page, queue: Queue | undefined): Reading {
+  const { merged, parts } = run;
+  if (queue !== undefined) {
+    const cutAgain = (total: number): Queue => cutFor(run, first, total);
+    const left = yield* tagged(merged, readBySegments(run, queue, cutAgain));
+    if (left === undefined) parts.memory.learnCount(targetOf(run), merged.distinct);
+    if (left === undefined || left.kind === "refused") return left;
+    leave(run, left);
+    run.provable = parts.tokens === "keyset";
+  }
+  return yield* tagged(merged, readByCursor(run));
+}
+
+/** The next way goes on where this one stops. What was announced as proved cannot go on by one that proves less. */
+function leave(run: Run, { why }: Lost): void {
+  const { parts, plan } = run;
+  if (why === "skip") {
+    run.notes.add("list-skip-ignored");
+    parts.memory.sawSkipIgnored(plan.resource);
+  } else run.notes.add("list-way-left");
+  if (run.announced === "cover" && (why === "order" || parts.tokens !== "keyset")) {
+    throw incomplete(plan.resource, WHY[why]);
+  }
+}
+
+const WHY: Readonly<Record<Lost["why"], string>> = {
+  skip: "skip is not heeded any more",
+  order: "its records left their order",
+  repairs: "it changes faster than it can be read",
+};
+
+/**
+ * A list that was long the last time is asked for in parallel together with its first page, which then says whether that was
+ * right. Undefined when nothing is remembered of it.
+ */
+async function guess(run: Run): Promise<Queue | undefined> {
+  const { parts, plan, merged } = run;
+  const { pageSize, overlap, windowRecords } = parts.limits;
+  const count = parts.memory.countOf(targetOf(run));
+  if (count === undefined || count > windowRecords || merged.pages > 0 || !plan.keyOrder) return undefined;
+  if (parts.memory.ignoresSkip(plan.resource)) return undefined;
+  await hold(run);
+  const cut = cutOf(run, { records: pageSize, bytes: pageSize * GUESSED_RECORD_BYTES }, count);
+  run.provable = true;
+  return createQueue(run, { ...cut, from: pageSize - overlap }, count);
+}
+
+/** Takes a slot, unless the list has one. */
+async function hold(run: Run): Promise<void> {
+  if (run.release !== undefined) return;
+  const release = await run.parts.claim();
+  run.release = release;
+  // Over before it came to wait no longer: nobody else would give it back.
+  if (run.stopper.signal.aborted) release();
+  run.stopper.signal.throwIfAborted();
+}
+
+/** What was asked for on a guess, when the first page is as long as it was taken to be. */
+function usable(run: Run, guessed: Queue | undefined, first: Page): Queue | undefined {
+  const { pageSize, windowRecords } = run.parts.limits;
+  if (guessed === undefined || first.keys.length !== pageSize || run.merged.latestTotal > windowRecords)
+    return undefined;
+  guessed.until(run.merged.latestTotal);
+  return guessed;
+}
+
+/** What identifies a list for one credential. */
+export function targetOf({ plan, parts }: Run): string {
+  return plan.request({ size: parts.limits.pageSize }).target;
+}
+
+function refusalOf(answer: DrainRefused | { readonly kind: "unskipped" }): DrainRefused {
+  if (answer.kind === "refused") return answer;
+  throw new Problem("INTERNAL", "internal error");
+}
+
+/** Adds to each chunk which reading it belongs to. */
+async function* tagged<R>(of: Merged, chunks: AsyncGenerator<Uint8Array, R>): AsyncGenerator<Taken, R> {
+  try {
+    for (;;) {
+      const next = await chunks.next();
+      if (next.done === true) return next.value;
+      yield { of, bytes: next.value };
+    }
+  } finally {
+    await chunks.return(undefined as R);
+  }
+}

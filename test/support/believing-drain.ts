@@ -1,0 +1,31 @@
+/** How is a list read by a test that is not about drains? (Page after page by token; everything is believed.) */
+import type { Drain, ListPlan } from "../../src/model/list.ts";
+import type { Tools } from "../../src/translate/tools.ts";
+
+/** Both drains of an operation; one chunk is one page. */
+export function believingDrains(send: Tools["send"]): Pick<Tools, "drain" | "longDrain"> {
+  const drain: Drain = (plan) => readAll(plan, send);
+  return { drain, longDrain: drain };
+}
+
+async function readAll(plan: ListPlan, send: Tools["send"]): ReturnType<Drain> {
+  const chunks: Uint8Array[] = [];
+  let headers: Awaited<ReturnType<Tools["send"]>>["headers"] | undefined;
+  let records = 0;
+  for (let token = "", pages = 1; ; pages += 1) {
+    const response = await send(plan.request({ size: 200, ...(token === "" ? {} : { token }) }));
+    if (response.status !== 200) return { kind: "refused", response };
+    headers ??= response.headers;
+    const { bytes, starts, ends, keys, hidden, nextPageToken } = plan.read(response);
+    const kept = keys.flatMap((_, index) => (hidden?.[index] === 1 ? [] : [index]));
+    const text = kept.map((index) => Buffer.from(bytes.subarray(starts[index], ends[index])).toString()).join(",");
+    records += kept.length;
+    if (text !== "") {
+      const shown = (await plan.show?.(Buffer.from(text))) ?? { kind: "shown", bytes: Buffer.from(text) };
+      if (shown.kind === "refused") return shown;
+      chunks.push(shown.bytes);
+    }
+    if (nextPageToken === "") return { kind: "list", headers, chunks, records, pages, witness: "none" };
+    token = nextPageToken;
+  }
+}

@@ -1,0 +1,52 @@
+/** How does a test that has a Send get the real drains? */
+
+import type { Send } from "../../src/model/message.ts";
+import type { Signal } from "../../src/model/signal.ts";
+import { createStopper } from "../../src/model/signal.ts";
+import type { Tools } from "../../src/translate/tools.ts";
+import { createDrains, type DrainMemory, type DrainParts } from "../../src/upstream/drain/drain.ts";
+import { type DrainLimits, READING } from "../../src/upstream/drain/limits.ts";
+
+/** The defaults of the configuration. */
+export const DRAIN_LIMITS: DrainLimits = {
+  ...READING,
+  maxPages: 600,
+  maxRecords: 120_000,
+  maxBytes: 2 ** 28,
+  maxSeconds: 45,
+  pageSize: 200,
+  bufferBytes: 2 ** 21,
+  readers: 4,
+};
+
+/** Remembers nothing from one list to the next. */
+export const NO_MEMORY: DrainMemory = {
+  ignoresSkip: () => false,
+  sawSkipIgnored: () => {},
+  countOf: () => undefined,
+  learnCount: () => {},
+};
+
+/** Parts of a drain that never waits and tells nobody anything. */
+export function drainParts(send: Send, signal: Signal = createStopper().signal): DrainParts {
+  return {
+    send,
+    reads: send,
+    signal,
+    limits: DRAIN_LIMITS,
+    tokens: "unknown",
+    memory: NO_MEMORY,
+    require: () => "none",
+    now: () => 0,
+    claim: async () => () => {},
+    report: () => {},
+  };
+}
+
+/** What an operation is handed to read with, around `send`. */
+export function readingTools(send: Send, parts: Partial<DrainParts> = {}): Omit<Tools, "mask" | "exchange"> {
+  const signal = parts.signal ?? createStopper().signal;
+  const drains = createDrains({ ...drainParts(send, signal), ...parts });
+  const call: Tools["send"] = (request) => send(request, { signal });
+  return { send: call, reads: call, drain: drains.drain, longDrain: drains.longDrain };
+}
