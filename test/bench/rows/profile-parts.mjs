@@ -1,7 +1,10 @@
 /** Where did the time of a CPU profile go, by part of the program? */
 
+/** The profiler, and who asked for it. */
+const OWN = "the bench's own";
 /** The first that fits names a function's part; `at` is the file that it stands in. */
 const PARTS = [
+  [OWN, /\/test\/bench\/|^node:inspector/],
   ["router", /\/dist\/route\//],
   ["rewriter", /\/dist\/json\//],
   ["translation", /\/dist\/(translate|catalogue|cutover|share)\//],
@@ -19,12 +22,14 @@ const PARTS = [
   ],
   ["node: the rest", /^node:/],
 ];
+/** Built-in functions that are hardly more than a system call. */
+const WRITES = /^write(v|Buffer|Latin1String|Utf8String|AsciiString)$/;
 const OUTSIDE = new Map([
   ["(garbage collector)", "garbage collection"],
-  ["(program)", "native code: sockets, parsing of HTTP, system calls"],
+  ["(program)", "native code outside functions: reading sockets, parsing HTTP"],
 ]);
 
-/** Microseconds by part, the most first. What the process slept is left out. Built-ins count where they were called from. */
+/** Microseconds by part, the most first. Sleep and the bench's own are left out. Built-ins count where they were called from. */
 export function partsOf(profile) {
   const parents = new Map(profile.nodes.flatMap(({ id, children }) => (children ?? []).map((child) => [child, id])));
   const nodes = new Map(profile.nodes.map((node) => [node.id, node]));
@@ -37,13 +42,16 @@ export function partsOf(profile) {
   return [...sums].sort(([, a], [, b]) => b - a);
 }
 
-/** Undefined: asleep. */
+/** Undefined: asleep, or the bench's own. */
 function partOf(node, nodes, parents) {
   const { functionName } = node.callFrame;
   if (functionName === "(idle)") return undefined;
+  if (node.callFrame.url === "" && WRITES.test(functionName)) return "writing to sockets";
   for (let at = node; at !== undefined; at = nodes.get(parents.get(at.id))) {
     const { url } = at.callFrame;
-    if (url !== "") return PARTS.find(([, pattern]) => pattern.test(url))?.[0] ?? "the bench's own";
+    if (url === "") continue;
+    const name = PARTS.find(([, pattern]) => pattern.test(url))?.[0];
+    return name === OWN ? undefined : name;
   }
   return OUTSIDE.get(functionName) ?? "node: the rest";
 }
