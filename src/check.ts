@@ -80,7 +80,10 @@ async function checkV2(
   const { version, stopped } = await find(input, api, findings).catch(unanswered(config.upstream.v2.version, findings));
   if (stopped === undefined) {
     const catalogue = await loadCatalogue(version);
-    return { version, subject: { config, catalogue, api, hex, lists: await readLists(api, catalogue) } };
+    return {
+      version,
+      subject: { config, catalogue, api, hex, lists: await readLists(api, catalogue, config.lists.orderBy) },
+    };
   }
   return { version, stopped };
 }
@@ -155,7 +158,7 @@ async function write(
     const parts = { api: subject.api, groups, identities, under, name: `carryover-check-${subject.hex(8)}` };
     const findings = await inScratchGroup(parts, cleaner.api, async (scratch) => [
       ...(await checkMask(scratch, config)),
-      ...(await checkTokens(scratch)),
+      ...(await checkTokens(scratch, config)),
     ]);
     return completed(findings, WRITING_IDS, "it was not tried to the end", "see write");
   } finally {

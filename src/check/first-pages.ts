@@ -33,6 +33,8 @@ export interface List {
   readonly operation: ListOperation;
   /** `/iam/v2beta1/groups`. */
   readonly path: string;
+  /** Sent with every page: `order_by`, where `lists.orderBy` is set. */
+  readonly params: readonly string[];
 }
 
 /** A list and what the platform said when asked for its first page. */
@@ -62,19 +64,29 @@ export interface Probe {
   run(subject: Subject): Promise<readonly Finding[]>;
 }
 
-/** The lists of a catalogue. */
-export function listsOf({ resources, version }: Catalogue): readonly List[] {
+/** The lists of a catalogue, in the order that is asked for (`lists.orderBy`). */
+export function listsOf({ resources, version }: Catalogue, orderBy: string | undefined): readonly List[] {
+  const params = orderBy === undefined ? [] : [orderParam(orderBy)];
   return resources.flatMap((resource) => {
     const operation = resource.operations.find((one) => one.kind === "list");
-    return operation === undefined ? [] : [{ resource, operation, path: collectionPath(resource, version) }];
+    return operation === undefined ? [] : [{ resource, operation, path: collectionPath(resource, version), params }];
   });
 }
 
+/** The parameter that asks for an order. */
+export function orderParam(orderBy: string): string {
+  return `order_by=${encodeURIComponent(orderBy)}`;
+}
+
 /** Asks for the first page of every list, one after another: a check must not be a burst. */
-export async function readLists(api: Api, catalogue: Catalogue): Promise<readonly ReadList[]> {
+export async function readLists(
+  api: Api,
+  catalogue: Catalogue,
+  orderBy: string | undefined,
+): Promise<readonly ReadList[]> {
   const all: ReadList[] = [];
-  for (const list of listsOf(catalogue)) {
-    const answer = await api.get(pageTarget(list.path, [], { size: PAGE_SIZE })).catch(asProblem);
+  for (const list of listsOf(catalogue, orderBy)) {
+    const answer = await api.get(pageTarget(list.path, list.params, { size: PAGE_SIZE })).catch(asProblem);
     all.push({ ...list, answer, page: answer instanceof Problem ? undefined : pageOf(answer, list.resource) });
   }
   return all;
@@ -92,7 +104,7 @@ export async function readPage(
   page: { readonly size: number; readonly token?: string; readonly skip?: number },
   params: readonly string[] = [],
 ): Promise<Page | undefined> {
-  return pageOf(await api.get(pageTarget(list.path, params, page)), list.resource);
+  return pageOf(await api.get(pageTarget(list.path, [...params, ...list.params], page)), list.resource);
 }
 
 function pageOf({ status, json }: Answer, { items }: Resource): Page | undefined {

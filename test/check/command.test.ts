@@ -224,7 +224,7 @@ describe("the built package", () => {
     const [wrong, right] = [carryover([...words, "camelCase"], env), carryover([...words, "snake_case"], env)];
     expect([(await wrong.ended).code, (await right.ended).code]).toEqual([1, 0]);
     expect(wrong.out()).toMatch(
-      /set upstream.v2.maskSpelling: snake_case\n[\s\S]*NOT RIGHT: 1 failure, 1 option to set\n$/,
+      /set upstream.v2.maskSpelling: snake_case\n[\s\S]*NOT RIGHT: 1 failure, 2 options to set\n$/,
     );
     expect(right.out()).not.toContain("\u001b");
   });

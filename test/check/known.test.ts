@@ -21,7 +21,7 @@ const text = { kind: "string", access: "output" } as const;
 describe("known names", () => {
   it("are those of every example of the catalogue", async () => {
     const catalogue = await loadCatalogue("v2beta1");
-    const lists = listsOf(catalogue);
+    const lists = listsOf(catalogue, undefined);
     let examples = 0;
     for (const { resource, operation } of lists) {
       for (const example of resource.examples) {

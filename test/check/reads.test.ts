@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { PROBES } from "../../src/check/probes.ts";
 import { configOptions } from "../../src/config.ts";
+import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { answering, platform, settings } from "./support.ts";
 
@@ -234,11 +235,31 @@ describe("pages", () => {
     ]);
   });
 
-  it("another order than by uid is told", async () => {
+  it("another order than by uid is told, and cured where the platform orders by uid when asked", async () => {
     const { judge } = await platform({ order: "name" });
     const report = await judge();
     expect(report.told("order").find((text) => text.startsWith("warn"))).toMatch(/^warn not by uid: .*group/);
     expect(report.told("order").join()).toContain("an order of its own, the same twice: group-invite");
+    expect(settings(report.of("order"))).toEqual(["lists.orderBy=uid"]);
+    const cured = await judge(["--lists-order-by", "uid"]);
+    expect(cured.told("order").filter((text) => !text.startsWith("ok"))).toEqual([]);
+    expect(cured.told("lists").filter((text) => !text.startsWith("ok"))).toEqual([]);
+    const vain = await judge(["--lists-order-by", "name"]);
+    expect(settings(vain.of("order"))).toEqual([]);
+    expect(vain.of("order").find(({ level }) => level === "warn")?.remedy).toContain("order_by=name is sent already");
+  });
+
+  it("an order is not to be asked for where one list ignores it, or refuses it", async () => {
+    const ordered = /\/roles\?.*order_by=uid/;
+    const refusing: NonNullable<SandboxOptions["faults"]> = (next) => (request, options) =>
+      next(ordered.test(request.target) ? { ...request, target: "/iam/v2beta1/nothing" } : request, options);
+    const ignoring = answering(ordered, (page) => ({ ...page, roles: page.roles.toReversed() }));
+    for (const faults of [refusing, ignoring]) {
+      const { judge } = await platform({ order: "name", faults });
+      const report = await judge();
+      expect(settings(report.of("order"))).toEqual([]);
+      expect(report.of("order").find(({ level }) => level === "warn")?.remedy).toContain("is not heeded (role)");
+    }
   });
 
   it("an order that changes from reading to reading is told", async () => {

@@ -67,7 +67,7 @@ describe("the spelling of masks", () => {
   ] as const)("%s with %j", async (maskSpelling, argv, told, set) => {
     const { report, same } = await written(await platform({ maskSpelling }), argv);
     expect(report.told("mask")).toEqual(["ok a field that is named with its zero is cleared", ...told]);
-    expect(settings(report.findings)).toEqual(set);
+    expect(settings(report.of("mask"))).toEqual(set);
     expect(report.told("write")).toEqual(["ok nothing is left of it: 6 records removed"]);
     expect(same).toBe(true);
   });
@@ -96,12 +96,24 @@ describe("the spelling of masks", () => {
 });
 
 describe("page tokens", () => {
+  const POSITIONS = "page tokens are positions in the order: a list read while others write loses nothing";
+  const ROWS = "page tokens are row numbers: a list read by them while somebody deletes loses a record";
   it.each([
-    ["keyset", /^ok page tokens are positions in the order/],
-    ["offset", /^warn page tokens are row numbers: .* loses a record$/],
-  ] as const)("that are %s", async (tokens, told) => {
-    const { report, same } = await written(await platform({ tokens }));
-    expect(report.told("tokens").join()).toMatch(told);
+    ["keyset", "unknown", `note ${POSITIONS}`, ["upstream.v2.tokens=keyset"]],
+    ["keyset", "offset", `note ${POSITIONS}`, ["upstream.v2.tokens=keyset"]],
+    ["keyset", "keyset", `ok ${POSITIONS}`, []],
+    ["offset", "unknown", `warn ${ROWS}`, ["upstream.v2.tokens=offset"]],
+    ["offset", "keyset", `fail ${ROWS}`, ["upstream.v2.tokens=offset"]],
+    [
+      "offset",
+      "offset",
+      "ok page tokens are row numbers: long lists are read through windows that overlap, where skip is honoured",
+      [],
+    ],
+  ] as const)("that are %s where %s is set", async (tokens, configured, told, set) => {
+    const { report, same } = await written(await platform({ tokens }), ["--upstream-v2-tokens", configured]);
+    expect(report.told("tokens")).toEqual([told]);
+    expect(settings(report.of("tokens"))).toEqual(set);
     expect(same).toBe(true);
   });
 
