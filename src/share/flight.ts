@@ -48,7 +48,7 @@ export function startFlight(make: Make, began: number, land: (answer: Answer | u
     return new Promise<T>((resolve, reject) => {
       const leave = (): void => {
         state.waiting -= 1;
-        if (state.waiting === 0 && !state.landed) stopper.abort(signal.reason);
+        if (state.waiting === 0) stopper.abort(signal.reason);
         reject(signal.reason);
       };
       signal.addEventListener("abort", leave, { once: true });
