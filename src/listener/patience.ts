@@ -1,21 +1,19 @@
 /** How long may a client take for what it was given? */
-import type { Visit } from "./visit.ts";
+import type { ServerResponse } from "node:http";
 
-/** Watches over a client while bytes wait for it. */
+/** Waits for one client. */
 export interface Patience {
-  /** Resolves when the client has taken what was written, or at once when nobody waits for that any more. */
+  /** To be called when `write` gave false. Resolves when the client has taken what was written, or on `giveUp`. */
   taken(): Promise<void>;
-  /** Nothing more will be written; the client may still be taking. */
-  rest(): void;
-  /** Lets go of who waits. */
+  /** Nobody waits any more. */
   giveUp(): void;
 }
 
 /**
- * Calls `stalled` when the client takes no byte for `stallMs` while some wait for it. A client that is slow, but takes
- * something, is none of these: the socket's own timer knows of the part of a write that has gone.
+ * Calls `stalled` when the client takes no byte for `stallMs` while some wait for it (design: drains). One that is slow, but
+ * takes something, goes on: the socket's own timer, used for this, knows how much of a write is still to go.
  */
-export function createPatience({ req, res }: Visit, stallMs: number, stalled: () => void): Patience {
+export function createPatience(res: ServerResponse, stallMs: number, stalled: () => void): Patience {
   let wake: (() => void) | undefined;
   const giveUp = () => {
     wake?.();
@@ -23,20 +21,16 @@ export function createPatience({ req, res }: Visit, stallMs: number, stalled: ()
   };
   res.on("timeout", stalled);
   res.on("drain", () => {
+    // Off again: a client is not to blame for the time that the next page takes.
     res.setTimeout(0);
     giveUp();
   });
-  // Before Node lends the socket's timer to the pause between requests, or to an answer that was waiting behind this one.
-  res.prependOnceListener("finish", () => req.socket.setTimeout(0));
   return {
     taken: () => {
       res.setTimeout(stallMs);
       return new Promise((resolve) => {
         wake = resolve;
       });
-    },
-    rest: () => {
-      res.setTimeout(stallMs);
     },
     giveUp,
   };

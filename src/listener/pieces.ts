@@ -8,7 +8,7 @@ const PORTION_BYTES = 1024;
 export interface Pieces {
   /** The next portion, its pieces as they came and none empty; undefined at the end. Rejects as the body does. */
   next(): Promise<readonly Uint8Array[] | undefined>;
-  /** Nothing more is wanted: ends the iteration at once, whether or not a portion is being waited for. Never throws. */
+  /** Nothing more is wanted: ends the making at once, even while a portion is being waited for. Never throws; counts once. */
   stop(): void;
 }
 

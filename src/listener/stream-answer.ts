@@ -64,7 +64,7 @@ async function relay(
     stop();
     sendProblem(visit, Problem.from(error));
   };
-  const patience = createPatience(visit, stallMs, () => fail(stalled(stallMs)));
+  const patience = createPatience(visit.res, stallMs, () => fail(stalled(stallMs)));
   let begun = false;
   signal.addEventListener("abort", stop, { once: true });
   try {
@@ -76,13 +76,13 @@ async function relay(
       if (portion === undefined) break;
       if (!write(visit, portion)) await patience.taken();
     }
-    patience.rest();
     visit.res.end();
   } catch (error) {
     if (!begun && !over) throw error;
     fail(error);
   } finally {
     signal.removeEventListener("abort", stop);
+    pieces.stop();
   }
 }
 
