@@ -162,7 +162,7 @@ function lead(ask: Ask, tenant: Tenant, house: House): Promise<Answer> {
   const flight = startFlight(make, options.now(), (made) => {
     if (tenant.flights.get(key) === flight) tenant.flights.delete(key);
     const landing = landingOf(made, flight.began, options.now());
-    if (landing.kind === "shared") keep(landing.copy, ask, tenant, house);
+    if (landing.kind === "shared") keep(landing.copy, key, tenant, house);
     // Last: a tenant with a work under way is not forgotten while its lists make room.
     tenant.working -= 1;
     house.tenants.settle(tenant);
@@ -181,10 +181,9 @@ function landingOf(made: Answer | undefined, began: number, now: number): Landin
 }
 
 /** Keeps a list, unless its credential has written since it was begun. */
-function keep(copy: Copy, ask: Ask, tenant: Tenant, house: House): void {
+function keep(copy: Copy, key: string, tenant: Tenant, house: House): void {
   const { tenants, options } = house;
   if (!tenants.isCurrent(tenant)) return;
   const freshMs = Math.min(options.seconds * 1000, copy.freshMs);
-  const endsMs = ask.credential.ends * 1000 - options.wall();
-  tenants.store?.keep(tenant, ask.key, copy, Math.min(copy.began + freshMs, options.now() + endsMs));
+  tenants.store?.keep(tenant, key, copy, copy.began + freshMs);
 }

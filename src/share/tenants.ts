@@ -30,6 +30,8 @@ export interface Tenants {
 export interface Held {
   readonly lists: number;
   readonly bytes: number;
+  /** Works under way that equal requests can find. */
+  readonly works: number;
   readonly credentials: number;
   /** Credentials with a write under way. */
   readonly writers: number;
@@ -71,6 +73,7 @@ export function createTenants(options: StoreOptions | undefined): Tenants {
     },
     size: () => ({
       ...(store?.size() ?? { lists: 0, bytes: 0 }),
+      works: [...tenants.values()].reduce((sum, { flights }) => sum + flights.size, 0),
       credentials: tenants.size,
       writers: writes.size,
     }),

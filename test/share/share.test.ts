@@ -3,7 +3,7 @@ import type { Answer } from "../../src/model/message.ts";
 import { MOST_SECONDS } from "../../src/share/share.ts";
 import { fieldOf, head, list, NO_BODY, type Rig, rig, type Sent, settle, textOf } from "./support.ts";
 
-const NOTHING = { lists: 0, bytes: 0, credentials: 0, writers: 0 };
+const NOTHING = { lists: 0, bytes: 0, works: 0, credentials: 0, writers: 0 };
 
 async function said(sent: Sent): Promise<string> {
   return textOf(await sent.answer);
@@ -142,7 +142,7 @@ describe("a finished list", () => {
     try {
       const on = rig({ now: () => performance.now() + 1, wall: () => Date.now() });
       await made(on, "a", "records");
-      expect(on.share.held()).toMatchObject({ lists: 1, credentials: 1 });
+      expect(on.share.held()).toMatchObject({ lists: 1, works: 0, credentials: 1 });
       await vi.advanceTimersByTimeAsync(5100);
       expect(on.share.held()).toEqual(NOTHING);
     } finally {
