@@ -17,6 +17,7 @@ const GATHER_MS = 10;
 /** So many bytes are written without waiting for more, and so many at most in one go. */
 const GATHER_BYTES = 64 * 1024;
 const MAX_WRITE_BYTES = 512 * 1024;
+const NEW_LINE = 0x0a;
 
 /**
  * Asynchronous, a few lines at a time: each write costs a busy process several times what making a line costs, most of
@@ -33,8 +34,8 @@ export function createSink(fd: number, maxBytes: number = MAX_BUFFERED_BYTES): S
     contentMode: "buffer",
   });
   let dropped = 0;
-  sonic.on("drop", () => {
-    dropped++;
+  sonic.on("drop", (lines: Uint8Array) => {
+    for (const byte of lines) if (byte === NEW_LINE) dropped++;
   });
   // A sink that went away (a closed pipe) must not end the process: there is nowhere left to say so.
   sonic.on("error", () => {
@@ -47,9 +48,9 @@ export function createSink(fd: number, maxBytes: number = MAX_BUFFERED_BYTES): S
   };
   return {
     stream: {
-      write: (line) => {
+      write: (lines) => {
         // Its type knows only text; in this mode it takes only bytes.
-        sonic.write(Buffer.from(line) as never);
+        sonic.write(Buffer.from(lines) as never);
         if (gathering) return;
         gathering = true;
         setTimeout(writeOut, GATHER_MS);

@@ -1,9 +1,13 @@
 /** What does the log say, and what happens to it when nobody reads it? */
 import { pino, stdTimeFunctions } from "pino";
 import type { Exchange } from "../model/exchange.ts";
+import { type Batch, createBatch } from "./batch.ts";
 import { createSink, type Sink } from "./log-sink.ts";
-import { requestLine } from "./request-line.ts";
+import { requestMembers } from "./request-line.ts";
 import { causeText, scrub, stackText } from "./scrub.ts";
+
+/** Lines of requests are made and written together: nobody who reads along notices these milliseconds. */
+const GATHER = { items: 256, ms: 10 };
 
 export interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
@@ -36,18 +40,22 @@ export interface Log {
 export function createLog(options: LogOptions): Log {
   const sink = options.destination === undefined ? createSink(1) : given(options.destination);
   const now = options.now ?? (() => performance.now());
-  const timeMember = createTimeMember();
+  const requests = gathered(options, sink);
   const logger = pino(
     { level: options.level, base: null, timestamp: stdTimeFunctions.isoTime, formatters },
-    sink.stream,
+    {
+      write: (line) => {
+        // Lines keep their order.
+        requests.settle();
+        sink.stream.write(line);
+      },
+    },
   );
   return {
     request: (exchange) => {
       const level = levelOf(exchange);
       if (!logger.isLevelEnabled(level)) return;
-      // The form of the logger's own lines, at half its price: this is the one line that every request pays for.
-      const line = JSON.stringify(requestLine(exchange, now() - exchange.startedAt));
-      sink.stream.write(`{"level":"${level}"${timeMember()},${line.slice(1)}\n`);
+      requests.add({ exchange, level, ms: now() - exchange.startedAt, at: Date.now() });
     },
     debug: (message, facts) => logger.debug(scrubbed(facts), scrub(message)),
     info: (message, facts) => logger.info(scrubbed(facts), scrub(message)),
@@ -58,22 +66,50 @@ export function createLog(options: LogOptions): Log {
       logger.error({ ...scrubbed(facts), ...causeFacts(cause), ...at }, scrub(message));
     },
     dropped: sink.dropped,
-    flush: sink.flush,
+    flush: (ms) => {
+      requests.settle();
+      return sink.flush(ms);
+    },
   };
 }
 
-/** The logger's own member for the time of now; it is spelled anew only when the millisecond has passed. */
-function createTimeMember(): () => string {
-  let at = Number.NaN;
-  let text = "";
-  return () => {
-    const ms = Date.now();
-    if (ms !== at) {
-      at = ms;
-      text = stdTimeFunctions.isoTime();
-    }
-    return text;
+/** A finished request, until its line is made. */
+interface Finished {
+  readonly exchange: Exchange;
+  readonly level: ReturnType<typeof levelOf>;
+  readonly ms: number;
+  /** When it was over, on the wall clock. */
+  readonly at: number;
+}
+
+/** A destination that was handed in gets each line at once. */
+function gathered({ destination }: LogOptions, sink: Sink): Batch<Finished> {
+  const lineOf = createLineOf();
+  const write = (all: readonly Finished[]): void => {
+    sink.stream.write(all.map(lineOf).join(""));
   };
+  return destination === undefined ? createBatch(GATHER, write) : { add: (one) => write([one]), settle: () => {} };
+}
+
+/** Makes lines in the form of the logger's own, at a fraction of their price: this is the one that every request pays for. */
+function createLineOf(): (finished: Finished) => string {
+  let last = Number.NaN;
+  let time = "";
+  return ({ exchange, level, ms, at }) => {
+    // Spelled anew only when the millisecond has passed.
+    if (at !== last) time = new Date(at).toISOString();
+    last = at;
+    return `{"level":"${level}","time":"${time}",${membersOf(exchange, ms)}}\n`;
+  };
+}
+
+/** A line that cannot be made costs nobody else theirs. */
+function membersOf(exchange: Exchange, ms: number): string {
+  try {
+    return requestMembers(exchange, ms);
+  } catch (error) {
+    return `"msg":"a request that cannot be shown","cause":${JSON.stringify(causeText(error))}`;
+  }
 }
 
 const formatters = { level: (label: string) => ({ level: label }) };

@@ -6,52 +6,63 @@ import { causeText, scrub, scrubPath, stackText } from "./scrub.ts";
 const MAX_NAMES = 20;
 const MAX_KINDS = 12;
 
-/** The line's members; what a request has nothing of is left out. `durationMs` is milliseconds. */
-export function requestLine(exchange: Exchange, durationMs: number): Readonly<Record<string, unknown>> {
-  const line: Record<string, unknown> = {
-    msg: "request",
-    requestId: scrub(exchange.requestId),
-    method: exchange.method.slice(0, 20),
-    path: scrubPath(exchange.path),
-    apiVersion: exchange.apiVersion,
-    resource: exchange.resource,
-    operation: exchange.operation,
-    mode: exchange.mode,
-    status: exchange.status,
-    durationMs: round(durationMs),
-    upstreamMs: round(exchange.upstreamMs),
-    requestBytes: exchange.requestBytes,
-    responseBytes: exchange.responseBytes,
-  };
-  if (exchange.reason !== undefined) line["reason"] = exchange.reason;
-  if (exchange.aborted) line["aborted"] = true;
-  if (exchange.calls.length > 0) line["calls"] = callsOf(exchange.calls);
-  if (exchange.list !== undefined) line["list"] = exchange.list;
-  if (exchange.unknownFields.length > 0) {
-    line["unknownFields"] = names(distinctFields(exchange).map(({ direction, name }) => `${direction} ${name}`));
-  }
-  if (exchange.defaultedFields.length > 0) line["defaultedFields"] = names(exchange.defaultedFields);
-  if (exchange.mismatches.length > 0) line["mismatches"] = names(exchange.mismatches);
-  if (exchange.notes.length > 0) line["notes"] = names(exchange.notes);
-  if (exchange.cause !== undefined) {
-    line["cause"] = causeText(exchange.cause);
-    const stack = exchange.reason === "INTERNAL" ? stackText(exchange.cause) : undefined;
-    if (stack !== undefined) line["stack"] = stack;
-  }
-  return line;
+/** Texts that JSON writes as they are. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
+
+/**
+ * The line's members as JSON text, without braces; what a request has nothing of is left out. `durationMs` is milliseconds.
+ * Spelled out, at a third of the price of an object that is made to be written: every request pays for this.
+ */
+export function requestMembers(exchange: Exchange, durationMs: number): string {
+  const { requestId, method, path, apiVersion, resource, operation, mode, status, upstreamMs } = exchange;
+  const always =
+    `"msg":"request","requestId":${text(scrub(requestId))},"method":${text(method.slice(0, 20))},` +
+    `"path":${text(scrubPath(path))},"apiVersion":"${apiVersion}","resource":${text(resource)},` +
+    `"operation":${text(operation)},"mode":"${mode}","status":${status},"durationMs":${round(durationMs)},` +
+    `"upstreamMs":${round(upstreamMs)},"requestBytes":${exchange.requestBytes},"responseBytes":${exchange.responseBytes}`;
+  const calls = exchange.calls.length > 0 ? `,"calls":${callsText(exchange.calls)}` : "";
+  return always + calls + rareMembers(exchange);
 }
 
-/** How many calls of each kind: `{"v2 GET 200": 51, "v2 GET 503": 1}`. */
-function callsOf(calls: readonly UpstreamCall[]): Readonly<Record<string, number>> {
+function text(value: string): string {
+  return PLAIN.test(value) ? `"${value}"` : JSON.stringify(value);
+}
+
+/** What most requests have nothing of. */
+function rareMembers(exchange: Exchange): string {
+  const { reason, list, unknownFields, cause } = exchange;
+  let members = "";
+  const add = (name: string, value: unknown): void => {
+    members += `,"${name}":${JSON.stringify(value)}`;
+  };
+  if (reason !== undefined) add("reason", reason);
+  if (exchange.aborted) add("aborted", true);
+  if (list !== undefined) add("list", list);
+  if (unknownFields.length > 0) {
+    add("unknownFields", names(distinctFields(exchange).map(({ direction, name }) => `${direction} ${name}`)));
+  }
+  if (exchange.defaultedFields.length > 0) add("defaultedFields", names(exchange.defaultedFields));
+  if (exchange.mismatches.length > 0) add("mismatches", names(exchange.mismatches));
+  if (exchange.notes.length > 0) add("notes", names(exchange.notes));
+  if (cause !== undefined) {
+    add("cause", causeText(cause));
+    const stack = reason === "INTERNAL" ? stackText(cause) : undefined;
+    if (stack !== undefined) add("stack", stack);
+  }
+  return members;
+}
+
+/** How many calls of each kind: `{"v2 GET 200":51,"v2 GET 503":1}`. */
+function callsText(calls: readonly UpstreamCall[]): string {
   const [first] = calls;
-  if (first !== undefined && calls.length === 1) return { [kindOf(first)]: 1 };
+  if (first !== undefined && calls.length === 1) return `{${text(kindOf(first))}:1}`;
   const kinds = new Map<string, number>();
   for (const call of calls) {
     const kind = kindOf(call);
     const key = kinds.has(kind) || kinds.size < MAX_KINDS ? kind : "other";
     kinds.set(key, (kinds.get(key) ?? 0) + 1);
   }
-  return Object.fromEntries(kinds);
+  return JSON.stringify(Object.fromEntries(kinds));
 }
 
 function kindOf({ upstream, method, status }: UpstreamCall): string {

@@ -49,6 +49,15 @@ test("a blocked sink costs bounded memory and then lines, and takes lines again 
   expect(whole.endsWith("after\n")).toBe(true);
 });
 
+test("lines that came together are lost one by one", async () => {
+  const sink = createSink(fd, 1024);
+  sink.stream.write(`${"x".repeat(600)}\n`);
+  sink.stream.write(`${"x".repeat(300)}\n`.repeat(3));
+  expect(sink.dropped()).toBe(3);
+  await sink.flush(5_000);
+  expect(readAll()).toHaveLength(601);
+});
+
 test("a flush writes what is held, and does not wait for ever", async () => {
   const sink = createSink(fd);
   for (let at = 0; at < 50; at++) sink.stream.write(`${at}\n`);

@@ -104,6 +104,17 @@ describe("the line of a request", () => {
     expect(oneLine({ status: 502, reason: "UPSTREAM_INVALID", cause })).not.toHaveProperty("stack");
   });
 
+  test("whatever a path, a method or a note holds, the line is one line of JSON", () => {
+    const odd = `/a"b\\c\n\u2028é\ud800`;
+    const line = oneLine({ resource: odd, operation: odd, notes: [odd], reason: odd });
+    expect(line).toMatchObject({ resource: odd, operation: odd, reason: odd });
+    expect(oneLine(Object.assign(finished(), { path: odd, method: odd, requestId: odd }))).toMatchObject({
+      path: odd,
+      method: odd,
+      requestId: odd,
+    });
+  });
+
   test("below the level nothing is written", () => {
     const { log, written } = lines("warn");
     log.request(finished());
