@@ -85,6 +85,13 @@ describe("what is no reason", () => {
     }
   });
 
+  it("one answer that came by chance at once, among long ones", () => {
+    const latency = createLatency();
+    halvings(latency, 200, 100);
+    latency.judge(0.1, 8);
+    expect(halvings(latency, 500, 100)).toEqual([]);
+  });
+
   it("a platform that became slow for good, after it was noticed once", () => {
     const latency = settled();
     const found = halvings(latency, 5_000, (i) => 150 + (i % 7) * 10, 4);

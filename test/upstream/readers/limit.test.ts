@@ -109,7 +109,7 @@ describe("the limit", () => {
   it("stays between one and its greatest, whatever comes", () => {
     const event = fc.record({ good: fc.boolean(), back: fc.nat(5), inFlight: fc.integer({ min: 1, max: 40 }) });
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 9 }), fc.array(event, { maxLength: 200 }), (max, events) => {
+      fc.property(fc.integer({ min: 1, max: 9 }), fc.array(event, { maxLength: 80, size: "max" }), (max, events) => {
         const { limit } = subject({ max });
         const calls: number[] = [];
         for (const { good, back, inFlight } of events) {

@@ -115,7 +115,7 @@ it("whatever happens: no more than allowed, no place idle while somebody may hav
   await fc.assert(
     fc.asyncProperty(
       fc.integer({ min: 1, max: 3 }),
-      fc.array(step, { maxLength: 50 }),
+      fc.array(step, { maxLength: 50, size: "max" }),
       async (perCredential, steps) => {
         const { hall, places } = subject({ perCredential, room: 2 });
         const inside: string[] = [];

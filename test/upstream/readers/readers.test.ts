@@ -36,8 +36,10 @@ function subject(options: Partial<ReadersOptions> = {}) {
   const upstream: Send = (_, { signal }) =>
     new Promise((resolve, reject) => {
       if (signal.aborted) return reject(signal.reason);
+      const gone = () => void end(() => reject(signal.reason));
       const end = (settle: () => void) => {
         held.splice(held.indexOf(call), 1);
+        signal.removeEventListener("abort", gone);
         settle();
         return settled();
       };
@@ -47,7 +49,7 @@ function subject(options: Partial<ReadersOptions> = {}) {
         fail: (error) => end(() => reject(error)),
       };
       held.push(call);
-      signal.addEventListener("abort", () => void end(() => reject(signal.reason)), { once: true });
+      signal.addEventListener("abort", gone, { once: true });
     });
   /** Reads one page; what became of it is in `done`: a status, or the message of an error. */
   const done: (number | string)[] = [];
@@ -188,6 +190,13 @@ describe("an upstream that refuses", () => {
     expect(readers.state().limit).toBe(2);
   });
 
+  it.each([503, 504])("with %i is told so at once: a repeat is not decided here", async (status) => {
+    const { start, held, done, clock } = subject();
+    await start(1);
+    await held[0]?.give(answer(status));
+    expect([done, clock.timers()]).toEqual([[status], 0]);
+  });
+
   it.each([400, 401, 403, 404, 500, 502])("with %i for another reason is not called less", async (status) => {
     const { start, giveAll, readers } = subject();
     await start(4);
@@ -242,6 +251,7 @@ describe("Retry-After", () => {
     await clock.pass(1_000);
     await held[0]?.give(answer(503, [["retry-after", "3"]]));
     await held[0]?.give(answer(503, [["retry-after", "1"]]));
+    expect(clock.timers()).toBe(1);
     await start(1);
     await clock.pass(2_999);
     expect(held).toEqual([]);
@@ -289,7 +299,7 @@ describe("a 429", () => {
     await start(1);
     const at: number[] = [];
     for (let i = 0; i < 4; i++) {
-      at.push(clock.now());
+      at.push(held[0]?.at ?? -1);
       await held[0]?.give(answer(429));
       if (i < 3) await clock.pass([150, 300, 600][i] ?? 0);
     }
@@ -362,8 +372,11 @@ describe("answers that take much longer than they did", () => {
   it("are compared with answers to the same kind of list only", async () => {
     const given = subject({ start: 4, perUpstream: 4 });
     await answered(100, 20, given);
-    await answered(100, 400, given, "/registry/v2beta1/repos?page_size=200");
-    expect(given.readers.state().limit).toBe(4);
+    const repos = "/registry/v2beta1/repos?page_size=200";
+    for (let i = 0; i < 50; i++) {
+      await answered(1, 400, given, repos);
+      expect(given.readers.state().limit).toBe(4);
+    }
   });
 
   it("are remembered for a bounded number of kinds", async () => {
@@ -371,8 +384,29 @@ describe("answers that take much longer than they did", () => {
     await answered(100, 20, given);
     for (let i = 0; i < 64; i++) await answered(1, 20, given, `/kind/${i}`);
     // Forgotten, so that what comes now is usual.
-    await answered(100, 400, given);
-    expect(given.readers.state().limit).toBe(4);
+    for (let i = 0; i < 50; i++) {
+      await answered(1, 400, given);
+      expect(given.readers.state().limit).toBe(4);
+    }
+  });
+
+  it("are a queue where fewer calls shorten them: then fewer are under way until it is short, and the platform stays busy", async () => {
+    const given = subject({ start: 32, perCredential: 64, perUpstream: 64 });
+    // The platform works on two calls at a time, 20 ms each; further ones wait there.
+    const serve = async (readers: number, count: number) => {
+      const limits: number[] = [];
+      for (let i = 0; i < count; i++) {
+        await given.start(readers - given.readers.state().inFlight - given.readers.state().waiting);
+        await given.clock.pass(10);
+        await given.held[0]?.give(answer(200));
+        limits.push(given.readers.state().limit);
+      }
+      return limits;
+    };
+    expect(new Set(await serve(2, 50))).toEqual(new Set([32]));
+    const crowded = await serve(64, 600);
+    expect(Math.max(...crowded.slice(200))).toBeLessThanOrEqual(8);
+    expect(Math.min(...crowded)).toBeGreaterThanOrEqual(2);
   });
 });
 
@@ -401,7 +435,7 @@ describe("whatever the upstream does and whoever gives up", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 3 }),
-        fc.array(step, { maxLength: 60 }),
+        fc.array(step, { maxLength: 60, size: "max" }),
         async (perCredential, steps) => {
           const { clock, readers, held, done, read } = subject({ perCredential, perUpstream: 4 });
           const stoppers: ReturnType<typeof watchedStopper>[] = [];
