@@ -35,9 +35,10 @@ const STYLE = `
  */
 export function memoryPicture({ points, from, to, got }) {
   const lastMs = points.at(-1).ms;
-  const top = niceAbove(Math.max(LIMIT_MIB * 1.1, ...points.flatMap(({ held, rss }) => [inMib(held), inMib(rss)])));
-  const low = Math.min(0, ...points.flatMap(({ held, rss }) => [inMib(held), inMib(rss)]));
-  const bottom = low < 0 ? -niceAbove(-low) : 0;
+  const values = points.flatMap(({ held, rss }) => [inMib(held), inMib(rss)]);
+  const step = niceAbove(Math.max(LIMIT_MIB, ...values) / 5);
+  const top = Math.ceil((Math.max(LIMIT_MIB, ...values) + step / 4) / step) * step;
+  const bottom = Math.floor((Math.min(0, ...values) + 1) / step) * step;
   const x = (ms) => round(PLOT.left + (ms / lastMs) * (PLOT.right - PLOT.left));
   const y = (value) => round(PLOT.bottom - ((value - bottom) / (top - bottom)) * (PLOT.bottom - PLOT.top));
   const line = (name) => points.map((point) => `${x(point.ms)},${y(inMib(point[name]))}`).join(" ");
@@ -50,7 +51,7 @@ export function memoryPicture({ points, from, to, got }) {
 <text class="title" x="${PLOT.left}" y="26">${title}</text>
 <text x="${PLOT.left}" y="48">MiB above idle: <tspan class="held-word">heap + external</tspan>, <tspan class="rss-word">resident set</tspan>; shaded: from the request to its last byte</text>
 <rect class="during" x="${x(from)}" y="${PLOT.top}" width="${round(x(to) - x(from))}" height="${PLOT.bottom - PLOT.top}"/>
-${valueAxis(bottom, top, y)}
+${valueAxis({ bottom, top, step }, y)}
 ${timeAxis(lastMs, x)}
 <line class="limit" x1="${PLOT.left}" x2="${PLOT.right}" y1="${y(LIMIT_MIB)}" y2="${y(LIMIT_MIB)}"/>
 <text x="${PLOT.right}" y="${y(LIMIT_MIB) - 6}" text-anchor="end">heap + external: at most ${LIMIT_MIB} MiB</text>
@@ -60,10 +61,9 @@ ${timeAxis(lastMs, x)}
 `;
 }
 
-function valueAxis(bottom, top, y) {
-  const step = niceAbove((top - bottom) / 6);
+function valueAxis({ bottom, top, step }, y) {
   const values = [];
-  for (let value = Math.ceil(bottom / step) * step; value <= top; value += step) values.push(value);
+  for (let value = bottom; value <= top; value += step) values.push(value);
   return values
     .map(
       (value) =>

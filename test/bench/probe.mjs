@@ -1,19 +1,20 @@
 /** What does carryover feel from inside while it works? (Loaded into it with `--import`; asked over its channel.) */
 import { writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
-import { monitorEventLoopDelay } from "node:perf_hooks";
+import { createHistogram } from "node:perf_hooks";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { answerQuestions } from "./channel.mjs";
 
 const SAMPLE_MS = 50;
-/** Node's own; each reading is this long plus the delay, so only its growth above idle says anything. */
+/** As node's own monitor has it by default; each reading is this long plus the delay, so only growth above idle says anything. */
 const DELAY_RESOLUTION_MS = 10;
 const PROFILE_INTERVAL_US = 200;
 
-const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+const delay = createHistogram();
 let samples = [];
 let timer;
+let feeling;
 let session;
 
 const questions = {
@@ -35,13 +36,16 @@ const questions = {
     samples.push(memory());
     return { samples };
   },
-  /** Delays add up over several times between `feel` and `felt`, until they are forgotten. */
+  /**
+   * Delays add up over several times between `feel` and `felt`, until they are forgotten. (Node's own monitor counts the
+   * time between two of them as one long delay.)
+   */
   feel: () => {
-    delay.enable();
+    feel();
     return {};
   },
   felt: () => {
-    delay.disable();
+    clearTimeout(feeling);
     const ms = (share) => delay.percentile(share) / 1e6;
     return { delay: { p50: ms(50), p99: ms(99), p999: ms(99.9), max: delay.max / 1e6 } };
   },
@@ -64,6 +68,14 @@ const questions = {
     return {};
   },
 };
+
+function feel() {
+  const since = process.hrtime.bigint();
+  feeling = setTimeout(() => {
+    delay.record(process.hrtime.bigint() - since);
+    feel();
+  }, DELAY_RESOLUTION_MS);
+}
 
 /** Bytes: of the heap's objects and of buffers outside it, and what the process holds in all. */
 function memory() {

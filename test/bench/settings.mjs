@@ -5,9 +5,9 @@ const FULL = {
   rewriting: { rounds: 9, pages: 400 },
   readers: { records: 10_000, readers: [4, 8], rounds: 9, colds: 3, latencyMs: 20 },
   long: { records: [20_000, 100_000], rounds: 7, latenciesMs: [20, 0], idleSeconds: 5 },
-  steady: { rate: 1_500, rounds: 9, seconds: 2, warmupSeconds: 1, connections: 64 },
+  steady: { rate: 1_500, rounds: 9, seconds: 2, warmupSeconds: 0.5, connections: 64 },
   starts: { starts: 7, settleSeconds: 10 },
-  busy: { rounds: 5, seconds: 3, rate: 200, clients: 20, credentials: 5, records: 100_000, latencyMs: 20 },
+  busy: { rounds: 7, seconds: 2, rate: 200, clients: 20, credentials: 5, records: 100_000, latencyMs: 20 },
   flood: { lists: 20, credentials: 5, records: 100_000, latencyMs: 20, heapMiB: 256 },
   profile: { seconds: 4, warmupSeconds: 2, connections: 32 },
 };
