@@ -70,7 +70,7 @@ function toolsOf(exchange: Exchange, send: Tools["send"], { limits, mask }: Reco
     signal,
     limits,
     tokens: "unknown",
-    memory: { ignoresSkip: () => false, sawSkipIgnored: () => {}, countOf: () => undefined, learnCount: () => {} },
+    memory: { heedsSkip: () => undefined, sawSkip: () => {}, countOf: () => undefined, learnCount: () => {} },
     require: () => "none",
     claim: async () => () => {},
     now: () => 0,

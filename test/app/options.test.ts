@@ -125,7 +125,7 @@ describe("upstream.v2", () => {
 
 describe("limits", () => {
   it("lists.maxSeconds ends a list that takes too long, and says what to do", async () => {
-    const rig = await rigForTest({ sandbox: { latencyMs: 400 }, flags: { listsMaxSeconds: "1s" } });
+    const rig = await rigForTest({ sandbox: { latencyMs: 1_100 }, flags: { listsMaxSeconds: "1s" } });
     const answer = await rig.ask("GET", "/iam/v1/groups");
     expect([answer.status, reasonOf(answer)]).toEqual([504, "UPSTREAM_TIMEOUT"]);
     expect(answer.json.message).toMatch(/longer than 1 s: narrow it with a filter/);

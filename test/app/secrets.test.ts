@@ -100,7 +100,7 @@ function secretsOf(rig: Rig, answers: readonly string[]): Set<string> {
 
 describe("after requests of every kind, good and bad", () => {
   it("no line of the log, no metric and no view holds a credential, a page token or a value of a query", async () => {
-    const rig = await rigForTest({ sandbox: { size: 250 } });
+    const rig = await rigForTest({ sandbox: { size: 250, ignoreSkip: true } });
     const answers: string[] = [];
     const requests = mix(rig);
     for (const { method, target, ask } of requests) answers.push((await rig.ask(method, target, ask)).text);

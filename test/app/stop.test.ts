@@ -9,6 +9,9 @@ import { later, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
+/** A page of a list behind the first one. */
+const isFurtherPage = (target: string): boolean => /[?&](?:page_token|skip)=/.test(target);
+
 /** A platform that holds back its answers until it is told to go on. */
 function gate(holds: (target: string) => boolean) {
   let open: () => void = () => {};
@@ -72,7 +75,7 @@ describe("a process that is told to stop", () => {
   it.each(["SIGTERM", "SIGINT"] as const)(
     "by %s finishes what is in flight, is unready at once, and ends with 0",
     async (signal) => {
-      const held = gate((target) => target.includes("page_token=") || !target.includes("/groups?"));
+      const held = gate((target) => isFurtherPage(target) || !target.includes("/groups?"));
       const sandbox = createSandbox({ faults: held.layer });
       later(sandbox.close);
       const { url: platform } = await sandbox.listen();
@@ -155,7 +158,7 @@ describe("a log that nobody reads", () => {
 
 describe("an app that is closed", () => {
   it("cuts off what is not done when the grace is over, so that nobody takes it for whole", async () => {
-    const held = gate((target) => target.includes("page_token="));
+    const held = gate(isFurtherPage);
     const sandbox = createSandbox({ faults: held.layer });
     later(sandbox.close);
     const { url: v2Url } = await sandbox.listen();

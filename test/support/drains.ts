@@ -21,8 +21,8 @@ export const DRAIN_LIMITS: DrainLimits = {
 
 /** Remembers nothing from one list to the next. */
 export const NO_MEMORY: DrainMemory = {
-  ignoresSkip: () => false,
-  sawSkipIgnored: () => {},
+  heedsSkip: () => undefined,
+  sawSkip: () => {},
   countOf: () => undefined,
   learnCount: () => {},
 };

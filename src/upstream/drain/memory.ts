@@ -16,14 +16,14 @@ const SKIP_MS = 10 * 60 * 1_000;
 /** Nothing is remembered yet. Bounded, and all of it only guesses: a wrong one costs a request, never a record. */
 export function createMemory(): SharedMemory {
   const counts = new LRUCache<string, number>({ max: MAX_COUNTS });
-  const ignoring = new LRUCache<string, true>({ max: MAX_RESOURCES, ttl: SKIP_MS });
+  const skips = new LRUCache<string, { readonly heeded: boolean }>({ max: MAX_RESOURCES, ttl: SKIP_MS });
   return {
     of: (credential) => {
       const keyOf = (target: string): string => JSON.stringify([credential, target]);
       return {
-        ignoresSkip: (resource) => ignoring.has(resource),
-        sawSkipIgnored: (resource) => {
-          ignoring.set(resource, true);
+        heedsSkip: (resource) => skips.get(resource)?.heeded,
+        sawSkip: (resource, heeded) => {
+          skips.set(resource, { heeded });
         },
         countOf: (target) => counts.get(keyOf(target)),
         learnCount: (target, count) => {

@@ -36,6 +36,8 @@ export interface Queue {
   advance(): boolean;
   /** Records of the list, as far as is known now: how many parts there are follows from it. */
   until(total: number): void;
+  /** The first part was what it should be: from now on as many as allowed are read at a time. */
+  widen(): void;
   /** No further calls. Those under way are stopped by the drain's own signal, if they matter. */
   close(): void;
 }
@@ -43,7 +45,16 @@ export interface Queue {
 /** Reads parts in parallel, a bounded way ahead. Pages are fetched as soon as there is room, whether they are waited for or not. */
 export function createQueue(run: Run, cut: Cut, total: number): Queue {
   const parts: Part[] = [];
-  const state = { total, next: 0, reading: 0, closed: false, wake: undefined as (() => void) | undefined };
+  // Where it is not known whether `skip` is heeded, one call finds out.
+  const narrow = run.parts.memory.heedsSkip(run.plan.resource) === undefined;
+  const state = {
+    readers: narrow ? 1 : cut.readers,
+    total,
+    next: 0,
+    reading: 0,
+    closed: false,
+    wake: undefined as (() => void) | undefined,
+  };
   const wake = (): void => {
     state.wake?.();
     state.wake = undefined;
@@ -51,7 +62,7 @@ export function createQueue(run: Run, cut: Cut, total: number): Queue {
   const isPlanned = (index: number): boolean => cut.from + index * cut.step < state.total;
 
   const fill = (): void => {
-    while (!state.closed && state.reading < cut.readers && parts.length < cut.ahead && isPlanned(state.next)) {
+    while (!state.closed && state.reading < state.readers && parts.length < cut.ahead && isPlanned(state.next)) {
       const part: Part = { steps: [], head: undefined, done: false };
       parts.push(part);
       const skip = cut.from + state.next * cut.step;
@@ -88,6 +99,11 @@ export function createQueue(run: Run, cut: Cut, total: number): Queue {
     },
     until(count) {
       state.total = count;
+      fill();
+    },
+    widen() {
+      if (state.readers === cut.readers) return;
+      state.readers = cut.readers;
       fill();
     },
     close() {

@@ -112,7 +112,7 @@ function leave(run: Run, { why }: Lost): void {
   const { parts, plan } = run;
   if (why === "skip") {
     run.notes.add("list-skip-ignored");
-    parts.memory.sawSkipIgnored(plan.resource);
+    parts.memory.sawSkip(plan.resource, false);
   } else run.notes.add("list-way-left");
   if (run.announced === "cover" && (why === "order" || parts.tokens !== "keyset")) {
     throw incomplete(plan.resource, WHY[why]);
@@ -134,7 +134,7 @@ async function guess(run: Run): Promise<Queue | undefined> {
   const { pageSize, overlap, windowRecords } = parts.limits;
   const count = parts.memory.countOf(targetOf(run));
   if (count === undefined || count > windowRecords || merged.pages > 0 || !plan.keyOrder) return undefined;
-  if (parts.memory.ignoresSkip(plan.resource)) return undefined;
+  if (parts.memory.heedsSkip(plan.resource) !== true) return undefined;
   await hold(run);
   const cut = cutOf(run, { records: pageSize, bytes: pageSize * GUESSED_RECORD_BYTES }, count);
   run.provable = true;

@@ -23,9 +23,9 @@ export type DrainNote =
 
 /** What is remembered from one list to the next, for one credential. */
 export interface DrainMemory {
-  /** True when this resource's lists were lately seen to take no notice of `skip`. */
-  ignoresSkip(resource: string): boolean;
-  sawSkipIgnored(resource: string): void;
+  /** Whether this resource's lists were lately seen to heed `skip`; undefined: it was not seen yet. */
+  heedsSkip(resource: string): boolean | undefined;
+  sawSkip(resource: string, heeded: boolean): void;
   /** Records of the list whose first page is at `target`, when it was last read in parallel; only a guess for planning. */
   countOf(target: string): number | undefined;
   learnCount(target: string, count: number): void;

@@ -35,7 +35,7 @@ export function canSeek(run: Run, first: ListPage): boolean {
     first.keys.length > 1 &&
     // Of a page much shorter than asked for, as many windows would be needed as there are records.
     first.keys.length * MAX_SHORTNESS >= parts.limits.pageSize &&
-    !parts.memory.ignoresSkip(plan.resource)
+    parts.memory.heedsSkip(plan.resource) !== false
   );
 }
 
@@ -83,6 +83,10 @@ export async function* readBySegments(run: Run, queue: Queue, cutAgain: (total: 
       if (page.kind === "unskipped") return lost("skip");
       const end = yield* takePart(run, page);
       if (end !== "open") return end;
+      if (page.skip !== undefined && page.skip > 0) {
+        run.parts.memory.sawSkip(run.plan.resource, true);
+        current.widen();
+      }
       current.until(run.merged.latestTotal);
     }
   } finally {

@@ -191,7 +191,7 @@ export async function drained(platform: Platform, options: Options = {}): Promis
 
 /** The same for a platform that is known to take no notice of `skip`: its lists are read by their cursor. */
 export function drainedByCursor(platform: Platform, options: Options = {}): Promise<Outcome> {
-  const memory = { ...NO_MEMORY, ignoresSkip: () => true };
+  const memory = { ...NO_MEMORY, heedsSkip: () => false };
   return drained(platform, { ...options, parts: { memory, ...options.parts } });
 }
 
