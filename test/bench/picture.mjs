@@ -54,7 +54,7 @@ export function memoryPicture({ points, from, to, got }) {
 ${valueAxis({ bottom, top, step }, y)}
 ${timeAxis(lastMs, x)}
 <line class="limit" x1="${PLOT.left}" x2="${PLOT.right}" y1="${y(LIMIT_MIB)}" y2="${y(LIMIT_MIB)}"/>
-<text x="${PLOT.right}" y="${y(LIMIT_MIB) - 6}" text-anchor="end">heap + external: at most ${LIMIT_MIB} MiB</text>
+<text x="${PLOT.right}" y="${y(LIMIT_MIB) + 17}" text-anchor="end">heap + external: at most ${LIMIT_MIB} MiB</text>
 <polyline class="line rss" points="${line("rss")}"/>
 <polyline class="line held" points="${line("held")}"/>
 </svg>

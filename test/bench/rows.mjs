@@ -7,7 +7,7 @@ import { measureRaces } from "./rows/races.mjs";
 import { measureReaders } from "./rows/readers.mjs";
 import { measureRewriting } from "./rows/rewriting.mjs";
 import { measureStart } from "./rows/start.mjs";
-import { measureSteady } from "./rows/steady.mjs";
+import { measureLatency } from "./rows/latency.mjs";
 
 /**
  * `measure(bench, start)` gives `goals` (lines of the first table), `text` (Markdown: how it was measured, and the rest of
@@ -18,7 +18,7 @@ export const ROWS = [
   { keys: ["rewrite"], title: "Rewriting a page", measure: measureRewriting },
   { keys: ["readers"], title: "A long list beside following the cursor", measure: measureReaders },
   { keys: ["long"], title: "A very long list", measure: measureLongList },
-  { keys: ["latency"], title: "Latency at a constant rate", measure: measureSteady },
+  { keys: ["latency"], title: "Latency at a constant rate", measure: measureLatency },
   { keys: ["start"], title: "Start, and memory at rest", measure: measureStart },
   { keys: ["busy"], title: "Short calls while long lists saturate", measure: measureBusy },
   { keys: ["flood"], title: "More long lists than memory", measure: measureFlood },

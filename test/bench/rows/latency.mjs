@@ -6,7 +6,7 @@ import { startCarryover, startClient, startPeer } from "../processes.mjs";
 import { quantile, ratios, spread } from "../stats.mjs";
 import { range, table } from "../tables.mjs";
 
-export async function measureSteady(bench, start) {
+export async function measureLatency(bench, start) {
   const { dist, folder, answers, calls, token } = bench;
   const settings = bench.settings.steady;
   const file = join(folder, "steady.json");
