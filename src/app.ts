@@ -1,5 +1,5 @@
 /** How do the parts become one running carryover? (The composition root: every part is built once, here.) */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { type Admin, createAdmin, type View } from "./admin/server.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
@@ -11,7 +11,8 @@ import type { Stream } from "./model/stream.ts";
 import { createLog, type Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { createUnknownFields } from "./observe/unknown-fields.ts";
-import { createTools, type V2 } from "./tools.ts";
+import { createShare } from "./share/share.ts";
+import { createToolbox, type V2 } from "./tools.ts";
 import { type Budget, createBudget } from "./upstream/budget.ts";
 import { createSend } from "./upstream/client.ts";
 import { createPool, type Pool } from "./upstream/pool.ts";
@@ -39,16 +40,27 @@ const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 /** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself or an address that is none. */
 export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
   const log = options.log ?? createLog({ level: config.log.level });
+  const upstreams = createUpstreams(config);
+  const toolbox = createToolbox(config, upstreams.v2);
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
   const metrics = createMetrics({
     version: VERSION,
     resources: knownLabels(catalogue),
     inFlight: () => state.inFlight(),
     droppedLogLines: () => log.dropped(),
+    lists: toolbox.lists,
   });
   const unknownFields = createUnknownFields();
-  const upstreams = createUpstreams(config);
+  const share = createShare({
+    ...config.lists.share,
+    now: () => performance.now(),
+    wall: () => Date.now(),
+    secret: randomBytes(32),
+    origin: new URL(config.upstream.v2.url).origin,
+    ruleVersion: `${VERSION} ${catalogue.version}`,
+  });
   const observe = (exchange: Exchange): void => {
+    share.over(exchange);
     metrics.observe(exchange);
     unknownFields.observe(exchange);
     log.request(exchange);
@@ -57,7 +69,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const listener = createListener({
     ...config.listen,
     limits: config.limits,
-    decide: createDecisions(config, catalogue)(createTools(config, upstreams.v2)),
+    decide: share.decide(createDecisions(config, catalogue)(toolbox.tools)),
     upstreams: Object.fromEntries(upstreams.streams),
     observe,
     newRequestId: () => randomUUID(),

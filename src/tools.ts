@@ -10,10 +10,10 @@ import type { Budget } from "./upstream/budget.ts";
 import { createDrains, type DrainParts, type Drains } from "./upstream/drain/drain.ts";
 import { type DrainLimits, READING } from "./upstream/drain/limits.ts";
 import { createMemory } from "./upstream/drain/memory.ts";
-import { createSlots } from "./upstream/drain/slots.ts";
+import { createSlots, type Slots } from "./upstream/drain/slots.ts";
 import { later } from "./upstream/later.ts";
 import { pause } from "./upstream/pause.ts";
-import { createReaders } from "./upstream/readers/readers.ts";
+import { createReaders, type ReadersState } from "./upstream/readers/readers.ts";
 import { createRetry } from "./upstream/retry.ts";
 import { createTimed } from "./upstream/timed.ts";
 
@@ -29,21 +29,31 @@ export interface V2 {
   readonly budget: Budget;
 }
 
-/** Makes the tools of each request: every call retried within the budget, timed, and noted in its exchange. */
-export function createTools(config: Config, v2: V2): (exchange: Exchange, head: RequestHead, signal: Signal) => Tools {
+/** Tools for requests, and what they share. */
+export interface Toolbox {
+  /** Every call retried within the budget, timed, and noted in the request's exchange. */
+  tools(exchange: Exchange, head: RequestHead, signal: Signal): Tools;
+  /** What lists take up at present. */
+  readonly lists: { readonly readers: () => ReadersState; readonly slots: () => ReturnType<Slots["inUse"]> };
+}
+
+/** Nothing is sent until a request asks for it. */
+export function createToolbox(config: Config, v2: V2): Toolbox {
   const retry = createRetry({ budget: v2.budget, now: () => Date.now(), random: Math.random, sleep: pause });
   const mask = createMaskMemory(config.upstream.v2.maskSpelling);
-  const drainsFor = createDrainSource(config);
+  const slots = createSlots(config.lists, later);
+  const drainsFor = createDrainSource(config, slots);
   const readers = createReaders({
     perCredential: config.lists.readersPerCredential,
     perUpstream: config.lists.readersPerUpstream,
+    start: config.lists.readers,
     now,
     date: () => Date.now(),
     random: Math.random,
     sleep: pause,
   });
   const digest = createDigest();
-  return (exchange, head, signal) => {
+  const tools: Toolbox["tools"] = (exchange, head, signal) => {
     const timed = createTimed(exchange, "v2", now);
     const send = compose([retry, timed], v2.send);
     // Made when it is asked for: most requests are no lists.
@@ -65,6 +75,7 @@ export function createTools(config: Config, v2: V2): (exchange: Exchange, head: 
       exchange,
     };
   };
+  return { tools, lists: { readers: readers.state, slots: slots.inUse } };
 }
 
 /** How large a list may be, and how it is read. */
@@ -86,10 +97,9 @@ interface DrainInput {
   readonly reads: Send;
 }
 
-/** What all drains share: slots, and what was learnt of lists. */
-function createDrainSource(config: Config): (input: DrainInput) => Drains {
+/** What all drains share: slots, limits, and what was learnt of lists. */
+function createDrainSource(config: Config, slots: Slots): (input: DrainInput) => Drains {
   const { lists, upstream } = config;
-  const slots = createSlots(lists, later);
   const memory = createMemory();
   const shared: Pick<DrainParts, "limits" | "tokens" | "require" | "now"> = {
     limits: drainLimits(lists),

@@ -13,6 +13,7 @@ import {
   witnessLabel,
   wordLabel,
 } from "./labels.ts";
+import { createListGauges, type ListGauges } from "./list-gauges.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import { createSeries, OTHER, type Series } from "./series.ts";
 
@@ -23,6 +24,8 @@ export interface MetricsOptions {
   readonly now?: () => number;
   /** Requests under way; not shown when absent. */
   readonly inFlight?: () => number;
+  /** What long lists take up; not shown when absent. */
+  readonly lists?: ListGauges;
   /** Log lines that a blocked sink has cost so far; not shown when absent. */
   readonly droppedLogLines?: () => number;
 }
@@ -166,6 +169,7 @@ function createState(registry: Registry, options: MetricsOptions): { reloaded: b
     });
   if (options.inFlight !== undefined) gauge("in_flight_requests", "Requests under way", options.inFlight);
   gauge("config_last_reload_successful", "1 when the last configuration read was usable", () => Number(state.reloaded));
+  if (options.lists !== undefined) createListGauges(gauge, options.lists);
   const { droppedLogLines } = options;
   if (droppedLogLines !== undefined) {
     new Counter({

@@ -212,3 +212,22 @@ describe("labels", () => {
     }
   });
 });
+
+test("what long lists take up is read when it is asked for, and left out where nothing drains", async () => {
+  let limit = 4;
+  const lists = {
+    readers: () => ({ limit, inFlight: 3, waiting: 2, gatedMs: 1500 }),
+    slots: () => ({ drains: 5, waiting: 1 }),
+  };
+  const made = metrics({ lists });
+  limit = 8;
+  const { samples } = parsePrometheus(await made.text());
+  const value = (name: string) => samples.find((sample) => sample.name === `carryover_${name}`)?.value;
+  expect(value("list_readers_limit")).toBe(8);
+  expect(value("list_readers")).toBe(3);
+  expect(value("list_readers_waiting")).toBe(2);
+  expect(value("list_readers_paused_seconds")).toBe(1.5);
+  expect(value("lists_in_progress")).toBe(5);
+  expect(value("lists_waiting")).toBe(1);
+  expect(await metrics().text()).not.toContain("carryover_list_readers");
+});
