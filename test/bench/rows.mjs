@@ -1,13 +1,13 @@
 /** What is measured, in which order, and by which words can a part of it be asked for? */
 import { measureBusy } from "./rows/busy.mjs";
 import { measureFlood } from "./rows/flood.mjs";
+import { measureLatency } from "./rows/latency.mjs";
 import { measureLongList } from "./rows/long-list.mjs";
 import { measureProfile } from "./rows/profile.mjs";
 import { measureRaces } from "./rows/races.mjs";
 import { measureReaders } from "./rows/readers.mjs";
 import { measureRewriting } from "./rows/rewriting.mjs";
 import { measureStart } from "./rows/start.mjs";
-import { measureLatency } from "./rows/latency.mjs";
 
 /**
  * `measure(bench, start)` gives `goals` (lines of the first table), `text` (Markdown: how it was measured, and the rest of
