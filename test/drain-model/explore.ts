@@ -23,6 +23,8 @@ export interface Tally {
   lost: number;
   /** Runs in which several pages were under way at a time. */
   parallel: number;
+  /** Runs in which the client left. */
+  left: number;
   /** Broken promises by kind: how often, and the shortest run that shows it. */
   readonly broken: Map<string, { times: number; shortest: Failure }>;
 }
@@ -70,12 +72,13 @@ function emptyTally(): Tally {
     gaveUp: 0,
     lost: 0,
     parallel: 0,
+    left: 0,
     broken: new Map(),
   };
 }
 
 function note(tally: Tally, trace: Trace, what: readonly string[], choices: readonly number[]): void {
-  const claim = claimOf(trace);
+  const claim = trace.left === undefined ? claimOf(trace) : undefined;
   tally.runs += 1;
   if (claim !== undefined) {
     tally.lists[claim] += 1;
@@ -86,6 +89,7 @@ function note(tally: Tally, trace: Trace, what: readonly string[], choices: read
   if (trace.error !== undefined) tally.problems += 1;
   if (trace.error !== undefined && !trace.faulted) tally.gaveUp += 1;
   if (trace.atOnce > 1) tally.parallel += 1;
+  if (trace.left !== undefined) tally.left += 1;
   for (const words of what) keep(tally, words, failureOf(trace, what, choices));
 }
 
@@ -109,7 +113,7 @@ export function summaryOf(tally: Tally): string {
     `${tally.runs} runs of ${tally.scenarios} scenarios (${tally.exhausted} of them exhausted)`,
     `lists: ${lists.cover} cover, ${lists.count} count, ${lists.none} none; ${tally.streamed} streamed`,
     `${tally.lost} lost a record and claim less; ${tally.problems} problems (${tally.gaveUp} by writes alone), ${tally.refused} refused`,
-    `${tally.parallel} in parallel`,
+    `${tally.parallel} in parallel${tally.left === 0 ? "" : `, ${tally.left} left`}`,
   ].join("; ");
 }
 

@@ -26,7 +26,7 @@ async function exploreOver(make: MakeDrains, style: Style, more: Partial<Scenari
 describe("the exploration", () => {
   it("finds that equal borders alone lose the last record, and the shortest run that shows it", async () => {
     const { broken } = await exploreOver(naiveWindows, { tokens: "keyset" });
-    expect(broken.get("claims cover and lost d")?.shortest.steps).toEqual([
+    expect(broken.get("claims cover and lost")?.shortest.steps).toEqual([
       "ask 2",
       "answer 2 of abd",
       "ask 2 skip 1",
@@ -39,7 +39,7 @@ describe("the exploration", () => {
 
   it("repeats a run from its choices", async () => {
     const { broken } = await exploreOver(naiveWindows, { tokens: "keyset" });
-    const failure = broken.get("claims cover and lost d")?.shortest;
+    const failure = broken.get("claims cover and lost")?.shortest;
     const trace = await runDrain(
       scenario(naiveWindows, failure?.start ?? "", { tokens: "keyset" }),
       again(failure?.choices ?? []),

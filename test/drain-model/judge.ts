@@ -49,16 +49,16 @@ function ofList(trace: Trace): readonly string[] {
   const hidden = out.filter((key) => (scenario.hidden ?? "").includes(key));
   return [
     ...when(new Set(out).size !== out.length, `a record came twice: ${out}`),
-    ...when(trace.result?.kind === "long" && !ascends(out), `not ascending: ${out}`),
+    ...when(claim === "cover" && !ascends(out), `claims cover and does not ascend: ${out}`),
     ...when(hidden.length > 0, `hidden records are shown: ${hidden}`),
-    ...when(claim === "cover" && lostIn(trace).length > 0, `claims cover and lost ${lostIn(trace)}`),
+    ...when(claim === "cover" && lostIn(trace).length > 0, `claims cover and lost: ${lostIn(trace)}`),
     ...when(
       claim !== undefined && RANK[claim] < RANK[scenario.require ?? "none"],
       `claims ${claim}, which is too little`,
     ),
     ...when(trace.result?.kind === "list" && claim !== whole, `says ${claim} and reports ${whole}`),
     ...when(claim !== undefined && RANK[whole ?? "none"] < RANK[claim], `promised ${claim} and reports ${whole}`),
-    ...when(whole === "cover" && claim !== undefined && lostIn(trace).length > 0, "reports cover, and lost a record"),
+    ...when(whole === "cover" && claim !== undefined && lostIn(trace).length > 0, "reports cover and lost a record"),
     ...when(claim === "cover" && byBlindCursor(trace), "claims cover for pages that only tokens of unknown kind join"),
     ...ofCount(trace),
   ];
@@ -77,15 +77,16 @@ function byBlindCursor({ requests, scenario }: Trace): boolean {
 }
 
 function ofWork(trace: Trace): readonly string[] {
-  const { scenario, claimed, released, atOnce, reports, ended, result, error } = trace;
+  const { scenario, claimed, released, atOnce, reports, ended, result, error, requests: asks } = trace;
   const outcome = reports.at(-1)?.outcome;
   if (!ended) return [];
   return [
-    ...when(atOnce > scenario.measures.readers, `${atOnce} pages at a time`),
+    ...when(atOnce > scenario.measures.readers, `more pages at a time than readers: ${atOnce}`),
     ...when(claimed !== released, `${claimed} slots taken and ${released} given back`),
     ...when(reports.length !== (result?.kind === "long" ? 2 : 1), `${reports.length} reports`),
     ...when(claimOf(trace) !== undefined && outcome !== "complete", `a whole list is reported as ${outcome}`),
     ...when(error !== undefined && outcome === "complete", "a list that failed is reported as complete"),
+    ...when(asks.length > 5 * (scenario.start.length + 2) && !trace.faulted, `asks for too many pages: ${asks.length}`),
     ...when(trace.leftOver > 0, `ended with ${trace.leftOver} pages still under way`),
   ];
 }

@@ -13,8 +13,8 @@ export interface Style {
   readonly total?: "right" | "absent" | "stale" | "low" | "high" | "zero" | "wild";
   /** Never more records than this. */
   readonly cap?: number;
-  /** A page that reaches the end has a token all the same; the empty page behind it has none. */
-  readonly trailing?: boolean;
+  /** A page that reaches the end has a token all the same (always, or when it is full); the empty page behind it has none. */
+  readonly trailing?: "always" | "full";
   /** What may happen once in a while, and how often in one run. */
   readonly faults?: readonly Fault[];
   readonly faultBudget?: number;
@@ -62,7 +62,8 @@ function pageOf(selector: PageSelector, moment: Moment, style: Style, fault?: Fa
   const records = fault === "empty" ? 0 : fault === "short" ? size - 1 : size;
   const items = keys.slice(from, from + records);
   const to = Math.min(from + records, keys.length);
-  const ended = to >= keys.length && !(style.trailing === true && items.length > 0);
+  const fill = style.trailing === "full" ? size : 1;
+  const ended = to >= keys.length && (style.trailing === undefined || items.length < fill);
   const own = fault === "same" && selector.token !== undefined ? selector.token : tokenAt(keys, to, style.tokens);
   return { items, next: ended ? "" : own, total: totalOf(moment, style), skipped: echoOf(asked, style) };
 }
@@ -94,7 +95,7 @@ function totalOf(moment: Moment, style: Style): number | undefined {
 function echoOf(asked: number, style: Style): number | undefined {
   if (style.skip === "unechoed") return undefined;
   if (style.skip === "ignored") return 0;
-  return style.skip === "echo" ? asked + 1 : asked;
+  return style.skip === "echo" && asked > 0 ? asked + 1 : asked;
 }
 
 /** How a drain asks this platform, and reads what it answers; `hidden` keys count, but are not to be shown. */

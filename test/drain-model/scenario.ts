@@ -39,7 +39,7 @@ export interface Handed {
   readonly remembered: Remembered;
   readonly now: () => number;
   readonly claim: () => () => void;
-  readonly report: (facts: ListFacts) => void;
+  readonly report: (facts: ListFacts, notes?: readonly string[]) => void;
 }
 
 export type MakeDrains = (handed: Handed) => { readonly drain: Drain; readonly longDrain: LongDrain };

@@ -1,0 +1,79 @@
+/** Does the drain of carryover keep its promises whatever the schedule, the writers and the platform do? (Design: drains.) */
+import { describe, expect, it } from "vitest";
+import { keeper } from "./kept.ts";
+import type { Trace } from "./scenario.ts";
+import { long, SEGMENTS, small, styles, THREES, WINDOWS } from "./scenarios.ts";
+
+const kept = keeper();
+
+describe("nobody writes and the platform is honest", () => {
+  it.each(styles())(
+    "$tokens tokens, told $declared: every list is exact, and proved as far as it can be",
+    async ({ tokens, declared }) => {
+      const scenarios = [WINDOWS, SEGMENTS, THREES].flatMap((measures) => [
+        ...small({ tokens }, measures, { declared }),
+        ...long({ tokens }, measures, { declared }),
+        ...long({ tokens }, measures, { declared, remembered: { count: 8 } }),
+      ]);
+      const tally = await kept(`quiet, ${tokens} told ${declared}`, scenarios, 40, exactAndProved);
+      expect(tally.lists.cover + tally.lists.count).toBe(tally.runs);
+    },
+  );
+
+  function exactAndProved(trace: Trace): readonly string[] {
+    const { out, scenario: of, result, requests } = trace;
+    const { pageSize, windowRecords } = of.measures;
+    const provable = of.start.length <= pageSize || of.declared === "keyset" || of.start.length <= windowRecords;
+    const witness = result?.kind === "list" ? result.witness : undefined;
+    return [
+      ...(out.join("") === of.start ? [] : [`not exact: ${out}`]),
+      ...(provable && witness !== "cover" ? [`no cover: ${witness}`] : []),
+      ...(requests.length > of.start.length + of.measures.readers ? [`needs too many pages: ${requests.length}`] : []),
+    ];
+  }
+});
+
+describe("records come and go while an honest platform is read", () => {
+  it.each(styles())(
+    "$tokens tokens, told $declared: every small list, one or two writes anywhere",
+    async ({ tokens, declared }) => {
+      const one = small({ tokens }, WINDOWS, { declared, writes: 1 });
+      const two = small({ tokens }, WINDOWS, { declared, writes: 2, universe: "abcde" }, "abcde");
+      const tally = await kept(`small lists, ${tokens} told ${declared}`, [...one, ...two], 1_000);
+      expect(tally.exhausted).toBe(tally.scenarios);
+      expect(tally.problems).toBe(0);
+    },
+  );
+
+  it.each(styles())(
+    "$tokens tokens, told $declared: windows in any order, up to three writes",
+    async ({ tokens, declared }) => {
+      const scenarios = [1, 2, 3].flatMap((writes) => [
+        ...long({ tokens }, WINDOWS, { declared, writes }),
+        ...long({ tokens }, { ...WINDOWS, readers: 2 }, { declared, writes, remembered: { count: 7 } }),
+        ...long({ tokens }, THREES, { declared, writes }),
+      ]);
+      const tally = await kept(`windows, ${tokens} told ${declared}`, scenarios, 30);
+      expect(tally.parallel).toBe(tally.runs);
+      expect(tally.lists.cover).toBeGreaterThan(tally.runs / 2);
+    },
+  );
+
+  it.each(styles())(
+    "$tokens tokens, told $declared: stitched segments in any order, up to three writes",
+    async ({ tokens, declared }) => {
+      const scenarios = [1, 2, 3].flatMap((writes) => [
+        ...long({ tokens }, SEGMENTS, { declared, writes }),
+        ...long(
+          { tokens },
+          { ...SEGMENTS, readers: 2, segmentPages: 3 },
+          { declared, writes, remembered: { count: 9 } },
+        ),
+        ...long({ tokens }, { ...THREES, windowRecords: 3 }, { declared, writes }),
+      ]);
+      const tally = await kept(`segments, ${tokens} told ${declared}`, scenarios, 30);
+      if (declared === "keyset") expect(tally.lists.cover).toBe(tally.runs);
+      if (tokens === "offset" && declared === "unknown") expect(tally.lost).toBeGreaterThan(0);
+    },
+  );
+});
