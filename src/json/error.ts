@@ -31,14 +31,19 @@ export function fail(offset: number, reason: string): never {
   throw new JsonError(reason, offset, "");
 }
 
-/** Runs `read` on `text`; a JsonError that it throws gets its pointer, and is called an early end when it lies behind the text. */
+/** Runs `read` on `text`; what it throws is `relocated`. */
 export function located<T>(text: Uint8Array, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-    const early = error.offset >= text.length;
-    const offset = early ? text.length : error.offset;
-    throw new JsonError(early ? "unexpected end of data" : error.reason, offset, pointerAt(text, offset));
+    throw relocated(text, error);
   }
+}
+
+/** A JsonError about `text` with its pointer, and called an early end when it lies behind the text; anything else as it is. */
+export function relocated(text: Uint8Array, error: unknown): unknown {
+  if (!(error instanceof JsonError)) return error;
+  const early = error.offset >= text.length;
+  const offset = early ? text.length : error.offset;
+  return new JsonError(early ? "unexpected end of data" : error.reason, offset, pointerAt(text, offset));
 }

@@ -1,38 +1,11 @@
 /** What must be remembered while one object, or all objects of one plan, are rewritten? */
-import { isAscii } from "node:buffer";
 import { type CompiledObject, type Compiler, type Rule, ruleFor } from "./compile.ts";
 import { findKey } from "./keys.ts";
-import { createOutput, type Output } from "./output.ts";
+import { createNames, forget, isFull, type Known, knownName, MOST_NAME_BYTES, type Names, remember } from "./names.ts";
+import { beginOutput, createOutput, endOutput, type Output } from "./output.ts";
 import { type Reports, reportOf } from "./reports.ts";
-import { type Loaded, skipColon, skipKey } from "./scan.ts";
+import { skipColon, skipKey } from "./scan.ts";
 import { decodeString } from "./text.ts";
-
-/** A member name as it stands in the text, and what it means. */
-export interface Known {
-  /** Behind the opening brace or the member before: comma and white space come first. */
-  readonly start: number;
-  /** From `start`: to the name's opening quote, behind its closing one, and behind the colon. */
-  readonly name: number;
-  readonly nameEnd: number;
-  readonly length: number;
-  readonly rule: Rule;
-  /** Counted each time it is met. */
-  readonly report: { count: number } | undefined;
-  /** The name that followed it the last time: objects of a list mostly repeat the order of the one before. */
-  next: Known | undefined;
-}
-
-/** The only place where they are made, so that all have one shape inside the engine. */
-function knownName(
-  start: number,
-  name: number,
-  nameEnd: number,
-  length: number,
-  rule: Rule,
-  report: Known["report"],
-): Known {
-  return { start, name, nameEnd, length, rule, report, next: undefined };
-}
 
 /** One object being rewritten. Reused for the next one of its plan. */
 export interface Frame {
@@ -67,50 +40,85 @@ export interface LastEnum {
   token: Uint8Array | undefined;
 }
 
-/** Everything that one call changes. */
+/** Everything that calls change. What it holds between two of them is memory, and names met before. */
 export interface Work {
-  readonly source: Buffer;
-  readonly text: DataView;
-  /** True when strings can be read off as they stand: all ASCII, no escapes. */
-  readonly literal: boolean;
+  /** The text that is read, and what comes behind it in the same memory. */
+  source: Buffer;
+  text: DataView;
   readonly output: Output;
-  readonly reports: Reports;
+  readonly names: Names;
+  reports: Reports;
+  /** Number of this call. */
+  call: number;
   /** By `CompiledObject.index`. */
-  readonly states: PlanState[];
+  readonly states: readonly PlanState[];
   /** By `CompiledEnum.index`. */
-  readonly enums: LastEnum[];
+  readonly enums: readonly LastEnum[];
   /** The string token of the key member of the record that is being read; `keyEnd` is 0 before it is met. */
   keyStart: number;
   keyEnd: number;
 }
 
-/** Names remembered for each plan; more than any honest list has. */
-const MOST_NAMES = 5000;
+/** Objects are numbered by 32-bit integers. */
+const MOST_OBJECTS = 2 ** 30;
 const NOTHING = ruleFor("", "", {});
 
-/** Fresh working state for a text of `size` bytes and the plans of one rewriter. */
-export function createWork(
-  loaded: Loaded,
-  size: number,
-  { objects, enums }: Pick<Compiler, "objects" | "enums">,
-): Work {
+/** Working state for the plans of one rewriter. */
+export function createWork({ objects, enums }: Pick<Compiler, "objects" | "enums">): Work {
+  const output = createOutput();
   const states = Array.from({ length: objects }, (): PlanState => {
-    const head = knownName(0, 0, 0, 0, NOTHING, undefined);
-    return { head, names: new Map(), frames: [], level: 0, objects: 0 };
+    return { head: knownName(0, 0, 0, 0, NOTHING), names: new Map(), frames: [], level: 0, objects: 0 };
   });
-  const { bytes, view } = loaded;
-  const firstEscape = bytes.indexOf(0x5c);
   return {
-    source: bytes,
-    text: view,
-    literal: isAscii(bytes.subarray(0, size)) && (firstEscape === -1 || firstEscape >= size),
-    output: createOutput(loaded, size),
+    source: output.bytes,
+    text: output.view,
+    output,
+    names: createNames(),
     reports: new Map(),
+    call: 0,
     states,
     enums: Array.from({ length: enums }, () => ({ start: 0, length: 0, token: undefined })),
     keyStart: 0,
     keyEnd: 0,
   };
+}
+
+/** Loads `text` for a call. Throws `JsonError` when it is not UTF-8 or begins with a byte order mark. */
+export function beginCall(work: Work, text: Uint8Array): void {
+  const { output, states, enums } = work;
+  beginOutput(output, text, MOST_NAME_BYTES);
+  work.source = output.bytes;
+  work.text = output.view;
+  work.call++;
+  for (let i = 0; i < enums.length; i++) (enums[i] as LastEnum).length = 0;
+  if (isFull(work.names)) forgetNames(work);
+  for (let i = 0; i < states.length; i++) {
+    const state = states[i] as PlanState;
+    if (state.objects > MOST_OBJECTS) startAgain(state);
+  }
+}
+
+/** Gives memory back after a call, and what it reported. A call that threw leaves a `work` that must not be used again. */
+export function endCall(work: Work): Reports {
+  const { reports } = work;
+  if (reports.size > 0) work.reports = new Map();
+  endOutput(work.output);
+  work.source = work.output.bytes;
+  work.text = work.output.view;
+  return reports;
+}
+
+function startAgain(state: PlanState): void {
+  state.objects = 0;
+  state.frames.length = 0;
+}
+
+function forgetNames({ names, states }: Work): void {
+  forget(names);
+  for (const state of states) {
+    state.names.clear();
+    state.head.next = undefined;
+  }
 }
 
 export function stateOf(work: Work, plan: CompiledObject): PlanState {
@@ -132,14 +140,9 @@ export function openFrame(state: PlanState, slots: number): Frame {
   return frame;
 }
 
-/** True when what stands at `gap` is the name that came next the last time, byte for byte up to its colon. */
-export function repeats(text: DataView, { start, length }: Known, gap: number): boolean {
-  return sameText(text, start, gap, length);
-}
-
 /** True when the `length` bytes at `a` and at `b` are equal; both have at least four bytes of the text up to their end. */
 export function sameText(text: DataView, a: number, b: number, length: number): boolean {
-  // By words, the last of which may overlap the one before it, or begin a byte early: then more is compared than needed.
+  // By words, the last of which may overlap the one before it.
   const last = length - 4;
   for (let i = 0; i < last; i += 4) if (text.getInt32(a + i, true) !== text.getInt32(b + i, true)) return false;
   return text.getInt32(a + last, true) === text.getInt32(b + last, true);
@@ -151,16 +154,30 @@ export function readName(work: Work, plan: CompiledObject, before: Known, gap: n
   const colon = skipColon(work.text, end);
   const { names } = stateOf(work, plan);
   const token = work.source.toString("latin1", gap, colon);
-  let known = names.get(token);
-  if (known === undefined) {
-    const rule = findKey(plan.rules, work.source, at, end) ?? stranger(work, plan, at, end);
-    const { report } = rule;
-    const counted = report && reportOf(work.reports, report, rule.label, rule.name);
-    known = knownName(gap, at - gap, end - gap, colon - gap, rule, counted);
-    if (names.size < MOST_NAMES) names.set(token, known);
+  const met = names.get(token);
+  if (met !== undefined) {
+    before.next = met;
+    return met;
   }
-  before.next = known;
+  const rule = findKey(plan.rules, work.source, at, end) ?? stranger(work, plan, at, end);
+  const start = remember(work.names, work.source, gap, colon);
+  const known = knownName(start, at - gap, end - gap, colon - gap, rule);
+  if (start !== 0) {
+    names.set(token, known);
+    before.next = known;
+  }
   return known;
+}
+
+/** Counts a name whose rule asks for it. */
+export function countName(work: Work, known: Known): void {
+  const { report, label, name } = known.rule;
+  if (report === undefined) return;
+  if (known.report === undefined || known.call !== work.call) {
+    known.report = reportOf(work.reports, report, label, name);
+    known.call = work.call;
+  }
+  known.report.count++;
 }
 
 function stranger(work: Work, plan: CompiledObject, start: number, end: number): Rule {

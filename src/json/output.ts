@@ -1,12 +1,12 @@
 /** How do edited bytes come together, with untouched ones copied in long runs? */
-import { type Loaded, loadInto, padded, space } from "./scan.ts";
+import { checkText, fill, padded, space } from "./scan.ts";
 
 /** Memory that is not larger is kept for the next text. */
 const KEPT_BYTES = 1024 * 1024;
 /** Longer runs are copied by the runtime, shorter ones here: calling it costs as much as this many bytes. */
-const SHORT = 64;
+const SHORT = 256;
 /** Words may be written this far behind what they should reach. */
-const SLACK = 8;
+const SLACK = 16;
 
 /**
  * The text being read and, behind it in the same memory, the text being made of it: the engine is quickest at copying inside
@@ -16,7 +16,7 @@ export interface Output {
   bytes: Buffer;
   view: DataView;
   /** Where the new text begins, and how far it has come. */
-  readonly start: number;
+  start: number;
   end: number;
   from: number;
 }
@@ -27,28 +27,32 @@ export interface Token {
   readonly size: number;
 }
 
-/**
- * A function that loads a text and uses it, in memory that it keeps for the next one. `use` may load another text meanwhile;
- * what it gives must not refer to the loaded bytes.
- */
-export function createLoader(): <T>(text: Uint8Array, use: (loaded: Loaded) => T) => T {
-  let spare: Loaded | undefined;
-  return (text, use) => {
-    const size = padded(text.length) * 2 + (text.length >> 3) + SLACK;
-    const loaded = loadInto(text, () => (spare !== undefined && spare.bytes.length >= size ? spare : space(size)));
-    spare = undefined;
-    try {
-      return use(loaded);
-    } finally {
-      if (loaded.bytes.length <= KEPT_BYTES) spare = loaded;
-    }
-  };
+/** An output without memory. */
+export function createOutput(): Output {
+  return { ...space(0), start: 0, end: 0, from: 0 };
 }
 
-/** An output for the `size` bytes of text at the beginning of `loaded`. */
-export function createOutput(loaded: Loaded, size: number): Output {
-  const start = padded(size);
-  return { bytes: loaded.bytes, view: loaded.view, start, end: start, from: 0 };
+/** Loads `text`; behind its new form there is room for `margin` bytes. Throws `JsonError` as `checkText` says. */
+export function beginOutput(output: Output, text: Uint8Array, margin: number): void {
+  checkText(text);
+  const start = padded(text.length);
+  const size = start * 2 + (text.length >> 3) + SLACK + margin;
+  if (output.bytes.length < size) setMemory(output, size);
+  fill(output, text);
+  output.start = start;
+  output.end = start;
+  output.from = 0;
+}
+
+/** Keeps the memory for the next text, unless it is much. */
+export function endOutput(output: Output): void {
+  if (output.bytes.length > KEPT_BYTES) setMemory(output, 0);
+}
+
+function setMemory(output: Output, size: number): void {
+  const { bytes, view } = space(size);
+  output.bytes = bytes;
+  output.view = view;
 }
 
 /** Copies the run up to `end` of the source; the next one begins at `next`. */
@@ -94,7 +98,13 @@ export function exchange(output: Output, start: number, end: number, token: Toke
 /** Copies `size` bytes of the source to the end of the new text, for which there must be room. */
 function copyRun({ bytes, view, end }: Output, from: number, size: number): void {
   if (size > SHORT) bytes.copyWithin(end, from, from + size);
-  else for (let i = 0; i < size; i += 4) view.setInt32(end + i, view.getInt32(from + i, true), true);
+  else copyWords(view, from, view, end, size);
+}
+
+/** Copies `size` bytes of valid UTF-8; up to seven more are read behind them, and written. */
+export function copyWords(from: DataView, start: number, to: DataView, at: number, size: number): void {
+  // As numbers, of which the engine may change those that are none (NaN); but no eight bytes of UTF-8 look like one.
+  for (let i = 0; i < size; i += 8) to.setFloat64(at + i, from.getFloat64(start + i, true), true);
 }
 
 /** Puts `text` where `start..end` of the source was. */
@@ -116,14 +126,16 @@ export function untouched(output: Output): boolean {
 /** Everything, with the run up to `end` of the source. Use the output no more. */
 export function written(output: Output, end: number): Uint8Array {
   cut(output, end, end);
-  return Buffer.from(output.bytes.subarray(output.start, output.end));
+  const { bytes, start } = output;
+  const whole = Buffer.allocUnsafe(output.end - start);
+  bytes.copy(whole, 0, start, output.end);
+  return whole;
 }
 
 /** Makes room for `more` bytes; the source moves along. */
 function reserve(output: Output, more: number): void {
   if (output.end + more + SLACK <= output.bytes.length) return;
-  const { bytes, view } = space((output.end + more + SLACK) * 2);
-  output.bytes.copy(bytes, 0, 0, output.end);
-  output.bytes = bytes;
-  output.view = view;
+  const { bytes } = output;
+  setMemory(output, (output.end + more + SLACK) * 2);
+  bytes.copy(output.bytes, 0, 0, output.end);
 }

@@ -1,11 +1,12 @@
 /** Where are the records of a list page, and what else does it say? */
+import { isAscii } from "node:buffer";
 import type { CompiledObject } from "./compile.ts";
 import { fail } from "./error.ts";
 import type { Work } from "./frame.ts";
-import { placeOf, replace, untouched, written } from "./output.ts";
+import { copyWords, placeOf, replace, untouched, written } from "./output.ts";
 import type { PagePlan } from "./plan.ts";
 import { reportOf } from "./reports.ts";
-import { depthOf, enter, skipColon, skipComma, skipEnd, skipKey, skipSpace, skipValue } from "./scan.ts";
+import { depthOf, enter, skipColon, skipComma, skipEnd, skipKey, skipSpace, skipValue, space } from "./scan.ts";
 import { decodeString } from "./text.ts";
 import { walkObject } from "./walk.ts";
 
@@ -25,9 +26,11 @@ export interface Page {
 type Scalar = string | number | null;
 
 interface Records {
+  /** Where the string token of each record's key is in the source. */
+  readonly keyStarts: number[];
+  readonly keyEnds: number[];
   readonly starts: number[];
   readonly ends: number[];
-  readonly keys: string[];
   bytes: Uint8Array;
 }
 
@@ -35,7 +38,7 @@ interface Records {
 export function readPage(work: Work, plan: PagePlan, record: CompiledObject, text: Uint8Array): Page {
   const { source, text: view } = work;
   const depth = depthOf(plan);
-  const records: Records = { starts: [], ends: [], keys: [], bytes: text.subarray(0, 0) };
+  const records: Records = { keyStarts: [], keyEnds: [], starts: [], ends: [], bytes: text.subarray(0, 0) };
   const scalars = new Map<string, Scalar>();
   const seen = new Set<string>();
   const start = skipSpace(view, 0);
@@ -60,7 +63,8 @@ export function readPage(work: Work, plan: PagePlan, record: CompiledObject, tex
   }
   if (!found) fail(start, "no member with the records");
   skipEnd(view, at + 1, text.length);
-  const { bytes, keys } = records;
+  const { bytes } = records;
+  const keys = isLiteral(text) ? literalKeys(work, records) : decodedKeys(work, records);
   return { bytes, starts: new Int32Array(records.starts), ends: new Int32Array(records.ends), keys, scalars };
 }
 
@@ -109,7 +113,8 @@ function readRecords(
     work.keyEnd = 0;
     end = walkObject(work, record, at, depth - 1);
     if (work.keyEnd === 0) fail(at, "record without its key");
-    records.keys.push(readKey(work));
+    records.keyStarts.push(work.keyStart);
+    records.keyEnds.push(work.keyEnd);
     records.ends.push(placeOf(output, end));
     at = skipComma(view, end, 0x5d);
   }
@@ -117,7 +122,30 @@ function readRecords(
   return at + 1;
 }
 
-function readKey({ source, literal, keyStart, keyEnd }: Work): string {
-  if (literal) return source.toString("latin1", keyStart + 1, keyEnd - 1);
-  return decodeString(source, keyStart, keyEnd);
+/** True when strings can be read off as they stand: all ASCII, no escapes. */
+function isLiteral(text: Uint8Array): boolean {
+  return isAscii(text) && Buffer.from(text.buffer, text.byteOffset, text.length).indexOf(0x5c) === -1;
+}
+
+/** All keys become one string that they are parts of: each by itself would cost four times as much. */
+function literalKeys({ text }: Work, { keyStarts, keyEnds }: Records): string[] {
+  let size = 0;
+  for (let i = 0; i < keyStarts.length; i++) size += (keyEnds[i] as number) - (keyStarts[i] as number) - 2;
+  // Words are written to their end.
+  const { bytes, view } = space(size + 8);
+  const ends: number[] = [];
+  let at = 0;
+  for (let i = 0; i < keyStarts.length; i++) {
+    const start = (keyStarts[i] as number) + 1;
+    const length = (keyEnds[i] as number) - 1 - start;
+    copyWords(text, start, view, at, length);
+    at += length;
+    ends.push(at);
+  }
+  const all = bytes.toString("latin1", 0, size);
+  return ends.map((end, i) => all.slice(ends[i - 1] ?? 0, end));
+}
+
+function decodedKeys({ source }: Work, { keyStarts, keyEnds }: Records): string[] {
+  return keyStarts.map((start, i) => decodeString(source, start, keyEnds[i] as number));
 }

@@ -29,7 +29,10 @@ export function reportOf(
   return report;
 }
 
+const NONE: readonly Report[] = [];
+
 /** The finished list; those never counted are left out. */
-export function listReports(reports: Reports): Report[] {
+export function listReports(reports: Reports): readonly Report[] {
+  if (reports.size === 0) return NONE;
   return [...reports.values()].filter((report) => report.count > 0);
 }

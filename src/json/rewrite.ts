@@ -1,12 +1,12 @@
 /** How is a whole JSON body, or a page of a list, edited without building objects? (Design: the rewriter.) */
-import { type Compiled, compileObject, compileValue, createCompiler } from "./compile.ts";
-import { fail, located } from "./error.ts";
-import { createWork, type Work } from "./frame.ts";
-import { createLoader, written } from "./output.ts";
+import { type Compiled, type Compiler, compileObject, compileValue, createCompiler } from "./compile.ts";
+import { fail, relocated } from "./error.ts";
+import { beginCall, createWork, endCall, type Work } from "./frame.ts";
+import { written } from "./output.ts";
 import { type Page, readPage } from "./page.ts";
 import type { ObjectPlan, PagePlan, Report, ValuePlan } from "./plan.ts";
 import { listReports } from "./reports.ts";
-import { depthOf, type Loaded, type ScanOptions, skipEnd, skipSpace } from "./scan.ts";
+import { depthOf, type ScanOptions, skipEnd, skipSpace } from "./scan.ts";
 import { loneSurrogate } from "./text.ts";
 import { walkValue } from "./walk.ts";
 
@@ -31,14 +31,12 @@ export interface PageResult extends Page {
 export function createValueRewriter(plan: ValuePlan, options: ScanOptions = {}): (text: Uint8Array) => ValueResult {
   const compiler = createCompiler();
   const compiled = compileValue(compiler, plan);
-  const loadAnd = createLoader();
-  const rewrite = (text: Uint8Array, loaded: Loaded): ValueResult => {
-    const work = createWork(loaded, text.length, compiler);
-    const bytes = rewriteWhole(work, compiled, text, depthOf(options));
+  const depth = depthOf(options);
+  return createCall(compiler, (work, text) => {
+    const bytes = rewriteWhole(work, compiled, text, depth);
     refuseSurrogates(text, options);
     return { bytes, reports: listReports(work.reports) };
-  };
-  return (text) => located(text, () => loadAnd(text, (loaded) => rewrite(text, loaded)));
+  });
 }
 
 /** `createValueRewriter` for one use. */
@@ -54,14 +52,30 @@ export function rewriteValue(text: Uint8Array, plan: ValuePlan, options: ScanOpt
 export function createPageRewriter(plan: PagePlan): (text: Uint8Array) => PageResult {
   const compiler = createCompiler();
   const compiled = compileObject(compiler, plan.record === "copy" ? UNTOUCHED : plan.record, plan.key);
-  const loadAnd = createLoader();
-  const rewrite = (text: Uint8Array, loaded: Loaded): PageResult => {
-    const work = createWork(loaded, text.length, compiler);
+  return createCall(compiler, (work, text) => {
     const page = readPage(work, plan, compiled, text);
     refuseSurrogates(text, plan);
     return { ...page, reports: listReports(work.reports) };
+  });
+}
+
+/** Runs `rewrite` for each text that comes, with working state that is used again: making it costs more than a small text. */
+function createCall<T>(compiler: Compiler, rewrite: (work: Work, text: Uint8Array) => T): (text: Uint8Array) => T {
+  let spare: Work | undefined;
+  return (text) => {
+    // A conversion may call this very function: its call then has a state of its own.
+    const work = spare ?? createWork(compiler);
+    spare = undefined;
+    try {
+      beginCall(work, text);
+      const result = rewrite(work, text);
+      endCall(work);
+      spare = work;
+      return result;
+    } catch (error) {
+      throw relocated(text, error);
+    }
   };
-  return (text) => located(text, () => loadAnd(text, (loaded) => rewrite(text, loaded)));
 }
 
 const UNTOUCHED: ObjectPlan = { kind: "object", members: new Map(), reportUnknown: false };

@@ -31,7 +31,10 @@ export interface Loaded {
 
 /** Loads `text`. Throws `JsonError` when it is not UTF-8 or begins with a byte order mark. */
 export function load(text: Uint8Array): Loaded {
-  return loadInto(text, () => space(padded(text.length)));
+  checkText(text);
+  const loaded = space(padded(text.length));
+  fill(loaded, text);
+  return loaded;
 }
 
 /** What a text of `size` bytes takes with its padding. */
@@ -39,14 +42,17 @@ export function padded(size: number): number {
   return size + PADDING;
 }
 
-/** Loads `text` to the beginning of what `memory` gives, which is asked only when the text is worth it. */
-export function loadInto(text: Uint8Array, memory: () => Loaded): Loaded {
+/** Throws `JsonError` when `text` is not UTF-8 or begins with a byte order mark. */
+export function checkText(text: Uint8Array): void {
   if (text[0] === 0xef && text[1] === 0xbb && text[2] === 0xbf) fail(0, "byte order mark");
   if (!isUtf8(text)) fail(invalidUtf8(text), "invalid UTF-8");
-  const loaded = memory();
-  loaded.bytes.set(text);
-  loaded.bytes.fill(0, text.length, padded(text.length));
-  return loaded;
+}
+
+/** Puts `text` and its padding at the beginning of memory that has room for them. */
+export function fill({ bytes, view }: Loaded, text: Uint8Array): void {
+  bytes.set(text);
+  view.setInt32(text.length, 0);
+  view.setInt32(text.length + 4, 0);
 }
 
 /** Two views of `size` bytes that hold anything. */

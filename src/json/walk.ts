@@ -1,18 +1,9 @@
 /** How is one value rewritten by its compiled plan? Each function takes where a token begins and returns where it ends. */
 import type { Compiled, CompiledEnum, CompiledInsert, CompiledObject, Rule } from "./compile.ts";
 import { fail } from "./error.ts";
-import {
-  type Frame,
-  type Known,
-  type LastEnum,
-  openFrame,
-  readName,
-  repeats,
-  sameText,
-  stateOf,
-  type Work,
-} from "./frame.ts";
+import { countName, type Frame, type LastEnum, openFrame, readName, sameText, stateOf, type Work } from "./frame.ts";
 import { findKey, sameBytes } from "./keys.ts";
+import { type Known, repeats } from "./names.ts";
 import { cut, exchange, put, replace } from "./output.ts";
 import type { Finish } from "./plan.ts";
 import { reportOf } from "./reports.ts";
@@ -118,7 +109,7 @@ function walkEnum(work: Work, plan: CompiledEnum, start: number, depth: number, 
 /** Rewrites an object by the rules of `plan`. */
 export function walkObject(work: Work, plan: CompiledObject, start: number, depth: number): number {
   enter(start, depth);
-  const { text } = work;
+  const { text, names } = work;
   const state = stateOf(work, plan);
   const frame = openFrame(state, plan.slots);
   let known = state.head;
@@ -126,7 +117,7 @@ export function walkObject(work: Work, plan: CompiledObject, start: number, dept
   let gap = start + 1;
   for (;;) {
     const { next } = known;
-    if (next !== undefined && repeats(text, next, gap)) {
+    if (next !== undefined && repeats(text, gap, names, next)) {
       known = next;
     } else {
       const at = known === state.head ? skipSpace(text, gap) : skipComma(text, gap, 0x7d);
@@ -146,7 +137,7 @@ function walkMember(work: Work, frame: Frame, known: Known, gap: number, depth: 
   const { text, output } = work;
   const { rule } = known;
   const value = skipSpace(text, gap + known.length);
-  if (known.report !== undefined) known.report.count++;
+  if (rule.report !== undefined) countName(work, known);
   if (rule.plain && frame.kept) return skipUntouched(text, value, depth);
   if (rule.slot !== -1) claim(frame, rule.slot, gap + known.name);
   if (rule.action !== "keep") return leaveOut(work, frame, rule, gap, value, depth);

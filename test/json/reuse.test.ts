@@ -1,0 +1,126 @@
+/** Does a rewriter do the same on its thousandth text as on its first, whatever came before? */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { JsonError } from "../../src/json/error.ts";
+import type { ConvertPlan, MemberPlan, ObjectPlan } from "../../src/json/plan.ts";
+import { createPageRewriter, createValueRewriter, rewritePage, rewriteValue } from "../../src/json/rewrite.ts";
+import { documents, plans, text, utf8, write } from "./documents.ts";
+
+const noise = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
+const renaming: ObjectPlan = {
+  kind: "object",
+  label: "thing",
+  members: new Map([["uid", { rename: "id" }]]),
+  insert: [{ key: "kind", value: '"K"' }],
+};
+
+function shown(run: () => { bytes: Uint8Array; reports: readonly object[] }): unknown {
+  try {
+    const { bytes, reports } = run();
+    return { text: text(bytes), reports };
+  } catch (error) {
+    return error instanceof JsonError ? error.message : error;
+  }
+}
+
+describe("a rewriter that is used again", () => {
+  it("gives what a fresh one gives, after any texts, broken ones too", () => {
+    fc.assert(
+      fc.property(
+        plans,
+        fc.array(fc.tuple(documents, fc.nat(30)), { minLength: 2, maxLength: 8 }),
+        noise,
+        (plan, made, spacing) => {
+          const again = createValueRewriter(plan);
+          for (const [document, broken] of made) {
+            const whole = write(document, spacing);
+            const source = utf8(broken < 8 ? whole.slice(0, broken) : whole);
+            expect(shown(() => again(source))).toEqual(shown(() => rewriteValue(source, plan)));
+          }
+        },
+      ),
+      { numRuns: 1500 },
+    );
+  });
+
+  it("counts the names of each text by themselves", () => {
+    const rewrite = createValueRewriter({ kind: "array", items: renaming });
+    const source = utf8('[{"uid":"a","odd":1},{"uid":"b","odd":2}]');
+    const report = { kind: "unknown", object: "thing", member: "odd", count: 2 };
+    expect(rewrite(source).reports).toEqual([report]);
+    expect(rewrite(source).reports).toEqual([report]);
+    expect(rewrite(utf8('[{"uid":"a"}]')).reports).toEqual([]);
+  });
+
+  it("refuses a repeated member and inserts a missing one in every text", () => {
+    const rewrite = createValueRewriter(renaming);
+    for (let i = 0; i < 3; i++) {
+      expect(text(rewrite(utf8('{"uid":"a"}')).bytes)).toBe('{"id":"a","kind":"K"}');
+      expect(text(rewrite(utf8('{"uid":"a","kind":"k"}')).bytes)).toBe('{"id":"a","kind":"k"}');
+      expect(() => rewrite(utf8('{"uid":"a","uid":"b"}'))).toThrow(JsonError);
+    }
+  });
+
+  it("knows a name from a longer text when a text ends within it", () => {
+    const rewrite = createValueRewriter(renaming);
+    const long = `{"uid":"a","${"n".repeat(250)}":1}`;
+    expect(text(rewrite(utf8(long)).bytes)).toBe(`${long.slice(0, -1).replace("uid", "id")},"kind":"K"}`);
+    for (let end = 0; end < long.length; end++) expect(() => rewrite(utf8(long.slice(0, end)))).toThrow(JsonError);
+    expect(text(rewrite(utf8("{}")).bytes)).toBe('{"kind":"K"}');
+  });
+
+  it("forgets names rather than remember ever more of them", () => {
+    const rewrite = createValueRewriter(renaming);
+    for (let i = 0; i < 300; i++) {
+      const names = Array.from({ length: 40 }, (_, at) => `"${"x".repeat(at * 8)}${i * 40 + at}":0`).join(",");
+      const source = `{"uid":"a",${names},"":1}`;
+      expect(text(rewrite(utf8(source)).bytes)).toBe(`{"id":"a",${names},"":1,"kind":"K"}`);
+    }
+  });
+
+  it("takes no name for one that it has forgotten", () => {
+    const rewrite = createValueRewriter({
+      kind: "object",
+      members: new Map([
+        ["aaaa", { rename: "A" }],
+        ["bbbb", { rename: "B" }],
+      ]),
+    });
+    const give = (source: string): string => text(rewrite(utf8(source)).bytes);
+    expect(give('{"aaaa":1,"bbbb":2}')).toBe('{"A":1,"B":2}');
+    for (let i = 0; i < 300; i++) give(`{"${i}${"x".repeat(200)}":1}`);
+    for (let i = 0; i < 3; i++) {
+      expect(give('{"bbbb":1,"aaaa":2}')).toBe('{"B":1,"A":2}');
+      expect(give('{"aaaa":1}')).toBe('{"A":1}');
+      expect(give('{"bbbb":1}')).toBe('{"B":1}');
+    }
+  });
+
+  it("may be called again by its own conversions", () => {
+    const inner: ConvertPlan = {
+      kind: "convert",
+      convert: (raw) => (raw[0] === 0x7b ? rewrite(Buffer.from(raw)).bytes : raw),
+    };
+    const plan: ObjectPlan = {
+      kind: "object",
+      members: new Map<string, MemberPlan>([
+        ["in", { value: inner }],
+        ["a", { rename: "b" }],
+      ]),
+    };
+    const rewrite = createValueRewriter(plan);
+    expect(text(rewrite(utf8('{"a":1,"in":{"a":2,"in":{"a":3,"in":4}},"z":5}')).bytes)).toBe(
+      '{"b":1,"in":{"b":2,"in":{"b":3,"in":4}},"z":5}',
+    );
+  });
+
+  it("reads the keys of every page, however they are written", () => {
+    const plan = { items: "groups", key: "uid", record: renaming } as const;
+    const rewrite = createPageRewriter(plan);
+    for (const keys of [["a", "b/c"], [""], ["é", "\ud83d\ude00"], ['q"', "\\"], ["x".repeat(300), "", "y"], []]) {
+      const page = utf8(JSON.stringify({ groups: keys.map((uid) => ({ uid })) }));
+      expect(rewrite(page).keys).toEqual(keys);
+      expect(rewrite(page)).toEqual(rewritePage(page, plan));
+    }
+  });
+});
