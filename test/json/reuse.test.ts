@@ -79,20 +79,15 @@ describe("a rewriter that is used again", () => {
   });
 
   it("takes no name for one that it has forgotten", () => {
-    const rewrite = createValueRewriter({
-      kind: "object",
-      members: new Map([
-        ["aaaa", { rename: "A" }],
-        ["bbbb", { rename: "B" }],
-      ]),
-    });
+    const rewrite = createValueRewriter({ kind: "object", members: new Map([["aaaa", { rename: "A" }]]) });
     const give = (source: string): string => text(rewrite(utf8(source)).bytes);
-    expect(give('{"aaaa":1,"bbbb":2}')).toBe('{"A":1,"B":2}');
-    for (let i = 0; i < 300; i++) give(`{"${i}${"x".repeat(200)}":1}`);
-    for (let i = 0; i < 3; i++) {
-      expect(give('{"bbbb":1,"aaaa":2}')).toBe('{"B":1,"A":2}');
-      expect(give('{"aaaa":1}')).toBe('{"A":1}');
-      expect(give('{"bbbb":1}')).toBe('{"B":1}');
+    for (let i = 0; i < 6000; i++) {
+      const source = `{"${String(i).padStart(4, "x")}":1}`;
+      // Twice in turns: the name before is what each is first compared with.
+      for (let turn = 0; turn < 2; turn++) {
+        expect(give('{"aaaa":1}')).toBe('{"A":1}');
+        expect(give(source)).toBe(source);
+      }
     }
   });
 
