@@ -3,11 +3,10 @@ import { Command, CommanderError, InvalidArgumentError } from "commander";
 import { addCheck } from "./check/command.ts";
 import { ConfigError } from "./config/fault.ts";
 import { type ConfigInput, optionFlags } from "./config.ts";
-import { type DemoPorts, runDemo, runTour } from "./demo.ts";
+import type { DemoPorts } from "./demo.ts";
 import { addExplain } from "./explain/command.ts";
 import { opening, type Place } from "./listen-fault.ts";
 import { optionHint } from "./option-hint.ts";
-import { createSandbox } from "./sandbox/sandbox.ts";
 import { serveClients } from "./serve.ts";
 import { VERSION } from "./version.ts";
 
@@ -101,6 +100,8 @@ function addDemo(program: Command, io: Io, outcome: { code: number | undefined }
         adminPort: number;
         sandboxPort: number;
       }) => {
+        // Only what a command needs is loaded for it: `serve` is to start soon and to be small.
+        const { runDemo, runTour } = await import("./demo.ts");
         if (tour === true) {
           outcome.code = await runTour(io);
           return;
@@ -140,6 +141,7 @@ function addSandbox(program: Command, io: Io, outcome: { code: number | undefine
     .option("--token-lifetime <seconds>", "after which a page token restarts its list", readWhole, 3 * 86_400)
     .option("--error-rate <share>", "share of calls answered 503, 0 to 1", readShare, 0)
     .action(async (flags: SandboxFlags) => {
+      const { createSandbox } = await import("./sandbox/sandbox.ts");
       const sandbox = createSandbox({
         seed: flags.seed,
         size: flags.records,

@@ -2,7 +2,6 @@
 import { writeFileSync } from "node:fs";
 import { isatty } from "node:tty";
 import { catalogueVersions, loadCatalogue } from "../catalogue.ts";
-import { runCheck } from "../check.ts";
 import { ConfigError } from "../config/fault.ts";
 import { FILE_VARIABLE } from "../config/sources.ts";
 import { writtenConfig } from "../config/write.ts";
@@ -79,6 +78,8 @@ async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<n
   for (const warning of warnings) io.warn(`warning: ${warning}`);
   const token = readToken(flags.tokenFile, variable, { readFile: io.readFile, readStdin: io.readStdin ?? readStdin });
   refuseWrongUses(flags, io);
+  // Loaded only for this command: `serve` is to start soon and to be small.
+  const { runCheck } = await import("../check.ts");
   const report = await stoppable(flags, io, (signal) =>
     runCheck({ config, token, writeUnder: flags.writeUnder, now: Date.now, random: Math.random, signal }),
   );

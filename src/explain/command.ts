@@ -6,7 +6,6 @@ import { catalogueVersions, loadCatalogue } from "../catalogue.ts";
 import { ConfigError } from "../config/fault.ts";
 import { FILE_VARIABLE } from "../config/sources.ts";
 import { type Config, type ConfigInput, loadConfig, optionFlags } from "../config.ts";
-import { createExplain } from "../explain.ts";
 import { Problem } from "../model/problem.ts";
 import { curlLines } from "./curl-lines.ts";
 import { type Given, readRequest } from "./input.ts";
@@ -100,6 +99,8 @@ async function explainOnce(text: string, given: Record<string, unknown>, io: Exp
   const { version } = config.upstream.v2;
   const versions = await catalogueVersions();
   if (!versions.includes(version)) throw unclear(`upstream.v2.version: known versions are ${versions.join(", ")}`);
+  // Loaded only for this command: `serve` is to start soon and to be small.
+  const { createExplain } = await import("../explain.ts");
   const explanation = await createExplain(config, await loadCatalogue(version))(request);
   const bases = basesOf(config, known);
   if (flags.json === true) io.print(printable(JSON.stringify(explanation, null, 2)));

@@ -1,6 +1,6 @@
 /** What does the admin port say of a request that is put into a query? */
 import type { Catalogue } from "../catalogue.ts";
-import { createExplain, type ExplainConfig } from "../explain.ts";
+import type { Explain, ExplainConfig } from "../explain.ts";
 import type { Explanation } from "./explanation.ts";
 import { readRequest } from "./input.ts";
 import { unclear } from "./request.ts";
@@ -14,10 +14,10 @@ export function createExplainView(
   config: ExplainConfig,
   catalogue: Catalogue,
 ): (query: URLSearchParams) => Promise<Explanation> {
-  // Made when it is first asked for: most instances are never asked, and it is a second set of all translations.
-  let explain: ReturnType<typeof createExplain> | undefined;
+  // Loaded and made when it is first asked for: most instances are never asked, and it is a second set of all translations.
+  let explain: Promise<Explain> | undefined;
   return async (query) => {
-    explain ??= createExplain(config, catalogue);
+    explain ??= import("../explain.ts").then(({ createExplain }) => createExplain(config, catalogue));
     const data = query.get("data");
     const method = query.get("method");
     const given = {
@@ -26,7 +26,8 @@ export function createExplainView(
       ...(data === null ? {} : { data }),
       ...(method === null ? {} : { method: method.toUpperCase() }),
     };
-    return explain(readRequest(given, noFiles));
+    const request = readRequest(given, noFiles);
+    return (await explain)(request);
   };
 }
 

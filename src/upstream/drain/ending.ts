@@ -37,8 +37,8 @@ export function createEnding(run: Run): Ending {
   };
   const onAbort = (): void => {
     stopper.abort(parts.signal.reason);
-    // Somebody may hold the rest of the list, and never ask for it.
-    if (run.announced !== undefined) end("aborted");
+    // Now, not when somebody hears of it: the request is reported at once, and the rest of a list may never be asked for.
+    end("aborted");
   };
   parts.signal.addEventListener("abort", onAbort, { once: true });
   if (parts.signal.aborted) onAbort();
@@ -46,12 +46,7 @@ export function createEnding(run: Run): Ending {
     complete: (witness) => end("complete", witness),
     refused: () => end("refused"),
     failed: (thrown) => {
-      if (parts.signal.aborted) end("aborted");
-      else
-        end(
-          OUTCOMES.get(thrown instanceof Problem ? thrown.reason : "INTERNAL") ?? "incomplete",
-          witnessBy(thrown, run),
-        );
+      end(OUTCOMES.get(thrown instanceof Problem ? thrown.reason : "INTERNAL") ?? "incomplete", witnessBy(thrown, run));
     },
     left: () => end("aborted"),
     begun: () => parts.report(facts("aborted", "none"), []),
