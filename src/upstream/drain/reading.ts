@@ -81,9 +81,11 @@ function takeFirst(run: Run, first: Page): Uint8Array | undefined {
 
 /** Parallel where this very list shows that it can be: the parts are being fetched from here on. Undefined: by its cursor. */
 function chooseWay(run: Run, first: Page, guessed: Queue | undefined): Queue | undefined {
-  if (!run.merged.catchingUp && canSeek(run, first)) {
-    return usable(run, guessed, first) ?? cutFor(run, first, run.merged.latestTotal);
-  }
+  const parallel = !run.merged.catchingUp && canSeek(run, first);
+  const queue = parallel ? usable(run, guessed, first) : undefined;
+  // What was guessed wrong must not be read beside what is right.
+  if (queue === undefined) guessed?.close();
+  if (parallel) return queue ?? cutFor(run, first, run.merged.latestTotal);
   run.provable = run.parts.tokens === "keyset";
   return undefined;
 }
@@ -133,7 +135,7 @@ async function guess(run: Run): Promise<Queue | undefined> {
   const { parts, plan, merged } = run;
   const { pageSize, overlap, windowRecords } = parts.limits;
   const count = parts.memory.countOf(targetOf(run));
-  if (count === undefined || count > windowRecords || merged.pages > 0 || !plan.keyOrder) return undefined;
+  if (count === undefined || count > windowRecords || merged.catchingUp || !plan.keyOrder) return undefined;
   if (parts.memory.heedsSkip(plan.resource) !== true) return undefined;
   await hold(run);
   const cut = cutOf(run, { records: pageSize, bytes: pageSize * GUESSED_RECORD_BYTES }, count);
@@ -154,10 +156,12 @@ async function hold(run: Run): Promise<void> {
 /** What was asked for on a guess, when the first page is as long as it was taken to be. */
 function usable(run: Run, guessed: Queue | undefined, first: Page): Queue | undefined {
   const { pageSize, windowRecords } = run.parts.limits;
-  if (guessed === undefined || first.keys.length !== pageSize || run.merged.latestTotal > windowRecords)
-    return undefined;
-  guessed.until(run.merged.latestTotal);
-  return guessed;
+  if (guessed === undefined) return undefined;
+  if (first.keys.length === pageSize && run.merged.latestTotal <= windowRecords) {
+    guessed.until(run.merged.latestTotal);
+    return guessed;
+  }
+  return undefined;
 }
 
 /** What identifies a list for one credential. */

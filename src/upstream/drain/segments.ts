@@ -103,10 +103,9 @@ async function* takePart(run: Run, page: Page): AsyncGenerator<Uint8Array, Outco
   // What begins the list cannot be so far behind its beginning.
   if (page.skip !== 0 && page.keys[0] !== undefined && page.keys[0] === merged.firstKey) return lost("skip");
   if (page.skip === undefined) {
-    // Behind a token of the page just taken. Unless it overlaps, it is only as good as the token.
-    if (!joins(merged, page) && page.keys.length > 0) {
-      if (parts.tokens !== "keyset") merged.proved = false;
-    }
+    // Behind a token of the page just taken. Unless it overlaps, it is only as good as the token, and so is its being the end.
+    const says = page.keys.length > 0 || page.nextPageToken === "";
+    if (says && !joins(merged, page) && parts.tokens !== "keyset") merged.proved = false;
   } else {
     while (!joins(merged, page)) {
       run.notes.add("list-repaired");
@@ -131,7 +130,7 @@ async function* take(run: Run, page: Page): AsyncGenerator<Uint8Array, Outcome> 
     throw incomplete(plan.resource, "a token was no position in the order");
   checkAfterPage(plan.resource, sizeOf(merged), parts.limits);
   if (page.nextPageToken !== "")
-    checkPages(plan.resource, Math.ceil(merged.distinct / parts.limits.pageSize), parts.limits);
+    checkPages(plan.resource, Math.floor(merged.distinct / parts.limits.pageSize), parts.limits);
   if (chunk !== undefined) yield chunk;
   if (page.nextPageToken !== "") return "open";
   merged.token = "";
