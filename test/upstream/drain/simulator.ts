@@ -4,7 +4,8 @@ import type { ListFacts, Witness } from "../../../src/model/exchange.ts";
 import type { DrainedList, DrainRefused, ListPage, ListPlan, PageSelector } from "../../../src/model/list.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../../src/model/message.ts";
 import { Problem } from "../../../src/model/problem.ts";
-import { createDrains, type DrainNote, type DrainParts } from "../../../src/upstream/drain/drain.ts";
+import { createStopper, type Signal } from "../../../src/model/signal.ts";
+import { createDrains, type DrainNote, type DrainParts, type Drains } from "../../../src/upstream/drain/drain.ts";
 import type { DrainLimits } from "../../../src/upstream/drain/limits.ts";
 import { DRAIN_LIMITS, drainParts, NO_MEMORY } from "../../support/drains.ts";
 
@@ -54,7 +55,7 @@ export function raw(status: number, text: string): ApiResponse {
 }
 
 /** What a request asked for. */
-function selectorOf(request: ApiRequest): PageSelector {
+export function selectorOf(request: ApiRequest): PageSelector {
   const query = new URL(request.target, "http://sim").searchParams;
   const token = query.get("token");
   const skip = query.get("skip");
@@ -154,25 +155,35 @@ export interface Options {
   readonly parts?: Partial<DrainParts>;
 }
 
-/** Drains `platform` and tells everything about it. */
-export async function drained(platform: Platform, options: Options = {}): Promise<Outcome> {
+/** What a platform answers, perhaps later. `signal`: as it was handed to the call. */
+export type Served = (selector: PageSelector, call: number, signal: Signal) => ApiResponse | Promise<ApiResponse>;
+
+/** Drains over a platform, and what they did so far. */
+export interface Stage extends Drains, Omit<Outcome, "result" | "problem" | "error"> {
+  readonly parts: DrainParts;
+}
+
+/** Puts drains before `platform`, with the measures of the configuration unless told otherwise. */
+export function stage(platform: Served, options: Options = {}): Stage {
   const requests: PageSelector[] = [];
   const facts: ListFacts[] = [];
   const notes: DrainNote[] = [];
   const claims = { taken: 0, released: 0 };
-  const send: Send = async (request) => {
+  const send: Send = async (request, { signal }) => {
     const selector = selectorOf(request);
     requests.push(selector);
-    return platform(selector, requests.length - 1);
+    return platform(selector, requests.length - 1, signal);
   };
-  const { drain } = createDrains({
-    ...drainParts(send, new AbortController().signal),
+  const parts: DrainParts = {
+    ...drainParts(send, createStopper().signal),
     limits: { ...LIMITS, ...options.limits },
     require: () => options.require ?? "none",
     claim: async () => {
       claims.taken += 1;
+      let held = true;
       return () => {
-        claims.released += 1;
+        if (held) claims.released += 1;
+        held = false;
       };
     },
     report: (fact, noted) => {
@@ -180,8 +191,13 @@ export async function drained(platform: Platform, options: Options = {}): Promis
       notes.push(...noted);
     },
     ...options.parts,
-  });
-  const rest = { requests, facts, notes, claims };
+  };
+  return { ...createDrains(parts), parts, requests, facts, notes, claims };
+}
+
+/** Drains `platform` and tells everything about it. */
+export async function drained(platform: Served, options: Options = {}): Promise<Outcome> {
+  const { drain, parts: _, longDrain: __, ...rest } = stage(platform, options);
   try {
     return { result: await drain(options.plan ?? planOf()), problem: undefined, error: undefined, ...rest };
   } catch (error) {
@@ -190,7 +206,7 @@ export async function drained(platform: Platform, options: Options = {}): Promis
 }
 
 /** The same for a platform that is known to take no notice of `skip`: its lists are read by their cursor. */
-export function drainedByCursor(platform: Platform, options: Options = {}): Promise<Outcome> {
+export function drainedByCursor(platform: Served, options: Options = {}): Promise<Outcome> {
   const memory = { ...NO_MEMORY, heedsSkip: () => false };
   return drained(platform, { ...options, parts: { memory, ...options.parts } });
 }

@@ -1,0 +1,199 @@
+import { describe, expect, it } from "vitest";
+import type { PageSelector } from "../../../src/model/list.ts";
+import { drained, keysOf, type Platform, pageOf, quiet, respond, uidsOf } from "./simulator.ts";
+import { changed, knowing, moving, SEGMENTS } from "./stage.ts";
+
+const KEYS = keysOf(100);
+const FOUR = { limits: SEGMENTS, parts: knowing(true) };
+const skips = (requests: readonly PageSelector[]) => requests.flatMap((s) => (s.skip === undefined ? [] : [s.skip]));
+const tokens = (requests: readonly PageSelector[]) => requests.flatMap((s) => (s.token === undefined ? [] : [s.token]));
+
+describe("a long quiet list", () => {
+  for (const kind of ["keyset", "offset"] as const) {
+    for (const [count, heads, pages] of [
+      [10_001, [190, 3390 - 10, 6590 - 20, 9790 - 30], 1 + 3 * 16 + 2],
+      [20_000, [190, 3380, 6570, 9760, 12_950, 16_140, 19_330], 1 + 6 * 16 + 4],
+    ] as const) {
+      it(`T-DRN-01 of ${count} records arrives byte for byte, ${kind} tokens`, async () => {
+        for (const [told, witness] of [
+          ["unknown", "count"],
+          ["keyset", "cover"],
+        ] as const) {
+          const outcome = await drained(quiet(keysOf(count), kind), { parts: knowing(true, told) });
+          expect(uidsOf(outcome)).toEqual(keysOf(count));
+          expect(skips(outcome.requests)).toEqual(heads);
+          expect(outcome.requests).toHaveLength(pages);
+          expect(new Set(tokens(outcome.requests)).size).toBe(pages - 1 - heads.length);
+          expect(outcome.result).toMatchObject({ records: count, pages, witness });
+          expect(outcome.notes).toEqual([]);
+        }
+      });
+    }
+  }
+
+  it("is cut into windows where tokens are row numbers, and proved", async () => {
+    const outcome = await drained(quiet(keysOf(10_400), "offset"), { parts: knowing(true, "offset") });
+    expect(uidsOf(outcome)).toEqual(keysOf(10_400));
+    expect(tokens(outcome.requests)).toEqual([]);
+    expect(outcome.result).toMatchObject({ witness: "cover" });
+  });
+
+  it("one record beyond the longest of windows is read in segments", async () => {
+    const limits = { ...SEGMENTS, windowRecords: 100 };
+    expect(tokens((await drained(quiet(KEYS), { ...FOUR, limits })).requests)).toEqual([]);
+    expect(tokens((await drained(quiet(keysOf(101)), { ...FOUR, limits })).requests)).not.toEqual([]);
+  });
+
+  it("of small pages: each segment ends where it meets the next", async () => {
+    const outcome = await drained(quiet(KEYS), FOUR);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(skips(outcome.requests)).toEqual([8, 46, 84]);
+    expect(tokens(outcome.requests).toSorted()).toEqual(
+      [17, 27, 37, 55, 65, 75, 93].map((n) => `k:${KEYS[n]}`).toSorted(),
+    );
+  });
+});
+
+describe("what tokens prove", () => {
+  const OVER = { ...SEGMENTS, windowRecords: 10, segmentPages: 2 };
+  const SHORT = keysOf(19);
+
+  it("nothing, where it is not known that they are positions: only a page that overlaps is", async () => {
+    // A record before the border: a row number then points at a record that was already taken.
+    const overlaps = moving(changed(SHORT, 2, [], ["a"]), "offset");
+    const outcome = await drained(overlaps, { limits: OVER, parts: knowing(true) });
+    expect(uidsOf(outcome)).toEqual(SHORT);
+    expect(outcome.result).toMatchObject({ witness: "cover" });
+    expect((await drained(quiet(SHORT), { limits: OVER, parts: knowing(true) })).result).toMatchObject({
+      witness: "count",
+    });
+  });
+
+  it("T-DRN-04 nothing, when the page behind one is empty: a record may have slipped through", async () => {
+    const slips = moving(changed(SHORT, 2, ["u000000"]), "offset");
+    const outcome = await drained(slips, { limits: OVER, parts: knowing(true) });
+    expect(outcome.requests.at(-1)).toEqual({ size: 10, token: "o:18" });
+    expect(outcome.result).toMatchObject({ witness: "none" });
+  });
+
+  it("T-DRN-04 nothing about a record that slips through in the middle", async () => {
+    const limits = { ...SEGMENTS, readers: 1 };
+    const outcome = await drained(moving(changed(KEYS, 2, ["u000000"]), "offset"), { limits, parts: knowing(true) });
+    expect(outcome.result).toMatchObject({ witness: "none" });
+  });
+
+  it("all that is needed, where they are positions", async () => {
+    for (const [from, gone] of [
+      [2, ["u000000"]],
+      [3, ["u000018", "u000019"]],
+      [5, KEYS.slice(0, 20)],
+    ] as const) {
+      const outcome = await drained(moving(changed(KEYS, from, gone)), { ...FOUR, parts: knowing(true, "keyset") });
+      const left = new Set(uidsOf(outcome));
+      expect(KEYS.filter((key) => !left.has(key) && !gone.some((other) => other === key))).toEqual([]);
+      expect(outcome.result).toMatchObject({ witness: "cover" });
+    }
+  });
+
+  it("the whole list when it is read by nothing else", async () => {
+    for (const [told, witness] of [
+      ["keyset", "cover"],
+      ["offset", "count"],
+      ["unknown", "count"],
+    ] as const) {
+      const outcome = await drained(quiet(KEYS), { limits: SEGMENTS, parts: knowing(false, told) });
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.result).toMatchObject({ witness });
+    }
+  });
+
+  it("nothing of a list that was no longer in order", async () => {
+    const platform: Platform = (s) => {
+      const page = pageOf(KEYS, s, "keyset");
+      return respond(s.token === "k:u000029" ? { ...page, items: page.items.toReversed() } : page);
+    };
+    const outcome = await drained(platform, { limits: SEGMENTS, parts: knowing(false, "keyset") });
+    expect(uidsOf(outcome)).toHaveLength(100);
+    expect(outcome.result).toMatchObject({ witness: "count" });
+  });
+});
+
+describe("segments of a list that changes", () => {
+  const more = (count: number) => Array.from({ length: count }, (_, i) => `u000020-${String(i).padStart(3, "0")}`);
+
+  it("go on until they meet the next one, which was read before the records came", async () => {
+    const outcome = await drained(moving(changed(KEYS, 4, [], more(15))), { ...FOUR, parts: knowing(true, "keyset") });
+    expect(uidsOf(outcome)).toEqual([...KEYS, ...more(15)].sort());
+    expect(outcome.result).toMatchObject({ witness: "cover" });
+    expect(outcome.notes).toEqual(["list-total"]);
+    // The first segment has six pages: four, and two for what came.
+    expect(skips(outcome.requests)).toEqual([8, 46, 84]);
+    expect(outcome.requests).toHaveLength(11 + 2);
+  });
+
+  it("go on for no more than as many pages again; what is left is a gap to close", async () => {
+    const outcome = await drained(moving(changed(KEYS, 4, [], more(90))), { ...FOUR, parts: knowing(true, "keyset") });
+    expect(uidsOf(outcome)).toEqual([...KEYS, ...more(90)].sort());
+    expect(outcome.result).toMatchObject({ witness: "cover" });
+    expect(outcome.notes).toEqual(["list-repaired", "list-total"]);
+  });
+
+  it("that lost their first records still join on, or are joined on", async () => {
+    for (let from = 1; from < 12; from++) {
+      for (const gone of [KEYS.slice(0, 1), KEYS.slice(0, 3), KEYS.slice(40, 50), KEYS.slice(44, 47), KEYS.slice(20)]) {
+        const outcome = await drained(moving(changed(KEYS, from, gone)), { ...FOUR, parts: knowing(true, "keyset") });
+        const left = new Set(uidsOf(outcome));
+        const lost = new Set(gone);
+        expect(KEYS.filter((key) => !left.has(key) && !lost.has(key))).toEqual([]);
+        expect(outcome.result).toMatchObject({ witness: "cover" });
+      }
+    }
+  });
+
+  it("that are longer than was counted are read on in segments", async () => {
+    const outcome = await drained((s) => respond({ ...pageOf(KEYS, s, "keyset"), total: "25" }), FOUR);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+  });
+});
+
+describe("a token that leads elsewhere", () => {
+  const restarts: Platform = (s, call) => {
+    return respond(pageOf(KEYS, s.token === "k:u000027" && call >= 0 ? { size: s.size } : s, "keyset"));
+  };
+
+  it("T-DRN-07 to page one: never an end of the list, never a record twice", async () => {
+    let left = 1;
+    const once: Platform = (s, call) => (s.token === "k:u000027" && left-- > 0 ? restarts : quiet(KEYS))(s, call);
+    const outcome = await drained(once, FOUR);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+  });
+
+  it("T-DRN-07 to a page one without a token: no end either", async () => {
+    let left = 1;
+    const platform: Platform = (s, call) => {
+      if (s.token !== "k:u000027" || left-- <= 0) return quiet(KEYS)(s, call);
+      return respond({ ...pageOf(KEYS, { size: s.size }, "keyset"), next: "" });
+    };
+    expect(uidsOf(await drained(platform, FOUR))).toEqual(KEYS);
+  });
+
+  it("to keys out of order leaves the list to its cursor", async () => {
+    const platform: Platform = (s) => {
+      const page = pageOf(KEYS, s, "keyset");
+      return respond(s.token === "k:u000027" ? { ...page, items: page.items.toReversed() } : page);
+    };
+    const outcome = await drained(platform, FOUR);
+    expect(uidsOf(outcome).toSorted()).toEqual(KEYS);
+    expect(outcome.notes.toSorted()).toEqual(["list-order", "list-way-left"]);
+  });
+
+  it("to an empty page with a token is followed", async () => {
+    const platform: Platform = (s) => {
+      if (s.token === "k:u000027") return respond({ items: [], next: "e:", total: "100", skipped: 0 });
+      return respond(pageOf(KEYS, s.token === "e:" ? { ...s, token: "k:u000027" } : s, "keyset"));
+    };
+    const outcome = await drained(platform, { ...FOUR, parts: knowing(true, "keyset") });
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.result).toMatchObject({ witness: "cover" });
+  });
+});

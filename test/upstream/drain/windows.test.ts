@@ -1,0 +1,356 @@
+import { describe, expect, it } from "vitest";
+import type { PageSelector } from "../../../src/model/list.ts";
+import {
+  type Answer,
+  drained,
+  keysOf,
+  type Platform,
+  pageOf,
+  planOf,
+  quiet,
+  raw,
+  respond,
+  uidsOf,
+} from "./simulator.ts";
+import { knowing, memory, SMALL } from "./stage.ts";
+
+const KEYS = keysOf(100);
+const TEN = { limits: SMALL };
+const KNOWN = { ...TEN, parts: knowing(true) };
+
+/** Page one, then windows of `size` that begin `overlap` records before the one before ends. */
+function windowsOf(count: number, size: number, overlap: number): PageSelector[] {
+  const asked: PageSelector[] = [{ size }];
+  for (let skip = size - overlap; skip < count; skip += size - overlap) asked.push({ size, skip });
+  return asked;
+}
+
+describe("a quiet list", () => {
+  for (const tokens of ["keyset", "offset"] as const) {
+    for (const count of [201, 399, 400, 401, 600, 601, 2000, 10_000]) {
+      it(`T-DRN-01 of ${count} records arrives byte for byte and proved, ${tokens} tokens`, async () => {
+        const outcome = await drained(quiet(keysOf(count), tokens));
+        expect(uidsOf(outcome)).toEqual(keysOf(count));
+        const asked = windowsOf(count, 200, 10);
+        expect(outcome.requests).toEqual(asked);
+        expect(outcome.result).toMatchObject({ records: count, pages: asked.length, witness: "cover" });
+        expect(outcome.facts).toEqual([{ pages: asked.length, records: count, witness: "cover", outcome: "complete" }]);
+        expect(outcome.notes).toEqual([]);
+        expect(outcome.claims).toEqual({ taken: 1, released: 1 });
+      });
+    }
+  }
+
+  it("T-DRN-01 of one page is asked for once", async () => {
+    for (const count of [0, 1, 199, 200]) {
+      const outcome = await drained(quiet(keysOf(count)));
+      expect(outcome.requests).toEqual([{ size: 200 }]);
+      expect(outcome.result).toMatchObject({ records: count, witness: "cover" });
+    }
+  });
+
+  it("does not end where its count ends, but where a page says so", async () => {
+    for (const total of ["11", "50", "99"]) {
+      const outcome = await drained((s) => respond({ ...pageOf(KEYS, s, "keyset"), total }), TEN);
+      expect(uidsOf(outcome)).toEqual(KEYS);
+    }
+  });
+
+  it("whose every border holds is proved though its first count was too low", async () => {
+    const outcome = await drained((s, call) => {
+      return respond({ ...pageOf(KEYS, s, "keyset"), total: call === 0 ? "30" : "100" });
+    }, TEN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.result).toMatchObject({ witness: "cover" });
+    expect(outcome.notes).toEqual(["list-total"]);
+  });
+
+  it("whose hidden records are left out is proved by all of them", async () => {
+    const odd = (uid: string) => Number(uid.slice(1)) % 2 === 1;
+    const outcome = await drained(quiet(KEYS), { ...TEN, plan: planOf(true, odd) });
+    expect(uidsOf(outcome)).toEqual(KEYS.filter((uid) => !odd(uid)));
+    expect(outcome.result).toMatchObject({ records: 50, witness: "cover" });
+  });
+
+  it("has the records of one window in one chunk, without what was taken before", async () => {
+    const { result } = await drained(quiet(keysOf(25)), TEN);
+    if (result?.kind !== "list") throw new Error("no list");
+    const text = (keys: readonly string[]) => keys.map((uid) => JSON.stringify({ uid })).join(",");
+    const keys = keysOf(25);
+    expect(result.chunks.map((chunk) => new TextDecoder().decode(chunk))).toEqual([
+      text(keys.slice(0, 10)),
+      text(keys.slice(10, 18)),
+      text(keys.slice(18)),
+    ]);
+  });
+});
+
+describe("one page after another", () => {
+  /** The most calls that were under way at the same time. */
+  async function atOnce(platform: Platform, count: number, heeds: boolean | undefined, limits = {}): Promise<number> {
+    let now = 0;
+    let most = 0;
+    const outcome = await drained(
+      async (selector, call) => {
+        now += 1;
+        most = Math.max(most, now);
+        await new Promise((resolve) => setImmediate(resolve));
+        now -= 1;
+        return platform(selector, call);
+      },
+      { limits: { ...SMALL, ...limits }, parts: knowing(heeds) },
+    );
+    expect(uidsOf(outcome)).toEqual(keysOf(count));
+    return most;
+  }
+
+  it("lists of up to three pages are read", async () => {
+    expect(await atOnce(quiet(keysOf(30)), 30, true)).toBe(1);
+    expect(await atOnce(quiet(keysOf(31)), 31, true)).toBe(3);
+  });
+
+  it("longer lists are read by as many readers as allowed", async () => {
+    expect(await atOnce(quiet(KEYS), 100, true)).toBe(4);
+    expect(await atOnce(quiet(KEYS), 100, true, { readers: 2 })).toBe(2);
+    expect(await atOnce(quiet(KEYS), 100, true, { readers: 1 })).toBe(1);
+  });
+
+  it("a page is asked for alone while it is not known whether skip works", async () => {
+    const waves: number[] = [];
+    let wave = 0;
+    const outcome = await drained(
+      async (selector, call) => {
+        wave += 1;
+        await new Promise((resolve) => setImmediate(resolve));
+        if (wave > 0) waves.push(wave);
+        wave = 0;
+        return quiet(KEYS)(selector, call);
+      },
+      { ...TEN, parts: knowing(undefined) },
+    );
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(waves.slice(0, 2)).toEqual([1, 1]);
+    expect(Math.max(...waves)).toBeGreaterThan(1);
+  });
+
+  it("skip that worked is remembered, and how many records there were", async () => {
+    const { of, told } = memory(undefined);
+    await drained(quiet(KEYS), { ...TEN, parts: { memory: of } });
+    expect(
+      told.filter(([what]) => what === "skip").every(([, name, heeded]) => name === "groups" && heeded === true),
+    ).toBe(true);
+    expect(told.at(-1)).toEqual(["count", "/list?size=10", 100]);
+    expect(told.length).toBeGreaterThan(1);
+  });
+});
+
+describe("pages that are shorter than asked for", () => {
+  it("T-DRN-10 T-DRN-01 set the measure of the windows", async () => {
+    const outcome = await drained(quiet(keysOf(450), "keyset", 100));
+    expect(uidsOf(outcome)).toEqual(keysOf(450));
+    expect(outcome.requests).toEqual(windowsOf(450, 100, 10).map((s) => ({ ...s, size: 200 })));
+    expect(outcome.result).toMatchObject({ witness: "cover" });
+    expect(outcome.notes).toEqual([]);
+  });
+
+  it("much shorter ones are followed by their tokens", async () => {
+    const outcome = await drained(quiet(keysOf(100), "keyset", 2), TEN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.requests.every((selector) => selector.skip === undefined)).toBe(true);
+  });
+
+  it("T-DRN-10 in the middle leave a gap that is closed", async () => {
+    for (const length of [0, 1, 2, 3, 7]) {
+      const outcome = await drained((s, call) => {
+        const page = pageOf(KEYS, s, "keyset", s.skip === 40 && call < 12 ? length : 200);
+        return respond(s.skip === 40 && length === 0 ? { ...page, next: "k:u000039" } : page);
+      }, KNOWN);
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.result).toMatchObject({ witness: "cover" });
+      expect(outcome.notes).toEqual(["list-repaired"]);
+    }
+  });
+});
+
+describe("T-DRN-11 skip", () => {
+  const ignores: Platform = ({ skip: _, ...rest }, call) => quiet(KEYS)(rest, call);
+  const silent: Platform = ({ skip: _, ...rest }) => respond({ ...pageOf(KEYS, rest, "keyset"), skipped: undefined });
+
+  it("that is ignored, as the platform says, is noticed by the first window, and remembered", async () => {
+    const { of, told } = memory(undefined);
+    const outcome = await drained(ignores, { ...TEN, parts: { memory: of } });
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes).toEqual(["list-skip-ignored"]);
+    expect(outcome.result).toMatchObject({ witness: "count" });
+    expect(told).toEqual([["skip", "groups", false]]);
+    expect(outcome.requests.filter((s) => s.skip !== undefined).length).toBeLessThanOrEqual(2);
+  });
+
+  it("that is ignored in silence is noticed all the same", async () => {
+    const outcome = await drained(silent, TEN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes).toEqual(["list-skip-ignored"]);
+    expect(outcome.result).toMatchObject({ witness: "count" });
+  });
+
+  it("that is ignored where positions are known proves the list by its tokens", async () => {
+    for (const platform of [ignores, silent]) {
+      const outcome = await drained(platform, { ...TEN, parts: knowing(undefined, "keyset") });
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.result).toMatchObject({ witness: "cover" });
+    }
+  });
+
+  it("that is claimed and not done is noticed by the records", async () => {
+    const outcome = await drained((s) => {
+      return respond({ ...pageOf(KEYS, { ...s, skip: 0 }, "keyset"), skipped: s.skip ?? 0 });
+    }, TEN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes).toEqual(["list-skip-ignored"]);
+  });
+
+  it("that stops working midway costs no record", async () => {
+    for (const from of [40, 64, 96]) {
+      const outcome = await drained((s, call) => ((s.skip ?? 0) >= from ? ignores : quiet(KEYS))(s, call), KNOWN);
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.notes).toEqual(["list-skip-ignored"]);
+    }
+  });
+
+  it("that stops working while a gap is closed costs no record", async () => {
+    let broken = false;
+    const outcome = await drained((s, call) => {
+      if (s.skip === 40 && !broken) {
+        broken = true;
+        return respond({ ...pageOf(KEYS, { ...s, skip: 44 }, "keyset"), skipped: 40 });
+      }
+      return (broken && s.skip !== undefined && s.skip < 48 ? ignores : quiet(KEYS))(s, call);
+    }, KNOWN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes.toSorted()).toEqual(["list-repaired", "list-skip-ignored"]);
+  });
+
+  it("that skips too much leaves gaps that are closed, or a list read by its tokens; never a short one", async () => {
+    for (const lie of [1, 3, 9, 50, 200]) {
+      const outcome = await drained((s) => {
+        const skip = s.skip === undefined || s.skip === 0 ? 0 : s.skip + lie;
+        return respond({ ...pageOf(KEYS, { ...s, skip }, "keyset"), skipped: s.skip ?? 0 });
+      }, TEN);
+      expect(uidsOf(outcome)).toEqual(KEYS);
+    }
+  });
+
+  it("that lies even about the beginning proves nothing", async () => {
+    const outcome = await drained((s) => {
+      const skip = s.skip === undefined ? 0 : s.skip + 50;
+      return respond({ ...pageOf(KEYS, { ...s, skip }, "keyset"), skipped: s.skip ?? 0 });
+    }, TEN);
+    expect(outcome.result).toMatchObject({ witness: "none" });
+    expect(outcome.notes).toContain("list-total");
+  });
+});
+
+describe("keys out of order", () => {
+  const turned = (s: PageSelector): Answer => {
+    const page = pageOf(KEYS, s, "keyset");
+    return { ...page, items: page.items.toReversed() };
+  };
+
+  it("T-DRN-29 in a later window leave the list to its tokens, with all its records", async () => {
+    for (const at of [8, 40, 96]) {
+      const outcome = await drained((s) => respond(s.skip === at ? turned(s) : pageOf(KEYS, s, "keyset")), KNOWN);
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.notes).toEqual(["list-way-left"]);
+      expect(outcome.result).toMatchObject({ witness: "count" });
+    }
+  });
+
+  it("twice the same in one window are out of order too", async () => {
+    const outcome = await drained((s) => {
+      const page = pageOf(KEYS, s, "keyset");
+      return respond(s.skip === 40 ? { ...page, items: [page.items[0], ...page.items.slice(0, 9)] } : page);
+    }, KNOWN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes).toEqual(["list-way-left"]);
+  });
+
+  it("in a page that was to close a gap leave the list to its tokens", async () => {
+    let asked = 0;
+    const outcome = await drained((s) => {
+      if (s.skip !== 40) return respond(pageOf(KEYS, s, "keyset"));
+      asked += 1;
+      return respond(asked === 1 ? pageOf(KEYS, s, "keyset", 1) : turned(s));
+    }, KNOWN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes.toSorted()).toEqual(["list-repaired", "list-way-left"]);
+    expect(asked).toBe(2);
+  });
+});
+
+describe("answers that are no page", () => {
+  it("T-DRN-13 a window that fails once is asked for again", async () => {
+    for (const bad of [() => raw(500, "{}"), () => raw(200, "<html>")]) {
+      let left = 1;
+      const outcome = await drained((s, call) => (s.skip === 40 && left-- > 0 ? bad() : quiet(KEYS)(s, call)), KNOWN);
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.result).toMatchObject({ witness: "cover" });
+      expect(outcome.notes).toEqual(["list-page-again"]);
+    }
+  });
+
+  it("T-DRN-18 a window that is refused refuses the list", async () => {
+    for (const [status, requests] of [
+      [403, 1],
+      [503, 2],
+    ] as const) {
+      const answer = raw(status, "{}");
+      const outcome = await drained((s, call) => (s.skip === 40 ? answer : quiet(KEYS)(s, call)), KNOWN);
+      expect(outcome.result).toEqual({ kind: "refused", response: answer });
+      expect(outcome.requests.filter((s) => s.skip === 40)).toHaveLength(requests);
+      expect(outcome.facts[0]).toMatchObject({ outcome: "refused" });
+    }
+  });
+
+  it("T-DRN-17 a window that stays unreadable is a clean error, after one more reading", async () => {
+    const outcome = await drained((s, call) => (s.skip === 40 ? raw(200, "<html>") : quiet(KEYS)(s, call)), KNOWN);
+    expect(outcome.problem).toMatchObject({ reason: "UPSTREAM_INVALID" });
+    expect(outcome.requests.filter((s) => s.skip === 40)).toHaveLength(4);
+    expect(outcome.requests.filter((s) => s.skip === undefined)).toHaveLength(2);
+    expect(outcome.facts[0]).toMatchObject({ outcome: "incomplete", witness: "none" });
+  });
+
+  it("something that is no error at all ends the list as an error of carryover's own", async () => {
+    const outcome = await drained((s, call) => {
+      if (s.skip === 40) return Promise.reject("a string");
+      return quiet(KEYS)(s, call);
+    }, KNOWN);
+    expect(outcome.problem).toMatchObject({ reason: "INTERNAL", cause: "a string" });
+  });
+});
+
+describe("limits", () => {
+  it("a list of windows is no larger by their overlap", async () => {
+    const exact = { ...SMALL, maxPages: 10, maxRecords: 100, maxBytes: 100 * 17 + 100 - 13 };
+    const outcome = await drained(quiet(KEYS), { limits: exact, parts: knowing(true) });
+    expect(uidsOf(outcome)).toEqual(KEYS);
+  });
+
+  it("a list that ends with the last allowed page is served", async () => {
+    const outcome = await drained(quiet(keysOf(50)), { limits: { ...SMALL, maxPages: 5 }, parts: knowing(true) });
+    expect(uidsOf(outcome)).toEqual(keysOf(50));
+  });
+
+  it("a list that outgrows its count is refused where it passes a ceiling", async () => {
+    const grows = (s: PageSelector, call: number) =>
+      respond({ ...pageOf(KEYS, s, "keyset"), total: call === 0 ? "30" : "100" });
+    for (const [limits, unit] of [
+      [{ maxRecords: 50 }, "records"],
+      [{ maxPages: 5 }, "pages"],
+      [{ maxBytes: 600 }, "bytes"],
+    ] as const) {
+      const outcome = await drained(grows, { limits: { ...SMALL, ...limits }, parts: knowing(true) });
+      expect(outcome.problem).toMatchObject({ reason: "DRAIN_TOO_LARGE", metadata: { unit } });
+      expect(outcome.facts[0]).toMatchObject({ outcome: "too-large" });
+    }
+  });
+});
