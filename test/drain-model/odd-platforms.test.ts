@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { keeper } from "./kept.ts";
 import type { Fault, Style } from "./platform.ts";
 import type { Scenario, Trace } from "./scenario.ts";
-import { LONG_STARTS, SEGMENTS, scenario, styles, WINDOWS } from "./scenarios.ts";
+import { MEMORIES, SEGMENTS, scenario, styles, WINDOWS } from "./scenarios.ts";
 
 const kept = keeper();
 
@@ -12,7 +12,9 @@ function everyWay(style: Partial<Style>, starts: readonly string[]): readonly Sc
   return styles().flatMap(({ tokens, declared }) =>
     [0, 1, 2].flatMap((writes) =>
       [WINDOWS, SEGMENTS].flatMap((measures) =>
-        starts.map((start) => scenario(start, { tokens, ...style }, measures, { declared, writes })),
+        starts.map((start, i) =>
+          scenario(start, { tokens, ...style }, measures, { declared, writes, remembered: MEMORIES[i] ?? {} }),
+        ),
       ),
     ),
   );
@@ -39,7 +41,7 @@ describe("always", () => {
   ];
 
   it.each(odd)("%s", async (name, style) => {
-    const tally = await kept(name, everyWay(style, LONG_STARTS.slice(0, 2)), 12, (trace) => [
+    const tally = await kept(name, everyWay(style, ["bdfhjlnp", "bdfhjln", "bdfhjlnp"]), 9, (trace) => [
       ...exactWhenQuiet(trace),
       ...whenKeyset(trace),
     ]);
@@ -67,13 +69,15 @@ describe("once or twice", () => {
   ];
 
   it.each(faults)("%s", async (name, some) => {
-    const scenarios = [1, 2].flatMap((faultBudget) => everyWay({ faults: some, faultBudget }, ["bdfhjlnp"]));
-    await kept(name, scenarios, 15);
+    const scenarios = [1, 2].flatMap((faultBudget) =>
+      everyWay({ faults: some, faultBudget }, ["bdfhjlnp", "bdfhjlnp", "bdfhjlnp"]),
+    );
+    await kept(name, scenarios, 6);
   });
 });
 
 describe("whenever it can", () => {
   it.each(["restart", "empty", "same", "torn"] as const)("%s: every drain ends", async (fault) => {
-    await kept(`${fault} without end`, everyWay({ faults: [fault], faultBudget: 99 }, ["bdfhjlnp"]), 15);
+    await kept(`${fault} without end`, everyWay({ faults: [fault], faultBudget: 99 }, ["bdfhjlnp", "bdfhjlnp"]), 10);
   });
 });

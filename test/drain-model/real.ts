@@ -18,9 +18,9 @@ export const realDrains: MakeDrains = ({ send, signal, measures, tokens, require
     report,
   });
 
-function memoryOf({ count, ignoresSkip }: Remembered): DrainMemory {
+function memoryOf({ count, heedsSkip }: Remembered): DrainMemory {
   return {
-    heedsSkip: () => ignoresSkip !== true,
+    heedsSkip: () => heedsSkip,
     sawSkip: () => {},
     countOf: () => count,
     learnCount: () => {},

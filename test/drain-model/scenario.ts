@@ -26,7 +26,8 @@ export interface Measures {
 /** What a process remembers of this list when the drain begins. */
 export interface Remembered {
   readonly count?: number;
-  readonly ignoresSkip?: boolean;
+  /** Undefined: not seen yet. */
+  readonly heedsSkip?: boolean;
 }
 
 /** What is handed to the drain under exploration. */

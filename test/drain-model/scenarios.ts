@@ -52,6 +52,9 @@ export function styles(): readonly { tokens: Style["tokens"]; declared: Handed["
   ];
 }
 
+/** What a process may have seen of a list before: nothing, that `skip` works, and also how long it was. */
+export const MEMORIES = [{}, { heedsSkip: true }, { heedsSkip: true, count: 8 }] as const;
+
 /** Scenarios over lists of at least four pages, so that they are read in parallel. */
 export function long(style: Style, measures: Measures, more: Partial<Scenario> = {}): readonly Scenario[] {
   return (measures.pageSize === 2 ? LONG_STARTS : LONGER_STARTS).map((start) => scenario(start, style, measures, more));

@@ -13,10 +13,11 @@ describe("records come and go while a list is read and sent", () => {
       (["long", "pulled"] as const).flatMap((as) =>
         [0, 1, 3].flatMap((writes) => [
           ...long({ tokens }, { ...WINDOWS, bufferBytes }, { declared, writes, as }),
+          ...long({ tokens }, { ...WINDOWS, bufferBytes }, { declared, writes, as, remembered: { heedsSkip: true } }),
           ...long(
             { tokens },
             { ...THREES, bufferBytes, readers: 2 },
-            { declared, writes, as, remembered: { count: 8 } },
+            { declared, writes, as, remembered: { heedsSkip: true, count: 8 } },
           ),
         ]),
       ),
@@ -31,6 +32,7 @@ describe("records come and go while a list is read and sent", () => {
       (["long", "pulled"] as const).flatMap((as) =>
         [0, 1, 3].flatMap((writes) => [
           ...long({ tokens }, { ...SEGMENTS, bufferBytes }, { declared, writes, as }),
+          ...long({ tokens }, { ...SEGMENTS, bufferBytes }, { declared, writes, as, remembered: { heedsSkip: true } }),
           ...long({ tokens }, { ...THREES, windowRecords: 3, bufferBytes }, { declared, writes, as }),
         ]),
       ),
@@ -58,7 +60,7 @@ describe("records come and go while a list is read and sent", () => {
               "bdfhjlnp",
               { tokens, ...style },
               { ...measures, bufferBytes: 0 },
-              { declared, writes, as: "pulled" },
+              { declared, writes, as: "pulled", remembered: { heedsSkip: writes === 1 } },
             ),
           ),
         ),
@@ -103,7 +105,12 @@ describe("T-DRN-21: the client leaves", () => {
         [WINDOWS, SEGMENTS].flatMap((measures) =>
           LONG_STARTS.slice(0, 2).flatMap((start) =>
             [0, 1].map((writes) =>
-              scenario(start, { tokens }, { ...measures, bufferBytes: 0 }, { declared, writes, as, leaves: true }),
+              scenario(
+                start,
+                { tokens },
+                { ...measures, bufferBytes: 0 },
+                { declared, writes, as, leaves: true, remembered: { heedsSkip: true } },
+              ),
             ),
           ),
         ),
