@@ -343,7 +343,7 @@ export const traps: readonly Trap[] = [
     trap: "a token that ran out begins the list again, without a word",
     verdict: "handled, refused in part",
     answer:
-      "the list is read once more from its first page; when it begins again once more the answer is 502, never a list with records twice",
+      "most lists are read by rank, without tokens; one that follows tokens is read on by rank, or once more from its first page; when it begins again once more the answer is 502, never a list with records twice",
   },
   {
     id: "T54",

@@ -1,0 +1,190 @@
+/** Is what the documentation says about lists what the program has and does? */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { configOptions } from "../../src/config.ts";
+import type { Exchange } from "../../src/model/exchange.ts";
+import { PROBLEMS } from "../../src/model/problem.ts";
+import { outcomeLabel } from "../../src/observe/labels.ts";
+import { createMetrics } from "../../src/observe/metrics.ts";
+import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { exchange } from "../comparison/http.ts";
+import { startCarryover } from "../support/carryover.ts";
+
+const DOCS = new URL("../../docs/", import.meta.url);
+const page = readFileSync(new URL("lists.md", DOCS), "utf8");
+const operations = readFileSync(new URL("operations.md", DOCS), "utf8");
+
+/** What stands between backticks, outside of blocks, without values and placeholders. */
+function words(text: string): readonly string[] {
+  return [...text.replace(/```[\s\S]*?```/g, "").matchAll(/`([^`\n]+)`/g)].map(([, word = ""]) => word);
+}
+
+/** The cells of each row of the table below `head`. */
+function rows(text: string, head: string): readonly (readonly string[])[] {
+  const [, table = ""] = text.split(`\n${head}\n`);
+  const lines = table.slice(0, table.indexOf("\n\n")).split("\n").slice(1);
+  if (lines.length === 0) throw new Error(`the page has no table ${head}`);
+  return lines.map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+function sources(folder: URL): string {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => readFileSync(new URL(file, folder), "utf8"))
+    .join("\n");
+}
+
+function metricsIn(text: string): readonly string[] {
+  return [...new Set([...text.matchAll(/\bcarryover_[a-z_]+/g)].map(([name]) => name))].toSorted();
+}
+
+async function registered(): Promise<readonly string[]> {
+  const none = () => ({ limit: 0, inFlight: 0, waiting: 0, gatedMs: 0, drains: 0 });
+  const metrics = createMetrics({ version: "0", resources: [], lists: { readers: none, slots: none } });
+  return [...(await metrics.text()).matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
+}
+
+describe("the page about lists", () => {
+  const options = new Map(configOptions().map((option) => [option.path, option]));
+
+  it("names options that there are, and every one of lists", () => {
+    const named = words(page).flatMap(
+      (word) => /^(?:lists|limits|upstream|log|listen|admin)\.[A-Za-z0-9.]+/.exec(word) ?? [],
+    );
+    expect(named.filter((name) => !options.has(name))).toEqual([]);
+    const lists = [...options.keys()].filter((path) => path.startsWith("lists."));
+    expect(lists.filter((path) => !named.includes(path))).toEqual([]);
+  });
+
+  it("gives the defaults that they have", () => {
+    const shown = rows(page, "| option | default | |").flatMap(([names = "", defaults = ""]) => {
+      const values = words(defaults);
+      return words(names).map((name, at) => [name, values[at]]);
+    });
+    expect(shown.length).toBeGreaterThan(12);
+    expect(shown).toEqual(shown.map(([name]) => [name, options.get(name ?? "")?.default]));
+  });
+
+  it("names metrics that there are, and every one of lists, as operations.md does", async () => {
+    const there = await registered();
+    const lists = there.filter((name) => /^carryover_lists?_/.test(name));
+    for (const text of [
+      page,
+      operations.replace(/^\| `([a-z_`, ]+)` \|/gm, (row) => row.replace(/`(\w)/g, "`carryover_$1")),
+    ]) {
+      const named = metricsIn(text).filter((name) => /^carryover_(?:lists?|notes)_/.test(name));
+      expect(named.filter((name) => !there.includes(name))).toEqual([]);
+      expect(lists.filter((name) => !named.includes(name))).toEqual([]);
+    }
+  });
+
+  it("names the notes that drains and sharing make, and no others", () => {
+    const made = sources(new URL("../../src/upstream/drain/", import.meta.url));
+    const shared = sources(new URL("../../src/share/", import.meta.url));
+    const notes = [...`${made}${shared}`.matchAll(/notes\.(?:add|push)\("(list-[a-z-]+)"\)/g)].map(
+      ([, note = ""]) => note,
+    );
+    const named = rows(page, '| note | in the log and as `carryover_notes_total{note="…"}` |').flatMap(([cell = ""]) =>
+      words(cell),
+    );
+    expect(named.toSorted()).toEqual([...new Set(notes)].toSorted());
+  });
+
+  it("names every outcome", () => {
+    const named = rows(page, "| outcome | |").flatMap(([cell = ""]) => words(cell));
+    expect(named.map(outcomeLabel)).toEqual(named);
+    const [, union = ""] = /outcome: (.*);/.exec(sources(new URL("../../src/model/", import.meta.url))) ?? [];
+    expect(named.toSorted()).toEqual([...union.matchAll(/"([a-z-]+)"/g)].map(([, name]) => name).toSorted());
+  });
+
+  it("names errors by the reason and the status that they have", () => {
+    const named = [...page.matchAll(/(\d{3}) `([A-Z_]+)`/g)].map(([, status, reason]) => [reason, Number(status)]);
+    expect(named.length).toBeGreaterThan(5);
+    const statuses = new Map<string | undefined, number>(
+      Object.entries(PROBLEMS).map(([reason, { http }]) => [reason, http]),
+    );
+    expect(named).toEqual(named.map(([reason]) => [reason, statuses.get(String(reason))]));
+  });
+
+  it("links to what is there", () => {
+    const targets = [...page.matchAll(/\]\(([^)#:]+)\)/g)].map(([, target = ""]) => target);
+    expect(targets).toContain("list-memory.svg");
+    expect(targets.filter((target) => !existsSync(new URL(target, DOCS)))).toEqual([]);
+  });
+});
+
+/** What the platforms of the table do, by the words of its first column. */
+const PLATFORMS: ReadonlyMap<string, { sandbox: SandboxOptions; flags?: Readonly<Record<string, string>> }> = new Map([
+  ["as specified", { sandbox: {} }],
+  ["ignores `skip`", { sandbox: { ignoreSkip: true } }],
+  ["sends no `totalCount`", { sandbox: { omitTotalCount: true } }],
+  ["lists by name", { sandbox: { order: "name" } }],
+  ["lists by name, `lists.orderBy: uid`", { sandbox: { order: "name" }, flags: { listsOrderBy: "uid" } }],
+]);
+/** With these the sandbox has a little more than 10,000 groups. */
+const LONG = 9_000;
+const WITNESSES = "| the platform | `upstream.v2.tokens` | up to 10,000 records | longer lists |";
+
+interface Platform {
+  readonly sandbox: Sandbox;
+  readonly url: string;
+}
+
+interface Read {
+  readonly witness: string | undefined;
+  readonly header: string | undefined;
+}
+
+async function readGroups({ sandbox, url: v2Url }: Platform, flags: Readonly<Record<string, string>>): Promise<Read> {
+  const seen: Exchange[] = [];
+  const carryover = await startCarryover({ v2Url, flags, onExchange: (one) => seen.push(one) });
+  const headers = { authorization: `Bearer ${sandbox.token("admin")}` };
+  const response = await exchange({
+    method: "GET",
+    url: carryover.url,
+    target: "/iam/v1/groups",
+    headers,
+    body: undefined,
+  });
+  await carryover.close();
+  const header = response.headers.find(([name]) => name === "carryover-list")?.[1];
+  return { witness: seen[0]?.list?.witness, header };
+}
+
+describe.each([...PLATFORMS])("a platform of the table: %s", (name, { sandbox: options, flags }) => {
+  const platforms: Platform[] = [];
+  beforeAll(async () => {
+    for (const size of [0, LONG]) {
+      const sandbox = createSandbox({ ...options, size });
+      platforms.push({ sandbox, url: (await sandbox.listen()).url });
+    }
+  });
+  afterAll(async () => {
+    for (const { sandbox } of platforms) await sandbox.close();
+  });
+  const claims = rows(page, WITNESSES).filter(([platform]) => platform === name);
+
+  it.each(claims.flatMap(([, kinds = "", ...witnesses]) => words(kinds).map((tokens) => ({ tokens, witnesses }))))(
+    "reaches the witnesses that the table says, with tokens $tokens",
+    async ({ tokens, witnesses }) => {
+      const all = { ...flags, upstreamV2Tokens: tokens };
+      const [short, long] = [
+        await readGroups(platforms[0] as Platform, all),
+        await readGroups(platforms[1] as Platform, all),
+      ];
+      expect([short.witness, long.witness].map((witness) => `\`${witness}\``)).toEqual(witnesses);
+      expect(short.header).toMatch(`witness=${short.witness}; pages=`);
+      expect(long.header).toBe(long.witness === "cover" ? "witness=cover-or-abort" : "witness=none");
+    },
+  );
+});
+
+it("the table of witnesses speaks of platforms that are tried", () => {
+  expect(rows(page, WITNESSES).flatMap(([platform = ""]) => (PLATFORMS.has(platform) ? [] : [platform]))).toEqual([]);
+});
