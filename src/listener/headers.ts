@@ -25,19 +25,22 @@ export function forwarded(head: Head, hop: Hop): string[] {
   const flat: string[] = [];
   const keepId = givenRequestId(head) !== undefined;
   const keepTrace = hasTrace(head);
-  head.names.forEach((name, i) => {
+  for (let i = 0; i < head.names.length; i++) {
     const fate = head.fates[i];
     const kept =
       fate === Fate.KEEP ||
       (fate === Fate.REQUEST_ID && keepId) ||
       (fate === Fate.TRACE && keepTrace) ||
-      (fate === Fate.FORWARDED && hop.trusted && !REBUILT.has(name));
+      (fate === Fate.FORWARDED && hop.trusted && !REBUILT.has(head.names[i] ?? ""));
     if (kept) flat.push(head.raw[2 * i] ?? "", head.raw[2 * i + 1] ?? "");
-  });
+  }
   addForwarded(flat, head, hop);
   flat.push("via", VIA);
   if (!isThere(head, "x-request-id", keepId)) flat.push("x-request-id", hop.requestId);
-  if (!isThere(head, "traceparent", keepTrace)) flat.push("traceparent", newTrace(hop.newId));
+  // Our own id is random enough for both, and whoever knows one of them finds the other.
+  if (!isThere(head, "traceparent", keepTrace)) {
+    flat.push("traceparent", newTrace(keepId ? hop.newId() : hop.requestId));
+  }
   return flat;
 }
 

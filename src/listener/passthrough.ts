@@ -13,8 +13,6 @@ import { noteCall, noteProblem, VISIT, type Visit, visitOf } from "./visit.ts";
 export interface PassOptions {
   readonly upstreams: Partial<Readonly<Record<Upstream, Stream>>>;
   readonly basePath: string;
-  /** Runs first: plans the request; true when it is to pass through, false when it is answered otherwise. */
-  readonly plan: (visit: Visit) => boolean;
 }
 
 /** What the proxy plugin hands to its dispatcher, as far as it is used, and what it wants back. */
@@ -38,10 +36,6 @@ export function registerPassThrough(server: FastifyInstance, options: PassOption
     upstream: "http://upstream.invalid",
     undici: { request: dispatcher(options) as never },
     internalRewriteLocationHeader: false,
-    preHandler: (request, reply, done) => {
-      if (options.plan(visitOf(request.raw))) done();
-      else reply.hijack();
-    },
     replyOptions: {
       // The plugin's own repeats are many, and wait milliseconds where seconds were asked for.
       retryDelay: () => null,

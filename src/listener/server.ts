@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import fastify, { type FastifyInstance } from "fastify";
 import type { Exchange, Upstream } from "../model/exchange.ts";
-import type { Decide, RequestHead } from "../model/plan.ts";
+import type { Decide } from "../model/plan.ts";
 import { Problem } from "../model/problem.ts";
 import type { Stream } from "../model/stream.ts";
 import { answer } from "./answer.ts";
@@ -79,11 +79,7 @@ const NO_HEADERS = Object.freeze({});
 export function createListener(options: ListenerOptions): Listener {
   const intake = createIntake({ ...options, log: options.log ?? (() => {}) });
   const { app, server } = createApp(options, intake);
-  registerPassThrough(app, {
-    upstreams: options.upstreams,
-    basePath: options.basePath,
-    plan: planner(options, createTrust(options.trustedProxies)),
-  });
+  registerPassThrough(app, options);
   return {
     listen: async () => ({ url: await app.listen({ host: options.host, port: options.port }) }),
     close: async (graceMs) => {
@@ -97,8 +93,10 @@ export function createListener(options: ListenerOptions): Listener {
   };
 }
 
+/** What passes through goes on to fastify and its plugin; an answer of ours needs neither. */
 function createApp(options: ListenerOptions, intake: Intake): { app: FastifyInstance; server: Server } {
   const server = createNodeServer(options);
+  const passes = planner(options, createTrust(options.trustedProxies));
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -108,7 +106,7 @@ function createApp(options: ListenerOptions, intake: Intake): { app: FastifyInst
     serverFactory: (handler) => {
       const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
         const visit = intake.arrive(req, res, expectation);
-        if (visit !== undefined) handler(carrying(req, visit), res);
+        if (visit !== undefined && passes(visit)) handler(carrying(req, visit), res);
       };
       server.on("request", on("none"));
       server.on("checkContinue", on("continue"));
@@ -148,12 +146,12 @@ function planner(options: ListenerOptions, trusts: Trusts): (visit: Visit) => bo
   const { decide, newRequestId: newId, basePath } = options;
   const answerOptions = { bodyBytes: options.limits.bodyBytes, basePath };
   return (visit) => {
-    const { head, exchange, req } = visit;
+    const { head, exchange, req, target = "" } = visit;
     const peer = req.socket.remoteAddress ?? "";
     const hop = { requestId: exchange.requestId, peer: plainAddress(peer), trusted: trusts(peer), newId };
     visit.outgoing = forwarded(head, hop);
     try {
-      const plan = decide(headFor(visit), exchange);
+      const plan = decide({ method: exchange.method, target, headers: pairs(visit.outgoing) }, exchange);
       if (plan.kind === "answer") {
         void answer(visit, plan, answerOptions);
         return false;
@@ -164,18 +162,5 @@ function planner(options: ListenerOptions, trusts: Trusts): (visit: Visit) => bo
       sendProblem(visit, Problem.from(error));
       return false;
     }
-  };
-}
-
-/** Pass-through seldom looks at the fields, so they are paired only when somebody does. */
-function headFor({ exchange, target = "", outgoing }: Visit): RequestHead {
-  let paired: RequestHead["headers"] | undefined;
-  return {
-    method: exchange.method,
-    target,
-    get headers() {
-      paired ??= pairs(outgoing);
-      return paired;
-    },
   };
 }

@@ -18,9 +18,9 @@ export function hasTrace(head: Head): boolean {
   return parent !== undefined && TRACEPARENT.test(parent);
 }
 
-/** A `traceparent` that begins a trace, not sampled; `newId` gives a fresh random id (a UUID is used as it is). */
-export function newTrace(newId: () => string): string {
-  const trace = hex(newId());
+/** A `traceparent` that begins a trace, not sampled; `id`: fresh and random (a UUID is used as it is). */
+export function newTrace(id: string): string {
+  const trace = hex(id);
   // One span in a fresh trace: any part of the trace's own random digits tells it apart.
   return `00-${trace}-${trace.slice(16)}-00`;
 }
