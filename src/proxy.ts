@@ -67,7 +67,7 @@ function translate(match: Match, head: RequestHead, parts: ProxyParts, exchange:
   const translation = parts.translations.get(match.operation);
   if (translation === undefined) return native(head, parts, exchange);
   exchange.mode = "translate";
-  return answer(exchange, async (body, signal) => {
+  return answer(exchange, (body, signal) => {
     if (head.method === "GET" && body.length > 0) {
       throw new Problem("INVALID_BODY", "invalid body: a GET has none; send filters in the query");
     }

@@ -69,7 +69,7 @@ export function header(headers: HeaderList, name: string): string | undefined {
   return undefined;
 }
 
-/** `headers` without the fields called `names` (lower case). */
-export function withoutHeaders(headers: HeaderList, names: ReadonlySet<string>): HeaderList {
+/** `headers` without the fields called `names` (lower case); a list of its own, to which more may be added. */
+export function withoutHeaders(headers: HeaderList, names: ReadonlySet<string>): HeaderList[number][] {
   return headers.filter(([name]) => !names.has(name));
 }

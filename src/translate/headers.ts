@@ -49,10 +49,13 @@ const NOT_GIVEN_BACK: ReadonlySet<string> = new Set([
 ]);
 
 const JSON_TYPE: readonly [string, string] = ["content-type", "application/json"];
+const JSON_WANTED: readonly [string, string] = ["accept", "application/json"];
 
 /** Fields for a read of v2. Conditions and ranges are ignored: a rewritten answer has other bytes. */
 export function readHeaders(client: HeaderList): HeaderList {
-  return [...withoutHeaders(client, NOT_SENT), ["accept", "application/json"]];
+  const sent = withoutHeaders(client, NOT_SENT);
+  sent.push(JSON_WANTED);
+  return sent;
 }
 
 /**
@@ -82,5 +85,7 @@ export function answerWith<Body extends Answer["body"]>(
   body: Body,
   extra: HeaderList = [],
 ): { readonly status: number; readonly headers: HeaderList; readonly body: Body } {
-  return { status, headers: [...withoutHeaders(from.headers, NOT_GIVEN_BACK), JSON_TYPE, ...extra], body };
+  const headers = withoutHeaders(from.headers, NOT_GIVEN_BACK);
+  headers.push(JSON_TYPE, ...extra);
+  return { status, headers, body };
 }

@@ -97,11 +97,19 @@ function joinedShow(shape: Shape, joins: readonly CompiledJoin[], resource: Reso
   };
 }
 
+/** How most platforms begin a record. */
+const KEY_FIRST = Buffer.from(`{${JSON.stringify(V2_KEY)}:"`);
+
 /** Most platforms write the uid first, and then no byte behind it need be looked at. The rewriter lets no key come twice. */
 function beginsWithKey(record: Uint8Array, uid: string | undefined): boolean {
-  if (uid === undefined) return false;
-  const head = Buffer.from(`{${JSON.stringify(V2_KEY)}:${JSON.stringify(uid)}`);
-  return head.equals(record.subarray(0, head.length));
+  if (uid === undefined || record[KEY_FIRST.length + uid.length] !== 0x22) return false;
+  for (let i = 0; i < KEY_FIRST.length; i++) if (record[i] !== KEY_FIRST[i]) return false;
+  for (let i = 0; i < uid.length; i++) {
+    const code = uid.charCodeAt(i);
+    // Behind a backslash the bytes mean something else than they are.
+    if (code === 0x5c || code > 0x7e || record[KEY_FIRST.length + i] !== code) return false;
+  }
+  return true;
 }
 
 /** The chunk as a page again, for the page rewriter. */

@@ -29,16 +29,17 @@ const NO_BYTES = new Uint8Array(0);
  * UPSTREAM_INVALID (a body over the limit is one), or with the signal's reason when the caller gave up (design: Send).
  */
 export function createSend(pool: Pool, limits: SendLimits): Send {
-  return async (request, { signal }) => {
-    signal.throwIfAborted();
-    const answer = await call(pool, request, signal, limits.maxResponseBytes);
-    hideOrigin(answer.headers, pool.origin, pool.basePath);
-    const encoding = flatHeader(answer.headers, "content-encoding");
-    if (encoding === undefined || answer.body.length === 0 || encoding.trim().toLowerCase() === "identity") {
-      return { status: answer.status, headers: toHeaderList(answer.headers), body: answer.body };
-    }
-    return decoded(answer, encoding, { method: request.method, sent: true }, limits.maxResponseBytes);
-  };
+  return (request, { signal }) => call(pool, request, signal, limits.maxResponseBytes);
+}
+
+/** At once, unless it has to be decoded. */
+function responseOf(answer: RawAnswer, pool: Pool, method: string, limit: number): ApiResponse | Promise<ApiResponse> {
+  hideOrigin(answer.headers, pool.origin, pool.basePath);
+  const encoding = flatHeader(answer.headers, "content-encoding");
+  if (encoding === undefined || answer.body.length === 0 || encoding.trim().toLowerCase() === "identity") {
+    return { status: answer.status, headers: toHeaderList(answer.headers), body: answer.body };
+  }
+  return decoded(answer, encoding, { method, sent: true }, limit);
 }
 
 async function decoded(answer: RawAnswer, encoding: string, facts: CallFacts, limit: number): Promise<ApiResponse> {
@@ -51,8 +52,9 @@ async function decoded(answer: RawAnswer, encoding: string, facts: CallFacts, li
   }
 }
 
-function call(pool: Pool, request: ApiRequest, signal: Signal, maxBytes: number): Promise<RawAnswer> {
+function call(pool: Pool, request: ApiRequest, signal: Signal, maxBytes: number): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const onAbort = () => {
       reject(signal.reason);
       gathering.settled = true;
@@ -61,7 +63,7 @@ function call(pool: Pool, request: ApiRequest, signal: Signal, maxBytes: number)
     const gathering = newGathering(request.method, maxBytes, (outcome) => {
       signal.removeEventListener("abort", onAbort);
       if (outcome instanceof Problem) reject(outcome);
-      else resolve(outcome);
+      else resolve(responseOf(outcome, pool, request.method, maxBytes));
     });
     signal.addEventListener("abort", onAbort, { once: true });
     const { body } = request;

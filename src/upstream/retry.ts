@@ -1,12 +1,5 @@
 /** When is a call sent a second time, and after how long? */
-import {
-  type ApiRequest,
-  type ApiResponse,
-  header,
-  type Send,
-  type SendLayer,
-  type SendOptions,
-} from "../model/message.ts";
+import { type ApiRequest, type ApiResponse, header, type SendLayer } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
 import type { Budget } from "./budget.ts";
@@ -32,35 +25,29 @@ const AGAIN: ReadonlySet<number> = new Set([502, 503, 504]);
  * not leave. A write of which a byte may have left is never repeated, and neither is what carryover refused itself.
  */
 export function createRetry(options: RetryOptions): SendLayer {
-  return (next) => async (request, sendOptions) => {
+  return (next) => async (request, sending) => {
     const leave = options.budget.enter();
+    let giveBack: (() => void) | undefined;
     try {
-      return await attempt(next, request, sendOptions, options);
+      let first: ApiResponse | Problem;
+      try {
+        first = await next(request, sending);
+      } catch (error) {
+        first = asProblem(error);
+      }
+      const wait = pauseOf(first, request, options);
+      if (wait !== undefined) giveBack = options.budget.repeat();
+      if (wait !== undefined && giveBack !== undefined) {
+        await options.sleep(wait, sending.signal);
+        return await next(request, sending);
+      }
+      if (first instanceof Problem) throw first;
+      return first;
     } finally {
+      giveBack?.();
       leave();
     }
   };
-}
-
-async function attempt(
-  next: Send,
-  request: ApiRequest,
-  sending: SendOptions,
-  options: RetryOptions,
-): Promise<ApiResponse> {
-  const first = await next(request, sending).catch(asProblem);
-  const wait = pauseOf(first, request, options);
-  const giveBack = wait === undefined ? undefined : options.budget.repeat();
-  if (wait === undefined || giveBack === undefined) {
-    if (first instanceof Problem) throw first;
-    return first;
-  }
-  try {
-    await options.sleep(wait, sending.signal);
-    return await next(request, sending);
-  } finally {
-    giveBack();
-  }
 }
 
 /** Milliseconds to wait before a repeat, or undefined when there must be none. */

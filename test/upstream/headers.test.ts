@@ -35,3 +35,29 @@ describe("a Location", () => {
     ]);
   });
 });
+
+describe("fields as a parser hands them over", () => {
+  const cut = (memory: Buffer, ...spans: [number, number][]) =>
+    spans.map(([start, end]) => memory.subarray(start, end));
+  const head = Buffer.from("A: one\r\nB: tw\xf6\r\n", "latin1");
+
+  it("parts of one piece of memory say what each says by itself", () => {
+    expect(endToEnd(cut(head, [0, 1], [3, 6], [8, 9], [11, 14]))).toEqual(["A", "one", "B", "tw\xf6"]);
+  });
+
+  it("so do parts that lie elsewhere, in another order, or far apart", () => {
+    const other = Buffer.from("zwei");
+    expect(endToEnd([...cut(head, [0, 1], [3, 6], [8, 9]), other])).toEqual(["A", "one", "B", "zwei"]);
+    expect(endToEnd([...cut(head, [0, 1]), other, ...cut(head, [8, 9], [11, 14])])).toEqual([
+      "A",
+      "zwei",
+      "B",
+      "tw\xf6",
+    ]);
+    expect(endToEnd(cut(head, [8, 9], [11, 14], [0, 1], [3, 6]))).toEqual(["B", "tw\xf6", "A", "one"]);
+    expect(endToEnd(cut(head, [0, 1], [11, 14], [3, 4], [3, 6]))).toEqual(["A", "tw\xf6", "o", "one"]);
+    const wide = Buffer.alloc(100_000, "x");
+    expect(endToEnd(cut(wide, [0, 1], [1, 2], [50_000, 50_002], [99_998, 99_999]))).toEqual(["x", "x", "xx", "x"]);
+    expect(endToEnd([])).toEqual([]);
+  });
+});
