@@ -11,6 +11,7 @@ import { createDrains, type DrainParts, type Drains } from "./upstream/drain/dra
 import { type DrainLimits, READING } from "./upstream/drain/limits.ts";
 import { createMemory } from "./upstream/drain/memory.ts";
 import { createSlots, type Slots } from "./upstream/drain/slots.ts";
+import { createTurns } from "./upstream/drain/turns.ts";
 import { later } from "./upstream/later.ts";
 import { pause } from "./upstream/pause.ts";
 import { createReaders, type ReadersState } from "./upstream/readers/readers.ts";
@@ -101,11 +102,12 @@ interface DrainInput {
 function createDrainSource(config: Config, slots: Slots): (input: DrainInput) => Drains {
   const { lists, upstream } = config;
   const memory = createMemory();
-  const shared: Pick<DrainParts, "limits" | "tokens" | "require" | "now"> = {
+  const shared: Pick<DrainParts, "limits" | "tokens" | "require" | "now" | "turn"> = {
     limits: drainLimits(lists),
     tokens: upstream.v2.tokens,
     require: (resource): Witness => lists.require.resources.get(resource) ?? lists.require.default,
     now,
+    turn: createTurns(),
   };
   return ({ exchange, credential, signal, send, reads }) =>
     createDrains({

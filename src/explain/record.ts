@@ -70,9 +70,17 @@ function toolsOf(exchange: Exchange, send: Tools["send"], { limits, mask }: Reco
     signal,
     limits,
     tokens: "unknown",
-    memory: { heedsSkip: () => undefined, sawSkip: () => {}, countOf: () => undefined, learnCount: () => {} },
+    memory: {
+      heedsSkip: () => undefined,
+      sawSkip: () => {},
+      miscounts: () => false,
+      sawMiscount: () => {},
+      countOf: () => undefined,
+      learnCount: () => {},
+    },
     require: () => "none",
     claim: async () => () => {},
+    turn: async () => {},
     now: () => 0,
     report: (facts) => {
       exchange.list = facts;

@@ -23,6 +23,8 @@ export const DRAIN_LIMITS: DrainLimits = {
 export const NO_MEMORY: DrainMemory = {
   heedsSkip: () => undefined,
   sawSkip: () => {},
+  miscounts: () => false,
+  sawMiscount: () => {},
   countOf: () => undefined,
   learnCount: () => {},
 };
@@ -39,6 +41,7 @@ export function drainParts(send: Send, signal: Signal = createStopper().signal):
     require: () => "none",
     now: () => 0,
     claim: async () => () => {},
+    turn: async () => {},
     report: () => {},
   };
 }

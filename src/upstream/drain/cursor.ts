@@ -18,36 +18,44 @@ const MAX_EMPTY_PAGES = 3;
  * asked for (both may go away when the list is read again), or what limits and Send throw.
  */
 export async function* readByCursor(run: Run): Chunks {
-  const { plan, parts } = run;
+  const { plan, parts, merged } = run;
   const tokens = new Set<string>();
-  let emptyPages = run.merged.pages === 1 && run.merged.distinct === 0 ? 1 : 0;
-  while (run.merged.token !== "") {
+  let emptyPages = merged.pages === 1 && merged.distinct === 0 ? 1 : 0;
+  while (merged.token !== "") {
     const { token } = run.merged;
     // The whole set, not the last token only: A, B, A, B would go on for ever.
     if (tokens.has(token)) throw incomplete(plan.resource, "a page token came twice");
     tokens.add(token);
-    checkPages(plan.resource, run.merged.pages, parts.limits);
+    checkPages(plan.resource, merged.pages, parts.limits);
     const page = await fetchPage(run, { token });
     if (page.kind === "refused") return page;
     if (page.kind === "unskipped") throw new Problem("INTERNAL", "internal error");
-    if (run.merged.catchingUp) run.merged.catchingUp = !page.keys.some((key) => isNew(run.merged, key));
-    else if (beginsAgain(run.merged, page)) throw incomplete(plan.resource, "the platform began again");
-    if (saysNothing(run.merged, page)) {
+    const caughtUp = merged.catchingUp && page.keys.some((key) => isNew(merged, key));
+    if (!merged.catchingUp && beginsAgain(merged, page)) throw incomplete(plan.resource, "the platform began again");
+    if (saysNothing(merged, page)) {
       throw incomplete(plan.resource, "a page behind the first one says nothing at all");
     }
     emptyPages = page.keys.length === 0 ? emptyPages + 1 : 0;
     if (emptyPages > MAX_EMPTY_PAGES) throw incomplete(plan.resource, "the platform sends only empty pages");
     const chunk = takeFollowing(run, page);
+    if (caughtUp) merged.catchingUp = false;
     checkAfterPage(plan.resource, sizeOf(run.merged), parts.limits);
+    merged.ended = page.nextPageToken === "";
     if (chunk !== undefined) yield chunk;
   }
+  merged.ended = true;
   return undefined;
 }
 
 /** Takes a page behind a token. Rows behind a row number move: only a token that is a position in the order proves anything. */
 function takeFollowing(run: Run, page: ListPage): Uint8Array | undefined {
-  const { merged, parts, plan } = run;
-  if (parts.tokens !== "keyset") merged.proved = false;
+  if (run.parts.tokens !== "keyset") run.merged.proved = false;
+  return takeInTurn(run, page);
+}
+
+/** Takes the first page, or one behind a token; of a list that is read anew, what lies behind the commit point. */
+export function takeInTurn(run: Run, page: ListPage): Uint8Array | undefined {
+  const { merged, plan } = run;
   if (merged.keepsKeys) return takeNew(merged, page);
   const behind = merged.catchingUp || (page.keys[0] ?? "") <= (merged.lastKey ?? "");
   if (!ascends(page.keys, behind ? undefined : merged.lastKey)) throw leftOrder(plan.resource);

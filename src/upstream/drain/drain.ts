@@ -2,6 +2,7 @@
 import type { Witness } from "../../model/exchange.ts";
 import type { Drain, DrainedList, DrainRefused, ListPlan, LongDrain, LongList } from "../../model/list.ts";
 import { createStopper } from "../../model/signal.ts";
+import { createCalls } from "./calls.ts";
 import { createEnding, type Ending } from "./ending.ts";
 import { longList } from "./long.ts";
 import { emptyMerged, type Merged } from "./merged.ts";
@@ -73,6 +74,7 @@ function begin(plan: ListPlan, parts: DrainParts): Run {
     headers: [],
     pages: 0,
     repairs: 0,
+    calls: createCalls(parts.limits.readers),
     provable: true,
     announced: undefined,
     release: undefined,

@@ -61,6 +61,6 @@ function witnessBy(thrown: unknown, { merged }: Run): Witness {
 function notesOf({ plan, merged, notes }: Run): readonly Parameters<Run["parts"]["report"]>[1][number][] {
   if (plan.keyOrder && !merged.ascending) notes.add("list-order");
   if (merged.repeated) notes.add("list-duplicate");
-  if (merged.token === "" && isMiscounted(merged)) notes.add("list-total");
+  if (merged.ended && isMiscounted(merged)) notes.add("list-total");
   return [...notes];
 }

@@ -6,7 +6,7 @@ import type { Ending } from "./ending.ts";
 import { forgetKeys } from "./merged.ts";
 import type { Reading } from "./reading.ts";
 import type { Run } from "./run.ts";
-import { checkWitness, stronger, witnessOf } from "./witness.ts";
+import { checkWitness, witnessOf } from "./witness.ts";
 
 /**
  * The list from here on: `held` first, then what `chunks` brings. Throws LIST_UNPROVEN before anything has gone out when the
@@ -15,7 +15,7 @@ import { checkWitness, stronger, witnessOf } from "./witness.ts";
 export function longList(run: Run, held: Uint8Array[], chunks: Reading, ending: Ending): LongList {
   const { plan, parts } = run;
   const required = parts.require(plan.resource);
-  const floor = stronger(floorOf(run), required === "count" ? "count" : "none");
+  const floor = floorOf(run, required);
   checkWitness(plan.resource, floor, required);
   run.announced = floor;
   if (floor === "cover") forgetKeys(run.merged);
@@ -24,9 +24,11 @@ export function longList(run: Run, held: Uint8Array[], chunks: Reading, ending: 
 }
 
 /** The proof that will hold at the end, or else break the list. A count is met or not: it is announced only where it is required. */
-function floorOf({ merged, provable }: Run): Witness {
-  if (merged.token === "") return witnessOf(merged);
-  return provable && merged.proved && merged.ascending ? "cover" : "none";
+function floorOf({ merged, provable, parts, plan }: Run, required: Witness): Witness {
+  if (merged.ended) return witnessOf(merged);
+  const cover = provable && merged.proved && merged.ascending && !parts.memory.miscounts(plan.resource);
+  if (cover) return "cover";
+  return required === "count" ? "count" : "none";
 }
 
 async function* rest(run: Run, held: Uint8Array[], chunks: Reading, ending: Ending): AsyncGenerator<Uint8Array, void> {

@@ -26,6 +26,8 @@ export interface Merged {
   rank: number;
   /** Where the platform's own cursor goes on behind the commit point; empty at the end. */
   token: string;
+  /** The last page has been taken, and will not be looked at again. */
+  ended: boolean;
   /** Some key came twice where none should have. */
   repeated: boolean;
   /** Count of the first page; undefined when it had none. */
@@ -55,6 +57,7 @@ export function emptyMerged(keyOrder: boolean): Merged {
     lastKey: undefined,
     rank: 0,
     token: "",
+    ended: false,
     repeated: false,
     total: undefined,
     latestTotal: 0,
@@ -107,7 +110,10 @@ export function takeNew(merged: Merged, page: ListPage): Uint8Array | undefined 
 
 function keep(merged: Merged, page: ListPage, wanted: Uint8Array): Uint8Array | undefined {
   merged.firstKey ??= page.keys[0];
-  merged.lastKey = page.keys.at(-1) ?? merged.lastKey;
+  const last = page.keys.at(-1);
+  // Of a list that is read anew, pages come before the commit point first.
+  const back = merged.catchingUp && merged.ascending && merged.lastKey !== undefined && (last ?? "") < merged.lastKey;
+  if (!back) merged.lastKey = last ?? merged.lastKey;
   const kept = keptBytes(page, wanted);
   if (kept === undefined) return undefined;
   merged.shown += kept.records;
@@ -131,11 +137,15 @@ function newKeys(merged: Merged, keys: readonly string[]): Uint8Array {
     merged.distinct += keys.length;
     return wanted.fill(1);
   }
-  merged.ascending = false;
-  merged.proved = false;
   const seen = indexOf(merged);
+  const { lastKey } = merged;
+  const inTurn = (key: string): boolean => seen.has(key) || lastKey === undefined || key > lastKey;
+  if (!(merged.catchingUp && merged.ascending && ascends(keys) && keys.every(inTurn))) {
+    merged.ascending = false;
+    merged.proved = false;
+  }
   keys.forEach((key, i) => {
-    if (seen.has(key)) merged.repeated = true;
+    if (seen.has(key)) merged.repeated ||= !merged.catchingUp;
     else {
       seen.add(key);
       merged.distinct += 1;

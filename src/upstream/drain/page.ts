@@ -1,6 +1,7 @@
 /** How is one page asked for, and is it the page that was asked for? */
 import type { DrainRefused, ListPage, PageSelector } from "../../model/list.ts";
 import { Problem } from "../../model/problem.ts";
+import type { Signal } from "../../model/signal.ts";
 import { checkTime } from "./limits.ts";
 import type { Run } from "./run.ts";
 
@@ -22,19 +23,25 @@ export type Place = Omit<PageSelector, "size">;
 
 /**
  * Fetches one page. A page behind the first one that cannot be read, or is answered 5xx, is asked for once more while the
- * drain may still repair something. Throws `Problem` UPSTREAM_INVALID for what is no such page, UPSTREAM_TIMEOUT, what the
+ * drain may still repair something. `part` stops the call of one that is read ahead. Throws `Problem` UPSTREAM_INVALID for what is no such page, UPSTREAM_TIMEOUT, what the
  * Send throws, or the signal's reason.
  */
-export async function fetchPage(run: Run, place: Place): Promise<Fetched> {
-  if (place.token === undefined && place.skip === undefined) return fetchOnce(run, place);
-  const first = await fetchOnce(run, place).catch(unreadable);
+export async function fetchPage(run: Run, place: Place, part?: Signal): Promise<Fetched> {
+  const signal = part ?? run.stopper.signal;
+  // The list waits for a page that is no part of what is read ahead.
+  return run.calls.make(() => fetchGood(run, place, signal), signal, part === undefined);
+}
+
+async function fetchGood(run: Run, place: Place, signal: Signal): Promise<Fetched> {
+  if (place.token === undefined && place.skip === undefined) return fetchOnce(run, place, signal);
+  const first = await fetchOnce(run, place, signal).catch(unreadable);
   const bad = first instanceof Problem || (first.kind === "refused" && first.response.status >= 500);
   if (!bad || !mayRepair(run)) {
     if (first instanceof Problem) throw first;
     return first;
   }
   run.notes.add("list-page-again");
-  return fetchOnce(run, place);
+  return fetchOnce(run, place, signal);
 }
 
 /** Takes one of the repairs that are left; false when there is none. */
@@ -48,9 +55,8 @@ function unreadable(thrown: unknown): Problem {
   throw thrown;
 }
 
-async function fetchOnce(run: Run, place: Place): Promise<Fetched> {
-  const { plan, parts, stopper } = run;
-  const { signal } = stopper;
+async function fetchOnce(run: Run, place: Place, signal: Signal): Promise<Fetched> {
+  const { plan, parts } = run;
   signal.throwIfAborted();
   checkTime(plan.resource, run.merged.distinct, (parts.now() - run.startedAt) / 1000, parts.limits);
   const size = parts.limits.pageSize;
@@ -60,6 +66,7 @@ async function fetchOnce(run: Run, place: Place): Promise<Fetched> {
   if (response.status !== 200) return { kind: "refused", response };
   run.pages += 1;
   if (atStart) run.headers = response.headers;
+  else await parts.turn();
   const page = plan.read(response);
   if (page.keys.length > size) {
     throw new Problem("UPSTREAM_INVALID", `a page of ${plan.resource} holds more than the ${size} records asked for`);

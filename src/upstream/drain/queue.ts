@@ -1,6 +1,6 @@
 /** How are several parts of a list read at a time, and taken in their order? */
-import type { DrainRefused } from "../../model/list.ts";
 import { Problem } from "../../model/problem.ts";
+import { createStopper, type Signal } from "../../model/signal.ts";
 import { type Fetched, fetchPage, type Page } from "./page.ts";
 import type { Run } from "./run.ts";
 
@@ -12,6 +12,8 @@ export interface Cut {
   readonly step: number;
   /** Pages of a part: one, or more behind each other's tokens. */
   readonly pages: number;
+  /** Records at the end of a part that the next one repeats. */
+  readonly overlap: number;
   /** Parts that may be read ahead of the one that is taken. */
   readonly ahead: number;
   /** Calls at a time. */
@@ -26,6 +28,7 @@ interface Part {
   readonly steps: Step[];
   /** First key of the part, once it is known. */
   head: string | undefined;
+  /** Nothing more comes, or is wanted. */
   done: boolean;
 }
 
@@ -38,7 +41,9 @@ export interface Queue {
   until(total: number): void;
   /** The first part was what it should be: from now on as many as allowed are read at a time. */
   widen(): void;
-  /** No further calls. Those under way are stopped by the drain's own signal, if they matter. */
+  /** Forgets the rest of the part in front: it goes in a circle. */
+  drop(): void;
+  /** No further calls; those under way are stopped. */
   close(): void;
 }
 
@@ -59,7 +64,10 @@ export function createQueue(run: Run, cut: Cut, total: number): Queue {
     state.wake?.();
     state.wake = undefined;
   };
-  const isPlanned = (index: number): boolean => cut.from + index * cut.step < state.total;
+  const stopper = createStopper();
+  const stop = (): void => stopper.abort(run.stopper.signal.reason);
+  run.stopper.signal.addEventListener("abort", stop, { once: true });
+  const isPlanned = (index: number): boolean => cut.from + index * cut.step + cut.overlap < state.total;
 
   const fill = (): void => {
     while (!state.closed && state.reading < state.readers && parts.length < cut.ahead && isPlanned(state.next)) {
@@ -70,8 +78,8 @@ export function createQueue(run: Run, cut: Cut, total: number): Queue {
       state.reading += 1;
       void readPart(run, part, skip, cut.pages, {
         wake,
+        signal: stopper.signal,
         following: () => parts[parts.indexOf(part) + 1]?.head,
-        isClosed: () => state.closed,
       }).finally(() => {
         part.done = true;
         state.reading -= 1;
@@ -106,8 +114,16 @@ export function createQueue(run: Run, cut: Cut, total: number): Queue {
       state.readers = cut.readers;
       fill();
     },
+    drop() {
+      const [part] = parts;
+      if (part === undefined) return;
+      part.done = true;
+      part.steps.length = 0;
+    },
     close() {
       state.closed = true;
+      run.stopper.signal.removeEventListener("abort", stop);
+      stopper.abort(new Error("not needed any more"));
     },
   };
 }
@@ -116,16 +132,16 @@ interface PartTools {
   wake(): void;
   /** First key of the part behind this one, when it is known. */
   following(): string | undefined;
-  isClosed(): boolean;
+  readonly signal: Signal;
 }
 
 /** Beyond its pages a part goes on until it meets the next one, for at most as many again: records were put into it meanwhile. */
 async function readPart(run: Run, part: Part, skip: number, pages: number, tools: PartTools): Promise<void> {
   let last = "";
   let token: string | undefined;
-  for (let read = 0; read < 2 * pages && !tools.isClosed(); read += 1) {
-    const step = await fetchPage(run, token === undefined ? { skip } : { token }).catch(failed);
-    part.steps.push(step);
+  for (let read = 0; read < 2 * pages && !part.done; read += 1) {
+    const step = await fetchPage(run, token === undefined ? { skip } : { token }, tools.signal).catch(failed);
+    if (!part.done) part.steps.push(step);
     tools.wake();
     if (step.kind !== "page") return;
     part.head ??= step.keys[0];
@@ -152,5 +168,3 @@ export function pageOf(step: Step): Exclude<Step, { readonly kind: "failed" }> {
     ? step.problem
     : new Problem("INTERNAL", "internal error", { cause: step.problem });
 }
-
-export type { DrainRefused };

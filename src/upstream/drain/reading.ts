@@ -1,9 +1,9 @@
 /** In which ways is a list read, and when is one left for the next? */
 import type { DrainRefused } from "../../model/list.ts";
 import { Problem } from "../../model/problem.ts";
-import { incomplete, readByCursor, sizeOf } from "./cursor.ts";
+import { incomplete, readByCursor, sizeOf, takeInTurn } from "./cursor.ts";
 import { checkAfterPage, checkAnnounced } from "./limits.ts";
-import { ascends, emptyMerged, type Merged, plausible, startOver, takeBehind, takeNew } from "./merged.ts";
+import { emptyMerged, type Merged, plausible, startOver } from "./merged.ts";
 import { fetchPage, type Page } from "./page.ts";
 import { createQueue, type Queue } from "./queue.ts";
 import type { Run } from "./run.ts";
@@ -33,7 +33,7 @@ export async function* readList(run: Run): Reading {
   try {
     return yield* readOnce(run);
   } catch (thrown) {
-    if (!mayPass(thrown)) throw thrown;
+    if (!mayPass(thrown) || !mayBeginAnew(run)) throw thrown;
     run.notes.add("list-read-again");
     if (run.announced === undefined) run.merged = emptyMerged(run.plan.keyOrder);
     else startOver(run.merged);
@@ -46,6 +46,11 @@ function mayPass(thrown: unknown): boolean {
   return thrown instanceof Problem && (thrown.reason === "DRAIN_INCOMPLETE" || thrown.reason === "UPSTREAM_INVALID");
 }
 
+/** Behind what was sent as proved, a second reading goes on by its tokens: they must prove as much. */
+function mayBeginAnew({ announced, parts }: Run): boolean {
+  return announced !== "cover" || parts.tokens === "keyset";
+}
+
 async function* readOnce(run: Run): Reading {
   const guessed = await guess(run);
   let queue: Queue | undefined;
@@ -53,30 +58,24 @@ async function* readOnce(run: Run): Reading {
     const first = await fetchPage(run, {});
     if (first.kind !== "page") return refusalOf(first);
     run.repairs = REPAIRS + Math.ceil((plausible(first.totalCount) ?? 0) / run.parts.limits.pageSize);
-    const bytes = takeFirst(run, first);
+    const bytes = takeInTurn(run, first);
     checkAfterPage(run.plan.resource, sizeOf(run.merged), run.parts.limits);
-    if (first.nextPageToken !== "") {
+    run.merged.ended = first.nextPageToken === "";
+    if (!run.merged.ended) {
       checkAnnounced(run.plan.resource, run.merged.latestTotal, run.parts.limits);
       await hold(run);
       queue = chooseWay(run, first, guessed);
     }
     if (bytes !== undefined) yield { of: run.merged, bytes };
-    if (first.nextPageToken === "") return undefined;
+    if (run.merged.ended) {
+      if (guessed !== undefined) run.parts.memory.learnCount(targetOf(run), run.merged.distinct);
+      return undefined;
+    }
     return yield* readRest(run, first, queue);
   } finally {
     guessed?.close();
     queue?.close();
   }
-}
-
-/** The first page; of a list that goes on from before, what it holds behind the commit point. */
-function takeFirst(run: Run, first: Page): Uint8Array | undefined {
-  const { merged, plan } = run;
-  if (merged.keepsKeys) return takeNew(merged, first);
-  if (!ascends(first.keys)) throw incomplete(plan.resource, "its records left their order");
-  const bytes = takeBehind(merged, first, undefined);
-  merged.token = first.nextPageToken;
-  return bytes;
 }
 
 /** Parallel where this very list shows that it can be: the parts are being fetched from here on. Undefined: by its cursor. */
@@ -135,7 +134,8 @@ async function guess(run: Run): Promise<Queue | undefined> {
   const { parts, plan, merged } = run;
   const { pageSize, overlap, windowRecords } = parts.limits;
   const count = parts.memory.countOf(targetOf(run));
-  if (count === undefined || count > windowRecords || merged.catchingUp || !plan.keyOrder) return undefined;
+  if (count === undefined || count <= pageSize || count > windowRecords || merged.catchingUp || !plan.keyOrder)
+    return undefined;
   if (parts.memory.heedsSkip(plan.resource) !== true) return undefined;
   await hold(run);
   const cut = cutOf(run, { records: pageSize, bytes: pageSize * GUESSED_RECORD_BYTES }, count);

@@ -3,6 +3,7 @@ import type { ListFacts, Witness } from "../../model/exchange.ts";
 import type { ListPlan } from "../../model/list.ts";
 import type { HeaderList, Send } from "../../model/message.ts";
 import type { Signal, Stopper } from "../../model/signal.ts";
+import type { Calls } from "./calls.ts";
 import type { DrainLimits } from "./limits.ts";
 import type { Merged } from "./merged.ts";
 
@@ -19,6 +20,7 @@ export type DrainNote =
   | "list-duplicate"
   | "list-total"
   | "list-skip-ignored"
+  | "list-token-restarted"
   | "list-way-left";
 
 /** What is remembered from one list to the next, for one credential. */
@@ -26,6 +28,9 @@ export interface DrainMemory {
   /** Whether this resource's lists were lately seen to heed `skip`; undefined: it was not seen yet. */
   heedsSkip(resource: string): boolean | undefined;
   sawSkip(resource: string, heeded: boolean): void;
+  /** True when pages of this resource's lists were lately seen to contradict their own count, again and again. */
+  miscounts(resource: string): boolean;
+  sawMiscount(resource: string): void;
   /** Records of the list whose first page is at `target`, when it was last read in parallel; only a guess for planning. */
   countOf(target: string): number | undefined;
   learnCount(target: string, count: number): void;
@@ -46,6 +51,8 @@ export interface DrainParts {
   require(resource: string): Witness;
   /** Milliseconds on a clock that never goes back (`performance.now()`). */
   now(): number;
+  /** Waits until a page behind the first may be made (design section 5: short requests must not wait for long lists). */
+  turn(): Promise<void>;
   /**
    * Waits for a slot for this request's credential and gives how to give it back. Rejects with `Problem` OVERLOADED, or the
    * signal's reason. Asked for when a second page is needed: a list of one page costs the platform no more than a Get, and
@@ -74,6 +81,8 @@ export interface Run {
   pages: number;
   /** Requests that may still be repeated, or made to close a gap, before the list is given up. */
   repairs: number;
+  /** Bounds what is under way for this list. */
+  readonly calls: Calls;
   /** The way in which the rest is being read can prove it. */
   provable: boolean;
   /** Set when a part of the list has gone out: what its head announced, `none` included. */

@@ -24,6 +24,16 @@ export function joins(merged: Merged, page: Page): boolean {
 }
 
 /**
+ * A short page with nothing new, and a token: some platforms give every last page one, which leads to an empty page. That is
+ * their end, as good as their tokens are.
+ */
+async function endBehind(run: Run, page: Page): Promise<Page | undefined> {
+  if (page.keys.length >= run.parts.limits.pageSize || !mayRepair(run)) return undefined;
+  const next = await fetchPage(run, { token: page.nextPageToken });
+  return next.kind === "page" && next.keys.length === 0 && next.nextPageToken === "" ? next : undefined;
+}
+
+/**
  * Reads the page that holds the commit point or the place where it was: a little before its last known rank, further back
  * while records seem to have gone from before it, further on while it holds nothing new. The page that is given joins on,
  * and holds a record behind the commit point or is the end of the list.
@@ -42,7 +52,9 @@ export async function seek(run: Run): Promise<Page | DrainRefused | Lost> {
     if (joins(merged, page)) {
       const behind = last !== undefined && (merged.lastKey === undefined || last > merged.lastKey);
       if (behind || page.nextPageToken === "") return page;
-      // Nothing new: as many records were put before the commit point as this page holds.
+      const end = await endBehind(run, page);
+      if (end !== undefined) return end;
+      // As many records were put before the commit point as this page holds.
       skip += Math.max(1, page.keys.length - overlap);
       continue;
     }

@@ -2,19 +2,21 @@
 import type { DrainRefused, ListPage } from "../../model/list.ts";
 import { incomplete, sizeOf } from "./cursor.ts";
 import { checkAfterPage, checkPages } from "./limits.ts";
-import { ascends, plausible, takeBehind } from "./merged.ts";
-import type { Page } from "./page.ts";
+import { ascends, type Merged, plausible, takeBehind } from "./merged.ts";
+import { fetchPage, type Page } from "./page.ts";
 import { type Cut, pageOf, type Queue } from "./queue.ts";
 import type { Run } from "./run.ts";
 import { joins, type Lost, lost, seek } from "./seek.ts";
 
 /** Bytes of pages that may lie ahead of the commit point. */
-const AHEAD_BYTES = 8 * 1024 * 1024;
+const AHEAD_BYTES = 4 * 1024 * 1024;
 /** Lists of so many pages are read one page after another. */
 const FEW_PAGES = 3;
 
 /** Pages may be shorter than asked for by this factor. */
 const MAX_SHORTNESS = 4;
+/** Readings of a last page that contradicts its own count. */
+const END_TRIES = 3;
 
 /** Chunks as they are taken; ends with undefined when the list is whole and every border held. */
 export type Segments = AsyncGenerator<Uint8Array, DrainRefused | Lost | undefined>;
@@ -53,6 +55,7 @@ export function cutOf(run: Run, { records, bytes }: { records: number; bytes: nu
   const pages = windows ? 1 : Math.max(1, Math.min(limits.segmentPages, Math.floor(room / (2 * readers))));
   return {
     from: run.merged.rank - overlap,
+    overlap,
     step: pages * records - overlap,
     pages,
     ahead: Math.min(2 * readers, Math.max(1, Math.floor(room / pages))),
@@ -71,8 +74,8 @@ export async function* readBySegments(run: Run, queue: Queue, cutAgain: (total: 
       const step = await current.step();
       if (step === undefined) {
         if (current.advance()) continue;
-        // As many records as were counted, and still no end: there are more by now.
-        const more = yield* closeGap(run);
+        // As many records as were counted, and still no end: there are more by now, or the end is behind a token.
+        const more = yield* readOn(run);
         if (more !== "open") return more;
         current.close();
         current = cutAgain(Math.max(run.merged.latestTotal, run.merged.rank));
@@ -81,6 +84,11 @@ export async function* readBySegments(run: Run, queue: Queue, cutAgain: (total: 
       const page = pageOf(step);
       if (page.kind === "refused") return page;
       if (page.kind === "unskipped") return lost("skip");
+      if (wentBack(run.merged, page)) {
+        run.notes.add("list-token-restarted");
+        current.drop();
+        continue;
+      }
       const end = yield* takePart(run, page);
       if (end !== "open") return end;
       if (page.skip !== undefined && page.skip > 0) {
@@ -94,26 +102,43 @@ export async function* readBySegments(run: Run, queue: Queue, cutAgain: (total: 
   }
 }
 
+/** A page behind a token with nothing but what came before it: such a token begins the list again, and leads nowhere. */
+function wentBack({ lastKey }: Merged, { skip, keys }: Page): boolean {
+  const last = keys.at(-1);
+  return skip === undefined && last !== undefined && lastKey !== undefined && last <= lastKey;
+}
+
 type Outcome = DrainRefused | Lost | undefined | "open";
 
 /** Takes the next page of a part, after whatever is needed to join it on. */
 async function* takePart(run: Run, page: Page): AsyncGenerator<Uint8Array, Outcome> {
-  const { merged, parts } = run;
+  const { merged } = run;
   if (!ascends(page.keys)) return lost("order");
   // What begins the list cannot be so far behind its beginning.
-  if (page.skip !== 0 && page.keys[0] !== undefined && page.keys[0] === merged.firstKey) return lost("skip");
-  if (page.skip === undefined) {
-    // Behind a token of the page just taken. Unless it overlaps, it is only as good as the token, and so is its being the end.
-    const says = page.keys.length > 0 || page.nextPageToken === "";
-    if (says && !joins(merged, page) && parts.tokens !== "keyset") merged.proved = false;
-  } else {
-    while (!joins(merged, page)) {
-      run.notes.add("list-repaired");
-      const closed = yield* closeGap(run);
-      if (closed !== "open") return closed;
-    }
+  if (page.skip !== undefined && page.skip > 0 && page.keys[0] !== undefined && page.keys[0] === merged.firstKey) {
+    return lost("skip");
+  }
+  // A page behind a token of the page just taken cannot leave a gap that could be closed by rank.
+  while (page.skip !== undefined && !joins(merged, page)) {
+    run.notes.add("list-repaired");
+    const closed = yield* closeGap(run);
+    if (closed !== "open") return closed;
   }
   return yield* take(run, page);
+}
+
+/**
+ * Reads and takes what follows the commit point where parts have run out. A token that is a position in the order says it
+ * best; any other one only where reading by rank brings nothing new.
+ */
+async function* readOn(run: Run): AsyncGenerator<Uint8Array, Outcome> {
+  const { merged, parts } = run;
+  if (parts.tokens === "keyset" && merged.token !== "") {
+    const page = await fetchPage(run, { token: merged.token });
+    if (page.kind === "refused") return page;
+    if (page.kind === "page" && ascends(page.keys, merged.lastKey)) return yield* takePart(run, page);
+  }
+  return yield* closeGap(run);
 }
 
 /** Reads and takes one page from the commit point on. */
@@ -125,20 +150,54 @@ async function* closeGap(run: Run): AsyncGenerator<Uint8Array, Outcome> {
 
 async function* take(run: Run, page: Page): AsyncGenerator<Uint8Array, Outcome> {
   const { merged, plan, parts } = run;
-  const chunk = takeBehind(merged, page, page.skip);
+  // Unless it overlaps, a page behind a token is only as good as the token, and so is its being the end.
+  const says = page.keys.length > 0 || page.nextPageToken === "";
+  if (says && page.skip === undefined && parts.tokens !== "keyset" && !joins(merged, page)) merged.proved = false;
   if (run.announced === "cover" && !merged.proved)
     throw incomplete(plan.resource, "a token was no position in the order");
+  const chunk = takeBehind(merged, page, page.skip);
   checkAfterPage(plan.resource, sizeOf(merged), parts.limits);
   if (page.nextPageToken !== "")
     checkPages(plan.resource, Math.floor(merged.distinct / parts.limits.pageSize), parts.limits);
+  if (page.nextPageToken !== "") {
+    if (chunk !== undefined) yield chunk;
+    return "open";
+  }
+  // Before the last records go out: what is announced with them must be known.
+  const ending = await settle(run, page);
   if (chunk !== undefined) yield chunk;
-  if (page.nextPageToken !== "") return "open";
-  merged.token = "";
-  if (contradictsItself(page)) merged.proved = false;
-  return undefined;
+  yield* ending.chunks;
+  return ending.outcome;
 }
 
-/** The last page by its own word, and not the last one by its own count: it may have left records out. */
+/**
+ * The last page by its own word, and not the last one by its own count: it may have left records out. Counts are often made
+ * beside the page, so it is read again; where it goes on contradicting itself, nothing is proved.
+ */
+async function settle(run: Run, last: Page): Promise<{ readonly outcome: Outcome; readonly chunks: Uint8Array[] }> {
+  const { merged, plan, parts } = run;
+  const chunks: Uint8Array[] = [];
+  let page = last;
+  for (let tries = 1; contradictsItself(page); tries += 1) {
+    if (tries >= END_TRIES) {
+      merged.proved = false;
+      parts.memory.sawMiscount(plan.resource);
+      break;
+    }
+    run.notes.add("list-page-again");
+    const again = await seek(run);
+    if (again.kind !== "page") return { outcome: again, chunks };
+    const chunk = takeBehind(merged, again, again.skip);
+    if (chunk !== undefined) chunks.push(chunk);
+    if (again.nextPageToken !== "") return { outcome: "open", chunks };
+    page = again;
+  }
+  merged.token = "";
+  merged.ended = true;
+  return { outcome: undefined, chunks };
+}
+
+/** Says that it is the last one, and counts other records than there are up to its end. */
 function contradictsItself({ skip, keys, totalCount }: Page): boolean {
   const total = plausible(totalCount);
   if (skip === undefined || total === undefined) return false;

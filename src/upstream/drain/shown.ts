@@ -19,6 +19,8 @@ export async function* shown(run: Run, reading: Reading): Reading {
       yield { of, bytes: made.bytes };
     }
   } finally {
+    // A page that is still under way is not waited for.
+    run.stopper.abort(new Error("the list is over"));
     await reading.return(undefined);
   }
 }

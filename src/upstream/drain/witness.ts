@@ -5,11 +5,6 @@ import type { Merged } from "./merged.ts";
 
 const RANK: Readonly<Record<Witness, number>> = { none: 0, count: 1, cover: 2 };
 
-/** The stronger of two. */
-export function stronger(a: Witness, b: Witness): Witness {
-  return RANK[a] >= RANK[b] ? a : b;
-}
-
 /**
  * The strongest witness for a list whose last page had no token (design section 5).
  * `cover`: the first page began at rank 0, every further page began at or before the last record already taken (or followed
