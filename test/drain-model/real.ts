@@ -15,6 +15,7 @@ export const realDrains: MakeDrains = ({ send, signal, measures, tokens, require
     require: () => require,
     now,
     claim: async () => claim(),
+    turn: async () => {},
     report,
   });
 
@@ -22,6 +23,8 @@ function memoryOf({ count, heedsSkip }: Remembered): DrainMemory {
   return {
     heedsSkip: () => heedsSkip,
     sawSkip: () => {},
+    miscounts: () => false,
+    sawMiscount: () => {},
     countOf: () => count,
     learnCount: () => {},
   };
