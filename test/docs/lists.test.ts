@@ -8,6 +8,9 @@ import { outcomeLabel } from "../../src/observe/labels.ts";
 import { createMetrics } from "../../src/observe/metrics.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { READING } from "../../src/upstream/drain/limits.ts";
+import type { Run } from "../../src/upstream/drain/run.ts";
+import { cutOf } from "../../src/upstream/drain/segments.ts";
 import { exchange } from "../comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";
 
@@ -48,6 +51,31 @@ async function registered(): Promise<readonly string[]> {
   const none = () => ({ limit: 0, inFlight: 0, waiting: 0, gatedMs: 0, drains: 0 });
   const metrics = createMetrics({ version: "0", resources: [], lists: { readers: none, slots: none } });
   return [...(await metrics.text()).matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
+}
+
+const MIB = 1024 * 1024;
+/** A page of groups. */
+const PAGE_BYTES = 60 * 1024;
+
+function whole(text: string): number {
+  return Number(text.replaceAll(",", ""));
+}
+
+/** A list whose first page was taken. */
+function reading(tokens: "keyset" | "offset" | "unknown", readers: number): Run {
+  const limits = { ...READING, pageSize: 200, readers };
+  return { parts: { tokens, limits }, merged: { rank: 200 } } as unknown as Run;
+}
+
+/** What a list of `total` records costs a platform that counts its way to `skip`, and to nothing else. */
+function walked(tokens: "keyset" | "offset", total: number): { rows: number; calls: number } {
+  const { from, step, pages, overlap } = cutOf(reading(tokens, 4), { records: 200, bytes: PAGE_BYTES }, total);
+  let [rows, calls] = [200, 1];
+  for (let skip = from; skip + overlap < total; skip += step) {
+    rows += skip + Math.min(pages * 200, total - skip);
+    calls += Math.ceil(Math.min(step, total - skip) / 200);
+  }
+  return { rows, calls };
 }
 
 describe("the page about lists", () => {
@@ -110,6 +138,38 @@ describe("the page about lists", () => {
       Object.entries(PROBLEMS).map(([reason, { http }]) => [reason, http]),
     );
     expect(named).toEqual(named.map(([reason]) => [reason, statuses.get(String(reason))]));
+  });
+
+  it("says how much lies ahead, and where segments become windows", () => {
+    const [, mib = ""] = /about (\d+) MiB of pages ahead/.exec(page) ?? [];
+    expect(cutOf(reading("offset", 100), { records: 200, bytes: MIB }, 1e5).ahead).toBe(Number(mib));
+    const [, kib = ""] = /a page above (\d+) KiB, with four readers/.exec(page) ?? [];
+    const pages = (bytes: number) => cutOf(reading("unknown", 4), { records: 200, bytes }, 1e5).pages;
+    expect([pages(Number(kib) * 1024), pages(Number(kib) * 1024 + 1)]).toEqual([2, 1]);
+    const [, most = ""] = /up to (\d+) pages follow/.exec(page) ?? [];
+    expect(pages(1)).toBe(Number(most));
+    const [, total = "", overlap = ""] =
+      /\*\*Windows\*\*, up to ([\d,]+) records[\s\S]*?begins (\d+) records before/.exec(page) ?? [];
+    expect([whole(total), whole(overlap)]).toEqual([READING.windowRecords, READING.overlap]);
+  });
+
+  it("counts the rows that a platform walks over, and the calls", () => {
+    const [, few = "", windows = "", segments = ""] =
+      /some ([\d,]+) rows for 10,000[\s\S]*?([\d.]+) million rows in windows, and ([\d.]+) million in segments/.exec(
+        page,
+      ) ?? [];
+    const million = (rows: number) => (rows / 1e6).toFixed(1);
+    expect(whole(few)).toBe(Math.round(walked("offset", 10_000).rows / 1000) * 1000);
+    expect([windows, segments]).toEqual([
+      million(walked("offset", 100_000).rows),
+      million(walked("keyset", 100_000).rows),
+    ]);
+    const calls = rows(page, "| records | calls: windows | calls: segments | by cursor |");
+    expect(calls.length).toBeGreaterThan(2);
+    for (const [records = "", byWindows, , byCursor] of calls) {
+      expect(byWindows).toBe(String(walked("offset", whole(records)).calls));
+      expect(byCursor).toBe(String(Math.ceil(whole(records) / 200)));
+    }
   });
 
   it("links to what is there", () => {
