@@ -1,0 +1,192 @@
+/**
+ * Is a record that is there all the time ever left out of a list, or shown twice, while others create, delete and rename?
+ * Never where a list says `cover`; and where one was left out, the list says less. `CHURN=10` reads ten times as many lists.
+ */
+import { describe, expect, it } from "vitest";
+import { createLister, type Lister } from "./memory.ts";
+import { faultsOf } from "./outcome.ts";
+import { createPlatform, type Habits, type Platform } from "./platform.ts";
+import { BUFFERED, checkAfterEach, GROUPS, INVITES, rigFor, STREAMED } from "./rig.ts";
+import { byUid, createDice, createShelf, type Dice, newestFirst, rowsOf } from "./shelf.ts";
+import { anywhere, atBorders, leftToRight, type Writers } from "./writers.ts";
+
+checkAfterEach();
+
+const TIMES = Number(process.env["CHURN"] ?? 1);
+
+/** What was seen of lists of one kind. */
+interface Tally {
+  lists: number;
+  /** Persistent records, summed over all lists that came. */
+  records: number;
+  lost: number;
+  twice: number;
+  /** Lists that lost a record. */
+  lossy: number;
+}
+
+const tallies = new Map<string, Tally>();
+
+function tally(kind: string): Tally {
+  const known = tallies.get(kind) ?? { lists: 0, records: 0, lost: 0, twice: 0, lossy: 0 };
+  tallies.set(kind, known);
+  return known;
+}
+
+interface Style {
+  readonly name: string;
+  readonly habits: Partial<Habits>;
+  readonly flags: Readonly<Record<string, string>>;
+  readonly target?: string;
+  /** Lists of all lengths that come whole are proved. */
+  readonly provable?: true;
+}
+
+const STYLES: readonly Style[] = [
+  { name: "keyset", habits: {}, flags: { upstreamV2Tokens: "keyset" }, provable: true },
+  { name: "offset", habits: { tokens: "offset" }, flags: { upstreamV2Tokens: "offset" }, provable: true },
+  { name: "keyset?", habits: {}, flags: {} },
+  { name: "offset?", habits: { tokens: "offset" }, flags: {} },
+  { name: "keyset, no skip", habits: { skip: "ignored" }, flags: { upstreamV2Tokens: "keyset" } },
+  {
+    name: "offset, no skip",
+    habits: { tokens: "offset", skip: "ignored" },
+    flags: { upstreamV2Tokens: "offset" },
+  },
+  { name: "keyset?, no skip", habits: { skip: "ignored" }, flags: {} },
+  { name: "offset?, no skip", habits: { tokens: "offset", skip: "ignored" }, flags: {} },
+  { name: "keyset, newest first", habits: {}, flags: { upstreamV2Tokens: "keyset" }, target: INVITES },
+  { name: "offset?, newest first", habits: { tokens: "offset" }, flags: {}, target: INVITES },
+];
+const WRITERS: readonly ((dice: Dice) => Writers)[] = [anywhere, leftToRight, atBorders];
+/** How many lists of each length are read with each style. */
+const LENGTHS = [
+  { length: 150, lists: 60 },
+  { length: 450, lists: 150 },
+  { length: 2_000, lists: 60 },
+  { length: 10_600, lists: 6 },
+];
+
+/** Lets others run, sometimes more of them: so that pages come in another order than they were asked for. */
+function unevenly(dice: Dice): Habits["wait"] {
+  return async () => {
+    for (let turns = dice(4); turns > 0; turns--) await new Promise<void>((resolve) => setImmediate(resolve));
+  };
+}
+
+/** One list while others write; what it lost and showed twice goes into the tallies. */
+async function readOne(platform: Platform, list: Lister, style: Style, as: string): Promise<void> {
+  const watch = platform.shelf.watch();
+  const { outcome, facts } = await list(as, style.target ?? GROUPS);
+  const persistent = watch.persistent();
+  if (outcome.kind !== "whole") {
+    tally(`${style.name}: no list`).lists += 1;
+    if (outcome.kind === "error") expect([502, outcome.reason]).toEqual([outcome.status, "DRAIN_INCOMPLETE"]);
+    return;
+  }
+  // A stream says what it will prove at least; what it proved, the operator is told.
+  const witness = outcome.streamed ? (facts?.witness ?? outcome.witness) : outcome.witness;
+  const { lost, twice } = faultsOf(outcome.ids, persistent);
+  const sum = tally(`${style.name}: ${witness}`);
+  sum.lists += 1;
+  sum.records += persistent.length;
+  sum.lost += lost;
+  sum.twice += twice;
+  sum.lossy += lost > 0 ? 1 : 0;
+  const claimed = witness === "cover" || outcome.witness === "cover";
+  const label = `${style.name}, ${persistent.length} records, ${outcome.streamed ? "streamed" : "whole"}`;
+  expect({ label, twice }).toEqual({ label, twice: 0 });
+  if (claimed) expect({ label, lost }).toEqual({ label, lost: 0 });
+}
+
+async function readMany(platform: Platform, list: Lister, style: Style, lists: number): Promise<void> {
+  const state = { left: lists };
+  const reader = async (as: string) => {
+    while (state.left > 0) {
+      state.left -= 1;
+      await readOne(platform, list, style, as);
+    }
+  };
+  await Promise.all(["alice", "bob", "carol", "dave"].map(reader));
+}
+
+/** Lists per witness, and what they lost, in one line. */
+function line(): string {
+  const cells = [...tallies].map(([kind, { lists, records, lost, twice, lossy }]) =>
+    kind.endsWith("no list")
+      ? `${kind} ${lists}`
+      : `${kind} ${lists} lists, ${records} records, lost ${lost} (in ${lossy} lists), twice ${twice}`,
+  );
+  const all = [...tallies.values()];
+  const sum = (key: keyof Tally) => all.reduce((total, each) => total + each[key], 0);
+  const proved = [...tallies].filter(([kind]) => kind.endsWith(": cover")).map(([, each]) => each);
+  const of = (key: keyof Tally) => proved.reduce((total, each) => total + each[key], 0);
+  return (
+    `churn: ${sum("lists")} lists, ${sum("records")} persistent records x lists; ` +
+    `witness cover: ${of("lists")} lists, ${of("records")} records, lost ${of("lost")}, twice ${of("twice")}; ` +
+    `all: lost ${sum("lost")} in ${sum("lossy")} lists, twice ${sum("twice")} | ${cells.join(" | ")}`
+  );
+}
+
+describe("T-DRN-03, T-DRN-04: lists that are read while others create, delete and rename", () => {
+  it.each(STYLES)(
+    "$name: what stayed is there once where the list says cover, else it says less",
+    async (style) => {
+      const order = style.target === INVITES ? newestFirst : byUid;
+      for (const { length, lists } of LENGTHS) {
+        for (const [at, writers] of WRITERS.entries()) {
+          const dice = createDice(length + at);
+          const platform = await createPlatform(
+            { ...style.habits, ...writers(dice), wait: unevenly(dice) },
+            createShelf(rowsOf(length, at + 1), order),
+          );
+          // By turns answered whole and as a stream.
+          const how = at % 2 === 0 ? BUFFERED : STREAMED;
+          const list = await createLister(platform.send, {
+            ...style.flags,
+            ...how,
+            listsMaxConcurrentPerCredential: "8",
+          });
+          await readMany(platform, list, style, Math.ceil(lists / WRITERS.length) * TIMES);
+          expect(platform.busy.now).toBe(0);
+          await platform.close();
+        }
+      }
+    },
+    600_000,
+  );
+
+  it("over HTTP as well", async () => {
+    for (const style of STYLES.slice(0, 4)) {
+      for (const how of [BUFFERED, STREAMED]) {
+        const dice = createDice(11);
+        const rig = await rigFor({
+          habits: { ...style.habits, ...anywhere(dice), wait: unevenly(dice) },
+          shelf: createShelf(rowsOf(2_000, 3)),
+          flags: { ...style.flags, ...how },
+        });
+        const list: Lister = async (as, target) => ({ outcome: await rig.list(as, target), facts: undefined });
+        await readMany(rig.platform, list, style, 16 * TIMES);
+      }
+    }
+  }, 600_000);
+
+  it("were proved, most of them, and where nothing can be proved some did lose records", () => {
+    const of = (kind: string) => tallies.get(kind) ?? { lists: 0, records: 0, lost: 0, twice: 0, lossy: 0 };
+    for (const { name, provable } of STYLES) {
+      if (provable === undefined) continue;
+      const [proved, none] = [of(`${name}: cover`).lists, of(`${name}: no list`).lists];
+      expect({ name, proved: proved > 100, refused: none > proved / 20 }).toEqual({
+        name,
+        proved: true,
+        refused: false,
+      });
+      expect([...tallies.keys()].filter((kind) => kind.startsWith(`${name}: `) && !/cover|no list/.test(kind))).toEqual(
+        [],
+      );
+    }
+    // Writers that hurt nobody would prove nothing.
+    expect(of("offset?, no skip: none").lossy + of("offset?, no skip: count").lossy).toBeGreaterThan(0);
+    console.log(line());
+  });
+});

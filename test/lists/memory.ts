@@ -1,0 +1,73 @@
+/** How does carryover answer lists without a network, with all its options? (For thousands of lists: no sockets, no listener.) */
+import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadConfig } from "../../src/config.ts";
+import { createDecisions } from "../../src/decide.ts";
+import { createExchange, type ListFacts } from "../../src/model/exchange.ts";
+import type { Answer, Send } from "../../src/model/message.ts";
+import { Problem, problemBody } from "../../src/model/problem.ts";
+import { createStopper } from "../../src/model/signal.ts";
+import { createToolbox } from "../../src/tools.ts";
+import { createBudget } from "../../src/upstream/budget.ts";
+import { headersOf } from "./client.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
+
+/** One list, and what the operator hears of it. */
+export interface Listed {
+  readonly outcome: Outcome;
+  readonly facts: ListFacts | undefined;
+}
+
+export type Lister = (as: string, target: string) => Promise<Listed>;
+
+/** `flags`: options as flags. */
+export async function createLister(send: Send, flags: Readonly<Record<string, string>> = {}): Promise<Lister> {
+  const { config } = loadConfig({
+    flags: { upstreamV2Url: "http://127.0.0.1:1", ...flags },
+    env: {},
+    readFile: () => new Uint8Array(),
+  });
+  const catalogue = await loadCatalogue(config.upstream.v2.version);
+  const { tools } = createToolbox(config, { send, budget: createBudget() });
+  const decisions = createDecisions(config, catalogue);
+  return async (as, target) => {
+    const headers = Object.entries(headersOf({ as }));
+    const { signal } = createStopper();
+    const exchange = createExchange("churn", 0, "GET", target);
+    const head = { method: "GET", target, headers };
+    const decide = decisions((each) => tools(each, head, signal));
+    const got = await gotOf(async () => {
+      const plan = decide(head, exchange);
+      if (plan.kind !== "answer") throw new Error("no list");
+      return plan.respond(new Uint8Array(), signal);
+    });
+    return { outcome: outcomeOf(got, as), facts: exchange.list };
+  };
+}
+
+/** An answer as a client has it at its end: a stream that fails is one that broke off. */
+async function gotOf(respond: () => Promise<Answer>): Promise<Parameters<typeof outcomeOf>[0]> {
+  try {
+    const { status, headers, body } = await respond();
+    const fields = new Map(headers);
+    if (body instanceof Uint8Array) {
+      fields.set("content-length", String(body.length));
+      return { status, fields, text: Buffer.from(body).toString("utf8"), complete: true };
+    }
+    const pieces: Uint8Array[] = [];
+    const complete = await takeAll(body, pieces);
+    return { status, fields, text: Buffer.concat(pieces).toString("utf8"), complete };
+  } catch (error) {
+    const problem = Problem.from(error);
+    return { status: problem.http, fields: new Map(), text: problemBody(problem), complete: true };
+  }
+}
+
+async function takeAll(body: AsyncIterable<Uint8Array>, pieces: Uint8Array[]): Promise<boolean> {
+  try {
+    for await (const piece of body) pieces.push(piece);
+    return true;
+  } catch (error) {
+    if (error instanceof Problem) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,103 @@
+/** Which records are on a page, what comes after it, and how does it look on the wire? (Specification section 4.) */
+import type { Row, Shelf } from "./shelf.ts";
+
+/** One request for a page. */
+export interface Ask {
+  readonly collection: string;
+  readonly size: number;
+  readonly token: string | undefined;
+  readonly skip: number;
+  /** Name of the credential. */
+  readonly who: string;
+  /** Which client request it is for. */
+  readonly requestId: string;
+  /** Milliseconds, when it arrived. */
+  readonly at: number;
+  /** From 0, over all requests for pages. */
+  readonly index: number;
+}
+
+/** A page before it is bytes: what a fault may change. */
+export interface Page {
+  readonly rows: readonly Row[];
+  /** Rank of its first record when it was cut. */
+  readonly start: number;
+  /** All records when it was cut. */
+  readonly total: number;
+  /** Members beside the records, as they are written; undefined: left out. */
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+export type Tokens = "keyset" | "offset";
+
+/** What a token says: the rank or the record behind which to go on, and how many empty pages came since. */
+interface Position {
+  readonly at: number | Row | null;
+  readonly empty: number;
+}
+
+export interface Cutting {
+  readonly tokens: Tokens;
+  /** Most records of a page, whatever is asked. */
+  readonly cap: number;
+  readonly skip: "honest" | "ignored";
+}
+
+/** Where a token is that begins at `rank`. */
+export function tokenAt(shelf: Shelf, rank: number, tokens: Tokens, empty = 0): string {
+  const at = tokens === "offset" ? rank : (shelf.rows[rank - 1] ?? null);
+  return Buffer.from(JSON.stringify({ at, empty } satisfies Position)).toString("base64url");
+}
+
+export function positionOf(token: string): Position {
+  return JSON.parse(Buffer.from(token, "base64url").toString("utf8")) as Position;
+}
+
+/** The rank at which the page of `ask` begins. */
+export function startOf(shelf: Shelf, { token, skip }: Pick<Ask, "token" | "skip">, habits: Cutting): number {
+  const at = token === undefined ? null : positionOf(token).at;
+  const from = at === null ? 0 : typeof at === "number" ? at : shelf.after(at);
+  return Math.min(from + (habits.skip === "honest" ? skip : 0), shelf.rows.length);
+}
+
+/** The page from `start`. */
+export function cut(shelf: Shelf, start: number, ask: Ask, habits: Cutting): Page {
+  const total = shelf.rows.length;
+  const end = Math.min(start + Math.min(ask.size, habits.cap), total);
+  const skipped = habits.skip === "honest" ? ask.skip : 0;
+  const nextPageToken = end < total ? tokenAt(shelf, end, habits.tokens) : "";
+  return {
+    rows: shelf.rows.slice(start, end),
+    start,
+    total,
+    members: { nextPageToken, totalCount: String(total), skipped },
+  };
+}
+
+const TIMES = `"createTime":"2026-01-02T03:04:05.678Z","updateTime":"2026-01-02T03:04:05.678Z"}`;
+const REST = `"resourceLimits":{"clusters":3,"id":1},"verified":true,"kind":"ORG_KIND_CUSTOMER","status":"ORG_STATUS_READY"`;
+const INVITE = `"keyId":"k","email":"a@example.com","singleUse":true,"expirationTime":"2026-01-02T03:04:05.678Z"`;
+
+/** One record as v2 shows it to `who`: whose it is stands in its name. `filler`: so many bytes more. */
+export function recordOf(row: Row, who: string, collection: string, filler = 0): string {
+  if (collection === "groupInvites") return `{"uid":"${row.uid}",${INVITE},"roleUid":"${who}",${TIMES}`;
+  if (collection === "roles") return `{"uid":"${row.uid}","name":"${who} ${row.name}","capabilities":[],${TIMES}`;
+  return `{"uid":"${row.uid}","name":"${who} ${row.name}","description":"${"x".repeat(filler)}",${REST},${TIMES}`;
+}
+
+/** The same group as v1 showed it. */
+export function v1Of(row: Row, who: string, filler = 0): string {
+  return recordOf(row, who, "groups", filler)
+    .replace('{"uid":', '{"id":')
+    .replace('"createTime":', '"createdAt":')
+    .replace('"updateTime":', '"updatedAt":');
+}
+
+/** A page as it goes out. */
+export function write(page: Page, ask: Ask, filler = 0): string {
+  const items = page.rows.map((row) => recordOf(row, ask.who, ask.collection, filler)).join(",");
+  const members = Object.entries(page.members)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return `{"${ask.collection}":[${items}]${members.join("")}}`;
+}

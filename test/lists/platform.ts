@@ -1,0 +1,210 @@
+/** How does a v2 platform answer, well or badly, while others write to it? (A real HTTP server, and the same in memory.) */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { Readable } from "node:stream";
+import type { Send } from "../../src/model/message.ts";
+import { type Ask, type Cutting, cut, type Page, recordOf, startOf, write } from "./pages.ts";
+import { createShelf, rowsOf, type Shelf } from "./shelf.ts";
+
+/** An answer byte by byte. */
+export interface Reply {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Pieces are only sent over HTTP. */
+  readonly body: Uint8Array | string | Iterable<Uint8Array>;
+  /** What `content-length` says when it is not the body's; the connection is cut behind the body. */
+  readonly declared?: number;
+}
+
+/** What it does to a page: gives another page, or says byte by byte what goes out instead. */
+export type Fault = (page: Page, ask: Ask, shelf: Shelf) => Page | Reply;
+
+export interface Habits extends Cutting {
+  /** Bytes that each record is longer. */
+  readonly filler: number;
+  /** Before the page is cut, and again before it goes out. */
+  readonly wait: (ask: Ask) => Promise<void> | undefined;
+  /** Writers; `page` is the one that was just cut. */
+  readonly before: (ask: Ask, shelf: Shelf) => void;
+  readonly after: (ask: Ask, shelf: Shelf, page: Page) => void;
+  readonly fault: Fault;
+}
+
+export const HONEST: Habits = {
+  tokens: "keyset",
+  cap: 200,
+  skip: "honest",
+  filler: 0,
+  wait: () => undefined,
+  before: () => {},
+  after: () => {},
+  fault: (page) => page,
+};
+
+export interface Platform {
+  /** Of the HTTP server. */
+  readonly url: string;
+  habits: Habits;
+  shelf: Shelf;
+  /** Every request for a page, in order of arrival. */
+  readonly asked: Ask[];
+  /** Every page that was cut, its request and its rank. */
+  readonly cuts: { readonly ask: Ask; readonly start: number; readonly length: number }[];
+  /** Requests for pages under way, and the most there ever were. */
+  readonly busy: { now: number; most: number };
+  /** Client requests whose pages were under way at the same time, at most. */
+  readonly lists: { most: number };
+  readonly sockets: ReadonlySet<Socket>;
+  readonly send: Send;
+  /** As if it were new. */
+  reset(habits?: Partial<Habits>, shelf?: Shelf): void;
+  close(): Promise<void>;
+}
+
+const COLLECTION = /^\/iam\/v2beta1\/(groups|groupInvites|roles)$/;
+
+/** `habits` over what is `HONEST`. */
+export async function createPlatform(
+  habits: Partial<Habits> = {},
+  shelf = createShelf(rowsOf(450)),
+): Promise<Platform> {
+  const sockets = new Set<Socket>();
+  const active = new Map<string, number>();
+  const asked: Ask[] = [];
+  const cuts: { ask: Ask; start: number; length: number }[] = [];
+  const server = createServer((request, response) => void serve(request, response));
+  const platform = {
+    url: "",
+    habits: { ...HONEST, ...habits },
+    shelf,
+    asked,
+    cuts,
+    busy: { now: 0, most: 0 },
+    lists: { most: 0 },
+    sockets,
+  };
+
+  function count(ask: Ask): () => void {
+    const { busy, lists } = platform;
+    busy.now += 1;
+    busy.most = Math.max(busy.most, busy.now);
+    active.set(ask.requestId, (active.get(ask.requestId) ?? 0) + 1);
+    lists.most = Math.max(lists.most, active.size);
+    return () => {
+      busy.now -= 1;
+      const left = (active.get(ask.requestId) ?? 1) - 1;
+      if (left === 0) active.delete(ask.requestId);
+      else active.set(ask.requestId, left);
+    };
+  }
+
+  async function answer(ask: Ask): Promise<Reply> {
+    const { habits } = platform;
+    const waited = habits.wait(ask);
+    if (waited !== undefined) await waited;
+    habits.before(ask, platform.shelf);
+    const start = startOf(platform.shelf, ask, habits);
+    const page = cut(platform.shelf, start, ask, habits);
+    cuts.push({ ask, start, length: page.rows.length });
+    const made = habits.fault(page, ask, platform.shelf);
+    habits.after(ask, platform.shelf, page);
+    const reply = "status" in made ? made : { status: 200, body: write(made, ask, habits.filler) };
+    const held = habits.wait(ask);
+    if (held !== undefined) await held;
+    return reply;
+  }
+
+  function take(target: string, authorization: string, requestId: string): Ask | undefined {
+    const url = new URL(target, "http://platform");
+    const collection = COLLECTION.exec(url.pathname)?.[1];
+    if (collection === undefined) return undefined;
+    const query = url.searchParams;
+    const ask: Ask = {
+      collection,
+      size: Number(query.get("page_size") ?? 50),
+      token: query.get("page_token") || undefined,
+      skip: Number(query.get("skip") ?? 0),
+      who: authorization.replace("Bearer ", ""),
+      requestId,
+      at: performance.now(),
+      index: asked.length,
+    };
+    asked.push(ask);
+    return ask;
+  }
+
+  async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { authorization = "", "x-request-id": id = "" } = request.headers;
+    const ask = take(request.url ?? "", authorization, String(id));
+    if (ask === undefined) return pass(response, request.url ?? "", authorization);
+    const done = count(ask);
+    response.once("close", done);
+    const reply = await answer(ask);
+    if (!response.destroyed) reply_(response, reply);
+  }
+
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  server.keepAliveTimeout = 60_000;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+
+  const send: Send = async ({ target, headers }, { signal }) => {
+    const field = (name: string) => headers.find(([key]) => key === name)?.[1] ?? "";
+    const ask = take(target, field("authorization"), field("x-request-id"));
+    if (ask === undefined) throw new Error(`nothing at ${target}`);
+    const done = count(ask);
+    try {
+      const { status, headers: fields = {}, body } = await answer(ask);
+      signal.throwIfAborted();
+      return { status, headers: Object.entries(fields), body: Buffer.from(body as string) };
+    } finally {
+      done();
+    }
+  };
+
+  return Object.assign(platform, {
+    url: `http://127.0.0.1:${port}`,
+    send,
+    reset: (habits: Partial<Habits> = {}, shelf = createShelf(rowsOf(450))) => {
+      platform.habits = { ...HONEST, ...habits };
+      platform.shelf = shelf;
+      platform.busy.most = 0;
+      platform.lists.most = 0;
+      asked.length = 0;
+      cuts.length = 0;
+    },
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  });
+}
+
+/** One record, whoever asks and whatever the habits: what a client reads that is no list. */
+function pass(response: ServerResponse, target: string, authorization: string): void {
+  const uid = target.replace("/iam/v2beta1/groups/", "");
+  response.writeHead(200, { "content-type": "application/json" });
+  response.end(recordOf({ uid, name: "one", created: 0 }, authorization.replace("Bearer ", ""), "groups"));
+}
+
+function reply_(response: ServerResponse, { status, headers, body, declared }: Reply): void {
+  response.statusCode = status;
+  response.setHeader("content-type", "application/json");
+  for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);
+  if (typeof body !== "string" && !(body instanceof Uint8Array)) {
+    Readable.from(body, { objectMode: false })
+      .on("error", () => {})
+      .pipe(response);
+    return;
+  }
+  if (declared === undefined) {
+    response.end(body);
+    return;
+  }
+  response.setHeader("content-length", declared);
+  response.write(body, () => response.destroy());
+}

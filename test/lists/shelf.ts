@@ -1,0 +1,168 @@
+/** What does a platform hold, in which order, and what of it was there all the time? */
+
+/** One record. Its uid never changes; its name may. */
+export interface Row {
+  readonly uid: string;
+  readonly name: string;
+  /** When it was made: higher is later. */
+  readonly created: number;
+}
+
+/** Negative: `a` comes first. Zero: a tie. */
+export type Order = (a: Row, b: Row) => number;
+
+export const byUid: Order = (a, b) => (a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0);
+/** Newest first, as group invites come; ties by uid. */
+export const newestFirst: Order = (a, b) => b.created - a.created || byUid(a, b);
+/** An order that a rename changes. */
+export const byName: Order = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : byUid(a, b));
+/** As a dictionary orders: marks between words and capitals do not count. */
+export const byDictionary: Order = (a, b) => {
+  const [x, y] = [fold(a.uid), fold(b.uid)];
+  return x < y ? -1 : x > y ? 1 : byUid(a, b);
+};
+
+function fold(uid: string): string {
+  return uid.replaceAll(/[-_./]/g, "").toLowerCase();
+}
+
+/** What existed when it was made, and was not deleted since. */
+export interface Watch {
+  /** In the order of the beginning; ends the watch. */
+  persistent(): readonly string[];
+}
+
+export interface Shelf {
+  /** In order; not to be changed from outside. */
+  readonly rows: readonly Row[];
+  /** How often it was written. */
+  readonly writes: number;
+  has(uid: string): boolean;
+  /** False when there is one of this uid. */
+  add(row: Row): boolean;
+  /** False when there is none. */
+  remove(uid: string): boolean;
+  rename(uid: string, name: string): boolean;
+  /** The rank of the first record behind `row`, which need not be there. */
+  after(row: Row): number;
+  watch(): Watch;
+}
+
+export function createShelf(first: readonly Row[], order: Order = byUid): Shelf {
+  const rows = first.toSorted(order);
+  const known = new Map(rows.map((row) => [row.uid, row]));
+  const watched = new Set<Set<string>>();
+  const state = { writes: 0 };
+  const after = (row: Row): number => {
+    let [low, high] = [0, rows.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (order(rows[middle]!, row) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
+  const place = (row: Row): void => {
+    known.set(row.uid, row);
+    rows.splice(after(row), 0, row);
+    state.writes += 1;
+  };
+  const take = (uid: string): Row | undefined => {
+    const row = known.get(uid);
+    if (row === undefined) return undefined;
+    known.delete(uid);
+    rows.splice(after(row) - 1, 1);
+    return row;
+  };
+  return {
+    rows,
+    get writes() {
+      return state.writes;
+    },
+    has: (uid) => known.has(uid),
+    add: (row) => {
+      if (known.has(row.uid)) return false;
+      place(row);
+      return true;
+    },
+    remove: (uid) => {
+      if (take(uid) === undefined) return false;
+      for (const deleted of watched) deleted.add(uid);
+      state.writes += 1;
+      return true;
+    },
+    rename: (uid, name) => {
+      const row = take(uid);
+      if (row !== undefined) place({ ...row, name });
+      return row !== undefined;
+    },
+    after,
+    watch: () => {
+      const uids = rows.map((row) => row.uid);
+      const deleted = new Set<string>();
+      watched.add(deleted);
+      return {
+        persistent: () => {
+          watched.delete(deleted);
+          return deleted.size === 0 ? uids : uids.filter((uid) => !deleted.has(uid));
+        },
+      };
+    },
+  };
+}
+
+/** Whole numbers from 0 to `below` - 1; the same ones for the same seed. */
+export type Dice = (below: number) => number;
+
+export function createDice(seed: number): Dice {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
+  };
+}
+
+const MARKS = "0123456789abcdef0123456789abcdef0123456789abcdef-_.AZ";
+
+function segment(dice: Dice, length: number): string {
+  let text = "abcdef"[dice(6)]!;
+  while (text.length < length) text += MARKS[dice(MARKS.length)];
+  return text;
+}
+
+/** A new uid: at the root, or below one of `parents` (design section 3: segments of letters, digits, `-`, `_`, `.`). */
+export function newUid(dice: Dice, parents: readonly Row[] = []): string {
+  const parent = dice(8) === 0 ? undefined : parents[dice(parents.length)];
+  return parent === undefined
+    ? segment(dice, 24)
+    : `${parent.uid.split("/").slice(0, 2).join("/")}/${segment(dice, 16)}`;
+}
+
+export function newRow(dice: Dice, parents: readonly Row[] = []): Row {
+  return { uid: newUid(dice, parents), name: `n${dice(1e9)}`, created: dice(1e9) };
+}
+
+const made = new Map<string, readonly Row[]>();
+
+/** `count` records in order of uid, the same ones for the same seed; not to be changed. */
+export function rowsOf(count: number, seed = 1): readonly Row[] {
+  const key = `${count} ${seed}`;
+  const rows = made.get(key) ?? makeRows(count, seed).toSorted(byUid);
+  made.set(key, rows);
+  return rows;
+}
+
+function makeRows(count: number, seed: number): readonly Row[] {
+  const dice = createDice(seed);
+  const rows: Row[] = [];
+  const seen = new Set<string>();
+  while (rows.length < count) {
+    const row = newRow(dice, rows);
+    if (seen.has(row.uid)) continue;
+    seen.add(row.uid);
+    rows.push(row);
+  }
+  return rows;
+}
