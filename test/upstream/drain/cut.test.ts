@@ -24,7 +24,7 @@ function cut(total: number, first: { records: number; bytes: number }, options: 
 
 describe("how a list is cut", () => {
   const first = { records: 200, bytes: 80_000 };
-  const windows = { from: 190, step: 190, pages: 1, ahead: 8, readers: 4 };
+  const windows = { from: 190, step: 190, overlap: 10, pages: 1, ahead: 8, readers: 4 };
 
   it("into overlapping windows of one page, two for each reader", () => {
     expect(cut(601, first)).toEqual(windows);
@@ -41,43 +41,33 @@ describe("how a list is cut", () => {
     expect(cut(5000, first, { limits: { readers: 1 } })).toEqual({ ...windows, readers: 1, ahead: 2 });
   });
 
-  it("beyond ten thousand records into segments, whose pages ahead fit into eight MiB", () => {
-    expect(cut(10_001, first)).toEqual({ ...windows, pages: 13, step: 13 * 200 - 10 });
+  it("beyond ten thousand records into segments, whose pages ahead fit into four MiB", () => {
+    expect(cut(10_001, first)).toEqual({ ...windows, pages: 6, step: 6 * 200 - 10 });
     expect(cut(10_001, { records: 200, bytes: 1000 })).toEqual({ ...windows, pages: 16, step: 16 * 200 - 10 });
-    expect(cut(10_001, { records: 200, bytes: MIB / 2 })).toEqual({ ...windows, pages: 2, step: 2 * 200 - 10 });
+    expect(cut(10_001, { records: 200, bytes: MIB / 4 })).toEqual({ ...windows, pages: 2, step: 2 * 200 - 10 });
     expect(cut(10_001, first, { limits: { segmentPages: 3 } })).toEqual({ ...windows, pages: 3, step: 3 * 200 - 10 });
   });
 
   it("into windows however long it is, where tokens are row numbers anyway", () => {
     expect(cut(100_000, first, { parts: knowing(true, "offset") })).toEqual(windows);
-    expect(cut(100_000, first, { parts: knowing(true, "keyset") })).toMatchObject({ pages: 13 });
-    expect(cut(100_000, first, { parts: knowing(true, "unknown") })).toMatchObject({ pages: 13 });
+    expect(cut(100_000, first, { parts: knowing(true, "keyset") })).toMatchObject({ pages: 6 });
+    expect(cut(100_000, first, { parts: knowing(true, "unknown") })).toMatchObject({ pages: 6 });
   });
 
   it("with fewer readers, and less ahead, where pages are large", () => {
-    expect(cut(10_000, { records: 200, bytes: 2 * MIB })).toEqual({ ...windows, readers: 4, ahead: 4 });
-    expect(cut(10_000, { records: 200, bytes: 3 * MIB })).toEqual({ ...windows, readers: 2, ahead: 2 });
-    expect(cut(10_000, { records: 200, bytes: 9 * MIB })).toEqual({ ...windows, readers: 1, ahead: 1 });
-    expect(cut(10_001, { records: 200, bytes: 3 * MIB })).toEqual({ ...windows, readers: 2, ahead: 2 });
-    expect(cut(10_001, { records: 200, bytes: 9 * MIB })).toEqual({ ...windows, readers: 1, ahead: 1 });
+    expect(cut(10_000, { records: 200, bytes: MIB })).toEqual({ ...windows, readers: 4, ahead: 4 });
+    expect(cut(10_000, { records: 200, bytes: 1.5 * MIB })).toEqual({ ...windows, readers: 2, ahead: 2 });
+    expect(cut(10_000, { records: 200, bytes: 5 * MIB })).toEqual({ ...windows, readers: 1, ahead: 1 });
+    expect(cut(10_001, { records: 200, bytes: 1.5 * MIB })).toEqual({ ...windows, readers: 2, ahead: 2 });
+    expect(cut(10_001, { records: 200, bytes: 5 * MIB })).toEqual({ ...windows, readers: 1, ahead: 1 });
   });
 
-  it("with less ahead where the parts themselves are long", () => {
-    expect(cut(10_001, { records: 200, bytes: MIB / 2 }, { limits: { readers: 3 } })).toMatchObject({
-      pages: 2,
-      readers: 3,
-      ahead: 6,
-    });
-    expect(cut(10_001, { records: 200, bytes: (8 * MIB) / 24 }, { limits: { readers: 5 } })).toMatchObject({
-      pages: 2,
-      readers: 5,
-      ahead: 10,
-    });
-    expect(cut(10_001, { records: 200, bytes: (8 * MIB) / 3 }, { limits: { readers: 2 } })).toMatchObject({
-      pages: 1,
-      readers: 2,
-      ahead: 3,
-    });
+  it("with less ahead where there is no room for two parts of each reader", () => {
+    const bytes = Math.floor((4 * MIB) / 6);
+    expect(cut(10_000, { records: 200, bytes })).toEqual({ ...windows, readers: 4, ahead: 6 });
+    expect(cut(10_001, { records: 200, bytes })).toEqual({ ...windows, readers: 4, ahead: 6 });
+    expect(cut(10_001, { records: 200, bytes }, { limits: { readers: 1 } })).toMatchObject({ pages: 3, ahead: 2 });
+    expect(cut(10_001, { records: 200, bytes }, { limits: { readers: 2 } })).toMatchObject({ pages: 1, ahead: 4 });
   });
 
   it("by pages without a byte too", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PageSelector } from "../../../src/model/list.ts";
 import { drained, keysOf, type Platform, pageOf, quiet, respond, uidsOf } from "./simulator.ts";
-import { changed, knowing, moving, SEGMENTS } from "./stage.ts";
+import { changed, knowing, memory, moving, SEGMENTS } from "./stage.ts";
 
 const KEYS = keysOf(100);
 const FOUR = { limits: SEGMENTS, parts: knowing(true) };
@@ -157,9 +157,7 @@ describe("segments of a list that changes", () => {
 });
 
 describe("a token that leads elsewhere", () => {
-  const restarts: Platform = (s, call) => {
-    return respond(pageOf(KEYS, s.token === "k:u000027" && call >= 0 ? { size: s.size } : s, "keyset"));
-  };
+  const restarts: Platform = (s) => respond(pageOf(KEYS, s.token === "k:u000027" ? { size: s.size } : s, "keyset"));
 
   it("T-DRN-07 to page one: never an end of the list, never a record twice", async () => {
     let left = 1;
@@ -175,6 +173,19 @@ describe("a token that leads elsewhere", () => {
       return respond({ ...pageOf(KEYS, { size: s.size }, "keyset"), next: "" });
     };
     expect(uidsOf(await drained(platform, FOUR))).toEqual(KEYS);
+  });
+
+  it("says nothing about skip", async () => {
+    const { of, told } = memory(true);
+    await drained(restarts, { ...FOUR, parts: { memory: of } });
+    expect(told).not.toContainEqual(["skip", "groups", false]);
+  });
+
+  it("T-DRN-07 to page one, always: the list is read past it by rank, and proved", async () => {
+    const outcome = await drained(restarts, { ...FOUR, parts: knowing(true, "keyset") });
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.result).toMatchObject({ witness: "cover" });
+    expect(outcome.notes.toSorted()).toEqual(["list-repaired", "list-token-restarted"]);
   });
 
   it("to keys out of order leaves the list to its cursor", async () => {

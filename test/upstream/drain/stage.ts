@@ -3,6 +3,7 @@
 import type { ListPlan, LongList, PageSelector } from "../../../src/model/list.ts";
 import type { ApiResponse } from "../../../src/model/message.ts";
 import { createStopper } from "../../../src/model/signal.ts";
+import { createCalls } from "../../../src/upstream/drain/calls.ts";
 import type { DrainLimits } from "../../../src/upstream/drain/limits.ts";
 import { emptyMerged } from "../../../src/upstream/drain/merged.ts";
 import type { DrainMemory, DrainParts, Run } from "../../../src/upstream/drain/run.ts";
@@ -28,10 +29,12 @@ export function changed(keys: readonly string[], from: number, gone: readonly st
 
 /** A memory that tells `heeds` and `count`, and what it was told. */
 export function memory(heeds: boolean | undefined, count?: number) {
-  const told: [what: "skip" | "count", name: string, value: boolean | number][] = [];
+  const told: [what: "skip" | "count" | "miscount", name: string, value?: boolean | number][] = [];
   const of: DrainMemory = {
     heedsSkip: () => heeds,
     sawSkip: (resource, heeded) => void told.push(["skip", resource, heeded]),
+    miscounts: () => false,
+    sawMiscount: (resource) => void told.push(["miscount", resource]),
     countOf: () => count,
     learnCount: (target, learned) => void told.push(["count", target, learned]),
   };
@@ -100,6 +103,7 @@ export function runOf(
     provable: true,
     announced: undefined,
     release: undefined,
+    calls: createCalls(parts.limits.readers),
   };
   return Object.assign(run, { notesOf: () => [...run.notes] });
 }

@@ -1,0 +1,164 @@
+import { describe, expect, it } from "vitest";
+import { Problem } from "../../../src/model/problem.ts";
+import { settled } from "../clock.ts";
+import { drained, keysOf, type Options, planOf, quiet, raw, stage, uidsOf } from "./simulator.ts";
+import { holding, knowing, memory, SMALL } from "./stage.ts";
+
+const KEYS = keysOf(100);
+const WINDOWS = [8, 16, 24, 32, 40, 48, 56, 64, 72, 80, 88, 96];
+const guessing = (count: number | undefined, heeds: boolean | undefined = true): Options => ({
+  limits: SMALL,
+  parts: { memory: memory(heeds, count).of },
+});
+const skips = (requests: readonly { readonly skip?: number }[]) =>
+  requests.flatMap((s) => (s.skip === undefined ? [] : [s.skip]));
+
+describe("a list that was long the last time", () => {
+  it("is asked for in parallel together with its first page", async () => {
+    const { served, open, most, flow } = holding(quiet(KEYS));
+    const done = drained(served, guessing(100));
+    await settled();
+    expect(open.length).toBeGreaterThan(1);
+    await flow();
+    const outcome = await done;
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(skips(outcome.requests)).toEqual(WINDOWS);
+    expect(outcome.result).toMatchObject({ pages: 13, witness: "cover" });
+    expect(outcome.notes).toEqual([]);
+    expect(outcome.claims).toEqual({ taken: 1, released: 1 });
+    expect(most.atOnce).toBeLessThanOrEqual(4);
+  });
+
+  it("has its slot before anything is asked for", async () => {
+    const refused = new Problem("OVERLOADED", "no slot");
+    const outcome = await drained(quiet(KEYS), {
+      limits: SMALL,
+      parts: {
+        memory: memory(true, 100).of,
+        claim: async () => {
+          throw refused;
+        },
+      },
+    });
+    expect([outcome.problem, outcome.requests]).toEqual([refused, []]);
+    expect(outcome.facts).toMatchObject([{ outcome: "incomplete", pages: 0 }]);
+  });
+
+  it("is remembered as long as it is now", async () => {
+    for (const count of [101, 60, 400]) {
+      const { of, told } = memory(true, 60);
+      const outcome = await drained(quiet(keysOf(count)), { limits: SMALL, parts: { memory: of } });
+      expect(uidsOf(outcome)).toEqual(keysOf(count));
+      expect(told.at(-1)).toEqual(["count", "/list?size=10", count]);
+    }
+  });
+
+  it("is whole, whatever it has become", async () => {
+    for (const remembered of [11, 25, 100, 500, 1000]) {
+      for (const count of [0, 1, 9, 10, 11, 18, 19, 40, 99, 100, 101, 300]) {
+        for (const cap of [200, 7, 3]) {
+          const outcome = await drained(quiet(keysOf(count), "keyset", cap), guessing(remembered));
+          expect(uidsOf(outcome)).toEqual(keysOf(count));
+          expect(outcome.result).toMatchObject({ witness: "cover" });
+          expect(outcome.notes).toEqual([]);
+        }
+      }
+    }
+  });
+
+  it("costs a bounded number of requests more when it is shorter, or its pages are", async () => {
+    const short = await drained(quiet(keysOf(5)), guessing(1000));
+    expect(short.requests.length).toBeLessThanOrEqual(1 + 8);
+    const capped = await drained(quiet(KEYS, "keyset", 7), guessing(1000));
+    const plain = await drained(quiet(KEYS, "keyset", 7), guessing(undefined));
+    expect(capped.requests.length).toBeLessThanOrEqual(plain.requests.length + 8);
+  });
+
+  it("stops what was guessed when its first page is refused, or all there is", async () => {
+    for (const [first, expected] of [
+      [raw(403, "{}"), "refused"],
+      [undefined, "list"],
+    ] as const) {
+      const { served, open } = holding(quiet(keysOf(5)));
+      const done = drained(served, guessing(100));
+      await settled();
+      const isFirst = (call: (typeof open)[number]) => call.selector.skip === undefined;
+      while (!open.some(isFirst)) await open[0]?.answer();
+      await open.find(isFirst)?.answer(first);
+      const outcome = await done;
+      expect(outcome.result?.kind).toBe(expected);
+      await settled();
+      expect(open).toEqual([]);
+      expect(outcome.claims).toEqual({ taken: 1, released: 1 });
+    }
+  });
+
+  it("stops what was guessed when it is of no use, before other calls take its place", async () => {
+    const { served, open, most, flow } = holding(quiet(KEYS, "keyset", 7));
+    const done = drained(served, guessing(1000));
+    await settled();
+    const isFirst = (call: (typeof open)[number]) => call.selector.skip === undefined;
+    while (!open.some(isFirst)) await open[0]?.answer();
+    await open.find(isFirst)?.answer();
+    await settled();
+    // Pages of seven records, two of which overlap.
+    expect(open.map((call) => (call.selector.skip ?? 0) % 5)).toEqual([0, 0, 0, 0]);
+    await flow();
+    expect(uidsOf(await done)).toEqual(KEYS);
+    expect(most.atOnce).toBe(4);
+  });
+
+  it("is read as it is found when it has no use for windows any more", async () => {
+    // Longer than windows may be by now: segments.
+    const limits = { ...SMALL, windowRecords: 60 };
+    const grown = await drained(quiet(KEYS), { limits, parts: { memory: memory(true, 60).of } });
+    expect(uidsOf(grown)).toEqual(KEYS);
+    expect(grown.requests.some((s) => s.token !== undefined)).toBe(true);
+    // Out of order: its cursor.
+    const turned = await drained(quiet(KEYS.toReversed(), "offset"), guessing(100));
+    expect(uidsOf(turned)).toEqual(KEYS.toReversed());
+    expect(turned.requests.filter((s) => s.token !== undefined)).toHaveLength(9);
+  });
+});
+
+describe("nothing is guessed", () => {
+  const first = async (options: Options) => (await drained(quiet(KEYS), options)).requests[0];
+
+  it("of a list that nothing is known of", async () => {
+    expect(await first(guessing(undefined))).toEqual({ size: 10 });
+    expect(await first(guessing(100))).toEqual({ size: 10, skip: 8 });
+  });
+
+  it("while it is not known that skip works", async () => {
+    for (const heeds of [undefined, false]) {
+      const parts = { memory: memory(heeds, 100).of };
+      expect(await first({ limits: SMALL, parts })).toEqual({ size: 10 });
+    }
+  });
+
+  it("of a list that was of one page, or longer than windows may be", async () => {
+    expect(await first(guessing(10))).toEqual({ size: 10 });
+    expect(await first(guessing(1000))).toEqual({ size: 10, skip: 8 });
+    expect(await first(guessing(1001))).toEqual({ size: 10 });
+  });
+
+  it("of a list without an order", async () => {
+    expect(await first({ ...guessing(100), plan: planOf(false) })).toEqual({ size: 10 });
+  });
+
+  it("of another list of the same resource", async () => {
+    const asked: string[] = [];
+    const of = { ...memory(true).of, countOf: (target: string) => void asked.push(target) };
+    await stage(quiet(KEYS), { limits: SMALL, parts: { memory: of } }).drain(planOf());
+    expect(new Set(asked)).toEqual(new Set(["/list?size=10"]));
+  });
+
+  it("twice: a list that failed is guessed again only while none of it was sent", async () => {
+    const outcome = await drained(
+      (s, call) => (s.skip === 40 && call < 12 ? raw(200, "<html>") : quiet(KEYS)(s, call)),
+      { limits: { ...SMALL, readers: 1 }, parts: { ...knowing(true), memory: memory(true, 100).of } },
+    );
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.claims).toEqual({ taken: 1, released: 1 });
+  });
+});

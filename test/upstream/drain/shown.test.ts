@@ -1,0 +1,213 @@
+import { describe, expect, it } from "vitest";
+import type { ListPlan, ShownChunk } from "../../../src/model/list.ts";
+import { Problem } from "../../../src/model/problem.ts";
+import { emptyMerged } from "../../../src/upstream/drain/merged.ts";
+import type { Reading, Taken } from "../../../src/upstream/drain/reading.ts";
+import { oneAhead, shown } from "../../../src/upstream/drain/shown.ts";
+import { settled } from "../clock.ts";
+import { drained, keysOf, type Options, planOf, quiet, raw, stage, uidsOf } from "./simulator.ts";
+import { holding, knowing, pull, runOf, SMALL, streamed, uidsIn } from "./stage.ts";
+
+const KEYS = keysOf(40);
+const CURSOR = { limits: SMALL, parts: knowing(false) } satisfies Options;
+
+const planWith = (show: ListPlan["show"]): ListPlan => ({ ...planOf(), show });
+const as = (uids: readonly string[]): ShownChunk => ({
+  kind: "shown",
+  bytes: new TextEncoder().encode(uids.map((uid) => JSON.stringify({ uid: `shown-${uid}` })).join(",")),
+});
+
+describe("chunks are shown", () => {
+  it("in the order of the list, one at a time", async () => {
+    const seen: string[][] = [];
+    let busy = 0;
+    const plan = planWith(async (chunk) => {
+      busy += 1;
+      expect(busy).toBe(1);
+      seen.push(uidsIn(chunk));
+      await settled();
+      busy -= 1;
+      return as(uidsIn(chunk));
+    });
+    for (const heeds of [true, false]) {
+      seen.length = 0;
+      const outcome = await drained(quiet(KEYS), { limits: SMALL, parts: knowing(heeds), plan });
+      expect(seen.flat()).toEqual(KEYS);
+      expect(uidsOf(outcome)).toEqual(KEYS.map((uid) => `shown-${uid}`));
+    }
+  });
+
+  it("in a list that goes out while it is read, too", async () => {
+    const { uids } = await streamed(quiet(KEYS), { ...CURSOR, plan: planWith(async (chunk) => as(uidsIn(chunk))) });
+    expect(uids).toEqual(KEYS.map((uid) => `shown-${uid}`));
+  });
+
+  it("while the next page is fetched", async () => {
+    for (const ask of ["drain", "longDrain"] as const) {
+      const { served, open, flow } = holding(quiet(KEYS));
+      const pending: (() => void)[] = [];
+      const plan = planWith((chunk) => new Promise((resolve) => pending.push(() => resolve(as(uidsIn(chunk))))));
+      const listed = stage(served, CURSOR)[ask](plan);
+      await settled();
+      await open[0]?.answer();
+      expect([pending.length, open.map((call) => call.selector.token)]).toEqual([1, ["k:u000009"]]);
+      await open[0]?.answer();
+      // One chunk ahead, and no more.
+      expect([pending.length, open.length]).toEqual([1, 0]);
+      const show = async () => {
+        while (pending.length > 0) {
+          pending.shift()?.();
+          await flow();
+        }
+      };
+      await show();
+      expect(await listed).toMatchObject({ kind: "list", records: 40 });
+    }
+  });
+
+  it("as large as they were made, for the buffer", async () => {
+    const plan = planWith(async (chunk) => {
+      const [first] = uidsIn(chunk);
+      return as([first ?? ""]);
+    });
+    const size = 4 * '{"uid":"shown-u000000"}'.length;
+    const on = (bufferBytes: number) => stage(quiet(KEYS), { ...CURSOR, limits: { ...SMALL, bufferBytes } });
+    expect((await on(size).longDrain(plan)).kind).toBe("list");
+    const { rest } = pull(await on(size - 1).longDrain(plan));
+    expect((await rest()).uids).toHaveLength(4);
+  });
+
+  it("not at all when they belong to a reading that was given up", async () => {
+    const seen: string[] = [];
+    const plan = planWith(async (chunk) => {
+      seen.push(uidsIn(chunk)[0] ?? "");
+      return as(uidsIn(chunk));
+    });
+    const run = runOf(quiet([]), {}, plan);
+    const given = emptyMerged(true);
+    const bytes = new TextEncoder().encode('{"uid":"a"}');
+    const other = new TextEncoder().encode('{"uid":"b"}');
+    async function* reading(): Reading {
+      yield { of: given, bytes };
+      yield { of: run.merged, bytes: other };
+      yield { of: given, bytes };
+      return undefined;
+    }
+    const made: Taken[] = [];
+    for await (const taken of shown(run, reading())) made.push(taken);
+    expect(seen).toEqual(["b"]);
+    expect(made.map((taken) => [taken.of === run.merged, uidsIn(taken.bytes)])).toEqual([[true, ["shown-b"]]]);
+  });
+
+  it("as they are, where nothing is to be made of them", async () => {
+    const run = runOf(quiet([]));
+    const answer = { kind: "refused" as const, response: raw(403, "{}") };
+    const bytes = new Uint8Array([1]);
+    async function* reading(): Reading {
+      yield { of: run.merged, bytes };
+      return answer;
+    }
+    const chunks = shown(run, reading());
+    expect(await chunks.next()).toEqual({ done: false, value: { of: run.merged, bytes } });
+    expect(await chunks.next()).toEqual({ done: true, value: answer });
+  });
+});
+
+describe("showing that fails", () => {
+  const answer = { kind: "refused" as const, response: raw(403, '{"code":7}') };
+
+  it("with a refusal refuses the list, and reads no further", async () => {
+    for (const heeds of [true, false]) {
+      let calls = 0;
+      const plan = planWith(async (chunk) => (++calls === 2 ? answer : as(uidsIn(chunk))));
+      const keys = keysOf(400);
+      const outcome = await drained(quiet(keys), { limits: SMALL, parts: knowing(heeds), plan });
+      expect(outcome.result).toEqual(answer);
+      expect(outcome.facts).toMatchObject([{ outcome: "refused", witness: "none" }]);
+      expect(outcome.claims).toEqual({ taken: 1, released: 1 });
+      const asked = outcome.requests.length;
+      expect(asked).toBeLessThan(16);
+      await settled();
+      expect(outcome.requests).toHaveLength(asked);
+    }
+  });
+
+  it("with a refusal breaks off a list that was begun", async () => {
+    let calls = 0;
+    const plan = planWith(async (chunk) => (++calls === 3 ? answer : as(uidsIn(chunk))));
+    const { uids, error, facts, claims } = await streamed(quiet(KEYS), { ...CURSOR, plan });
+    expect(uids).toHaveLength(20);
+    expect(error).toMatchObject({ reason: "DRAIN_INCOMPLETE", metadata: { status: "403" } });
+    expect(facts.at(-1)).toMatchObject({ outcome: "refused" });
+    expect(claims).toEqual({ taken: 1, released: 1 });
+  });
+
+  it("with an error fails with it, and the list is not begun anew", async () => {
+    for (const boom of [new Error("boom"), new Problem("UPSTREAM_INVALID", "no")]) {
+      const plan = planWith(async () => {
+        throw boom;
+      });
+      const outcome = await drained(quiet(KEYS), { ...CURSOR, plan });
+      expect(outcome.error).toBe(boom);
+      expect(outcome.facts).toMatchObject([{ outcome: "incomplete" }]);
+      expect(outcome.claims).toEqual({ taken: 1, released: 1 });
+      expect(outcome.requests.length).toBeLessThanOrEqual(3);
+    }
+  });
+});
+
+describe("one chunk ahead", () => {
+  it("is under way while the one before is used", async () => {
+    const run = runOf(quiet([]));
+    const made: number[] = [];
+    async function* reading(): Reading {
+      for (let i = 0; i < 4; i++) {
+        made.push(i);
+        yield { of: run.merged, bytes: new Uint8Array([i]) };
+      }
+      return undefined;
+    }
+    const ahead = oneAhead(reading());
+    expect(made).toEqual([]);
+    const bytes = async () => ((await ahead.next()).value as Taken).bytes;
+    expect([...(await bytes()), made.length]).toEqual([0, 2]);
+    await settled();
+    expect(made.length).toBe(2);
+    expect([...(await bytes()), made.length]).toEqual([1, 3]);
+    expect([...(await bytes()), made.length]).toEqual([2, 4]);
+    expect([...(await bytes())]).toEqual([3]);
+    expect(await ahead.next()).toEqual({ done: true, value: undefined });
+  });
+
+  it("that fails is told in its turn, and nobody else hears of it", async () => {
+    const run = runOf(quiet([]));
+    async function* reading(): Reading {
+      yield { of: run.merged, bytes: new Uint8Array([1]) };
+      throw new Error("boom");
+    }
+    const ahead = oneAhead(reading());
+    expect((await ahead.next()).done).toBe(false);
+    await settled();
+    await expect(ahead.next()).rejects.toThrow("boom");
+  });
+
+  it("is given up with the rest, even when it fails", async () => {
+    const run = runOf(quiet([]));
+    const state = { ended: false };
+    async function* reading(): Reading {
+      try {
+        yield { of: run.merged, bytes: new Uint8Array([1]) };
+        yield { of: run.merged, bytes: new Uint8Array([2]) };
+        yield { of: run.merged, bytes: new Uint8Array([3]) };
+      } finally {
+        state.ended = true;
+        // biome-ignore lint/correctness/noUnsafeFinally: a reading whose end fails
+        throw new Error("boom");
+      }
+    }
+    const ahead = oneAhead(reading());
+    await ahead.next();
+    expect(await ahead.return(undefined)).toEqual({ done: true, value: undefined });
+    expect(state.ended).toBe(true);
+  });
+});
