@@ -70,8 +70,8 @@ export interface Rule {
   readonly key: boolean;
   /** Whether meeting it is reported, and as what. */
   readonly report: "unknown" | "shadowed" | undefined;
-  /** True when nothing at all is to be done about it. */
-  readonly plain: boolean;
+  /** True when nothing is to be done about it but to see that it comes once. */
+  readonly simple: boolean;
 }
 
 /** Compiles plans that belong to one rewriter. */
@@ -205,23 +205,13 @@ function listed(
     value,
     overNull: insert?.overNull === true ? Buffer.from(insert.value) : undefined,
     key: isKey,
-    plain: !edited,
   });
 }
 
 /** A rule that keeps the member, but for what `given` says. One literal: rules have one shape inside the engine. */
-export function ruleFor(label: string, name: string, given: Partial<Rule>): Rule {
-  return {
-    label,
-    name,
-    action: given.action ?? "keep",
-    slot: given.slot ?? -1,
-    newKey: given.newKey,
-    capture: given.capture ?? "",
-    value: given.value,
-    overNull: given.overNull,
-    key: given.key ?? false,
-    report: given.report,
-    plain: given.plain ?? false,
-  };
+export function ruleFor(label: string, name: string, given: Partial<Omit<Rule, "simple">>): Rule {
+  const { action = "keep", slot = -1, newKey, capture = "", value, overNull, key = false, report } = given;
+  const edited = newKey !== undefined || value !== undefined || overNull !== undefined;
+  const simple = action === "keep" && !edited && !key && report === undefined;
+  return { label, name, action, slot, newKey, capture, value, overNull, key, report, simple };
 }

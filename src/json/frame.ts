@@ -185,6 +185,5 @@ function stranger(work: Work, plan: CompiledObject, start: number, end: number):
   return ruleFor(plan.label, decodeString(work.source, start, end), {
     action: drop ? "drop" : "keep",
     report: report ? "unknown" : undefined,
-    plain: !drop,
   });
 }

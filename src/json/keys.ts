@@ -6,27 +6,38 @@ interface Entry<T> {
   readonly found: T;
 }
 
-/** Names by their JSON tokens. Made once, only read afterwards. */
+/** Names by their JSON tokens. */
 export interface KeyTable<T> {
-  /** By `slot` of the token; the length is a power of two. */
-  readonly entries: readonly (readonly Entry<T>[])[];
+  /**
+   * By `slot` of the token; the length is a power of two. Made when it is first needed: a process has thousands of names,
+   * and meets those of a few objects.
+   */
+  entries: Entries<T> | undefined;
   readonly byName: ReadonlyMap<string, T>;
 }
 
+type Entries<T> = readonly (readonly Entry<T>[])[];
+
 /** A table of `names` (decoded). */
 export function keyTable<T>(names: ReadonlyMap<string, T>): KeyTable<T> {
+  return { entries: undefined, byName: new Map(names) };
+}
+
+function entriesOf<T>(names: ReadonlyMap<string, T>): Entries<T> {
   const size = 2 ** Math.ceil(Math.log2(names.size * 2 + 2));
   const entries: Entry<T>[][] = Array.from({ length: size }, () => []);
   for (const [name, found] of names) {
     const token = Buffer.from(encodeString(name));
     entries[slot(token, 0, token.length) & (size - 1)]?.push({ token, found });
   }
-  return { entries, byName: new Map(names) };
+  return entries;
 }
 
 /** What stands in `table` for the string token at `start..end`, or undefined. However the string is escaped. */
 export function findKey<T>(table: KeyTable<T>, bytes: Buffer, start: number, end: number): T | undefined {
-  const bucket = table.entries[slot(bytes, start, end) & (table.entries.length - 1)] ?? [];
+  table.entries ??= entriesOf(table.byName);
+  const { entries } = table;
+  const bucket = entries[slot(bytes, start, end) & (entries.length - 1)] ?? [];
   for (const entry of bucket) {
     if (entry.token.length === end - start && sameBytes(bytes, start, entry.token, 0, end - start)) return entry.found;
   }

@@ -129,21 +129,25 @@ function isLiteral(text: Uint8Array): boolean {
 
 /** All keys become one string that they are parts of: each by itself would cost four times as much. */
 function literalKeys({ text }: Work, { keyStarts, keyEnds }: Records): string[] {
+  const count = keyStarts.length;
   let size = 0;
-  for (let i = 0; i < keyStarts.length; i++) size += (keyEnds[i] as number) - (keyStarts[i] as number) - 2;
+  for (let i = 0; i < count; i++) size += (keyEnds[i] as number) - (keyStarts[i] as number) - 2;
   // Words are written to their end.
   const { bytes, view } = space(size + 8);
-  const ends: number[] = [];
-  let at = 0;
-  for (let i = 0; i < keyStarts.length; i++) {
+  for (let i = 0, at = 0; i < count; i++) {
     const start = (keyStarts[i] as number) + 1;
     const length = (keyEnds[i] as number) - 1 - start;
     copyWords(text, start, view, at, length);
     at += length;
-    ends.push(at);
   }
   const all = bytes.toString("latin1", 0, size);
-  return ends.map((end, i) => all.slice(ends[i - 1] ?? 0, end));
+  const keys: string[] = [];
+  for (let i = 0, at = 0; i < count; i++) {
+    const end = at + (keyEnds[i] as number) - (keyStarts[i] as number) - 2;
+    keys.push(all.slice(at, end));
+    at = end;
+  }
+  return keys;
 }
 
 function decodedKeys({ source }: Work, { keyStarts, keyEnds }: Records): string[] {

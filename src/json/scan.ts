@@ -77,6 +77,11 @@ export function skipSpace(text: DataView, start: number): number {
   return at;
 }
 
+/** The letters of `true`, `alse` and `null` as words. */
+const TRUE = 0x65757274;
+const ALSE = 0x65736c61;
+const NULL = 0x6c6c756e;
+
 /** Any value; `depth` is how many more objects and arrays may be entered. */
 export function skipValue(text: DataView, start: number, depth: number): number {
   switch (text.getUint8(start)) {
@@ -87,11 +92,11 @@ export function skipValue(text: DataView, start: number, depth: number): number 
     case 0x5b:
       return skipArray(text, start, depth);
     case 0x74:
-      return skipWord(text, start, "true");
+      return text.getInt32(start, true) === TRUE ? start + 4 : skipWord(text, start, "true");
     case 0x66:
-      return skipWord(text, start, "false");
+      return text.getInt32(start + 1, true) === ALSE ? start + 5 : skipWord(text, start, "false");
     case 0x6e:
-      return skipWord(text, start, "null");
+      return text.getInt32(start, true) === NULL ? start + 4 : skipWord(text, start, "null");
     default:
       return skipNumber(text, start);
   }

@@ -137,9 +137,9 @@ function walkMember(work: Work, frame: Frame, known: Known, gap: number, depth: 
   const { text, output } = work;
   const { rule } = known;
   const value = skipSpace(text, gap + known.length);
-  if (rule.report !== undefined) countName(work, known);
-  if (rule.plain && frame.kept) return skipUntouched(text, value, depth);
   if (rule.slot !== -1) claim(frame, rule.slot, gap + known.name);
+  if (rule.simple && frame.kept) return skipUntouched(text, value, depth);
+  if (rule.report !== undefined) countName(work, known);
   if (rule.action !== "keep") return leaveOut(work, frame, rule, gap, value, depth);
   // The comma belongs to the member before it: it goes when all of those are left out.
   if (!frame.kept && frame.left) output.from = gap + known.name;
