@@ -55,7 +55,7 @@ describe("the demo", () => {
     const [list = "", get = "", put = "", native = "", v2 = "", metrics = ""] = outputs;
     expect(lines).toHaveLength(6);
     // Its beginning, with the header fields: how much of it there is stands in one of them.
-    expect(Number(/^carryover-list: witness=count; pages=\d+; records=(\d+)\r?$/m.exec(list)?.[1])).toBeGreaterThan(
+    expect(Number(/^carryover-list: witness=cover; pages=\d+; records=(\d+)\r?$/m.exec(list)?.[1])).toBeGreaterThan(
       1000,
     );
     expect(list).toMatch(/\{"items":\[\{"id":"/);

@@ -150,7 +150,7 @@ function listPurpose(place: RecordedCall["place"], request: ApiRequest, { list }
 }
 
 function pagesOf(pageSize: number): string {
-  return `again with page_token for every further page of ${pageSize} records, until there is no token`;
+  return `again for every further page of ${pageSize} records: by skip, several at a time, where records are counted and come by uid; else by page_token, one after another`;
 }
 
 /** The join for whose sake a call is made; the first call of an operation never is. */

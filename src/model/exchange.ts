@@ -22,8 +22,16 @@ export interface ListFacts {
   readonly pages: number;
   readonly records: number;
   readonly witness: Witness;
-  /** `aborted`: nobody waited for its end. */
-  readonly outcome: "complete" | "incomplete" | "too-large" | "unproven" | "refused" | "aborted";
+  /** `incomplete`: its pages made no list; `overloaded`: there was no place for it; `aborted`: nobody waited for its end. */
+  readonly outcome:
+    | "complete"
+    | "incomplete"
+    | "too-large"
+    | "too-slow"
+    | "unproven"
+    | "overloaded"
+    | "refused"
+    | "aborted";
 }
 
 /** Filled along the way by whoever learns a fact; only read by observers. */

@@ -33,7 +33,16 @@ export const apiVersionLabel = oneOf(["v1", "v2", "sts", "none"]);
 export const modeLabel = oneOf(["native", "shadow", "translate", "pass", "refused"]);
 export const upstreamLabel = oneOf(["v1", "v2", "sts"]);
 export const witnessLabel = oneOf(["cover", "count", "none"]);
-export const outcomeLabel = oneOf(["complete", "incomplete", "too-large", "unproven", "refused", "aborted"]);
+export const outcomeLabel = oneOf([
+  "complete",
+  "incomplete",
+  "too-large",
+  "too-slow",
+  "unproven",
+  "overloaded",
+  "refused",
+  "aborted",
+]);
 export const directionLabel = oneOf(["request", "response"]);
 export const reasonLabel = oneOf(Object.keys(PROBLEMS));
 

@@ -116,7 +116,9 @@ const formatters = { level: (label: string) => ({ level: label }) };
 
 function levelOf(exchange: Exchange): "error" | "warn" | "info" {
   if (exchange.reason === "INTERNAL") return "error";
-  return exchange.reason !== undefined && exchange.status >= 500 && exchange.status !== 501 ? "warn" : "info";
+  if (exchange.reason === undefined || exchange.status === 501) return "info";
+  // With a reason and a status of success, an answer that had begun was cut off.
+  return exchange.status >= 500 || (exchange.status >= 200 && exchange.status < 300) ? "warn" : "info";
 }
 
 function scrubbed(facts: LogFacts | undefined): LogFacts {

@@ -196,9 +196,9 @@ describe("pages", () => {
   it.each([
     ["ignored", { ignoreSkip: true }, "warn group: ignored"],
     [
-      "not reported",
-      { faults: answering(/skip=/, ({ skipped: _skipped, ...page }) => page) },
-      "warn group: honoured, but `skipped` says nothing",
+      "reported wrongly",
+      { faults: answering(/skip=/, (page) => ({ ...page, skipped: 7 })) },
+      "warn group: honoured, but `skipped` says 7",
     ],
     [
       "wrong",
@@ -209,7 +209,12 @@ describe("pages", () => {
     const { judge } = await platform(options);
     const report = await judge();
     expect(report.told("skip")).toEqual([told]);
-    expect(report.of("skip")[0]?.remedy).toMatch(/nothing to set/);
+    expect(report.of("skip")[0]?.remedy).toMatch(/read by their tokens.*upstream\.v2\.tokens: keyset/);
+  });
+
+  it("skip needs no word of its own: the pages tell", async () => {
+    const faults = answering(/skip=/, ({ skipped: _skipped, ...page }) => page);
+    expect((await judge({ faults })).told("skip")).toEqual(["ok group: honoured"]);
   });
 
   it("skip is right while others write", async () => {

@@ -114,7 +114,7 @@ describe("a list", () => {
     ]);
     const [list, , roles] = explanation.calls;
     expect(list?.also).toEqual([
-      "again with page_token for every further page of 200 records, until there is no token",
+      "again for every further page of 200 records: by skip, several at a time, where records are counted and come by uid; else by page_token, one after another",
     ]);
     expect(roles?.also).toEqual([
       "one such call for every 200 distinct values of role.uid; at most 600 reads beside the list",

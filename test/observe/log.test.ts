@@ -94,6 +94,8 @@ describe("the line of a request", () => {
     [{ status: 501, reason: "NOT_TRANSLATABLE" }, "info"],
     [{ status: 400, reason: "INVALID_BODY" }, "info"],
     [{ status: 500 }, "info"],
+    // An answer that had begun, and was cut off.
+    [{ status: 200, reason: "DRAIN_INCOMPLETE" }, "warn"],
   ])("%j is logged as %s", (facts, level) => {
     expect(oneLine(facts)["level"]).toBe(level);
   });

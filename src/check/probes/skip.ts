@@ -36,16 +36,18 @@ async function read(api: Api, list: List): Promise<Pages> {
 }
 
 function judge(name: string, { first, byToken, bySkip }: Pages): { readonly finding: Finding; readonly sure: boolean } {
-  const alone = "nothing to set: lists are read by their tokens, one page after another, and long ones take longer";
+  const alone =
+    "lists are read by their tokens, one page after another: long ones take longer, and are proved only with upstream.v2.tokens: keyset (see tokens)";
   if (first === undefined || byToken === undefined) {
     return { finding: say.skipped(`${name}: a page of ${STEP} has no usable token`, "see lists"), sure: false };
   }
   if (bySkip === undefined) return { finding: say.warn(`${name}: skip is refused`, alone), sure: true };
   if (same(bySkip, byToken)) {
-    if (bySkip.skipped === STEP) return { finding: say.ok(`${name}: honoured`), sure: true };
+    if (bySkip.skipped === STEP || bySkip.skipped === undefined)
+      return { finding: say.ok(`${name}: honoured`), sure: true };
     const finding = say.warn(
-      `${name}: honoured, but \`skipped\` says ${bySkip.skipped ?? "nothing"}`,
-      "nothing to set: without it no jump can be trusted, and lists are read by their tokens",
+      `${name}: honoured, but \`skipped\` says ${bySkip.skipped}`,
+      `such a jump cannot be trusted: ${alone}`,
     );
     return { finding, sure: true };
   }

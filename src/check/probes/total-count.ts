@@ -38,7 +38,7 @@ function lacking(what: string, { lists }: Config): Finding {
   if (!asked) {
     return say.warn(
       what,
-      "nothing to set: a list of several pages is answered without proof (carryover-list: witness=none)",
+      "a list of several pages is answered without proof (carryover-list: witness=none), unless upstream.v2.tokens is keyset (see tokens)",
     );
   }
   const set: Setting = { path: "lists.require", value: "none" };

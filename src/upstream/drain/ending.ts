@@ -18,6 +18,8 @@ export interface Ending {
 const OUTCOMES: ReadonlyMap<ProblemReason, ListFacts["outcome"]> = new Map([
   ["DRAIN_TOO_LARGE", "too-large"],
   ["LIST_UNPROVEN", "unproven"],
+  ["UPSTREAM_TIMEOUT", "too-slow"],
+  ["OVERLOADED", "overloaded"],
 ]);
 
 /** Ends `run` with the request's own signal, too. */

@@ -65,6 +65,7 @@ async function* readOnce(run: Run): Reading {
       checkAnnounced(run.plan.resource, run.merged.latestTotal, run.parts.limits);
       await hold(run);
       queue = chooseWay(run, first, guessed);
+      checkProvable(run);
     }
     if (bytes !== undefined) yield { of: run.merged, bytes };
     if (run.merged.ended) {
@@ -76,6 +77,17 @@ async function* readOnce(run: Run): Reading {
     guessed?.close();
     queue?.close();
   }
+}
+
+/** A list that nothing in its way of being read can prove is refused now, not after all of it was read: LIST_UNPROVEN. */
+function checkProvable({ plan, parts, provable, merged }: Run): void {
+  if (provable && merged.proved) return;
+  const required = parts.require(plan.resource);
+  if (required !== "cover") return;
+  const why = "the platform's page tokens are not known to be positions in its order, or it has none";
+  throw new Problem("LIST_UNPROVEN", `the list of ${plan.resource} cannot be proved complete: ${why}`, {
+    metadata: { required, witness: "none" },
+  });
 }
 
 /** Parallel where this very list shows that it can be: the parts are being fetched from here on. Undefined: by its cursor. */
@@ -104,6 +116,7 @@ async function* readRest(run: Run, first: Page, queue: Queue | undefined): Readi
     if (left === undefined || left.kind === "refused") return left;
     leave(run, left);
     run.provable = parts.tokens === "keyset";
+    checkProvable(run);
   }
   return yield* tagged(merged, readByCursor(run));
 }
