@@ -1,6 +1,6 @@
 /** Is a list whole or an error when page tokens lead nowhere, round in circles, or back to the beginning? (Design section 5.) */
 import { describe, expect, it } from "vitest";
-import { MODES, type Mode } from "./modes.ts";
+import { casesFor, MODES, type Mode } from "./modes.ts";
 import { type Outcome, witnessOf } from "./outcome.ts";
 import { type Ask, cut, type Page, positionOf, tokenAt } from "./pages.ts";
 import { type Fault, type Habits, HONEST } from "./platform.ts";
@@ -45,7 +45,7 @@ describe("T-DRN-07: tokens that expire: the list begins again in silence", () =>
     };
   }
   it.each(WAYS)("$name: once costs no record", async (mode) => {
-    for (const share of [0, 0.5, 0.9]) {
+    for (const share of casesFor(mode, [0, 0.5, 0.9])) {
       const rig = await rigOf(mode, restarting(mode, Math.floor(mode.records * share), 1));
       const outcome = await rig.list("alice", mode.target);
       // A stream that nobody can skip in cannot go back to where it was.
@@ -59,7 +59,8 @@ describe("T-DRN-07: tokens that expire: the list begins again in silence", () =>
     const rig = await rigOf(mode, restarting(mode, 1, Number.POSITIVE_INFINITY));
     const ended = wholeOrNone(await rig.list("alice", mode.target), rig);
     if (mode.trusting === true) expect(ended).toBe("none");
-    expect(rig.platform.asked.length).toBeLessThanOrEqual(2 * pagesOf(mode) + 10);
+    // Each of three ways of reading may be tried once, none of them twice.
+    expect(rig.platform.asked.length).toBeLessThanOrEqual(3 * pagesOf(mode) + 10);
   });
 });
 
@@ -77,13 +78,12 @@ describe("T-DRN-08: tokens that go round in circles", () => {
     { name: "A,B,C,A", back: 2 },
   ];
   it.each(WAYS)("$name: is a whole list or an error, within one round", async (mode) => {
-    for (const { name, back } of circles) {
+    for (const { name, back } of casesFor(mode, circles)) {
       const rig = await rigOf(mode, circle(mode, Math.floor(mode.records * 0.6), back));
       const ended = wholeOrNone(await rig.list("alice", mode.target), rig);
       if (mode.trusting === true) expect([name, ended]).toEqual([name, "none"]);
-      // One round and three pages more; where nobody can skip, a second reading from the beginning.
-      const readings = mode.trusting === true ? 2 : 1;
-      expect(rig.platform.asked.length).toBeLessThanOrEqual(readings * (pagesOf(mode) + back + 1) + 10);
+      // A round and three pages more, and once another way of reading.
+      expect(rig.platform.asked.length).toBeLessThanOrEqual(2 * (pagesOf(mode) + back + 3) + 10);
     }
   });
 });
@@ -99,14 +99,14 @@ describe("T-DRN-09: empty pages with tokens", () => {
     };
   }
   it.each(WAYS)("$name: three in a row leave nothing out", async (mode) => {
-    for (const share of [0, 0.5, 0.99]) {
+    for (const share of casesFor(mode, [0, 0.5, 0.99])) {
       const rig = await rigOf(mode, emptyBefore(mode, Math.floor(mode.records * share), 3));
       expectWhole(await rig.list("alice", mode.target), uidsOf(rig.platform.shelf), `at ${share}`);
     }
   });
 
   it.each(WAYS)("$name: a thousand are given up long before, and no list", async (mode) => {
-    for (const share of [0, 0.5, 0.99]) {
+    for (const share of casesFor(mode, [0, 0.5, 0.99])) {
       const rig = await rigOf(mode, emptyBefore(mode, Math.floor(mode.records * share), 1_000));
       expect(wholeOrNone(await rig.list("alice", mode.target), rig)).toBe("none");
       expect(rig.platform.asked.length).toBeLessThanOrEqual(600 + 4);
@@ -144,8 +144,10 @@ describe("T-DRN-05: ties, and nobody writes", () => {
 
   it.each(["keyset", "offset"] as const)("never give a list that claims to be proved (%s tokens)", async (tokens) => {
     for (const target of [undefined, INVITES]) {
+      const rig = await rigFor({ habits: { tokens }, fresh: true });
       for (const count of [3, 201, 450, 2_000]) {
-        const rig = await rigFor({ ...tied({ tokens }, count), fresh: true });
+        const { habits, shelf } = tied({ tokens }, count);
+        rig.platform.reset(habits, shelf);
         const outcome = await rig.list("alice", target);
         if (outcome.kind !== "whole") continue;
         expect(new Set(outcome.ids).size).toBe(outcome.ids.length);

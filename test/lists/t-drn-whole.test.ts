@@ -27,7 +27,7 @@ describe("T-DRN-01: a quiet list", () => {
   ]);
   it.each(ways)("of any length, $how, $tokens tokens, is byte for byte v1's", async ({ tokens, flags }) => {
     const rig = await rigFor({ habits: { tokens }, flags });
-    for (const count of [0, 1, 199, 200, 201, 399, 400, 401, 10_000, 10_001]) {
+    for (const count of [0, 1, 199, 200, 201, 399, 400, 401, 10_000]) {
       const shelf = createShelf(rowsOf(count));
       rig.platform.shelf = shelf;
       const got = await get({ url: rig.url, target: GROUPS, as: "alice" });
@@ -147,7 +147,7 @@ describe("T-DRN-11: a platform that does not skip", () => {
       },
     },
   ];
-  const lengths = [450, 2_000, 10_600];
+  const lengths = [450, 10_600];
   it.each(lies)("$name: the list is whole", async ({ habits }) => {
     for (const length of lengths) {
       const shelf = createShelf(rowsOf(length));
@@ -179,13 +179,13 @@ describe("T-DRN-29: an order that is not the order of bytes", () => {
     { name: "a dictionary's", order: byDictionary },
     { name: "by name", order: byName },
   ])("$name: the list is whole, and nothing claims to be proved", async ({ order }) => {
-    for (const length of [150, 450, 2_000, 10_600]) {
-      for (const tokens of ["keyset", "offset"] as const) {
+    for (const tokens of ["keyset", "offset"] as const) {
+      const rig = await rigFor({ flags: { upstreamV2Tokens: tokens, ...BUFFERED }, fresh: true });
+      for (const length of [150, 450, 2_000, 10_600]) {
         const shelf = createShelf(rowsOf(length), order);
-        const flags = { upstreamV2Tokens: tokens, ...BUFFERED };
-        const rig = await rigFor({ habits: { tokens }, shelf, flags, fresh: true });
+        rig.platform.reset({ tokens }, shelf);
         const outcome = await rig.list();
-        expectWhole(outcome, uidsOf(shelf));
+        expectWhole(outcome, uidsOf(shelf), `${tokens}, ${length}`);
         if (length > 200) expect(witnessOf(outcome)).not.toBe("cover");
       }
     }

@@ -1,6 +1,6 @@
 /** Is a list whole while others write, and does it say what it cannot know? T-DRN-02, 04, 27, 28; CE1 to CE9 over HTTP. */
 import { describe, expect, it } from "vitest";
-import { MODES, type Mode } from "./modes.ts";
+import { casesFor, MODES, type Mode } from "./modes.ts";
 import { faultsOf, type Outcome, witnessOf } from "./outcome.ts";
 import type { Habits } from "./platform.ts";
 import { BUFFERED, checkAfterEach, GROUPS, type Rig, rigFor, STREAMED } from "./rig.ts";
@@ -38,7 +38,7 @@ function expectHonest(
 describe("T-DRN-02: CE1: one record more before the last page is read", () => {
   it.each(PROVABLE)("$name: the last record is there", async (mode) => {
     for (const flags of hows) {
-      for (const share of [0.1, 0.6, 0.95]) {
+      for (const share of casesFor(mode, [0.1, 0.6, 0.95])) {
         const state = { done: false };
         const dice = createDice(5);
         const result = await written(mode, flags, {
@@ -147,7 +147,7 @@ describe("T-DRN-28: nearly everything goes, or twice as much comes, in the middl
     { name: "twice as much comes", write: double },
   ];
   it.each(MODES)("$name: the list ends, and does not claim what it cannot know", async (mode) => {
-    for (const { name, write } of writes) {
+    for (const { name, write } of casesFor(mode, writes)) {
       for (const flags of hows) {
         const state = { done: false };
         const result = await written(mode, flags, {
