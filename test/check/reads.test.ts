@@ -214,7 +214,8 @@ describe("pages", () => {
 
   it("skip needs no word of its own: the pages tell", async () => {
     const faults = answering(/skip=/, ({ skipped: _skipped, ...page }) => page);
-    expect((await judge({ faults })).told("skip")).toEqual(["ok group: honoured"]);
+    const { judge } = await platform({ faults });
+    expect((await judge()).told("skip")).toEqual(["ok group: honoured"]);
   });
 
   it("skip is right while others write", async () => {

@@ -52,10 +52,14 @@ function mayBeginAnew({ announced, parts }: Run): boolean {
 }
 
 async function* readOnce(run: Run): Reading {
-  const guessed = await guess(run);
+  const count = guessedCount(run);
+  if (count !== undefined) await hold(run);
+  // The first page first: what it says decides about the rest.
+  const asked = fetchPage(run, {});
+  const guessed = count === undefined ? undefined : guess(run, count);
   let queue: Queue | undefined;
   try {
-    const first = await fetchPage(run, {});
+    const first = await asked;
     if (first.kind !== "page") return refusalOf(first);
     run.repairs = REPAIRS + Math.ceil((plausible(first.totalCount) ?? 0) / run.parts.limits.pageSize);
     const bytes = takeInTurn(run, first);
@@ -139,18 +143,21 @@ const WHY: Readonly<Record<Lost["why"], string>> = {
   repairs: "it changes faster than it can be read",
 };
 
+/** How many records the list had the last time, where that is reason enough to ask for several pages at once. */
+function guessedCount(run: Run): number | undefined {
+  const { parts, plan, merged } = run;
+  const { pageSize, windowRecords } = parts.limits;
+  if (merged.catchingUp || !plan.keyOrder || parts.memory.heedsSkip(plan.resource) !== true) return undefined;
+  const count = parts.memory.countOf(targetOf(run));
+  return count !== undefined && count > pageSize && count <= windowRecords ? count : undefined;
+}
+
 /**
  * A list that was long the last time is asked for in parallel together with its first page, which then says whether that was
- * right. Undefined when nothing is remembered of it.
+ * right.
  */
-async function guess(run: Run): Promise<Queue | undefined> {
-  const { parts, plan, merged } = run;
-  const { pageSize, overlap, windowRecords } = parts.limits;
-  const count = parts.memory.countOf(targetOf(run));
-  if (count === undefined || count <= pageSize || count > windowRecords || merged.catchingUp || !plan.keyOrder)
-    return undefined;
-  if (parts.memory.heedsSkip(plan.resource) !== true) return undefined;
-  await hold(run);
+function guess(run: Run, count: number): Queue {
+  const { pageSize, overlap } = run.parts.limits;
   const cut = cutOf(run, { records: pageSize, bytes: pageSize * GUESSED_RECORD_BYTES }, count);
   run.provable = true;
   return createQueue(run, { ...cut, from: pageSize - overlap }, count);

@@ -136,7 +136,9 @@ async function* readOn(run: Run): AsyncGenerator<Uint8Array, Outcome> {
   if (parts.tokens === "keyset" && merged.token !== "") {
     const page = await fetchPage(run, { token: merged.token });
     if (page.kind === "refused") return page;
-    if (page.kind === "page" && ascends(page.keys, merged.lastKey)) return yield* takePart(run, page);
+    // Nothing and a token is no progress.
+    const says = page.kind === "page" && (page.keys.length > 0 || page.nextPageToken === "");
+    if (says && ascends(page.keys, merged.lastKey)) return yield* takePart(run, page);
   }
   return yield* closeGap(run);
 }
@@ -186,8 +188,13 @@ async function settle(run: Run, last: Page): Promise<{ readonly outcome: Outcome
     }
     run.notes.add("list-page-again");
     const again = await seek(run);
-    if (again.kind !== "page") return { outcome: again, chunks };
+    if (again.kind !== "page") {
+      // The doubt stays: what follows is no page that would take it away.
+      merged.proved = false;
+      return { outcome: again, chunks };
+    }
     const chunk = takeBehind(merged, again, again.skip);
+    checkAfterPage(plan.resource, sizeOf(merged), parts.limits);
     if (chunk !== undefined) chunks.push(chunk);
     if (again.nextPageToken !== "") return { outcome: "open", chunks };
     page = again;
