@@ -45,6 +45,17 @@ describe("a platform with habits of its own", () => {
     expect(ids(await rig.ask("GET", `${GROUPS}?name=nobody-has-this`))).toEqual([]);
   });
 
+  it("that orders by name is asked for another order by lists.orderBy, and then proved", async () => {
+    const plain = await rigForTest({ sandbox: { order: "name" } });
+    expect((await plain.ask("GET", GROUPS)).field("carryover-list")).toContain("witness=count");
+    const rig = await rigForTest({ sandbox: { order: "name" }, flags: { listsOrderBy: "uid" } });
+    const answer = await rig.ask("GET", GROUPS);
+    expect(isWhole(answer, rig)).toBe(true);
+    expect(answer.field("carryover-list")).toContain("witness=cover");
+    const asked = rig.arrived.filter(({ target }) => target.includes("/groups?"));
+    expect(asked.every(({ target }) => target.includes("order_by=uid"))).toBe(true);
+  });
+
   it("that writes, and is read by row numbers, claims no proof", async () => {
     const rig = await rigForTest({ sandbox: { churnEveryPages: 1, tokens: "offset", ignoreSkip: true } });
     const answer = await rig.ask("GET", GROUPS);
