@@ -1,10 +1,11 @@
 /** What may one translated request do? */
-import { createHmac, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { Config } from "./config.ts";
 import type { Exchange, Witness } from "./model/exchange.ts";
 import { compose, header, type Send } from "./model/message.ts";
 import type { RequestHead } from "./model/plan.ts";
 import type { Signal } from "./model/signal.ts";
+import { credentialOf, keyedDigest } from "./share/credential.ts";
 import type { MaskMemory, Tools } from "./translate/tools.ts";
 import type { Budget } from "./upstream/budget.ts";
 import { createDrains, type DrainParts, type Drains } from "./upstream/drain/drain.ts";
@@ -124,13 +125,11 @@ function createDrainSource(config: Config, slots: Slots): (input: DrainInput) =>
     });
 }
 
-/** A keyed digest of a request's credential: the token itself is kept nowhere. */
+/** A keyed digest of a request's credential, however its scheme is spelt: the token itself is kept nowhere. */
 function createDigest(): (head: RequestHead) => string {
   const secret = randomBytes(32);
-  return (head) =>
-    createHmac("sha256", secret)
-      .update(header(head.headers, "authorization") ?? "")
-      .digest("base64");
+  return ({ headers }) =>
+    credentialOf(headers, secret)?.digest ?? keyedDigest(header(headers, "authorization") ?? "", secret);
 }
 
 function createMaskMemory(configured: "auto" | "camelCase" | "snake_case"): MaskMemory {

@@ -48,7 +48,8 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
     const params = options.orderBy === undefined ? query.params : [...query.params, orderParam(options.orderBy)];
     const plan: ListPlan = {
       resource: resource.name,
-      keyOrder: resource.orderedByUid || isByKey(options.orderBy),
+      // Uids may ascend by chance in another order, which proves nothing.
+      keyOrder: options.orderBy === undefined ? resource.orderedByUid : isByKey(options.orderBy),
       request: (page) => ({
         method: "GET",
         target: pageTarget(path, params, page),
@@ -125,8 +126,8 @@ export function listHeader(list: DrainedList | LongList): HeaderList {
 }
 
 /** Records by their key, one after another: then `order_by` makes an order of what has none of its own. */
-function isByKey(orderBy: string | undefined): boolean {
-  return orderBy !== undefined && /^uid(?: +asc)?$/i.test(orderBy);
+function isByKey(orderBy: string): boolean {
+  return /^uid(?: +asc)?$/i.test(orderBy);
 }
 
 function orderParam(orderBy: string): string {

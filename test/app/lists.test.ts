@@ -52,6 +52,8 @@ describe("a platform with habits of its own", () => {
     const answer = await rig.ask("GET", GROUPS);
     expect(isWhole(answer, rig)).toBe(true);
     expect(answer.field("carryover-list")).toContain("witness=cover");
+    const byName = await rigForTest({ flags: { listsOrderBy: "name" } });
+    expect((await byName.ask("GET", GROUPS)).field("carryover-list")).not.toContain("witness=cover");
     const asked = rig.arrived.filter(({ target }) => target.includes("/groups?"));
     expect(asked.every(({ target }) => target.includes("order_by=uid"))).toBe(true);
   });
@@ -207,6 +209,9 @@ describe("what the operator demands of lists", () => {
     const second = await rig.ask("GET", GROUPS);
     expect([second.status, second.json.code, reasonOf(second)]).toEqual([503, 14, "OVERLOADED"]);
     expect(Number(second.field("retry-after"))).toBeGreaterThan(0);
+    // However its scheme is spelt, it is the same credential.
+    const spelt = await rig.ask("GET", GROUPS, { as: null, headers: { authorization: `bEARER   ${admin}` } });
+    expect([spelt.status, reasonOf(spelt)]).toEqual([503, "OVERLOADED"]);
     expect((await rig.ask("GET", SHORT(rig))).status).toBe(200);
     expect((await rig.ask("GET", GROUPS, { as: "viewer" })).status).toBe(200);
     release();
