@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NO_MEMORY } from "../../support/drains.ts";
 import {
   type Answer,
   broken,
@@ -63,6 +64,20 @@ describe("pages that are odd but allowed", () => {
     }
     const outcome = await drained((_, call) => respond(answers[call]!));
     expect(uidsOf(outcome)).toEqual(["u0", "u1", "u2", "u3"]);
+  });
+
+  it("T-DRN-09 a first page with records is none of the three", async () => {
+    for (const [empty, reason] of [
+      [3, undefined],
+      [4, "DRAIN_INCOMPLETE"],
+    ] as const) {
+      const outcome = await drained(({ token }) => {
+        const behind = token === undefined ? 0 : Number(token);
+        if (behind === 0) return respond({ items: [{ uid: "a" }], next: "1" });
+        return respond(behind <= empty ? { items: [], next: String(behind + 1) } : { items: [{ uid: "b" }], next: "" });
+      });
+      expect(outcome.problem?.reason).toBe(reason);
+    }
   });
 
   it("T-DRN-09 a platform that sends only empty pages is given up within a few calls", async () => {
@@ -195,14 +210,23 @@ describe("witness", () => {
   });
 
   it("a witness below the required one is an error that says both", async () => {
-    const outcome = await drained(quiet(KEYS), { ...TEN, require: "cover" });
+    const more: Platform = (s) => respond({ ...pageOf(KEYS, s, "keyset"), total: "41" });
+    const outcome = await drained(more, { ...TEN, require: "count" });
     expect(outcome.problem).toMatchObject({
       reason: "LIST_UNPROVEN",
-      metadata: { required: "cover", witness: "none" },
+      metadata: { required: "count", witness: "none" },
     });
-    expect(outcome.problem?.message).toMatch(/tokens are not known to be positions/);
-    // After one page, not after all of them.
-    expect(outcome.facts).toMatchObject([{ pages: 1, outcome: "unproven" }]);
+    expect(outcome.facts).toEqual([{ pages: 4, records: 40, witness: "none", outcome: "unproven" }]);
+  });
+
+  it("a proof that nothing could give is not waited for", async () => {
+    for (const tokens of ["unknown", "offset"] as const) {
+      const memory = { ...NO_MEMORY, heedsSkip: () => false };
+      const outcome = await drained(quiet(KEYS), { ...TEN, require: "cover", parts: { memory, tokens } });
+      expect(outcome.problem).toMatchObject({ reason: "LIST_UNPROVEN", metadata: { required: "cover" } });
+      expect(outcome.requests).toHaveLength(1);
+      expect(outcome.facts).toMatchObject([{ pages: 1, outcome: "unproven" }]);
+    }
   });
 
   it("a witness that is high enough is no error", async () => {

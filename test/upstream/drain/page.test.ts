@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../../src/model/problem.ts";
+import { createStopper } from "../../../src/model/signal.ts";
 import { fetchPage, mayRepair, type Place } from "../../../src/upstream/drain/page.ts";
+import { settled } from "../clock.ts";
 import { keysOf, type Options, pageOf, quiet, raw, respond, type Served, stage } from "./simulator.ts";
-import { runOf, SMALL } from "./stage.ts";
+import { holding, runOf, SMALL } from "./stage.ts";
 
 const KEYS = keysOf(40);
 const BAD = () => raw(200, "<html>");
@@ -76,6 +78,54 @@ describe("a page", () => {
     };
     expect(await asked(4999)).toEqual(["page", 1]);
     expect(await asked(5000)).toEqual(["thrown", 0]);
+  });
+});
+
+describe("calls of one list", () => {
+  it("are bounded, and a page that the list waits for goes before those that are read ahead", async () => {
+    const { served, open } = holding(quiet(KEYS));
+    const run = runOf(served, { limits: { ...SMALL, readers: 2 } });
+    const ahead = createStopper().signal;
+    const pages = [1, 2, 3].map((skip) => fetchPage(run, { skip }, ahead));
+    pages.push(fetchPage(run, { skip: 4 }));
+    const asked = () => open.map((call) => call.selector.skip);
+    await settled();
+    expect(asked()).toEqual([1, 2]);
+    await open[0]?.answer();
+    expect(asked()).toEqual([2, 4]);
+    await open[0]?.answer();
+    await open[0]?.answer();
+    await open[0]?.answer();
+    expect((await Promise.all(pages)).map((page) => page.kind)).toEqual(["page", "page", "page", "page"]);
+  });
+
+  it("are stopped with the part they are for, or with the list", async () => {
+    const { served, open } = holding(quiet(KEYS));
+    const run = runOf(served, { limits: SMALL });
+    const part = createStopper();
+    const ahead = fetchPage(run, { skip: 1 }, part.signal);
+    const own = fetchPage(run, { skip: 2 });
+    await settled();
+    const dropped = expect(ahead).rejects.toThrow("dropped");
+    part.abort(new Error("dropped"));
+    await dropped;
+    expect(open.map((call) => call.selector.skip)).toEqual([2]);
+    const over = expect(own).rejects.toThrow("over");
+    run.stopper.abort(new Error("over"));
+    await over;
+  });
+
+  it("behind the first wait for their turn to be made", async () => {
+    let turns = 0;
+    const turn = async () => {
+      turns += 1;
+    };
+    const parts = { turn };
+    await fetched({}, quiet(KEYS), { parts });
+    expect(turns).toBe(0);
+    await fetched({ skip: 1 }, quiet(KEYS), { parts });
+    await fetched({ token: "k:u000009" }, quiet(KEYS), { parts });
+    expect(turns).toBe(2);
   });
 });
 

@@ -1,0 +1,171 @@
+import { describe, expect, it } from "vitest";
+import { drained, keysOf, type Platform, pageOf, respond, uidsOf } from "./simulator.ts";
+import { knowing, memory, SMALL, streamed } from "./stage.ts";
+
+const KEYS = keysOf(100);
+const ONE = { limits: { ...SMALL, readers: 1 }, parts: knowing(true) };
+
+/** The last page as `end` changes it, by how often it was asked for (from 1). */
+function ending(end: (page: ReturnType<typeof pageOf>, time: number) => object, at = (_: number) => KEYS): Platform {
+  let times = 0;
+  return (s) => {
+    const page = pageOf(at(times), s, "keyset");
+    if (page.next !== "" || s.token !== undefined) return respond(page);
+    times += 1;
+    return respond({ ...page, ...end(page, times) });
+  };
+}
+
+describe("a last page that contradicts its own count", () => {
+  it("is read again, and believed when it agrees then", async () => {
+    for (const times of [1, 2]) {
+      const outcome = await drained(
+        ending((_, time) => (time <= times ? { total: "101" } : {})),
+        ONE,
+      );
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.result).toMatchObject({ witness: "cover" });
+      expect(outcome.requests.slice(-1 - times).map((s) => s.skip)).toEqual([96, ...Array(times).fill(98)]);
+      expect(outcome.notes.toSorted()).toEqual(["list-page-again", "list-total"]);
+    }
+  });
+
+  it("proves nothing when it goes on doing so, which is remembered of its resource", async () => {
+    const { of, told } = memory(true);
+    const outcome = await drained(
+      ending(() => ({ total: "101" })),
+      { ...ONE, parts: { memory: of } },
+    );
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.result).toMatchObject({ witness: "none" });
+    expect(outcome.requests.slice(-3).map((s) => s.skip)).toEqual([96, 98, 98]);
+    expect(told.filter(([what]) => what === "miscount")).toEqual([["miscount", "groups"]]);
+  });
+
+  it("is nothing to remember when it was once", async () => {
+    const { of, told } = memory(true);
+    await drained(
+      ending((_, time) => (time === 1 ? { total: "101" } : {})),
+      { ...ONE, parts: { memory: of } },
+    );
+    expect(told.map(([what]) => what)).not.toContain("miscount");
+  });
+
+  it("may be followed by records by now, which are taken", async () => {
+    for (const more of [1, 5, 30]) {
+      const later = [...KEYS, ...Array.from({ length: more }, (_, i) => `v${i + 10}`)];
+      const outcome = await drained(
+        ending(
+          (_, time) => (time === 1 ? { total: "101" } : {}),
+          (times) => (times === 0 ? KEYS : later),
+        ),
+        ONE,
+      );
+      expect(uidsOf(outcome)).toEqual(later);
+      expect(outcome.result).toMatchObject({ witness: "cover", records: 100 + more });
+    }
+  });
+
+  it("proves nothing when it cannot be read again", async () => {
+    for (const again of ["unskipped", "turned"] as const) {
+      let ends = 0;
+      const platform: Platform = (s) => {
+        const page = pageOf(KEYS, s, "keyset");
+        if (page.next !== "") return respond(page);
+        ends += 1;
+        if (ends === 1) return respond({ ...page, total: "120" });
+        return again === "turned"
+          ? respond({ ...page, items: page.items.toReversed(), total: "120" })
+          : respond({ ...pageOf(KEYS, { size: s.size }, "keyset"), total: "120", skipped: 0 });
+      };
+      const outcome = await drained(platform, { limits: SMALL, parts: knowing(true) });
+      expect(outcome.result).toMatchObject({ witness: "none" });
+    }
+  });
+
+  it("is known before the head of a long list says what it proves", async () => {
+    const all = 10 * 17 + 9 + 11 * (8 * 17 + 7) + 2 * 17 + 1;
+    const { list, uids, error } = await streamed(
+      ending(() => ({ total: "101" })),
+      { ...ONE, limits: { ...ONE.limits, bufferBytes: all - 1 } },
+    );
+    expect([list.floor, uids, error]).toEqual(["none", KEYS, undefined]);
+  });
+
+  it("is announced as no proof where it is a habit", async () => {
+    const of = { ...memory(true).of, miscounts: (resource: string) => resource === "groups" };
+    const { list, uids, error, facts } = await streamed(
+      ending(() => ({ total: "101" })),
+      { ...ONE, parts: { memory: of } },
+    );
+    expect([list.floor, uids, error]).toEqual(["none", KEYS, undefined]);
+    expect(facts.at(-1)).toMatchObject({ outcome: "complete", witness: "none" });
+  });
+});
+
+describe("a last page that has a token, which leads to an empty one,", () => {
+  const trailing: Platform = (s) => {
+    if (s.token === "end") return respond({ items: [], next: "", total: "100" });
+    const page = pageOf(KEYS, s, "keyset");
+    return respond(page.next === "" ? { ...page, next: "end" } : page);
+  };
+
+  it("is the end of the list, proved where tokens are positions", async () => {
+    for (const [tokens, witness] of [
+      ["keyset", "cover"],
+      ["offset", "count"],
+      ["unknown", "count"],
+    ] as const) {
+      const outcome = await drained(trailing, { ...ONE, parts: knowing(true, tokens) });
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.result).toMatchObject({ witness });
+      expect(outcome.requests.at(-1)).toEqual({ size: 10, token: "end" });
+      expect(outcome.requests.length).toBeLessThanOrEqual(13 + 2);
+      expect(outcome.notes).toEqual([]);
+    }
+  });
+});
+
+describe("where parts run out before the list does", () => {
+  const KNOWN_SHORT: Platform = (s) => {
+    const page = pageOf(KEYS, s, "keyset");
+    return respond({ ...page, total: page.next === "" ? "100" : "25" });
+  };
+
+  it("a token that is a position is followed, and any other place is looked for by rank", async () => {
+    const keyset = await drained(KNOWN_SHORT, { ...ONE, parts: knowing(true, "keyset") });
+    expect(uidsOf(keyset)).toEqual(KEYS);
+    expect(keyset.result).toMatchObject({ witness: "cover" });
+    expect(keyset.requests.some((s) => s.token !== undefined)).toBe(true);
+    const unknown = await drained(KNOWN_SHORT, ONE);
+    expect(uidsOf(unknown)).toEqual(KEYS);
+    expect(unknown.result).toMatchObject({ witness: "cover" });
+    expect(unknown.requests.every((s) => s.token === undefined)).toBe(true);
+  });
+
+  it("a token that leads nowhere new is left for the rank", async () => {
+    const restarts: Platform = (s, call) => KNOWN_SHORT(s.token === undefined ? s : { size: s.size }, call);
+    const outcome = await drained(restarts, { ...ONE, parts: knowing(true, "keyset") });
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.result).toMatchObject({ witness: "cover" });
+  });
+
+  it("a refusal is the list's", async () => {
+    const refuses: Platform = (s, call) =>
+      s.token === undefined ? KNOWN_SHORT(s, call) : { ...respond({ items: [], next: "" }), status: 403 };
+    const outcome = await drained(refuses, { ...ONE, parts: knowing(true, "keyset") });
+    expect(outcome.result).toMatchObject({ kind: "refused", response: { status: 403 } });
+  });
+
+  it("an empty page behind a token is read past", async () => {
+    const platform: Platform = (s, call) => {
+      if (call > 200) throw new Error("too many calls");
+      const last = s.token?.startsWith("e") ? { ...s, token: s.token.slice(1) } : s;
+      const page = pageOf(KEYS, last, "keyset");
+      if (s.token?.startsWith("k")) return respond({ items: [], next: `e${s.token}`, total: "25", skipped: 0 });
+      return respond({ ...page, total: page.next === "" ? "100" : "25" });
+    };
+    const outcome = await drained(platform, { limits: SMALL, parts: knowing(true, "keyset") });
+    expect(uidsOf(outcome)).toEqual(KEYS);
+  });
+});
