@@ -134,9 +134,24 @@ describe("a list begun anew after a part of it was sent", () => {
         const { uids, error, facts, notes, requests } = await streamed(broken(quiet(KEYS), at, restart), options);
         expect([uids, error]).toEqual([KEYS, undefined]);
         expect(facts.at(-1)).toMatchObject({ outcome: "complete", records: 100 });
-        expect(notes).toContain("list-read-again");
+        expect(notes).toEqual(["list-read-again"]);
         expect(requests).toHaveLength(10 + at + 1);
       }
+    });
+
+    it(`is not followed when it begins again after it had caught up, when ${name}`, async () => {
+      let first = true;
+      const { uids, error, requests } = await streamed((s, call) => {
+        if (s.token === "k:u000049" && first) {
+          first = false;
+          return restart(s, call);
+        }
+        return (s.token === "k:u000069" ? restart : quiet(KEYS))(s, call);
+      }, options);
+      expect(uids).toEqual(KEYS.slice(0, 70));
+      expect(error).toMatchObject({ reason: "DRAIN_INCOMPLETE" });
+      // Five pages and the restart; seven and the restart.
+      expect(requests).toHaveLength(6 + 8);
     });
 
     it(`goes on where pages were cut otherwise, when ${name}`, async () => {
@@ -176,6 +191,17 @@ describe("a list begun anew after a part of it was sent", () => {
         return respond(pageOf(call < 5 ? KEYS : later, s, "keyset"));
       }, options);
       expect([error, uids.filter((uid) => uid !== "a")]).toEqual([undefined, KEYS]);
+    }
+  });
+
+  it("takes a page behind a token that overlaps, whatever was announced", async () => {
+    for (const options of [CURSOR, KEYSET]) {
+      const { uids, error } = await streamed((s, call) => {
+        return s.token === "k:u000049"
+          ? respond(pageOf(KEYS, { ...s, token: "k:u000046" }, "keyset"))
+          : quiet(KEYS)(s, call);
+      }, options);
+      expect([uids, error]).toEqual([KEYS, undefined]);
     }
   });
 

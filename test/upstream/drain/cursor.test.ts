@@ -219,6 +219,17 @@ describe("witness", () => {
     expect(outcome.facts).toEqual([{ pages: 4, records: 40, witness: "none", outcome: "unproven" }]);
   });
 
+  it("what was proved is told, though it was not enough", async () => {
+    const memory = { ...NO_MEMORY, heedsSkip: () => false };
+    const turned: Platform = (s) => {
+      const page = pageOf(KEYS, s, "keyset");
+      return respond(s.token === "k:u000019" ? { ...page, items: page.items.toReversed() } : page);
+    };
+    const outcome = await drained(turned, { ...TEN, require: "cover", parts: { memory, tokens: "keyset" } });
+    expect(outcome.problem).toMatchObject({ metadata: { required: "cover", witness: "count" } });
+    expect(outcome.facts).toEqual([{ pages: 4, records: 40, witness: "count", outcome: "unproven" }]);
+  });
+
   it("a proof that nothing could give is not waited for", async () => {
     for (const tokens of ["unknown", "offset"] as const) {
       const memory = { ...NO_MEMORY, heedsSkip: () => false };

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { drained, keysOf, type Platform, pageOf, respond, uidsOf } from "./simulator.ts";
-import { knowing, memory, SMALL, streamed } from "./stage.ts";
+import { takeNew } from "../../../src/upstream/drain/merged.ts";
+import { createQueue } from "../../../src/upstream/drain/queue.ts";
+import { cutOf, readBySegments } from "../../../src/upstream/drain/segments.ts";
+import { watchedStopper } from "../clock.ts";
+import { drained, keysOf, type Platform, pageOf, planOf, respond, uidsOf } from "./simulator.ts";
+import { knowing, memory, runOf, SMALL, streamed, uidsIn } from "./stage.ts";
 
 const KEYS = keysOf(100);
 const ONE = { limits: { ...SMALL, readers: 1 }, parts: knowing(true) };
@@ -80,6 +84,7 @@ describe("a last page that contradicts its own count", () => {
       };
       const outcome = await drained(platform, { limits: SMALL, parts: knowing(true) });
       expect(outcome.result).toMatchObject({ witness: "none" });
+      expect(outcome.notes).toContain("list-total");
     }
   });
 
@@ -167,5 +172,18 @@ describe("where parts run out before the list does", () => {
     };
     const outcome = await drained(platform, { limits: SMALL, parts: knowing(true, "keyset") });
     expect(uidsOf(outcome)).toEqual(KEYS);
+  });
+
+  it("no queue of parts leaves anything behind", async () => {
+    const { signal, abort, listeners } = watchedStopper();
+    const run = { ...runOf(KNOWN_SHORT, ONE), stopper: { signal, abort } };
+    const first = planOf().read(await KNOWN_SHORT({ size: 10 }, 0));
+    takeNew(run.merged, first);
+    const again = (total: number) => createQueue(run, cutOf(run, { records: 10, bytes: 179 }, total), total);
+    const chunks = readBySegments(run, again(25), again);
+    const uids: string[] = [];
+    for await (const chunk of chunks) uids.push(...uidsIn(chunk));
+    expect(uids).toEqual(KEYS.slice(10));
+    expect(listeners()).toBe(0);
   });
 });

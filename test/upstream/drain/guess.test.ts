@@ -53,6 +53,17 @@ describe("a list that was long the last time", () => {
     }
   });
 
+  it("is remembered as of one page when it is, if it was guessed", async () => {
+    for (const [count, told] of [
+      [100, [["count", "/list?size=10", 5]]],
+      [undefined, []],
+    ] as const) {
+      const remembered = memory(true, count);
+      await drained(quiet(keysOf(5)), { limits: SMALL, parts: { memory: remembered.of } });
+      expect(remembered.told).toEqual(told);
+    }
+  });
+
   it("is whole, whatever it has become", async () => {
     for (const remembered of [11, 25, 100, 500, 1000]) {
       for (const count of [0, 1, 9, 10, 11, 18, 19, 40, 99, 100, 101, 300]) {

@@ -3,7 +3,7 @@ import { Problem } from "../../../src/model/problem.ts";
 import { createStopper } from "../../../src/model/signal.ts";
 import { fetchPage, mayRepair, type Place } from "../../../src/upstream/drain/page.ts";
 import { settled } from "../clock.ts";
-import { keysOf, type Options, pageOf, quiet, raw, respond, type Served, stage } from "./simulator.ts";
+import { keysOf, type Options, pageOf, planOf, quiet, raw, respond, type Served, stage } from "./simulator.ts";
 import { holding, runOf, SMALL } from "./stage.ts";
 
 const KEYS = keysOf(40);
@@ -78,6 +78,15 @@ describe("a page", () => {
     };
     expect(await asked(4999)).toEqual(["page", 1]);
     expect(await asked(5000)).toEqual(["thrown", 0]);
+    // The clock began long before the list did.
+    let ms = 1e9;
+    const tick = () => {
+      ms += 600;
+      return ms;
+    };
+    const slow = stage(quiet(KEYS), { limits: { ...SMALL, maxSeconds: 2 }, parts: { now: tick } });
+    await expect(slow.drain(planOf())).rejects.toMatchObject({ reason: "UPSTREAM_TIMEOUT" });
+    expect(slow.requests).toHaveLength(3);
   });
 });
 

@@ -82,4 +82,13 @@ describe("T-DRN-11 skip", () => {
     expect(outcome.result).toMatchObject({ witness: "none" });
     expect(outcome.notes).toContain("list-total");
   });
+
+  it("that stops working ends a list at once that must be proved and cannot be any more", async () => {
+    const half: Platform = (s, call) => ((s.skip ?? 0) > 40 ? ignores : quiet(KEYS))(s, call);
+    const outcome = await drained(half, { ...KNOWN, require: "cover" });
+    expect(outcome.problem).toMatchObject({ reason: "LIST_UNPROVEN", metadata: { required: "cover" } });
+    expect(outcome.requests.every((s) => s.token === undefined)).toBe(true);
+    const keyset = await drained(half, { ...TEN, require: "cover", parts: knowing(true, "keyset") });
+    expect(uidsOf(keyset)).toEqual(KEYS);
+  });
 });
