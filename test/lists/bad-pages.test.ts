@@ -90,7 +90,8 @@ describe("T-DRN-17: a page that could be taken for an empty one", () => {
   it.each(SPOILED.filter(({ plausible }) => plausible))("$name: is never a short list", async (spoiled) => {
     for (const mode of [...WAYS, ...LONG_WAYS]) {
       for (const flags of [BUFFERED, STREAMED]) {
-        for (const share of PLACES) {
+        // Page one with nothing in it is what an empty list looks like where zeros are left out.
+        for (const share of spoiled.name === "an empty object" ? [0.6, 1] : PLACES) {
           const rig = await rigOf({ mode, flags, share }, spoiled);
           const outcome = await rig.list("alice", mode.target);
           if (outcome.kind !== "whole") continue;
