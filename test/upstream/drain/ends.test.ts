@@ -88,6 +88,18 @@ describe("a last page that contradicts its own count", () => {
     }
   });
 
+  it("followed by records that pass a ceiling refuses the list", async () => {
+    const later = [...KEYS, "v1", "v2", "v3"];
+    const outcome = await drained(
+      ending(
+        (_, time) => (time === 1 ? { total: "101" } : {}),
+        (times) => (times === 0 ? KEYS : later),
+      ),
+      { ...ONE, limits: { ...ONE.limits, maxRecords: 102 } },
+    );
+    expect(outcome.problem).toMatchObject({ reason: "DRAIN_TOO_LARGE", metadata: { count: "103" } });
+  });
+
   it("is known before the head of a long list says what it proves", async () => {
     const all = 10 * 17 + 9 + 11 * (8 * 17 + 7) + 2 * 17 + 1;
     const { list, uids, error } = await streamed(

@@ -209,6 +209,18 @@ describe("a list that went out in part is broken off", () => {
     const keyset = await ended(ignores, { parts: knowing(true, "keyset") });
     expect([keyset.uids, keyset.error]).toEqual([KEYS, undefined]);
     expect(keyset.facts.at(-1)).toMatchObject({ outcome: "complete", witness: "cover" });
+    expect(keyset.notes).toEqual(["list-skip-ignored"]);
+  });
+
+  it("when records leave their order for once, unless its tokens bring them all in order", async () => {
+    for (const tokens of ["unknown", "keyset"] as const) {
+      let left = 1;
+      const once: Platform = (s, call) => ((s.skip ?? 0) > 60 && left-- > 0 ? turned : quiet(KEYS))(s, call);
+      const { uids, error, notes } = await streamed(once, { parts: knowing(true, tokens), limits: { readers: 1 } });
+      expect(notes).toContain("list-way-left");
+      if (tokens === "unknown") expect(error).toMatchObject({ reason: "DRAIN_INCOMPLETE" });
+      else expect([uids, error, notes]).toEqual([KEYS, undefined, ["list-way-left", "list-read-again"]]);
+    }
   });
 
   it("when a gap cannot be closed", async () => {

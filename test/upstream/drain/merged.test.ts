@@ -149,6 +149,51 @@ describe("a list that is read again", () => {
   });
 });
 
+describe("a list that is read again, page by page,", () => {
+  function again() {
+    const merged = emptyMerged(true);
+    takeNew(merged, page(["b", "d"], "4"));
+    takeNew(merged, page(["f"], "4"));
+    startOver(merged);
+    return merged;
+  }
+
+  it("is in order though its first pages are known, and its commit point stays", () => {
+    const merged = again();
+    expect(takeNew(merged, page(["b", "d"], "4"))).toBeUndefined();
+    expect(merged).toMatchObject({ lastKey: "f", ascending: true, proved: true, repeated: false, distinct: 3 });
+    expect(takeNew(merged, page([], "4"))).toBeUndefined();
+    expect(uids(takeNew(merged, page(["d", "f", "g"], "4")))).toEqual(["g"]);
+    expect(merged).toMatchObject({ lastKey: "g", ascending: true, proved: true, repeated: false, distinct: 4 });
+  });
+
+  it("is not in order when a record that was not there lies before the commit point", () => {
+    const merged = again();
+    expect(uids(takeNew(merged, page(["a", "b"], "4")))).toEqual(["a"]);
+    expect(merged).toMatchObject({ ascending: false, proved: false, repeated: false, distinct: 4 });
+  });
+
+  it("is not in order when its pages are not", () => {
+    const merged = again();
+    takeNew(merged, page(["d", "b"], "4"));
+    expect(merged).toMatchObject({ ascending: false, proved: false, repeated: false });
+  });
+
+  it("repeats a record only when that is not because it is read again", () => {
+    const merged = again();
+    merged.catchingUp = false;
+    takeNew(merged, page(["b", "d"], "4"));
+    expect(merged).toMatchObject({ ascending: false, proved: false, repeated: true, lastKey: "d" });
+  });
+
+  it("stays out of order when it was", () => {
+    const merged = again();
+    merged.ascending = false;
+    takeNew(merged, page(["b", "d"], "4"));
+    expect(merged).toMatchObject({ ascending: false, proved: false, lastKey: "d" });
+  });
+});
+
 describe("keys ascend", () => {
   it("when each lies behind the one before, and the first behind the last", () => {
     expect([ascends([]), ascends(["a"]), ascends(["a", "b"]), ascends(["", "a"])]).toEqual([true, true, true, true]);

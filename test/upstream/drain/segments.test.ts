@@ -166,6 +166,15 @@ describe("a token that leads elsewhere", () => {
     expect(uidsOf(outcome)).toEqual(KEYS);
   });
 
+  it("T-DRN-08 to the page before it: noticed by its last record", async () => {
+    const repeats: Platform = (s, call) =>
+      quiet(KEYS)(s.token === "k:u000027" ? { ...s, token: "k:u000017" } : s, call);
+    const outcome = await drained(repeats, { ...FOUR, parts: knowing(true, "keyset") });
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes.toSorted()).toEqual(["list-repaired", "list-token-restarted"]);
+    expect(outcome.requests.filter((s) => s.token === "k:u000027").length).toBeLessThanOrEqual(4);
+  });
+
   it("T-DRN-07 to a page one without a token: no end either", async () => {
     let left = 1;
     const platform: Platform = (s, call) => {
