@@ -186,6 +186,29 @@ describe("where parts run out before the list does", () => {
     expect(uidsOf(outcome)).toEqual(KEYS);
   });
 
+  it("the very beginning, asked for by rank, is no sign of a skip that is ignored", async () => {
+    const later = ["u000000", ...Array.from({ length: 60 }, (_, i) => `v${i + 10}`)];
+    const platform: Platform = (s, call) => {
+      if (call < 3) return respond({ ...pageOf(KEYS, s, "keyset"), total: "26" });
+      return respond({ ...pageOf(later, s, "keyset", s.skip === 0 ? 2 : 200), total: "61" });
+    };
+    const outcome = await drained(platform, ONE);
+    expect(outcome.notes).not.toContain("list-skip-ignored");
+    expect(outcome.requests.filter((s) => s.skip === 0).length).toBeGreaterThan(1);
+    expect(outcome.result).toMatchObject({ kind: "list", witness: "cover" });
+  });
+
+  it("the rest is read in parallel again as soon as it is counted", async () => {
+    const keys = keysOf(400);
+    const outcome = await drained(
+      (s, call) => respond({ ...pageOf(keys, s, "keyset"), total: call < 4 ? "25" : "400" }),
+      { limits: SMALL, parts: knowing(true) },
+    );
+    expect(uidsOf(outcome)).toEqual(keys);
+    expect(outcome.result).toMatchObject({ witness: "cover" });
+    expect(outcome.notes).toEqual(["list-total"]);
+  });
+
   it("no queue of parts leaves anything behind", async () => {
     const { signal, abort, listeners } = watchedStopper();
     const run = { ...runOf(KNOWN_SHORT, ONE), stopper: { signal, abort } };

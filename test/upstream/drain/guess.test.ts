@@ -119,6 +119,19 @@ describe("a list that was long the last time", () => {
     expect(most.atOnce).toBe(4);
   });
 
+  it("is guessed anew when its first page could not be read, and nothing of the first guess is left", async () => {
+    const { served, open, flow } = holding(quiet(KEYS));
+    const done = drained(served, guessing(100));
+    await settled();
+    await open[0]?.answer(raw(200, "<html>"));
+    await settled();
+    expect(open.map((call) => call.selector.skip)).toEqual([undefined, 8, 16, 24]);
+    await flow();
+    const outcome = await done;
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.claims).toEqual({ taken: 1, released: 1 });
+  });
+
   it("is read as it is found when it has no use for windows any more", async () => {
     // Longer than windows may be by now: segments.
     const limits = { ...SMALL, windowRecords: 60 };
