@@ -9,7 +9,7 @@ import { sendProblem } from "./errors.ts";
 import { placed } from "./headers.ts";
 import { writeWhole } from "./reply.ts";
 import { discard, writeStream } from "./stream-answer.ts";
-import { isAnswered, type Visit } from "./visit.ts";
+import { hasBody, isAnswered, type Visit } from "./visit.ts";
 
 export interface AnswerOptions {
   readonly bodyBytes: number;
@@ -19,6 +19,7 @@ export interface AnswerOptions {
 }
 
 const STALL_MS = 30_000;
+const NO_BYTES = new Uint8Array(0);
 
 /** Fields that carryover writes itself, or that belong to another connection. */
 const OWN: ReadonlySet<string> = new Set([
@@ -38,16 +39,20 @@ export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOpti
   const controller = createStopper();
   visit.controller = controller;
   try {
-    const body = await readBody(visit, options.bodyBytes);
+    const body = hasBody(visit) ? await readBody(visit, options.bodyBytes) : NO_BYTES;
     const response = await plan.respond(body, controller.signal);
     if (isAnswered(visit)) discard(response.body);
-    else await deliver(visit, response, controller.signal, options);
+    else {
+      const delivering = deliver(visit, response, controller.signal, options);
+      // Most are whole by now: then there is nothing to wait for.
+      if (delivering !== undefined) await delivering;
+    }
   } catch (error) {
     if (!isAnswered(visit)) sendProblem(visit, Problem.from(error));
   }
 }
 
-async function deliver(visit: Visit, response: Answer, signal: Signal, options: AnswerOptions): Promise<void> {
+function deliver(visit: Visit, response: Answer, signal: Signal, options: AnswerOptions): Promise<void> | undefined {
   const { exchange } = visit;
   const { status, body } = response;
   const headers = answerHeaders(response.headers, options.basePath);
@@ -55,14 +60,22 @@ async function deliver(visit: Visit, response: Answer, signal: Signal, options: 
   const encoding = negotiate(visit, response, headers);
   if (!(body instanceof Uint8Array)) {
     if (encoding !== undefined) headers.push("content-encoding", encoding);
-    await writeStream(visit, { status, headers, body, encoding }, signal, options.stallMs ?? STALL_MS);
-  } else if (encoding === undefined) writeWhole(visit, status, headers, body);
-  else {
-    const compressed = await compress(body, encoding);
-    exchange.notes.push(encoding);
-    headers.push("content-encoding", encoding);
-    if (!isAnswered(visit)) writeWhole(visit, status, headers, compressed);
+    return writeStream(visit, { status, headers, body, encoding }, signal, options.stallMs ?? STALL_MS);
   }
+  if (encoding !== undefined) return deliverCompressed(visit, { status, headers, body }, encoding);
+  writeWhole(visit, status, headers, body);
+  return undefined;
+}
+
+async function deliverCompressed(
+  visit: Visit,
+  { status, headers, body }: { readonly status: number; readonly headers: string[]; readonly body: Uint8Array },
+  encoding: Encoding,
+): Promise<void> {
+  const compressed = await compress(body, encoding);
+  visit.exchange.notes.push(encoding);
+  headers.push("content-encoding", encoding);
+  if (!isAnswered(visit)) writeWhole(visit, status, headers, compressed);
 }
 
 /** The encoding that this client gets; says in `flat` when another might get another. */

@@ -3,14 +3,11 @@ import { Readable } from "node:stream";
 import { Problem } from "../model/problem.ts";
 import { hasBody, type Visit } from "./visit.ts";
 
-const NO_BYTES = new Uint8Array(0);
-
 /**
- * The whole body, at most `limit` bytes of it. Rejects with BODY_TOO_LARGE, before reading when the client says its length;
- * with an Error when the client leaves midway.
+ * The whole body of a request that has one, at most `limit` bytes of it. Rejects with BODY_TOO_LARGE, before reading when
+ * the client says its length; with an Error when the client leaves midway.
  */
 export async function readBody(visit: Visit, limit: number): Promise<Uint8Array> {
-  if (!hasBody(visit)) return NO_BYTES;
   if (Number(visit.head.watched.get("content-length")?.[0] ?? 0) > limit) throw tooLarge(limit);
   const chunks: Uint8Array[] = [];
   let length = 0;

@@ -1,6 +1,7 @@
 /** What do Prometheus metrics say about every request? (Design section 8 and 10: names, bounded labels.) */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { Exchange } from "../model/exchange.ts";
+import { createBatch } from "./batch.ts";
 import { distinctFields } from "./field-names.ts";
 import {
   codeLabel,
@@ -46,6 +47,15 @@ const MAX = { fields: 400, words: 100, small: 200 };
 const PAGES = [1, 2, 3, 5, 10, 25, 50, 100, 200, 400, 600];
 const RECORDS = [10, 50, 200, 1000, 2000, 5000, 10_000, 20_000, 50_000, 120_000];
 
+/** Requests are counted together; whoever asks for the numbers misses none. */
+const GATHER = { items: 256, ms: 10 };
+
+/** A request that is over and was not counted yet. */
+interface Finished {
+  readonly exchange: Exchange;
+  readonly seconds: number;
+}
+
 interface Count {
   count: number;
 }
@@ -60,8 +70,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const lists = listHistograms(registry);
   const state = createState(registry, options);
 
-  const observe = (exchange: Exchange): void => {
-    countRequest(exchange, Math.max(0, now() - exchange.startedAt) / 1000);
+  const count = ({ exchange, seconds }: Finished): void => {
+    countRequest(exchange, seconds);
     const resource = labels.resource(exchange.resource);
     for (const call of exchange.calls)
       counts.upstream.at([upstreamLabel(call.upstream), codeLabel(call.status)]).count++;
@@ -70,13 +80,20 @@ export function createMetrics(options: MetricsOptions): Metrics {
     lists.pages.observe(exchange.list.pages);
     lists.records.observe(exchange.list.records);
   };
+  const waiting = createBatch<Finished>(GATHER, (all) => all.forEach(count));
   return {
-    observe,
+    observe: (exchange) => {
+      const ms = now() - exchange.startedAt;
+      waiting.add({ exchange, seconds: ms > 0 ? ms / 1000 : 0 });
+    },
     reloaded: (successful) => {
       state.reloaded = successful;
     },
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: () => {
+      waiting.settle();
+      return registry.metrics();
+    },
   };
 }
 

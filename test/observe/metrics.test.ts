@@ -231,3 +231,15 @@ test("what long lists take up is read when it is asked for, and left out where n
   expect(value("lists_waiting")).toBe(1);
   expect(await metrics().text()).not.toContain("carryover_list_readers");
 });
+
+test("whoever asks for the numbers misses no request that is over", async () => {
+  const metrics = createMetrics({ version: "1", resources: [] });
+  for (let i = 0; i < 300; i++) metrics.observe(finished());
+  expect(await metrics.text()).toMatch(/carryover_requests_total\{[^}]*\} 300\n/);
+});
+
+test("a clock that says nonsense costs no request its count", async () => {
+  const metrics = createMetrics({ version: "1", resources: [], now: () => Number.NaN });
+  metrics.observe(finished());
+  expect(await metrics.text()).toMatch(/carryover_request_duration_seconds_count\{[^}]*\} 1\n/);
+});
