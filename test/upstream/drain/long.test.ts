@@ -89,6 +89,9 @@ describe("what is announced", () => {
   it("is no count that nobody requires: it is only known at the end", async () => {
     expect(await floor(quiet(KEYS), { parts: knowing(false), require: "count" })).toEqual(["count", "count"]);
     expect(await floor(quiet(KEYS), { parts: knowing(false) })).toEqual(["none", "count"]);
+    const later = { parts: knowing(false), limits: { bufferBytes: 400 } };
+    expect(await floor(quiet(KEYS), { ...later, require: "count" })).toEqual(["count", "count"]);
+    expect(await floor(quiet(KEYS), later)).toEqual(["none", "count"]);
   });
 
   it("is no less than a proof, where that is to be had and a count would do", async () => {

@@ -132,6 +132,25 @@ describe("showing that fails", () => {
     }
   });
 
+  it("waits for no page that is still under way", async () => {
+    for (const boom of [undefined, new Error("boom")]) {
+      const { served, open } = holding(quiet(KEYS));
+      const plan = planWith(async () => {
+        await settled();
+        expect(open).toHaveLength(1);
+        if (boom !== undefined) throw boom;
+        return answer;
+      });
+      const done = drained(served, { ...CURSOR, plan });
+      await settled();
+      await open[0]?.answer();
+      const outcome = await done;
+      expect(outcome.result ?? outcome.error).toEqual(boom ?? answer);
+      expect(outcome.facts).toMatchObject([{ outcome: boom === undefined ? "refused" : "incomplete" }]);
+      expect(open).toEqual([]);
+    }
+  });
+
   it("with a refusal breaks off a list that was begun", async () => {
     let calls = 0;
     const plan = planWith(async (chunk) => (++calls === 3 ? answer : as(uidsIn(chunk))));
