@@ -162,6 +162,16 @@ describe("answers other than 200", () => {
     expect(outcome.notes).toEqual(["list-page-again"]);
   });
 
+  it("T-DRN-13 an error on a page of a list that is not counted is healed as well", async () => {
+    const uncounted: Platform = (s) => respond({ ...pageOf(KEYS, s, "keyset"), total: undefined });
+    const outcome = await drained(
+      broken(uncounted, 2, () => raw(500, "{}")),
+      TEN,
+    );
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes).toEqual(["list-page-again"]);
+  });
+
   it("T-DRN-14 an error on page 37 for ever gives the platform's error and no list", async () => {
     const keys = keysOf(400);
     const outcome = await drained((s, call) => (call >= 36 ? raw(500, "{}") : quiet(keys)(s, call)), TEN);
