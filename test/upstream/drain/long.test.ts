@@ -147,6 +147,18 @@ describe("nothing goes out", () => {
     expect(on.requests.length).toBeLessThanOrEqual(3);
   });
 
+  it("of a list whose count is not met, when its end is known by then", async () => {
+    for (const count of [5, 20]) {
+      const on = stage((s) => respond({ ...pageOf(keysOf(count), s, "keyset"), total: "25" }), {
+        limits: { ...SMALL, bufferBytes: count * 18 - 12 },
+        parts: knowing(false),
+        require: "count",
+      });
+      await expect(on.longDrain(planOf())).rejects.toMatchObject({ reason: "LIST_UNPROVEN" });
+      expect(on.facts).toMatchObject([{ outcome: "unproven", records: count }]);
+    }
+  });
+
   it("of a list that is refused, or too large, before that", async () => {
     const answer = raw(403, "{}");
     const refused = stage(() => answer, { limits: SMALL });

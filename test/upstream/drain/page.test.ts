@@ -188,6 +188,21 @@ describe("a page behind the first that is bad", () => {
     expect([refused.page.kind, refused.calls]).toEqual(["refused", 1]);
   });
 
+  it("is not asked for again when nobody wants it any more", async () => {
+    const part = createStopper();
+    let calls = 0;
+    const run = runOf(
+      () => {
+        calls += 1;
+        part.abort(new Error("dropped"));
+        return raw(503, "{}");
+      },
+      { limits: SMALL },
+    );
+    await expect(fetchPage(run, { skip: 5 }, part.signal)).rejects.toThrow("dropped");
+    expect(calls).toBe(1);
+  });
+
   it("is none when it is refused for good, or not skipped", async () => {
     for (const status of [400, 403, 404, 429, 499]) {
       expect(await fetched({ skip: 5 }, () => raw(status, "{}"))).toMatchObject({
