@@ -19,6 +19,8 @@ export interface ListPage {
   readonly keys: readonly string[];
   /** 1 for a record that counts for the proof but is not to be shown (filtered by carryover). */
   readonly hidden?: Uint8Array;
+  /** True when the page has no list of records at all, which may mean an empty one. */
+  readonly bare?: boolean;
   /** Empty when this is the last page. */
   readonly nextPageToken: string;
   /** Undefined when absent or not a plausible number. */

@@ -39,8 +39,14 @@ export function pagePlan(resource: Resource, record: "copy" | ObjectPlan): PageP
 const TOKEN = "nextPageToken";
 const SCALARS = [TOKEN, "totalCount", "skipped"];
 
+/** Reads the body of a page; `bare`: it has no list of records at all. */
+export type PageReader = (body: Uint8Array) => PageResult & { readonly bare?: boolean };
+
+/** Longer tokens are no tokens: they would fill memory and requests. */
+const MAX_TOKEN_LENGTH = 4096;
+
 /** Reads pages of `resource` by `pagePlan`. The function throws `Problem` UPSTREAM_INVALID for what is no such page. */
-export function createPageReader(resource: Resource, record: "copy" | ObjectPlan): (body: Uint8Array) => PageResult {
+export function createPageReader(resource: Resource, record: "copy" | ObjectPlan): PageReader {
   const rewrite = createPageRewriter(pagePlan(resource, record));
   return (body) => {
     const page = readUpstream(() => rewrite(body));
@@ -48,8 +54,14 @@ export function createPageReader(resource: Resource, record: "copy" | ObjectPlan
     if (page.keys.includes("")) throw invalidAnswer("a record without its uid");
     const strange = page.reports.filter(({ object }) => object === ENVELOPE);
     if (strange.length > 0) checkEnvelope(resource, page, strange, body);
-    return page;
+    return page.keys.length > 0 ? page : { ...page, bare: isBare(resource, body) };
   };
+}
+
+/** True when a page without records has no list of them either. */
+function isBare(resource: Resource, body: Uint8Array): boolean {
+  const items = member(JSON.parse(Buffer.from(body).toString("utf8")) as Json, resource.items);
+  return items === undefined || items === null;
 }
 
 /**
@@ -84,7 +96,7 @@ type Metadata = Readonly<Record<string, string>>;
 /** Reads one 200 answer as a page; `read` is a `createPageReader`. Throws `Problem` UPSTREAM_INVALID. */
 export function readPage(
   response: ApiResponse,
-  read: (body: Uint8Array) => PageResult,
+  read: PageReader,
   keep: readonly ((uid: string) => boolean)[],
   onReports: (reports: readonly Report[]) => void,
 ): ListPage {
@@ -92,12 +104,15 @@ export function readPage(
   onReports(page.reports);
   const token = page.scalars.get("nextPageToken") ?? "";
   if (typeof token !== "string") throw invalidAnswer("nextPageToken is no string");
+  if (token.length > MAX_TOKEN_LENGTH)
+    throw invalidAnswer(`nextPageToken is longer than ${MAX_TOKEN_LENGTH} characters`);
   return {
     bytes: page.bytes,
     starts: page.starts,
     ends: page.ends,
     keys: page.keys,
     ...(keep.length === 0 ? {} : { hidden: hide(page.keys, keep) }),
+    ...(page.bare === true ? { bare: true } : {}),
     nextPageToken: token,
     totalCount: readCount(page.scalars.get("totalCount")),
     skipped: readCount(page.scalars.get("skipped")),

@@ -23,8 +23,6 @@ function memoryOf({ count, heedsSkip }: Remembered): DrainMemory {
   return {
     heedsSkip: () => heedsSkip,
     sawSkip: () => {},
-    miscounts: () => false,
-    sawMiscount: () => {},
     countOf: () => count,
     learnCount: () => {},
   };

@@ -2,15 +2,12 @@
 import type { DrainRefused, ListPage } from "../../model/list.ts";
 import { Problem } from "../../model/problem.ts";
 import { checkAfterPage, checkPages } from "./limits.ts";
-import { ascends, indexOf, type Merged, plausible, takeBehind, takeNew } from "./merged.ts";
-import { fetchPage } from "./page.ts";
+import { ascends, indexOf, type Merged, takeBehind, takeNew } from "./merged.ts";
+import { fetchPage, MAX_EMPTY_PAGES } from "./page.ts";
 import type { Run } from "./run.ts";
 
 /** Chunks as they are taken; ends with the platform's refusal, or with undefined when the list is whole. */
 export type Chunks = AsyncGenerator<Uint8Array, DrainRefused | undefined>;
-
-/** AIP-158 allows empty pages with a token; a platform that sends nothing else must not hold a client for ever. */
-const MAX_EMPTY_PAGES = 3;
 
 /**
  * Reads on behind the commit point until a page comes without a token: nothing else ends a list, least of all a short page.
@@ -20,21 +17,21 @@ const MAX_EMPTY_PAGES = 3;
 export async function* readByCursor(run: Run): Chunks {
   const { plan, parts, merged } = run;
   const tokens = new Set<string>();
+  // Pages that were read by rank overlap: they count by what they brought.
+  let pages = merged.pages === 1 ? 1 : Math.floor(merged.distinct / parts.limits.pageSize);
   let emptyPages = merged.pages === 1 && merged.distinct === 0 ? 1 : 0;
   while (merged.token !== "") {
     const { token } = run.merged;
     // The whole set, not the last token only: A, B, A, B would go on for ever.
     if (tokens.has(token)) throw incomplete(plan.resource, "a page token came twice");
     tokens.add(token);
-    checkPages(plan.resource, merged.pages, parts.limits);
-    const page = await fetchPage(run, { token });
+    checkPages(plan.resource, pages, parts.limits);
+    pages += 1;
+    const page = await fetchPage(run, { token, rank: merged.rank });
     if (page.kind === "refused") return page;
     if (page.kind === "unskipped") throw new Problem("INTERNAL", "internal error");
     const caughtUp = merged.catchingUp && page.keys.some((key) => isNew(merged, key));
     if (!merged.catchingUp && beginsAgain(merged, page)) throw incomplete(plan.resource, "the platform began again");
-    if (saysNothing(merged, page)) {
-      throw incomplete(plan.resource, "a page behind the first one says nothing at all");
-    }
     emptyPages = page.keys.length === 0 ? emptyPages + 1 : 0;
     if (emptyPages > MAX_EMPTY_PAGES) throw incomplete(plan.resource, "the platform sends only empty pages");
     const chunk = takeFollowing(run, page);
@@ -57,8 +54,7 @@ function takeFollowing(run: Run, page: ListPage): Uint8Array | undefined {
 export function takeInTurn(run: Run, page: ListPage): Uint8Array | undefined {
   const { merged, plan } = run;
   if (merged.keepsKeys) return takeNew(merged, page);
-  const behind = merged.catchingUp || (page.keys[0] ?? "") <= (merged.lastKey ?? "");
-  if (!ascends(page.keys, behind ? undefined : merged.lastKey)) throw leftOrder(plan.resource);
+  if (!ascends(page.keys)) throw leftOrder(plan.resource);
   const chunk = takeBehind(merged, page, undefined);
   merged.token = page.nextPageToken;
   return chunk;
@@ -77,15 +73,6 @@ function beginsAgain(merged: Merged, page: ListPage): boolean {
   if (!merged.keepsKeys) return page.keys.every((key) => merged.lastKey !== undefined && key <= merged.lastKey);
   const seen = indexOf(merged);
   return page.keys.every((key) => seen.has(key));
-}
-
-/**
- * True when `page`, asked for with a token, is as good as `{}`: no record, no token, and no count where the list had one. A
- * front may have answered it; of a list that was emptied meanwhile a second reading shows the same in its first page.
- */
-function saysNothing(merged: Merged, page: ListPage): boolean {
-  const counted = plausible(merged.total) !== undefined && (merged.total ?? 0) > 0;
-  return counted && page.totalCount === undefined && page.keys.length === 0 && page.nextPageToken === "";
 }
 
 function isNew(merged: Merged, key: string): boolean {

@@ -6,7 +6,7 @@ import { createCalls } from "./calls.ts";
 import { createEnding, type Ending } from "./ending.ts";
 import { longList } from "./long.ts";
 import { emptyMerged, type Merged } from "./merged.ts";
-import { readList } from "./reading.ts";
+import { REPAIRS, readList } from "./reading.ts";
 import type { DrainParts, Run } from "./run.ts";
 import { oneAhead, shown } from "./shown.ts";
 import { checkWitness, witnessOf } from "./witness.ts";
@@ -55,7 +55,8 @@ async function read(plan: ListPlan, parts: DrainParts, room: number): Promise<Dr
       of = next.value.of;
       held.push(next.value.bytes);
       bytes += next.value.bytes.length;
-      if (bytes > room && of === run.merged) return longList(run, held, chunks, ending);
+      // While the way is only tried, it must still be possible to leave it.
+      if (bytes > room && of === run.merged && !run.trying) return longList(run, held, chunks, ending);
     }
   } catch (thrown) {
     ending.failed(thrown);
@@ -73,7 +74,9 @@ function begin(plan: ListPlan, parts: DrainParts): Run {
     merged: emptyMerged(plan.keyOrder),
     headers: [],
     pages: 0,
-    repairs: 0,
+    greatest: undefined,
+    trying: false,
+    repairs: REPAIRS,
     calls: createCalls(parts.limits.readers),
     provable: true,
     announced: undefined,

@@ -22,6 +22,9 @@ const OUTCOMES: ReadonlyMap<ProblemReason, ListFacts["outcome"]> = new Map([
   ["OVERLOADED", "overloaded"],
 ]);
 
+/** Made once: a stack of its own would cost every list more than all else that its end does. */
+export const OVER = new Error("the list is over");
+
 /** Ends `run` with the request's own signal, too. */
 export function createEnding(run: Run): Ending {
   const { parts, stopper } = run;
@@ -33,7 +36,7 @@ export function createEnding(run: Run): Ending {
     if (over) return;
     over = true;
     parts.signal.removeEventListener("abort", onAbort);
-    stopper.abort(new Error("the list is over"));
+    stopper.abort(OVER);
     run.release?.();
     parts.report(facts(outcome, witness), notesOf(run));
   };

@@ -9,26 +9,21 @@ export interface SharedMemory {
 }
 
 const MAX_COUNTS = 2_000;
-const MAX_RESOURCES = 200;
-/** After this long a resource may show better habits. */
-const HABIT_MS = 10 * 60 * 1_000;
+const MAX_HABITS = 2_000;
+/** After this long it is tried again whether `skip` works. */
+const SKIP_MS = 10 * 60 * 1_000;
 
 /** Nothing is remembered yet. Bounded, and all of it only guesses: a wrong one costs a request, never a record. */
 export function createMemory(): SharedMemory {
   const counts = new LRUCache<string, number>({ max: MAX_COUNTS });
-  const skips = new LRUCache<string, { readonly heeded: boolean }>({ max: MAX_RESOURCES, ttl: HABIT_MS });
-  const miscounting = new LRUCache<string, true>({ max: MAX_RESOURCES, ttl: HABIT_MS });
+  const skips = new LRUCache<string, { readonly heeded: boolean }>({ max: MAX_HABITS, ttl: SKIP_MS });
   return {
     of: (credential) => {
-      const keyOf = (target: string): string => JSON.stringify([credential, target]);
+      const keyOf = (name: string): string => JSON.stringify([credential, name]);
       return {
-        heedsSkip: (resource) => skips.get(resource)?.heeded,
+        heedsSkip: (resource) => skips.get(keyOf(resource))?.heeded,
         sawSkip: (resource, heeded) => {
-          skips.set(resource, { heeded });
-        },
-        miscounts: (resource) => miscounting.has(resource),
-        sawMiscount: (resource) => {
-          miscounting.set(resource, true);
+          skips.set(keyOf(resource), { heeded });
         },
         countOf: (target) => counts.get(keyOf(target)),
         learnCount: (target, count) => {

@@ -1,7 +1,7 @@
 /** How are several parts of a list read at a time, and taken in their order? */
 import { Problem } from "../../model/problem.ts";
-import { createStopper, type Signal } from "../../model/signal.ts";
-import { type Fetched, fetchPage, type Page } from "./page.ts";
+import { createStopper } from "../../model/signal.ts";
+import { type Part, type PartTools, readPart, type Step } from "./part.ts";
 import type { Run } from "./run.ts";
 
 /** How a list is cut into parts, by rank. */
@@ -18,18 +18,8 @@ export interface Cut {
   readonly ahead: number;
   /** Calls at a time. */
   readonly readers: number;
-}
-
-/** What a part brings: pages, or what ended it. */
-export type Step = Fetched | { readonly kind: "failed"; readonly problem: unknown };
-
-/** One part of the list while it is read. */
-interface Part {
-  readonly steps: Step[];
-  /** First key of the part, once it is known. */
-  head: string | undefined;
-  /** Nothing more comes, or is wanted. */
-  done: boolean;
+  /** Bytes of pages that may lie ahead: beyond them only the part in front goes on. */
+  readonly aheadBytes: number;
 }
 
 export interface Queue {
@@ -50,58 +40,67 @@ export interface Queue {
 /** Reads parts in parallel, a bounded way ahead. Pages are fetched as soon as there is room, whether they are waited for or not. */
 export function createQueue(run: Run, cut: Cut, total: number): Queue {
   const parts: Part[] = [];
+  const bell = createBell();
   // Where it is not known whether `skip` is heeded, one call finds out.
   const narrow = run.parts.memory.heedsSkip(run.plan.resource) === undefined;
-  const state = {
-    readers: narrow ? 1 : cut.readers,
-    total,
-    next: 0,
-    reading: 0,
-    closed: false,
-    wake: undefined as (() => void) | undefined,
-  };
-  const wake = (): void => {
-    state.wake?.();
-    state.wake = undefined;
-  };
+  /** `bytes`: of pages that have come and were not taken. */
+  const state = { readers: narrow ? 1 : cut.readers, total, next: 0, reading: 0, bytes: 0, closed: false };
   const stopper = createStopper();
   const stop = (): void => stopper.abort(run.stopper.signal.reason);
   run.stopper.signal.addEventListener("abort", stop, { once: true });
   const isPlanned = (index: number): boolean => cut.from + index * cut.step + cut.overlap < state.total;
+  /** The part in front always goes on: the list waits for it. */
+  const isRoomy = (part: Part | undefined): boolean => part === parts[0] || state.bytes < cut.aheadBytes;
 
+  const begin = (): void => {
+    const part: Part = { steps: [], head: undefined, done: false };
+    parts.push(part);
+    const skip = cut.from + state.next * cut.step;
+    state.next += 1;
+    state.reading += 1;
+    const tools: PartTools = {
+      signal: stopper.signal,
+      following: () => parts[parts.indexOf(part) + 1]?.head,
+      room: async () => {
+        while (!isRoomy(part) && !part.done) await bell.heard();
+      },
+      came: (step) => {
+        if (part.done) return;
+        part.steps.push(step);
+        state.bytes += bytesOf(step);
+        bell.ring();
+      },
+    };
+    void readPart(run, part, skip, cut.pages, tools).finally(() => {
+      part.done = true;
+      state.reading -= 1;
+      fill();
+    });
+  };
   const fill = (): void => {
-    while (!state.closed && state.reading < state.readers && parts.length < cut.ahead && isPlanned(state.next)) {
-      const part: Part = { steps: [], head: undefined, done: false };
-      parts.push(part);
-      const skip = cut.from + state.next * cut.step;
-      state.next += 1;
-      state.reading += 1;
-      void readPart(run, part, skip, cut.pages, {
-        wake,
-        signal: stopper.signal,
-        following: () => parts[parts.indexOf(part) + 1]?.head,
-      }).finally(() => {
-        part.done = true;
-        state.reading -= 1;
-        fill();
-        wake();
-      });
-    }
+    const mayBegin = () => state.reading < state.readers && parts.length < cut.ahead && isPlanned(state.next);
+    while (!state.closed && mayBegin() && isRoomy(undefined)) begin();
+    bell.ring();
+  };
+  const forget = (part: Part | undefined): void => {
+    if (part === undefined) return;
+    part.done = true;
+    for (const step of part.steps.splice(0)) state.bytes -= bytesOf(step);
   };
   fill();
   return {
     async step() {
       const [part] = parts;
       if (part === undefined) return undefined;
-      while (part.steps.length === 0 && !part.done) {
-        await new Promise<void>((resolve) => {
-          state.wake = resolve;
-        });
-      }
-      return part.steps.shift();
+      while (part.steps.length === 0 && !part.done) await bell.heard();
+      const step = part.steps.shift();
+      if (step === undefined) return undefined;
+      state.bytes -= bytesOf(step);
+      fill();
+      return step;
     },
     advance() {
-      parts.shift();
+      forget(parts.shift());
       fill();
       return parts.length > 0;
     },
@@ -110,55 +109,40 @@ export function createQueue(run: Run, cut: Cut, total: number): Queue {
       fill();
     },
     widen() {
-      if (state.readers === cut.readers) return;
       state.readers = cut.readers;
       fill();
     },
-    drop() {
-      const [part] = parts;
-      if (part === undefined) return;
-      part.done = true;
-      part.steps.length = 0;
-    },
+    drop: () => forget(parts[0]),
     close() {
       state.closed = true;
+      for (const part of parts) forget(part);
+      bell.ring();
       run.stopper.signal.removeEventListener("abort", stop);
-      stopper.abort(new Error("not needed any more"));
+      stopper.abort(NOT_NEEDED);
     },
   };
 }
 
-interface PartTools {
-  wake(): void;
-  /** First key of the part behind this one, when it is known. */
-  following(): string | undefined;
-  readonly signal: Signal;
+const NOT_NEEDED = new Error("not needed any more");
+
+/** Wakes everybody who waits for something to change; each looks for himself. */
+function createBell(): { ring(): void; heard(): Promise<void> } {
+  let waiting: (() => void)[] = [];
+  return {
+    ring() {
+      const woken = waiting;
+      waiting = [];
+      for (const wake of woken) wake();
+    },
+    heard: () =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+      }),
+  };
 }
 
-/** Beyond its pages a part goes on until it meets the next one, for at most as many again: records were put into it meanwhile. */
-async function readPart(run: Run, part: Part, skip: number, pages: number, tools: PartTools): Promise<void> {
-  let last = "";
-  let token: string | undefined;
-  for (let read = 0; read < 2 * pages && !part.done; read += 1) {
-    const step = await fetchPage(run, token === undefined ? { skip } : { token }, tools.signal).catch(failed);
-    if (!part.done) part.steps.push(step);
-    tools.wake();
-    if (step.kind !== "page") return;
-    part.head ??= step.keys[0];
-    token = step.nextPageToken;
-    last = lastOf(step) ?? last;
-    const following = tools.following();
-    const met = following !== undefined && following <= last;
-    if (token === "" || met || (read + 1 >= pages && (pages === 1 || following === undefined))) return;
-  }
-}
-
-function lastOf(page: Page): string | undefined {
-  return page.keys.at(-1);
-}
-
-function failed(problem: unknown): Step {
-  return { kind: "failed", problem };
+function bytesOf(step: Step): number {
+  return step.kind === "page" ? step.bytes.length : 0;
 }
 
 /** Throws what made a part fail; gives a refusal back. */

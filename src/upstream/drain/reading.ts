@@ -2,13 +2,15 @@
 import type { DrainRefused } from "../../model/list.ts";
 import { Problem } from "../../model/problem.ts";
 import { incomplete, readByCursor, sizeOf, takeInTurn } from "./cursor.ts";
+import { canSeek, cutOf } from "./cut.ts";
+import { guess, guessedCount, targetOf, usable } from "./guess.ts";
 import { checkAfterPage, checkAnnounced } from "./limits.ts";
 import { emptyMerged, type Merged, plausible, startOver } from "./merged.ts";
 import { fetchPage, type Page } from "./page.ts";
 import { createQueue, type Queue } from "./queue.ts";
 import type { Run } from "./run.ts";
 import type { Lost } from "./seek.ts";
-import { canSeek, cutOf, readBySegments } from "./segments.ts";
+import { readBySegments } from "./segments.ts";
 
 /** Bytes of some taken records, and the reading that they belong to: one that was begun anew is not `run.merged` any more. */
 export interface Taken {
@@ -20,10 +22,7 @@ export interface Taken {
 export type Reading = AsyncGenerator<Taken, DrainRefused | undefined>;
 
 /** Repairs that any list may take; longer ones may take as many more as they have pages. */
-const REPAIRS = 16;
-/** For planning before the first page is known. */
-const GUESSED_RECORD_BYTES = 400;
-
+export const REPAIRS = 16;
 /**
  * Reads the list, and once more from page one when its pages contradict each other or cannot be read. While nothing has been
  * sent to the client, the second reading stands for itself: that needs neither an order nor a working `skip`. What has been
@@ -100,6 +99,7 @@ function chooseWay(run: Run, first: Page, guessed: Queue | undefined): Queue | u
   const queue = parallel ? usable(run, guessed, first) : undefined;
   // What was guessed wrong must not be read beside what is right.
   if (queue === undefined) guessed?.close();
+  run.trying = parallel && run.parts.memory.heedsSkip(run.plan.resource) === undefined;
   if (parallel) return queue ?? cutFor(run, first, run.merged.latestTotal);
   run.provable = run.parts.tokens === "keyset";
   return undefined;
@@ -119,6 +119,7 @@ async function* readRest(run: Run, first: Page, queue: Queue | undefined): Readi
     if (left === undefined) parts.memory.learnCount(targetOf(run), merged.distinct);
     if (left === undefined || left.kind === "refused") return left;
     leave(run, left);
+    run.trying = false;
     run.provable = parts.tokens === "keyset";
     checkProvable(run);
   }
@@ -143,26 +144,6 @@ const WHY: Readonly<Record<Lost["why"], string>> = {
   repairs: "it changes faster than it can be read",
 };
 
-/** How many records the list had the last time, where that is reason enough to ask for several pages at once. */
-function guessedCount(run: Run): number | undefined {
-  const { parts, plan, merged } = run;
-  const { pageSize, windowRecords } = parts.limits;
-  if (merged.catchingUp || !plan.keyOrder || parts.memory.heedsSkip(plan.resource) !== true) return undefined;
-  const count = parts.memory.countOf(targetOf(run));
-  return count !== undefined && count > pageSize && count <= windowRecords ? count : undefined;
-}
-
-/**
- * A list that was long the last time is asked for in parallel together with its first page, which then says whether that was
- * right.
- */
-function guess(run: Run, count: number): Queue {
-  const { pageSize, overlap } = run.parts.limits;
-  const cut = cutOf(run, { records: pageSize, bytes: pageSize * GUESSED_RECORD_BYTES }, count);
-  run.provable = true;
-  return createQueue(run, { ...cut, from: pageSize - overlap }, count);
-}
-
 /** Takes a slot, unless the list has one. */
 async function hold(run: Run): Promise<void> {
   if (run.release !== undefined) return;
@@ -171,22 +152,6 @@ async function hold(run: Run): Promise<void> {
   // Over before it came to wait no longer: nobody else would give it back.
   if (run.stopper.signal.aborted) release();
   run.stopper.signal.throwIfAborted();
-}
-
-/** What was asked for on a guess, when the first page is as long as it was taken to be. */
-function usable(run: Run, guessed: Queue | undefined, first: Page): Queue | undefined {
-  const { pageSize, windowRecords } = run.parts.limits;
-  if (guessed === undefined) return undefined;
-  if (first.keys.length === pageSize && run.merged.latestTotal <= windowRecords) {
-    guessed.until(run.merged.latestTotal);
-    return guessed;
-  }
-  return undefined;
-}
-
-/** What identifies a list for one credential. */
-export function targetOf({ plan, parts }: Run): string {
-  return plan.request({ size: parts.limits.pageSize }).target;
 }
 
 function refusalOf(answer: DrainRefused | { readonly kind: "unskipped" }): DrainRefused {

@@ -23,14 +23,11 @@ export type DrainNote =
   | "list-token-restarted"
   | "list-way-left";
 
-/** What is remembered from one list to the next, for one credential. */
+/** What is remembered from one list to the next, for one credential: nobody's habits, counts or tricks are another's. */
 export interface DrainMemory {
   /** Whether this resource's lists were lately seen to heed `skip`; undefined: it was not seen yet. */
   heedsSkip(resource: string): boolean | undefined;
   sawSkip(resource: string, heeded: boolean): void;
-  /** True when pages of this resource's lists were lately seen to contradict their own count, again and again. */
-  miscounts(resource: string): boolean;
-  sawMiscount(resource: string): void;
   /** Records of the list whose first page is at `target`, when it was last read in parallel; only a guess for planning. */
   countOf(target: string): number | undefined;
   learnCount(target: string, count: number): void;
@@ -79,6 +76,10 @@ export interface Run {
   headers: HeaderList;
   /** Answers with status 200, those that made no sense included. */
   pages: number;
+  /** The greatest last key of any page that was fetched, taken or not. */
+  greatest: string | undefined;
+  /** It is not known yet whether `skip` is heeded, and the list is read in the hope that it is. */
+  trying: boolean;
   /** Requests that may still be repeated, or made to close a gap, before the list is given up. */
   repairs: number;
   /** Bounds what is under way for this list. */

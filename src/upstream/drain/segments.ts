@@ -1,67 +1,18 @@
 /** How is a list read at several places at a time, so that its pages prove that nothing lies between them? */
-import type { DrainRefused, ListPage } from "../../model/list.ts";
-import { incomplete, sizeOf } from "./cursor.ts";
-import { checkAfterPage, checkPages } from "./limits.ts";
-import { ascends, type Merged, plausible, takeBehind } from "./merged.ts";
-import { fetchPage, type Page } from "./page.ts";
-import { type Cut, pageOf, type Queue } from "./queue.ts";
+import type { DrainRefused } from "../../model/list.ts";
+import { incomplete } from "./cursor.ts";
+import { ascends, type Merged } from "./merged.ts";
+import { fetchPage, type Page, saysNothing } from "./page.ts";
+import { pageOf, type Queue } from "./queue.ts";
 import type { Run } from "./run.ts";
 import { joins, type Lost, lost, seek } from "./seek.ts";
-
-/** Bytes of pages that may lie ahead of the commit point. */
-const AHEAD_BYTES = 4 * 1024 * 1024;
-/** Lists of so many pages are read one page after another. */
-const FEW_PAGES = 3;
-
-/** Pages may be shorter than asked for by this factor. */
-const MAX_SHORTNESS = 4;
-/** Readings of a last page that contradicts its own count. */
-const END_TRIES = 3;
+import { type Outcome, take } from "./take.ts";
 
 /** Chunks as they are taken; ends with undefined when the list is whole and every border held. */
 export type Segments = AsyncGenerator<Uint8Array, DrainRefused | Lost | undefined>;
 
-/**
- * True when `first`, the only page taken so far, lets the rest be read by rank: a count, an order of keys, a page long enough
- * to overlap with the next.
- */
-export function canSeek(run: Run, first: ListPage): boolean {
-  const { plan, merged, parts } = run;
-  const total = plausible(first.totalCount);
-  return (
-    plan.keyOrder &&
-    merged.ascending &&
-    merged.keepsKeys &&
-    total !== undefined &&
-    total > first.keys.length &&
-    first.keys.length > 1 &&
-    // Of a page much shorter than asked for, as many windows would be needed as there are records.
-    first.keys.length * MAX_SHORTNESS >= parts.limits.pageSize &&
-    parts.memory.heedsSkip(plan.resource) !== false
-  );
-}
-
-/**
- * How the rest of a list of `total` records is cut, by a page of `records` in `bytes`: windows of one page, or, for a long list
- * whose platform would have to count through all of it again and again, segments of several (design section 5).
- */
-export function cutOf(run: Run, { records, bytes }: { records: number; bytes: number }, total: number): Cut {
-  const { limits, tokens } = run.parts;
-  const overlap = Math.min(limits.overlap, Math.floor(records / 2));
-  const room = Math.max(1, Math.floor(AHEAD_BYTES / Math.max(1, bytes)));
-  const readers = total <= FEW_PAGES * records ? 1 : Math.min(limits.readers, room);
-  // A row number costs the platform as much as `skip`, and proves nothing.
-  const windows = total <= limits.windowRecords || tokens === "offset";
-  const pages = windows ? 1 : Math.max(1, Math.min(limits.segmentPages, Math.floor(room / (2 * readers))));
-  return {
-    from: run.merged.rank - overlap,
-    overlap,
-    step: pages * records - overlap,
-    pages,
-    ahead: Math.min(2 * readers, Math.max(1, Math.floor(room / pages))),
-    readers,
-  };
-}
+/** What a platform may answer that knows no `skip`. */
+const REFUSES_SKIP: ReadonlySet<number> = new Set([400, 404, 422, 501]);
 
 /**
  * Reads on behind the first page until a page that joins on says itself that it is the last. Takes parts in their order, each
@@ -78,11 +29,11 @@ export async function* readBySegments(run: Run, queue: Queue, cutAgain: (total: 
         const more = yield* readOn(run);
         if (more !== "open") return more;
         current.close();
-        current = cutAgain(Math.max(run.merged.latestTotal, run.merged.rank));
+        current = cutAgain(plannedTotal(run));
         continue;
       }
       const page = pageOf(step);
-      if (page.kind === "refused") return page;
+      if (page.kind === "refused") return run.trying && REFUSES_SKIP.has(page.response.status) ? lost("skip") : page;
       if (page.kind === "unskipped") return lost("skip");
       if (wentBack(run.merged, page)) {
         run.notes.add("list-token-restarted");
@@ -93,6 +44,7 @@ export async function* readBySegments(run: Run, queue: Queue, cutAgain: (total: 
       if (end !== "open") return end;
       if (page.skip !== undefined && page.skip > 0) {
         run.parts.memory.sawSkip(run.plan.resource, true);
+        run.trying = false;
         current.widen();
       }
       current.until(run.merged.latestTotal);
@@ -102,18 +54,24 @@ export async function* readBySegments(run: Run, queue: Queue, cutAgain: (total: 
   }
 }
 
+/** Where the list goes on although its count is reached, the count is wrong: as many pages are tried as may be at a time. */
+function plannedTotal({ merged, parts }: Run): number {
+  const { latestTotal, rank } = merged;
+  return latestTotal > rank ? latestTotal : rank + parts.limits.readers * parts.limits.pageSize;
+}
+
 /** A page behind a token with nothing but what came before it: such a token begins the list again, and leads nowhere. */
 function wentBack({ lastKey }: Merged, { skip, keys }: Page): boolean {
   const last = keys.at(-1);
   return skip === undefined && last !== undefined && lastKey !== undefined && last <= lastKey;
 }
 
-type Outcome = DrainRefused | Lost | undefined | "open";
-
 /** Takes the next page of a part, after whatever is needed to join it on. */
 async function* takePart(run: Run, page: Page): AsyncGenerator<Uint8Array, Outcome> {
-  const { merged } = run;
+  const { merged, plan } = run;
   if (!ascends(page.keys)) return lost("order");
+  // Read before the list's count was known.
+  if (saysNothing(merged, page)) throw incomplete(plan.resource, "a page behind the first one says nothing at all");
   // What begins the list cannot be so far behind its beginning.
   if (page.skip !== undefined && page.skip > 0 && page.keys[0] !== undefined && page.keys[0] === merged.firstKey) {
     return lost("skip");
@@ -134,7 +92,7 @@ async function* takePart(run: Run, page: Page): AsyncGenerator<Uint8Array, Outco
 async function* readOn(run: Run): AsyncGenerator<Uint8Array, Outcome> {
   const { merged, parts } = run;
   if (parts.tokens === "keyset" && merged.token !== "") {
-    const page = await fetchPage(run, { token: merged.token });
+    const page = await fetchPage(run, { token: merged.token, rank: merged.rank });
     if (page.kind === "refused") return page;
     // Nothing and a token is no progress.
     const says = page.kind === "page" && (page.keys.length > 0 || page.nextPageToken === "");
@@ -147,66 +105,7 @@ async function* readOn(run: Run): AsyncGenerator<Uint8Array, Outcome> {
 async function* closeGap(run: Run): AsyncGenerator<Uint8Array, Outcome> {
   const page = await seek(run);
   if (page.kind !== "page") return page;
+  // Only what brings nothing uses up repairs.
+  if ((page.keys.at(-1) ?? "") > (run.merged.lastKey ?? "")) run.repairs += 1;
   return yield* take(run, page);
-}
-
-async function* take(run: Run, page: Page): AsyncGenerator<Uint8Array, Outcome> {
-  const { merged, plan, parts } = run;
-  // Unless it overlaps, a page behind a token is only as good as the token, and so is its being the end.
-  const says = page.keys.length > 0 || page.nextPageToken === "";
-  if (says && page.skip === undefined && parts.tokens !== "keyset" && !joins(merged, page)) merged.proved = false;
-  if (run.announced === "cover" && !merged.proved)
-    throw incomplete(plan.resource, "a token was no position in the order");
-  const chunk = takeBehind(merged, page, page.skip);
-  checkAfterPage(plan.resource, sizeOf(merged), parts.limits);
-  if (page.nextPageToken !== "")
-    checkPages(plan.resource, Math.floor(merged.distinct / parts.limits.pageSize), parts.limits);
-  if (page.nextPageToken !== "") {
-    if (chunk !== undefined) yield chunk;
-    return "open";
-  }
-  // Before the last records go out: what is announced with them must be known.
-  const ending = await settle(run, page);
-  if (chunk !== undefined) yield chunk;
-  yield* ending.chunks;
-  return ending.outcome;
-}
-
-/**
- * The last page by its own word, and not the last one by its own count: it may have left records out. Counts are often made
- * beside the page, so it is read again; where it goes on contradicting itself, nothing is proved.
- */
-async function settle(run: Run, last: Page): Promise<{ readonly outcome: Outcome; readonly chunks: Uint8Array[] }> {
-  const { merged, plan, parts } = run;
-  const chunks: Uint8Array[] = [];
-  let page = last;
-  for (let tries = 1; contradictsItself(page); tries += 1) {
-    if (tries >= END_TRIES) {
-      merged.proved = false;
-      parts.memory.sawMiscount(plan.resource);
-      break;
-    }
-    run.notes.add("list-page-again");
-    const again = await seek(run);
-    if (again.kind !== "page") {
-      // The doubt stays: what follows is no page that would take it away.
-      merged.proved = false;
-      return { outcome: again, chunks };
-    }
-    const chunk = takeBehind(merged, again, again.skip);
-    checkAfterPage(plan.resource, sizeOf(merged), parts.limits);
-    if (chunk !== undefined) chunks.push(chunk);
-    if (again.nextPageToken !== "") return { outcome: "open", chunks };
-    page = again;
-  }
-  merged.token = "";
-  merged.ended = true;
-  return { outcome: undefined, chunks };
-}
-
-/** Says that it is the last one, and counts other records than there are up to its end. */
-function contradictsItself({ skip, keys, totalCount }: Page): boolean {
-  const total = plausible(totalCount);
-  if (skip === undefined || total === undefined) return false;
-  return keys.length === 0 ? total > skip : total !== skip + keys.length;
 }

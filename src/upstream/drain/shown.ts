@@ -1,5 +1,6 @@
 /** How do taken records become what the client sees, while further ones are fetched? */
 import type { DrainRefused } from "../../model/list.ts";
+import { OVER } from "./ending.ts";
 import type { Reading, Taken } from "./reading.ts";
 import type { Run } from "./run.ts";
 
@@ -20,7 +21,7 @@ export async function* shown(run: Run, reading: Reading): Reading {
     }
   } finally {
     // A page that is still under way is not waited for.
-    run.stopper.abort(new Error("the list is over"));
+    run.stopper.abort(OVER);
     await reading.return(undefined);
   }
 }
