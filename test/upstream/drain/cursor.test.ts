@@ -257,9 +257,9 @@ describe("a list that changes while it is read", () => {
     const nothing: Platform = () => raw(200, '{"items":[],"next":""}');
     const once = await drained(broken(quiet(KEYS), 2, nothing), TEN);
     expect(uidsOf(once)).toEqual(KEYS);
-    expect(once.notes).toEqual(["list-read-again"]);
+    expect(once.notes).toEqual(["list-page-again"]);
     const always = await drained((s, call) => (s.token === undefined ? quiet(KEYS) : nothing)(s, call), TEN);
-    expect(always.problem?.reason).toBe("DRAIN_INCOMPLETE");
+    expect(always.problem?.reason).toBe("UPSTREAM_INVALID");
   });
 
   it("a list emptied midway on a platform that leaves zeros out is empty when it is read again", async () => {
@@ -268,7 +268,7 @@ describe("a list that changes while it is read", () => {
       TEN,
     );
     expect(outcome.result).toMatchObject({ records: 0, chunks: [] });
-    expect(outcome.notes).toEqual(["list-read-again"]);
+    expect(outcome.notes).toEqual(["list-page-again", "list-read-again"]);
   });
 
   it("T-DRN-28 a list doubled midway ends, with every persistent record once", async () => {

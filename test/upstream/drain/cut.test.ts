@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { ListPage } from "../../../src/model/list.ts";
+import { canSeek, cutOf } from "../../../src/upstream/drain/cut.ts";
 import { READING } from "../../../src/upstream/drain/limits.ts";
 import { takeNew } from "../../../src/upstream/drain/merged.ts";
-import { canSeek, cutOf } from "../../../src/upstream/drain/segments.ts";
 import { keysOf, type Options, planOf, quiet } from "./simulator.ts";
 import { knowing, runOf } from "./stage.ts";
 
@@ -24,7 +24,7 @@ function cut(total: number, first: { records: number; bytes: number }, options: 
 
 describe("how a list is cut", () => {
   const first = { records: 200, bytes: 80_000 };
-  const windows = { from: 190, step: 190, overlap: 10, pages: 1, ahead: 8, readers: 4 };
+  const windows = { from: 190, step: 190, overlap: 10, pages: 1, ahead: 8, readers: 4, aheadBytes: 4 * MIB };
 
   it("into overlapping windows of one page, two for each reader", () => {
     expect(cut(601, first)).toEqual(windows);

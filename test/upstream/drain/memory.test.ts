@@ -43,26 +43,21 @@ describe("counts", () => {
 });
 
 describe("whether skip works", () => {
-  it("is known for a resource, whoever saw it", () => {
+  it("is known of a resource, for one credential", () => {
     const memory = createMemory();
     expect(memory.of("a").heedsSkip("groups")).toBeUndefined();
     memory.of("a").sawSkip("groups", true);
     memory.of("a").sawSkip("roles", false);
-    expect(memory.of("b").heedsSkip("groups")).toBe(true);
-    expect(memory.of("b").heedsSkip("roles")).toBe(false);
-    expect(memory.of("b").heedsSkip("repos")).toBeUndefined();
-    memory.of("b").sawSkip("groups", false);
+    expect([memory.of("a").heedsSkip("groups"), memory.of("a").heedsSkip("roles")]).toEqual([true, false]);
+    expect([memory.of("a").heedsSkip("repos"), memory.of("b").heedsSkip("groups")]).toEqual([undefined, undefined]);
+    memory.of("a").sawSkip("groups", false);
     expect(memory.of("a").heedsSkip("groups")).toBe(false);
   });
 
-  it("is remembered of two hundred resources, as their habit to miscount is", () => {
+  it("is forgotten, what was not used longest first, beyond two thousand", () => {
     const memory = createMemory().of("a");
-    for (let i = 0; i <= 200; i++) {
-      memory.sawSkip(`r${i}`, true);
-      memory.sawMiscount(`r${i}`);
-    }
-    expect([memory.heedsSkip("r0"), memory.heedsSkip("r1"), memory.heedsSkip("r200")]).toEqual([undefined, true, true]);
-    expect([memory.miscounts("r0"), memory.miscounts("r1"), memory.miscounts("r200")]).toEqual([false, true, true]);
+    for (let i = 0; i <= 2000; i++) memory.sawSkip(`r${i}`, true);
+    expect(["r0", "r1", "r2000"].map((resource) => memory.heedsSkip(resource))).toEqual([undefined, true, true]);
   });
 
   it("is tried again after ten minutes", () => {
@@ -72,25 +67,16 @@ describe("whether skip works", () => {
       clock.mockReturnValue(1000);
       const memory = createMemory().of("a");
       memory.sawSkip("groups", false);
-      memory.sawMiscount("groups");
       const at = (ms: number) => {
         vi.runAllTimers();
         clock.mockReturnValue(1000 + ms);
-        return [memory.heedsSkip("groups"), memory.miscounts("groups")];
+        return memory.heedsSkip("groups");
       };
-      expect(at(10 * MINUTE - 1)).toEqual([false, true]);
-      expect(at(10 * MINUTE + 2)).toEqual([undefined, false]);
+      expect(at(10 * MINUTE - 1)).toBe(false);
+      expect(at(10 * MINUTE + 2)).toBeUndefined();
     } finally {
       vi.useRealTimers();
       clock.mockRestore();
     }
-  });
-});
-
-describe("a count that contradicts itself", () => {
-  it("is a habit of a resource, whoever saw it", () => {
-    const memory = createMemory();
-    memory.of("a").sawMiscount("groups");
-    expect([memory.of("b").miscounts("groups"), memory.of("b").miscounts("roles")]).toEqual([true, false]);
   });
 });

@@ -6,7 +6,7 @@ import { firstOf, KEYS, queued, SEGMENTS, taken } from "./queued.ts";
 import { pageOf as pageAt, quiet, raw, respond } from "./simulator.ts";
 import { knowing, runOf, SMALL } from "./stage.ts";
 
-const WINDOWS: Cut = { overlap: 0, from: 8, step: 8, pages: 1, ahead: 6, readers: 3 };
+const WINDOWS: Cut = { overlap: 0, from: 8, step: 8, pages: 1, ahead: 6, readers: 3, aheadBytes: 2 ** 22 };
 
 describe("parts are read", () => {
   it("at once, as many at a time as there are readers", async () => {

@@ -1,11 +1,12 @@
 /** How does a test hold the calls of a queue of parts, and take what they bring? */
-import { type Cut, createQueue, type Queue, type Step } from "../../../src/upstream/drain/queue.ts";
+import type { Step } from "../../../src/upstream/drain/part.ts";
+import { type Cut, createQueue, type Queue } from "../../../src/upstream/drain/queue.ts";
 import type { DrainParts } from "../../../src/upstream/drain/run.ts";
 import { keysOf, type Platform, quiet } from "./simulator.ts";
 import { holding, knowing, runOf, SMALL } from "./stage.ts";
 
 export const KEYS = keysOf(200);
-export const SEGMENTS: Cut = { overlap: 0, from: 8, step: 28, pages: 3, ahead: 4, readers: 4 };
+export const SEGMENTS: Cut = { overlap: 0, from: 8, step: 28, pages: 3, ahead: 4, readers: 4, aheadBytes: 2 ** 22 };
 
 /** A queue over `platform` whose calls wait for the test. */
 export function queued(

