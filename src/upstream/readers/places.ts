@@ -6,6 +6,8 @@ export interface PlacesOptions {
   readonly perCredential: number;
   /** Calls under way at a time in all, as it is now; 0: nobody may begin. */
   room(): number;
+  /** The same whatever happens: so far `room` may be passed by credentials that have nothing under way. */
+  readonly most: number;
 }
 
 export interface Places {
@@ -25,7 +27,7 @@ export interface Places {
 }
 
 /** Remembers a credential only while it has calls under way or in line. */
-export function createPlaces({ perCredential, room }: PlacesOptions): Places {
+export function createPlaces({ perCredential, most, room }: PlacesOptions): Places {
   const taken = new Map<string, number>();
   /** Who waits, by credential; the first credential is the next one in turn. */
   const lines = new Map<string, (() => void)[]>();
@@ -34,10 +36,16 @@ export function createPlaces({ perCredential, room }: PlacesOptions): Places {
 
   function enter(credential: string): boolean {
     const own = taken.get(credential) ?? 0;
-    if (own >= perCredential || inFlight >= room()) return false;
+    if (own >= perCredential || inFlight >= roomFor(own)) return false;
     taken.set(credential, own + 1);
     inFlight += 1;
     return true;
+  }
+
+  /** Whoever has nothing under way may have one call: others whose calls hang must not hold the last places. */
+  function roomFor(own: number): number {
+    const free = room();
+    return own === 0 && free > 0 ? Math.max(free, most) : free;
   }
 
   function leave(credential: string): void {
@@ -49,7 +57,7 @@ export function createPlaces({ perCredential, room }: PlacesOptions): Places {
   }
 
   function admit(): void {
-    while (waiting > 0 && inFlight < room() && admitOne());
+    while (waiting > 0 && admitOne());
   }
 
   function admitOne(): boolean {

@@ -81,7 +81,7 @@ export function createReaders(options: ReadersOptions): Readers {
   const { perCredential, perUpstream, start = START, maxWaitMs = MAX_WAIT_MS, now, sleep } = options;
   const limit = createLimit({ start, max: perUpstream, now });
   const gate = createGate({ maxWaitMs, now, sleep, opened: () => places.admit() });
-  const places = createPlaces({ perCredential, room: () => (gate.isClosed() ? 0 : limit.value()) });
+  const places = createPlaces({ perCredential, most: perUpstream, room: () => (gate.isClosed() ? 0 : limit.value()) });
   const shared: Shared = { options, maxWaitMs, limit, places, gate, kinds: new Map() };
   return {
     layer: (credential) => (next) => (request, sending) => read(shared, credential, next, request, sending),

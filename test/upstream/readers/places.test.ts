@@ -6,9 +6,9 @@ import { settled, watchedStopper } from "../clock.ts";
 
 const live = createStopper().signal;
 
-function subject({ perCredential = 2, room = 3 } = {}) {
+function subject({ perCredential = 2, room = 3, most = 0 } = {}) {
   const hall = { room };
-  const places = createPlaces({ perCredential, room: () => hall.room });
+  const places = createPlaces({ perCredential, most, room: () => hall.room });
   const order: string[] = [];
   const wait = (credential: string, name = credential, again = false) =>
     void places.wait(credential, live, again).then(() => order.push(name));
@@ -102,6 +102,18 @@ describe("places", () => {
     await waited;
     expect(stopper.listeners()).toBe(0);
   });
+});
+
+it("a credential with nothing under way need not wait for others that hold every place, up to the most", () => {
+  const { hall, places } = subject({ perCredential: 3, room: 3, most: 5 });
+  for (const _ of [1, 2, 3]) expect(places.enter("hangs")).toBe(true);
+  expect(["b", "b", "c", "d"].map((name) => places.enter(name))).toEqual([true, false, true, false]);
+  places.leave("hangs");
+  expect(places.enter("d")).toBe(true);
+  hall.room = 0;
+  places.leave("d");
+  // Where nobody may call, nobody may.
+  expect(places.enter("e")).toBe(false);
 });
 
 it("whatever happens: no more than allowed, no place idle while somebody may have it, nobody forgotten", async () => {
