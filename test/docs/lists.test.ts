@@ -8,9 +8,9 @@ import { outcomeLabel } from "../../src/observe/labels.ts";
 import { createMetrics } from "../../src/observe/metrics.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { cutOf } from "../../src/upstream/drain/cut.ts";
 import { READING } from "../../src/upstream/drain/limits.ts";
 import type { Run } from "../../src/upstream/drain/run.ts";
-import { cutOf } from "../../src/upstream/drain/segments.ts";
 import { exchange } from "../comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";
 

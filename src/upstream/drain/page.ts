@@ -45,7 +45,8 @@ async function fetchFilled(run: Run, place: Place, signal: Signal): Promise<Fetc
   let page = await fetchGood(run, place, signal);
   for (let left = MAX_EMPTY_PAGES; left > 0 && skip !== undefined && isPassed(page); left -= 1) {
     const next = await fetchGood(run, { token: page.nextPageToken, rank: skip }, signal);
-    page = next.kind === "page" ? { ...next, skip } : next;
+    // Nothing comes before rank 0, whatever is read there: of a page behind a token that cannot be said.
+    page = next.kind === "page" && skip > 0 ? { ...next, skip } : next;
   }
   return page;
 }
