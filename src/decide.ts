@@ -38,6 +38,7 @@ export function createDecisions(config: Decisive, catalogue: Catalogue): (tools:
       unknownRequest: config.unknownFields.request,
       unknownResponse: config.unknownFields.response,
       insertZeros: config.upstream.v2.omitsZeros !== "no",
+      omitsZeros: config.upstream.v2.omitsZeros,
       mismatch: config.updates.mismatch,
       orderBy: config.lists.orderBy,
     }),

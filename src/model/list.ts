@@ -37,6 +37,8 @@ export interface ListPlan {
   request(page: PageSelector): ApiRequest;
   /** Reads a 200 answer. Throws `Problem` UPSTREAM_INVALID when it is not a page. Pages may come in any order, and twice. */
   read(response: ApiResponse): ListPage;
+  /** What a first page without any list of records is: an empty list, or nothing that proves one. */
+  readonly bareMeans?: "empty" | "nothing" | undefined;
   /**
    * Makes of committed records (`rec,…,rec`, never empty) what the client sees; undefined: nothing is to be made. Called for
    * one chunk after another in the order of the list, while further pages are fetched. Throws `Problem`.

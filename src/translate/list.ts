@@ -8,7 +8,7 @@ import { answerWith, readHeaders } from "./headers.ts";
 import { keepsRecord } from "./keep.ts";
 import { noteReports } from "./note.ts";
 import { answerPaged, envelopeText } from "./paged.ts";
-import { createPageReader, pageTarget, readPage } from "./pages.ts";
+import { createPageReader, invalidAnswer, pageTarget, readPage } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import { type ListQuery, readListQuery } from "./query.ts";
 import { createShow, type Show } from "./show.ts";
@@ -55,7 +55,12 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
         target: pageTarget(path, params, page),
         headers: readHeaders(request.headers),
       }),
-      read: (response) => readPage(response, pages, query.keyTests, (reports) => noteReports(reports, tools)),
+      read: (response) => {
+        const page = readPage(response, pages, query.keyTests, (reports) => noteReports(reports, tools));
+        if (page.bare === true && options.omitsZeros === "no") throw invalidAnswer(`a page without ${resource.items}`);
+        return page;
+      },
+      bareMeans: options.omitsZeros === "yes" ? "empty" : "nothing",
       show: show.chunk?.(request, tools),
     };
     const list = await tools.longDrain(plan);

@@ -40,6 +40,8 @@ export interface TranslateOptions {
   readonly unknownRequest: UnknownPolicy;
   readonly unknownResponse: "pass" | "drop";
   readonly insertZeros: boolean;
+  /** Does the platform leave zeros out, and empty lists with them? (Option `upstream.v2.omitsZeros`; default `auto`.) */
+  readonly omitsZeros?: "auto" | "yes" | "no" | undefined;
   /** Sent as `order_by` with every page of a list (option `lists.orderBy`); undefined: the platform's own order. */
   readonly orderBy?: string | undefined;
   /** Which differences after an update are errors: those that were to become zero, all, or none. */

@@ -23,6 +23,8 @@ function memoryOf({ count, heedsSkip }: Remembered): DrainMemory {
   return {
     heedsSkip: () => heedsSkip,
     sawSkip: () => {},
+    miscounts: () => false,
+    sawMiscount: () => {},
     countOf: () => count,
     learnCount: () => {},
   };

@@ -24,9 +24,9 @@ export function longList(run: Run, held: Uint8Array[], chunks: Reading, ending: 
 }
 
 /** The proof that will hold at the end, or else break the list. A count is met or not: it is announced only where it is required. */
-function floorOf({ merged, provable }: Run, required: Witness): Witness {
+function floorOf({ merged, provable, parts, plan }: Run, required: Witness): Witness {
   if (merged.ended) return witnessOf(merged);
-  const cover = provable && merged.proved && merged.ascending;
+  const cover = provable && merged.proved && merged.ascending && !parts.memory.miscounts(plan.resource);
   if (cover) return "cover";
   return required === "count" ? "count" : "none";
 }

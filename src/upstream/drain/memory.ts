@@ -12,11 +12,14 @@ const MAX_COUNTS = 2_000;
 const MAX_HABITS = 2_000;
 /** After this long it is tried again whether `skip` works. */
 const SKIP_MS = 10 * 60 * 1_000;
+/** And so long is a count not relied upon that was too great. */
+const COUNT_MS = 60 * 60 * 1_000;
 
 /** Nothing is remembered yet. Bounded, and all of it only guesses: a wrong one costs a request, never a record. */
 export function createMemory(): SharedMemory {
   const counts = new LRUCache<string, number>({ max: MAX_COUNTS });
   const skips = new LRUCache<string, { readonly heeded: boolean }>({ max: MAX_HABITS, ttl: SKIP_MS });
+  const miscounting = new LRUCache<string, true>({ max: MAX_HABITS, ttl: COUNT_MS });
   return {
     of: (credential) => {
       const keyOf = (name: string): string => JSON.stringify([credential, name]);
@@ -24,6 +27,10 @@ export function createMemory(): SharedMemory {
         heedsSkip: (resource) => skips.get(keyOf(resource))?.heeded,
         sawSkip: (resource, heeded) => {
           skips.set(keyOf(resource), { heeded });
+        },
+        miscounts: (resource) => miscounting.has(keyOf(resource)),
+        sawMiscount: (resource) => {
+          miscounting.set(keyOf(resource), true);
         },
         countOf: (target) => counts.get(keyOf(target)),
         learnCount: (target, count) => {

@@ -62,6 +62,8 @@ async function* readOnce(run: Run): Reading {
     if (first.kind !== "page") return refusalOf(first);
     run.repairs = REPAIRS + Math.ceil((plausible(first.totalCount) ?? 0) / run.parts.limits.pageSize);
     const bytes = takeInTurn(run, first);
+    // A front, or a replica that is ill, may answer nothing at all.
+    if (first.bare === true && run.plan.bareMeans === "nothing") run.merged.proved = false;
     checkAfterPage(run.plan.resource, sizeOf(run.merged), run.parts.limits);
     run.merged.ended = first.nextPageToken === "";
     if (!run.merged.ended) {
@@ -119,6 +121,8 @@ async function* readRest(run: Run, first: Page, queue: Queue | undefined): Readi
     if (left === undefined) parts.memory.learnCount(targetOf(run), merged.distinct);
     if (left === undefined || left.kind === "refused") return left;
     leave(run, left);
+    // Some page said that the list ends, which was not believed: no token leads on from there.
+    if (merged.token === "") throw incomplete(run.plan.resource, "it ends by its tokens, and goes on by its count");
     run.trying = false;
     run.provable = parts.tokens === "keyset";
     checkProvable(run);

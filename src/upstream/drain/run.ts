@@ -28,6 +28,9 @@ export interface DrainMemory {
   /** Whether this resource's lists were lately seen to heed `skip`; undefined: it was not seen yet. */
   heedsSkip(resource: string): boolean | undefined;
   sawSkip(resource: string, heeded: boolean): void;
+  /** True when this resource's lists were lately seen to count more records than there are for this credential. */
+  miscounts(resource: string): boolean;
+  sawMiscount(resource: string): void;
   /** Records of the list whose first page is at `target`, when it was last read in parallel; only a guess for planning. */
   countOf(target: string): number | undefined;
   learnCount(target: string, count: number): void;

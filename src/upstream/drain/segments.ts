@@ -11,6 +11,9 @@ import { type Outcome, take } from "./take.ts";
 /** Chunks as they are taken; ends with undefined when the list is whole and every border held. */
 export type Segments = AsyncGenerator<Uint8Array, DrainRefused | Lost | undefined>;
 
+/** Reading on that brings this part of a full page, or more, is no repair. */
+const MUCH = 4;
+
 /** What a platform may answer that knows no `skip`. */
 const REFUSES_SKIP: ReadonlySet<number> = new Set([400, 404, 422, 501]);
 
@@ -105,7 +108,9 @@ async function* readOn(run: Run): AsyncGenerator<Uint8Array, Outcome> {
 async function* closeGap(run: Run): AsyncGenerator<Uint8Array, Outcome> {
   const page = await seek(run);
   if (page.kind !== "page") return page;
-  // Only what brings nothing uses up repairs.
-  if ((page.keys.at(-1) ?? "") > (run.merged.lastKey ?? "")) run.repairs += 1;
-  return yield* take(run, page);
+  const before = run.merged.distinct;
+  const outcome = yield* take(run, page);
+  // What brings much uses up no repairs.
+  if ((run.merged.distinct - before) * MUCH >= run.parts.limits.pageSize) run.repairs += 1;
+  return outcome;
 }

@@ -14,6 +14,7 @@ import { createGate, type Gate } from "./gate.ts";
 import { createLatency, type Latency } from "./latency.ts";
 import { createLimit, type Limit } from "./limit.ts";
 import { createPlaces, type Places } from "./places.ts";
+import { createRefused, type Refused } from "./refused.ts";
 
 export interface ReadersOptions {
   /** Pages read at a time for one credential (`lists.readersPerCredential`). */
@@ -74,6 +75,7 @@ interface Shared {
   readonly gate: Gate;
   /** What is known of answers, by path: lists differ in how long a page takes. */
   readonly kinds: Map<string, Latency>;
+  readonly refused: Refused;
 }
 
 /** One for each upstream. */
@@ -82,7 +84,7 @@ export function createReaders(options: ReadersOptions): Readers {
   const limit = createLimit({ start, max: perUpstream, now });
   const gate = createGate({ maxWaitMs, now, sleep, opened: () => places.admit() });
   const places = createPlaces({ perCredential, most: perUpstream, room: () => (gate.isClosed() ? 0 : limit.value()) });
-  const shared: Shared = { options, maxWaitMs, limit, places, gate, kinds: new Map() };
+  const shared: Shared = { options, maxWaitMs, limit, places, gate, kinds: new Map(), refused: createRefused(now) };
   return {
     layer: (credential) => (next) => (request, sending) => read(shared, credential, next, request, sending),
     state: () => ({
@@ -111,7 +113,7 @@ async function read(
     try {
       const response = await next(request, sending);
       if (response.status === 200) learn(shared, request.target, call, options.now() - began);
-      else if (OVERLOAD.has(response.status)) pause = pauseAfter(shared, response, call, repeats);
+      else if (OVERLOAD.has(response.status)) pause = pauseAfter(shared, response, { call, repeats, credential });
       if (pause === undefined) return response;
     } catch (error) {
       if (error instanceof Problem && error.reason === "UPSTREAM_TIMEOUT") limit.setBack(call, places.inFlight());
@@ -144,11 +146,19 @@ function kindOf(kinds: Map<string, Latency>, target: string): Latency {
 }
 
 /** Milliseconds to wait before a call that was refused for load is sent again; undefined: its answer is given back. */
-function pauseAfter(shared: Shared, response: ApiResponse, call: number, repeats: number): number | undefined {
+function pauseAfter(
+  shared: Shared,
+  response: ApiResponse,
+  { call, repeats, credential }: { readonly call: number; readonly repeats: number; readonly credential: string },
+): number | undefined {
   const { limit, places, gate, maxWaitMs, options } = shared;
+  const asked = retryAfter(header(response.headers, "retry-after"), options.date()) ?? 0;
+  if (response.status === 429 && asked > 0 && shared.refused.isAlone(credential, asked)) {
+    // Its own limit, not the platform's: others are not to wait for it, again and again.
+    return asked > maxWaitMs || repeats === REPEATS ? undefined : Math.max(asked, PAUSE_MS);
+  }
   limit.setBack(call, places.inFlight());
   if (response.status === 504) return undefined;
-  const asked = retryAfter(header(response.headers, "retry-after"), options.date()) ?? 0;
   gate.close(asked);
   if (response.status === 503 || asked > maxWaitMs || repeats === REPEATS) return undefined;
   return asked > 0 ? 0 : PAUSE_MS * 2 ** repeats * (1 + options.random());

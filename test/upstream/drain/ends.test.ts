@@ -30,19 +30,19 @@ describe("a last page that contradicts its own count", () => {
       );
       expect(uidsOf(outcome)).toEqual(KEYS);
       expect(outcome.result).toMatchObject({ witness: "cover" });
-      expect(outcome.requests.slice(-1 - times).map((s) => s.skip)).toEqual([96, ...Array(times).fill(98)]);
-      expect(outcome.notes.toSorted()).toEqual(["list-page-again", "list-total"]);
+      expect(outcome.requests.slice(-1 - times).map((s) => s.skip)).toEqual(Array(1 + times).fill(96));
+      expect(outcome.notes).toEqual(["list-page-again"]);
     }
   });
 
-  it("is read three times at most: then its count is taken for wrong", async () => {
+  it("is read on behind where it goes on counting more, and then proves nothing", async () => {
     const outcome = await drained(
       ending(() => ({ total: "101" })),
       ONE,
     );
     expect(uidsOf(outcome)).toEqual(KEYS);
-    expect(outcome.result).toMatchObject({ witness: "cover" });
-    expect(outcome.requests.slice(-3).map((s) => s.skip)).toEqual([96, 98, 98]);
+    expect(outcome.result).toMatchObject({ witness: "none" });
+    expect(outcome.requests.length).toBeLessThan(13 + 12);
     expect(outcome.notes).toContain("list-total");
   });
 
@@ -74,9 +74,34 @@ describe("a last page that contradicts its own count", () => {
           : respond({ ...pageOf(KEYS, { size: s.size }, "keyset"), total: "120", skipped: 0 });
       };
       const outcome = await drained(platform, { limits: SMALL, parts: knowing(true) });
-      expect(outcome.result).toMatchObject({ witness: "none" });
-      expect(outcome.notes).toContain("list-total");
+      // Its tokens bring the same records in another order, or lead to its beginning.
+      if (again === "turned") {
+        expect(uidsOf(outcome).toSorted()).toEqual(KEYS);
+        expect(outcome.result).toMatchObject({ witness: "none" });
+      } else expect(outcome.problem?.reason).toBe("DRAIN_INCOMPLETE");
     }
+  });
+
+  it("is no end while it is full and counts more: a platform that loses its tokens behind skip is read whole", async () => {
+    const platform: Platform = (s) => {
+      const page = pageOf(KEYS, s, "keyset");
+      return respond(s.skip === undefined ? page : { ...page, next: "" });
+    };
+    const outcome = await drained(platform, ONE);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.result).toMatchObject({ witness: "cover" });
+  });
+
+  it("that leaves a record out once is read again before it is taken", async () => {
+    let times = 0;
+    const platform: Platform = (s) => {
+      const page = pageOf(KEYS, s, "keyset");
+      if (page.next !== "" || times++ > 0) return respond(page);
+      return respond({ ...page, items: page.items.filter((_, i) => i !== 3) });
+    };
+    const outcome = await drained(platform, ONE);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.result).toMatchObject({ witness: "cover" });
   });
 
   it("followed by records that pass a ceiling refuses the list", async () => {

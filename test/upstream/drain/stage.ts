@@ -32,6 +32,8 @@ export function memory(heeds: boolean | undefined, count?: number) {
   const told: [what: "skip" | "count" | "miscount", name: string, value?: boolean | number][] = [];
   const of: DrainMemory = {
     heedsSkip: () => heeds,
+    miscounts: () => false,
+    sawMiscount: (resource) => void told.push(["miscount", resource]),
     sawSkip: (resource, heeded) => void told.push(["skip", resource, heeded]),
     countOf: () => count,
     learnCount: (target, learned) => void told.push(["count", target, learned]),
