@@ -27,8 +27,7 @@ export function createPatience(res: ServerResponse, stallMs: number, stalled: ()
   });
   return {
     taken: () => {
-      // Node's timer begins anew once when a part of what waits has gone out, which the kernel always takes.
-      res.setTimeout(stallMs / 2);
+      res.setTimeout(stallMs);
       return new Promise((resolve) => {
         wake = resolve;
       });

@@ -107,6 +107,11 @@ async function read(
   const { limit, places, options } = shared;
   for (let repeats = 0; ; repeats++) {
     if (!places.enter(credential)) await places.wait(credential, sending.signal, repeats > 0);
+    for (let ms = shared.refused.pausedMs(credential); ms > 0; ms = shared.refused.pausedMs(credential)) {
+      places.leave(credential);
+      await options.sleep(ms, sending.signal);
+      if (!places.enter(credential)) await places.wait(credential, sending.signal, repeats > 0);
+    }
     const call = limit.begin(places.inFlight());
     const began = options.now();
     let pause: number | undefined;
@@ -153,9 +158,9 @@ function pauseAfter(
 ): number | undefined {
   const { limit, places, gate, maxWaitMs, options } = shared;
   const asked = retryAfter(header(response.headers, "retry-after"), options.date()) ?? 0;
-  if (response.status === 429 && asked > 0 && shared.refused.isAlone(credential, asked)) {
+  if (response.status === 429 && asked > 0 && shared.refused.isAlone(credential, Math.min(asked, maxWaitMs))) {
     // Its own limit, not the platform's: others are not to wait for it, again and again.
-    return asked > maxWaitMs || repeats === REPEATS ? undefined : Math.max(asked, PAUSE_MS);
+    return asked > maxWaitMs || repeats === REPEATS ? undefined : 0;
   }
   limit.setBack(call, places.inFlight());
   if (response.status === 504) return undefined;

@@ -484,3 +484,20 @@ describe("whatever the upstream does and whoever gives up", () => {
     );
   });
 });
+
+it("a credential that is refused again as soon as it may call holds up itself, and nobody else", async () => {
+  const { start, held, clock, readers } = subject();
+  await start(1, "greedy");
+  await held[0]?.give(answer(429, [["retry-after", "1"]]));
+  expect(readers.state().gatedMs).toBe(1000);
+  await clock.pass(1000);
+  await held[0]?.give(answer(429, [["retry-after", "1"]]));
+  expect(readers.state().gatedMs).toBe(0);
+  await start(1, "greedy");
+  await start(2, "other");
+  expect(held).toHaveLength(2);
+  await clock.pass(999);
+  expect(held).toHaveLength(2);
+  await clock.pass(1);
+  expect(held.length).toBeGreaterThan(2);
+});
