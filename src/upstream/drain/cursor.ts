@@ -1,7 +1,7 @@
 /** How is a list read by its cursor, one page after another, without ever taking a part for the whole? */
 import type { DrainRefused, ListPage } from "../../model/list.ts";
 import { Problem } from "../../model/problem.ts";
-import { checkAfterPage, checkPages } from "./limits.ts";
+import { checkAfterPage, checkPages, type Size } from "./limits.ts";
 import { ascends, indexOf, type Merged, takeBehind, takeNew } from "./merged.ts";
 import { fetchPage, MAX_EMPTY_PAGES } from "./page.ts";
 import type { Run } from "./run.ts";
@@ -21,7 +21,7 @@ export async function* readByCursor(run: Run): Chunks {
   let pages = merged.pages === 1 ? 1 : Math.floor(merged.distinct / parts.limits.pageSize);
   let emptyPages = merged.pages === 1 && merged.distinct === 0 ? 1 : 0;
   while (merged.token !== "") {
-    const { token } = run.merged;
+    const { token } = merged;
     // The whole set, not the last token only: A, B, A, B would go on for ever.
     if (tokens.has(token)) throw incomplete(plan.resource, "a page token came twice");
     tokens.add(token);
@@ -36,7 +36,7 @@ export async function* readByCursor(run: Run): Chunks {
     if (emptyPages > MAX_EMPTY_PAGES) throw incomplete(plan.resource, "the platform sends only empty pages");
     const chunk = takeFollowing(run, page);
     if (caughtUp) merged.catchingUp = false;
-    checkAfterPage(plan.resource, sizeOf(run.merged), parts.limits);
+    checkAfterPage(plan.resource, sizeOf(merged), parts.limits);
     merged.ended = page.nextPageToken === "";
     if (chunk !== undefined) yield chunk;
   }
@@ -80,8 +80,8 @@ function isNew(merged: Merged, key: string): boolean {
 }
 
 /** How much of the list there is so far. */
-export function sizeOf(merged: Merged): { pages: number; records: number; bytes: number } {
-  return { pages: merged.pages, records: merged.distinct, bytes: merged.bytes };
+export function sizeOf({ distinct, bytes }: Merged): Size {
+  return { records: distinct, bytes };
 }
 
 /** Parts of a list have gone out as proved by their order, and now there is none. */

@@ -1,6 +1,6 @@
 /** Is a page that says that it is the last one believed? */
 import type { DrainRefused } from "../../model/list.ts";
-import { plausible } from "./merged.ts";
+import { plausible, reachesBehind } from "./merged.ts";
 import type { Page } from "./page.ts";
 import type { Run } from "./run.ts";
 import { type Lost, seek } from "./seek.ts";
@@ -30,7 +30,7 @@ export async function judge(run: Run, last: Page): Promise<Judged | DrainRefused
     const doubt = more || countsLess(page) || (tries === 1 && sawMore(run, page));
     if (!doubt || (tries >= most && !more)) return { kind: "judged", page, end: "yes" };
     if (tries >= most) {
-      const brings = (page.keys.at(-1) ?? "") > (merged.lastKey ?? "");
+      const brings = reachesBehind(merged, page.keys);
       if (!brings) parts.memory.sawMiscount(plan.resource);
       return { kind: "judged", page, end: brings ? "no" : "doubted" };
     }

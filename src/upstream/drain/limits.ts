@@ -30,7 +30,6 @@ export const READING = { overlap: 10, windowRecords: 10_000, segmentPages: 16 } 
 
 /** Where one reading of a list stands. */
 export interface Size {
-  readonly pages: number;
   readonly records: number;
   readonly bytes: number;
 }

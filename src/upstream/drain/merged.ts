@@ -155,6 +155,12 @@ function newKeys(merged: Merged, keys: readonly string[]): Uint8Array {
   return wanted;
 }
 
+/** True when the last of `keys` lies behind the commit point. */
+export function reachesBehind({ lastKey }: Merged, keys: readonly string[]): boolean {
+  const last = keys.at(-1);
+  return last !== undefined && (lastKey === undefined || last > lastKey);
+}
+
 /** True when each key lies behind the one before it, the first behind `last`. */
 export function ascends(keys: readonly string[], last?: string): boolean {
   let before = last;

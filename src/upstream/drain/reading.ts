@@ -23,6 +23,7 @@ export type Reading = AsyncGenerator<Taken, DrainRefused | undefined>;
 
 /** Repairs that any list may take; longer ones may take as many more as they have pages. */
 export const REPAIRS = 16;
+
 /**
  * Reads the list, and once more from page one when its pages contradict each other or cannot be read. While nothing has been
  * sent to the client, the second reading stands for itself: that needs neither an order nor a working `skip`. What has been

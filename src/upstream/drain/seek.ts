@@ -1,6 +1,6 @@
 /** How does a list go on behind its commit point, when what was to come next does not join on to it? */
 import type { DrainRefused } from "../../model/list.ts";
-import { ascends, type Merged, plausible } from "./merged.ts";
+import { ascends, type Merged, plausible, reachesBehind } from "./merged.ts";
 import { fetchPage, mayRepair, type Page } from "./page.ts";
 import type { Run } from "./run.ts";
 
@@ -48,10 +48,8 @@ export async function seek(run: Run): Promise<Page | DrainRefused | Lost> {
     if (page.kind === "refused") return page;
     if (page.kind === "unskipped") return lost("skip");
     if (!ascends(page.keys)) return lost("order");
-    const last = page.keys.at(-1);
     if (joins(merged, page)) {
-      const behind = last !== undefined && (merged.lastKey === undefined || last > merged.lastKey);
-      if (behind || page.nextPageToken === "") return page;
+      if (reachesBehind(merged, page.keys) || page.nextPageToken === "") return page;
       const end = await endBehind(run, page);
       if (end !== undefined) return end;
       // As many records were put before the commit point as this page holds.

@@ -1,7 +1,7 @@
 /** How is a list read at several places at a time, so that its pages prove that nothing lies between them? */
 import type { DrainRefused } from "../../model/list.ts";
 import { incomplete } from "./cursor.ts";
-import { ascends, type Merged } from "./merged.ts";
+import { ascends, type Merged, reachesBehind } from "./merged.ts";
 import { fetchPage, type Page, saysNothing } from "./page.ts";
 import { pageOf, type Queue } from "./queue.ts";
 import type { Run } from "./run.ts";
@@ -64,9 +64,8 @@ function plannedTotal({ merged, parts }: Run): number {
 }
 
 /** A page behind a token with nothing but what came before it: such a token begins the list again, and leads nowhere. */
-function wentBack({ lastKey }: Merged, { skip, keys }: Page): boolean {
-  const last = keys.at(-1);
-  return skip === undefined && last !== undefined && lastKey !== undefined && last <= lastKey;
+function wentBack(merged: Merged, { skip, keys }: Page): boolean {
+  return skip === undefined && keys.length > 0 && !reachesBehind(merged, keys);
 }
 
 /** Takes the next page of a part, after whatever is needed to join it on. */

@@ -106,11 +106,12 @@ async function read(
 ): Promise<ApiResponse> {
   const { limit, places, options } = shared;
   for (let repeats = 0; ; repeats++) {
-    if (!places.enter(credential)) await places.wait(credential, sending.signal, repeats > 0);
-    for (let ms = shared.refused.pausedMs(credential); ms > 0; ms = shared.refused.pausedMs(credential)) {
+    for (;;) {
+      if (!places.enter(credential)) await places.wait(credential, sending.signal, repeats > 0);
+      const ms = shared.refused.pausedMs(credential);
+      if (ms <= 0) break;
       places.leave(credential);
       await options.sleep(ms, sending.signal);
-      if (!places.enter(credential)) await places.wait(credential, sending.signal, repeats > 0);
     }
     const call = limit.begin(places.inFlight());
     const began = options.now();
