@@ -5,7 +5,7 @@ import { catalogueVersions, loadCatalogue } from "../catalogue.ts";
 import { ConfigError } from "../config/fault.ts";
 import { FILE_VARIABLE } from "../config/sources.ts";
 import { writtenConfig } from "../config/write.ts";
-import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../config.ts";
+import { type Config, type ConfigInput, configOptions, loadConfig, optionFlags } from "../config.ts";
 import { createStopper, type Signal } from "../model/signal.ts";
 import { isUid } from "../model/uid.ts";
 import { exitCodeOf, type Finding, verdictOf } from "./finding.ts";
@@ -78,15 +78,25 @@ async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<n
   for (const warning of warnings) io.warn(`warning: ${warning}`);
   const token = readToken(flags.tokenFile, variable, { readFile: io.readFile, readStdin: io.readStdin ?? readStdin });
   refuseWrongUses(flags, io);
+  const code = await stoppable(flags, io, (signal) => judged({ config, token, flags, input, signal }, io));
+  if (code === undefined) io.warn("stopped before anything was written");
+  return code ?? 1;
+}
+
+interface Judging {
+  readonly config: Config;
+  readonly token: string | undefined;
+  readonly flags: CheckFlags;
+  readonly input: ConfigInput;
+  readonly signal: Signal;
+}
+
+/** Asks, prints what was found, writes the file that was asked for. Gives the exit code. */
+async function judged({ config, token, flags, input, signal }: Judging, io: CheckIo): Promise<number> {
   // Loaded only for this command: `serve` is to start soon and to be small.
   const { runCheck } = await import("../check.ts");
-  const report = await stoppable(flags, io, (signal) =>
-    runCheck({ config, token, writeUnder: flags.writeUnder, now: Date.now, random: Math.random, signal }),
-  );
-  if (report === undefined) {
-    io.warn("stopped before anything was written");
-    return 1;
-  }
+  const { writeUnder } = flags;
+  const report = await runCheck({ config, token, writeUnder, now: Date.now, random: Math.random, signal });
   const { version, findings } = report;
   const heading = { url: config.upstream.v2.url, version };
   const colour = (io.terminal ?? isatty(1)) && (io.env["NO_COLOR"] ?? "") === "";
@@ -98,7 +108,10 @@ async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<n
   return exitCodeOf(verdictOf(findings), flags.strict === true);
 }
 
-/** A check that writes must not simply be killed: what it made is removed first. Undefined: stopped before it wrote. */
+/**
+ * A check that writes must not simply be killed: what it made is removed and what it found is printed first. Undefined:
+ * stopped before it wrote.
+ */
 async function stoppable<T>(
   { writeUnder }: CheckFlags,
   io: CheckIo,
