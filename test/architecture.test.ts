@@ -17,10 +17,14 @@ const FLOORS: ReadonlyMap<string, number> = new Map([
   ["admin", 2],
   ["sandbox", 2],
   ["share", 2],
+  ["control", 2],
+  ["shadow", 2],
+  ["ledger", 2],
   ["config", 2],
   ["demo", 3],
   ["check", 3],
   ["explain", 3],
+  ["report", 3],
 ]);
 const TOP = 3;
 /** Package to the rooms that may import it. */

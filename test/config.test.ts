@@ -260,7 +260,7 @@ describe("faults", () => {
     ]);
   });
 
-  test.each(["lists: { windows: 4 }", "cutover: { mode: native }", "clients: { max: 3 }", "__proto__: { a: 1 }"])(
+  test.each(["lists: { windows: 4 }", "cutover: { percent: 3 }", "clients: { known: 3 }", "__proto__: { a: 1 }"])(
     "an option that nothing uses is refused: %s",
     (yaml) => {
       expect(faults({ yaml })).toEqual([expect.stringContaining("there is no such option")]);

@@ -31,6 +31,14 @@ export function contradictions(settings: Settings): readonly Remark[] {
       remedy: "set upstream.v1.url, or refuse",
     });
   }
+  const { mode } = settings.cutover;
+  if (mode !== "translate" && settings.upstream.v1 === undefined) {
+    found.push({
+      path: "cutover.mode",
+      what: `${mode} needs the platform's own v1, and upstream.v1.url is not set`,
+      remedy: "set upstream.v1.url, or translate",
+    });
+  }
   if (listen.port === admin.port && listen.port !== 0) {
     found.push({
       path: "admin.port",

@@ -1,5 +1,6 @@
 /** Which options are there, of what type, with which default and limits? (The only home of an option; design section 10.) */
 import { z } from "zod";
+import { clients, cutover, shadow } from "./cutover.ts";
 import { bytes, file, form, listOf, oneOf, onOff, seconds, text, url, whole } from "./leaves.ts";
 import { isNetwork, isPathPrefix } from "./values.ts";
 
@@ -191,6 +192,9 @@ export const SettingsSchema = z.strictObject({
   fallback: oneOf("native", "refuse")
     .optional()
     .describe("Operations that v2 lacks: served by native v1, or refused; default: native when upstream.v1.url is set"),
+  cutover: cutover.prefault({}),
+  shadow: shadow.prefault({}),
+  clients: clients.prefault({}),
   limits: limits.prefault({}),
   log: z
     .strictObject({

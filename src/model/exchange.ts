@@ -47,6 +47,10 @@ export interface Exchange {
   resource: string;
   operation: string;
   mode: Mode;
+  /** Who asks, as the ledger names it; `unknown` when nothing tells. */
+  client: string;
+  /** Name of the cutover rule that decided on the mode. */
+  rule: string | undefined;
   status: number;
   /** Reason of carryover's own error, when it answered with one. */
   reason: string | undefined;
@@ -81,6 +85,8 @@ export function createExchange(requestId: string, startedAt: number, method: str
     resource: "unknown",
     operation: "unknown",
     mode: "refused",
+    client: "unknown",
+    rule: undefined,
     status: 0,
     reason: undefined,
     cause: undefined,

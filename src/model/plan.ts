@@ -17,6 +17,24 @@ export interface PassPlan {
   readonly upstream: Upstream;
   /** The target to send; the client's own bytes unless said otherwise. */
   readonly target: string;
+  /** Fields of carryover's own, put behind those of the answer. */
+  readonly headers?: HeaderList;
+  /** Sees what goes by. */
+  readonly watch?: Watch;
+}
+
+/**
+ * Hears of a request and its answer as they pass: it changes and delays nothing. Chunks are the stream's own and must be
+ * copied to be kept. It must not throw; if it does, the passing goes on without it.
+ */
+export interface Watch {
+  /** A piece of the request's body. */
+  sent(chunk: Uint8Array): void;
+  /** `headers` flat, as the upstream sent them. */
+  head(status: number, headers: readonly string[]): void;
+  data(chunk: Uint8Array): void;
+  /** Called once: true when the whole answer went by. */
+  over(whole: boolean): void;
 }
 
 /** Answered by carryover, usually after calls to v2. */

@@ -1,33 +1,37 @@
 /** What can go wrong in carryover itself, and what does a client see of it? (The only home of these reasons.) */
 import { RpcCode } from "./status.ts";
 
-/** Every reason with its HTTP status and RPC code. */
+/**
+ * Every reason with its HTTP status, its RPC code, and whose fault it is: the `client`'s request, the `platform`'s outage, a
+ * limit of this instance's `capacity`, or `translation`: what native v1 would have answered. Rules step back on the last
+ * only (design section 7).
+ */
 export const PROBLEMS = {
-  INVALID_REQUEST: { http: 400, code: RpcCode.INVALID_ARGUMENT },
-  INVALID_PATH: { http: 400, code: RpcCode.INVALID_ARGUMENT },
-  INVALID_BODY: { http: 400, code: RpcCode.INVALID_ARGUMENT },
-  INVALID_FILTER: { http: 400, code: RpcCode.INVALID_ARGUMENT },
-  UPGRADE_REFUSED: { http: 400, code: RpcCode.INVALID_ARGUMENT },
-  UNAUTHENTICATED: { http: 401, code: RpcCode.UNAUTHENTICATED },
-  UNKNOWN_PATH: { http: 404, code: RpcCode.NOT_FOUND },
-  REQUEST_TIMEOUT: { http: 408, code: RpcCode.DEADLINE_EXCEEDED },
-  ALREADY_EXISTS: { http: 409, code: RpcCode.ALREADY_EXISTS },
-  CONDITION_UNSUPPORTED: { http: 412, code: RpcCode.FAILED_PRECONDITION },
-  BODY_TOO_LARGE: { http: 413, code: RpcCode.INVALID_ARGUMENT },
-  URI_TOO_LONG: { http: 414, code: RpcCode.INVALID_ARGUMENT },
-  GRPC_UNSUPPORTED: { http: 415, code: RpcCode.UNIMPLEMENTED },
-  DRAIN_TOO_LARGE: { http: 422, code: RpcCode.FAILED_PRECONDITION },
-  HEADERS_TOO_LARGE: { http: 431, code: RpcCode.INVALID_ARGUMENT },
-  INTERNAL: { http: 500, code: RpcCode.INTERNAL },
-  METHOD_NOT_ALLOWED: { http: 501, code: RpcCode.UNIMPLEMENTED },
-  NOT_TRANSLATABLE: { http: 501, code: RpcCode.UNIMPLEMENTED },
-  LIST_UNPROVEN: { http: 502, code: RpcCode.UNAVAILABLE },
-  DRAIN_INCOMPLETE: { http: 502, code: RpcCode.UNAVAILABLE },
-  UPDATE_INCOMPLETE: { http: 502, code: RpcCode.INTERNAL },
-  UPSTREAM_UNREACHABLE: { http: 502, code: RpcCode.UNAVAILABLE },
-  UPSTREAM_INVALID: { http: 502, code: RpcCode.INTERNAL },
-  OVERLOADED: { http: 503, code: RpcCode.UNAVAILABLE },
-  UPSTREAM_TIMEOUT: { http: 504, code: RpcCode.DEADLINE_EXCEEDED },
+  INVALID_REQUEST: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
+  INVALID_PATH: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
+  INVALID_BODY: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
+  INVALID_FILTER: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
+  UPGRADE_REFUSED: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
+  UNAUTHENTICATED: { http: 401, code: RpcCode.UNAUTHENTICATED, fault: "client" },
+  UNKNOWN_PATH: { http: 404, code: RpcCode.NOT_FOUND, fault: "client" },
+  REQUEST_TIMEOUT: { http: 408, code: RpcCode.DEADLINE_EXCEEDED, fault: "client" },
+  ALREADY_EXISTS: { http: 409, code: RpcCode.ALREADY_EXISTS, fault: "client" },
+  CONDITION_UNSUPPORTED: { http: 412, code: RpcCode.FAILED_PRECONDITION, fault: "translation" },
+  BODY_TOO_LARGE: { http: 413, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
+  URI_TOO_LONG: { http: 414, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
+  GRPC_UNSUPPORTED: { http: 415, code: RpcCode.UNIMPLEMENTED, fault: "client" },
+  DRAIN_TOO_LARGE: { http: 422, code: RpcCode.FAILED_PRECONDITION, fault: "translation" },
+  HEADERS_TOO_LARGE: { http: 431, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
+  INTERNAL: { http: 500, code: RpcCode.INTERNAL, fault: "translation" },
+  METHOD_NOT_ALLOWED: { http: 501, code: RpcCode.UNIMPLEMENTED, fault: "client" },
+  NOT_TRANSLATABLE: { http: 501, code: RpcCode.UNIMPLEMENTED, fault: "translation" },
+  LIST_UNPROVEN: { http: 502, code: RpcCode.UNAVAILABLE, fault: "translation" },
+  DRAIN_INCOMPLETE: { http: 502, code: RpcCode.UNAVAILABLE, fault: "translation" },
+  UPDATE_INCOMPLETE: { http: 502, code: RpcCode.INTERNAL, fault: "translation" },
+  UPSTREAM_UNREACHABLE: { http: 502, code: RpcCode.UNAVAILABLE, fault: "platform" },
+  UPSTREAM_INVALID: { http: 502, code: RpcCode.INTERNAL, fault: "translation" },
+  OVERLOADED: { http: 503, code: RpcCode.UNAVAILABLE, fault: "capacity" },
+  UPSTREAM_TIMEOUT: { http: 504, code: RpcCode.DEADLINE_EXCEEDED, fault: "platform" },
 } as const;
 export type ProblemReason = keyof typeof PROBLEMS;
 
