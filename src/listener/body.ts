@@ -48,6 +48,7 @@ export function relayBody(visit: Visit): Readable | undefined {
   req.on("data", (chunk: Uint8Array) => {
     if (relay.destroyed) return;
     exchange.requestBytes += chunk.length;
+    visit.watch?.sent(chunk);
     if (!relay.push(chunk)) req.pause();
   });
   req.once("end", () => {

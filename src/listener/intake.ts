@@ -141,6 +141,7 @@ function createVisit(
     cut: false,
     outgoing: [],
     pass: undefined,
+    watch: undefined,
     passedAt: 0,
     call: undefined,
     controller: undefined,

@@ -2,6 +2,7 @@
 import httpProxy from "@fastify/http-proxy";
 import type { FastifyInstance } from "fastify";
 import type { Upstream } from "../model/exchange.ts";
+import type { HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Stream, StreamSink } from "../model/stream.ts";
 import { relayBody } from "./body.ts";
@@ -9,10 +10,15 @@ import { cutOff, sendProblem } from "./errors.ts";
 import { returned } from "./headers.ts";
 import { writeHead } from "./reply.ts";
 import { noteCall, noteProblem, type Visit, visitOf } from "./visit.ts";
+import { guarded } from "./watched.ts";
+
+const NO_FIELDS: HeaderList = [];
 
 export interface PassOptions {
   readonly upstreams: Partial<Readonly<Record<Upstream, Stream>>>;
   readonly basePath: string;
+  /** Told of what should never happen. */
+  readonly log?: ((message: string, cause: unknown) => void) | undefined;
 }
 
 /**
@@ -30,7 +36,7 @@ export function registerPassThrough(server: FastifyInstance, options: PassOption
   });
 }
 
-function relay(visit: Visit, { upstreams, basePath }: PassOptions): void {
+function relay(visit: Visit, { upstreams, basePath, log }: PassOptions): void {
   const { pass, exchange, outgoing, house } = visit;
   const stream = pass === undefined ? undefined : upstreams[pass.upstream];
   if (pass === undefined || stream === undefined) {
@@ -38,6 +44,7 @@ function relay(visit: Visit, { upstreams, basePath }: PassOptions): void {
     return;
   }
   visit.passedAt = house.now();
+  if (pass.watch !== undefined) visit.watch = guarded(pass.watch, (cause) => log?.("a watch failed", cause));
   // What stops a call finds it on the visit. A closure kept there would make the collector carry every request along.
   visit.call = stream(
     { method: exchange.method, target: pass.target, headers: outgoing, body: relayBody(visit) },
@@ -52,9 +59,12 @@ function sinkOf(visit: Visit, basePath: string): StreamSink {
     head: (status, statusText, headers) => {
       begun = true;
       noteCall(visit, status);
+      visit.watch?.head(status, headers);
       if (res.destroyed) return;
       res.sendDate = false;
-      writeHead(visit, status, statusText, returned(headers, exchange.requestId, basePath));
+      const fields = returned(headers, exchange.requestId, basePath);
+      for (const [name, value] of visit.pass?.headers ?? NO_FIELDS) fields.push(name, value);
+      writeHead(visit, status, statusText, fields);
       // What came in the same packet has been written by then, and takes the head along.
       queueMicrotask(() => {
         if (exchange.responseBytes === 0 && !res.writableEnded) res.flushHeaders();
@@ -62,15 +72,18 @@ function sinkOf(visit: Visit, basePath: string): StreamSink {
     },
     data: (chunk) => {
       exchange.responseBytes += chunk.length;
+      visit.watch?.data(chunk);
       if (res.write(chunk)) return true;
       res.once("drain", () => visit.call?.resume());
       return false;
     },
     end: () => {
       res.end();
+      visit.watch?.over(true);
     },
     fail: (problem) => {
       noteCall(visit, 0);
+      visit.watch?.over(false);
       if (!begun) return sendProblem(visit, problem);
       noteProblem(exchange, problem);
       cutOff(visit);

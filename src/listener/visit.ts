@@ -1,7 +1,7 @@
 /** What is known of one request while it is here? */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Exchange } from "../model/exchange.ts";
-import type { PassPlan } from "../model/plan.ts";
+import type { PassPlan, Watch } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Stopper } from "../model/signal.ts";
 import type { StreamCall } from "../model/stream.ts";
@@ -38,6 +38,8 @@ export interface Visit {
   outgoing: string[];
   /** Set when the request passes through. */
   pass: PassPlan | undefined;
+  /** Sees what passes through. */
+  watch: Watch | undefined;
   /** When the call to the upstream began. */
   passedAt: number;
   /** The call to the upstream, while it passes through. */
@@ -73,6 +75,7 @@ export function stop(visit: Visit, reason: unknown): void {
   if (visit.pass === undefined) return;
   noteCall(visit, 0);
   visit.call?.cancel();
+  visit.watch?.over(false);
 }
 
 /** Notes the call of a request that passes through: once, when its answer begins or it is known that there is none (0). */
