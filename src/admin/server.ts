@@ -14,6 +14,8 @@ export interface AdminOptions {
   readonly ready: () => boolean;
   /** Further GETs by name: `unknown-fields` is served as JSON at `/unknown-fields`. */
   readonly views: ReadonlyMap<string, View>;
+  /** The same for people, by name with its ending: `clients.txt` is served at `/clients.txt`. */
+  readonly texts?: ReadonlyMap<string, TextView>;
   /** Hears of what a view or the metrics threw; the client does not. */
   readonly log?: (message: string, cause: unknown) => void;
 }
@@ -23,6 +25,9 @@ export interface AdminOptions {
  * that it throws is the answer.
  */
 export type View = (query: URLSearchParams) => unknown;
+
+/** As `View`, but what is shown is the text itself; `.md` is Markdown, anything else plain. */
+export type TextView = (query: URLSearchParams) => string | Promise<string>;
 
 export interface Admin {
   /** Rejects when the port cannot be had. */
@@ -44,7 +49,8 @@ export function createAdmin(options: AdminOptions): Admin {
   });
   addOpen(server, options);
   addViews(server, options);
-  const paths = ["/healthz", "/readyz", "/metrics", ...[...options.views.keys()].map((name) => `/${name}`)];
+  const shown = [...options.views.keys(), ...(options.texts?.keys() ?? [])].map((name) => `/${name}`);
+  const paths = ["/healthz", "/readyz", "/metrics", ...shown];
   server.setNotFoundHandler((_request, reply) =>
     send(reply, new Problem("UNKNOWN_PATH", `there is nothing here; GET one of ${paths.join(", ")}`)),
   );
@@ -74,18 +80,24 @@ function addOpen(server: FastifyInstance, { ready, metrics }: AdminOptions): voi
   });
 }
 
-function addViews(server: FastifyInstance, { views, token }: AdminOptions): void {
-  for (const [name, view] of views) {
+function addViews(server: FastifyInstance, { views, texts, token }: AdminOptions): void {
+  const add = (name: string, type: string, show: (query: URLSearchParams) => Promise<string>) => {
     server.get(`/${name}`, async (request, reply) => {
       const problem = refusal(request.raw, token);
       if (problem !== undefined) return send(reply, problem);
       const url = request.raw.url ?? "";
-      const shown = await view(new URLSearchParams(url.slice(url.indexOf("?") + 1)));
+      const mark = url.indexOf("?");
+      const text = await show(new URLSearchParams(mark < 0 ? "" : url.slice(mark + 1)));
       return reply
-        .header("content-type", "application/json; charset=utf-8")
+        .header("content-type", `${type}; charset=utf-8`)
         .header("cache-control", "no-store")
-        .send(JSON.stringify(shown));
+        .header("x-content-type-options", "nosniff")
+        .send(text);
     });
+  };
+  for (const [name, view] of views) add(name, "application/json", async (query) => JSON.stringify(await view(query)));
+  for (const [name, text] of texts ?? []) {
+    add(name, name.endsWith(".md") ? "text/markdown" : "text/plain", async (query) => text(query));
   }
 }
 

@@ -22,7 +22,8 @@ export type Routed =
   | { readonly kind: "native"; readonly resource: string; readonly operation: string }
   /** An OPTIONS request on a v1 path; `v2Target` is the mapped v2 target, when there is one. */
   | { readonly kind: "options"; readonly v2Target: string | undefined }
-  | { readonly kind: "v2" }
+  /** `resource`: the catalogue's name of the collection that the path begins with; only for counting. */
+  | { readonly kind: "v2"; readonly resource: string }
   | { readonly kind: "sts"; readonly query: string };
 
 /** The v2 path of a resource's collection (specification section 4). `version`: v2's version segment. */

@@ -111,5 +111,7 @@ export interface Choice {
   readonly mode: CutoverMode;
   /** Undefined: no rule matched, or `force` decided. */
   readonly rule: Rule | undefined;
+  /** How much of it is compared. */
+  readonly shadow: ShadowSettings;
   readonly why: "rule" | "default" | "forced" | "stepped-back" | "promoted";
 }

@@ -21,7 +21,7 @@ export type Router = (method: string, target: string) => Routed;
 
 const DOMAINS = ["iam", "registry", "vulnerabilities", "events", "advisory", "libraries", "ping"] as const;
 const UNKNOWN: Routed = { kind: "native", resource: "unknown", operation: "unknown" };
-const V2: Routed = { kind: "v2" };
+const V2: Routed = { kind: "v2", resource: "unknown" };
 const STS_METHODS: ReadonlySet<string> = new Set(["GET", "POST", "OPTIONS"]);
 
 /**
@@ -33,6 +33,9 @@ export function createRouter(options: RouterOptions): Router {
   const domains = new Map<string, DomainTable>(DOMAINS.map((name) => [name, table.get(name) ?? new Map()]));
   for (const name of table.keys()) if (!domains.has(name)) throw new Error(`"${name}" is no domain of the API`);
   const v2Versions: ReadonlySet<string> = new Set(["v2beta1", "v2", options.version]);
+  const v2Kinds: ReadonlyMap<string, Routed> = new Map(
+    options.resources.map(({ domain, v2, name }) => [`${domain}/${v2}`, { kind: "v2", resource: name }]),
+  );
   const extra = options.extraPrefixes.map((prefix) => (prefix.endsWith("/") ? prefix.slice(0, -1) : prefix));
 
   return (method, raw) => {
@@ -41,7 +44,7 @@ export function createRouter(options: RouterOptions): Router {
     const collections = domains.get(domain);
     if (collections !== undefined) {
       if (version === "v1") return routeV1(collections, options.version, method, target);
-      if (v2Versions.has(version)) return V2;
+      if (v2Versions.has(version)) return v2Kinds.get(`${domain}/${collectionOf(target)}`) ?? V2;
     }
     if (path === "/sts/exchange") {
       if (!STS_METHODS.has(method)) throw notAllowed();
@@ -74,6 +77,15 @@ function splitTarget(target: string): Target {
   const second = path.indexOf("/", first + 1);
   const end = second === -1 ? path.length : second;
   return { path, domain: path.slice(1, first), version: path.slice(first + 1, end), end, query };
+}
+
+/** The segment behind the version, as it is: without what a verb or a uid adds. */
+function collectionOf({ path, end }: Target): string {
+  for (let at = end + 1; at < path.length; at++) {
+    const sign = path[at];
+    if (sign === "/" || sign === ":") return path.slice(end + 1, at);
+  }
+  return path.slice(end + 1);
 }
 
 function unknownPath({ domain, version }: Target): Problem {

@@ -50,6 +50,28 @@ function ask(url: string, path: string, headers: Record<string, string> = {}, me
 
 const reasonOf = ({ body }: Answer): unknown => JSON.parse(body).details?.[0]?.reason;
 
+describe("texts", () => {
+  const texts = new Map([
+    ["clients.txt", (query: URLSearchParams) => `clients of ${query.get("v1") ?? "all"}\n`],
+    ["way-out.md", () => "# Way out\n"],
+  ]);
+
+  test("are served by the type that their name ends in, with what the query says", async () => {
+    const url = await start({ texts });
+    const plain = await ask(url, "/clients.txt?v1=only");
+    expect([plain.status, plain.body]).toEqual([200, "clients of only\n"]);
+    expect(plain.headers["content-type"]).toBe("text/plain; charset=utf-8");
+    expect((await ask(url, "/clients.txt")).body).toBe("clients of all\n");
+    expect((await ask(url, "/way-out.md")).headers["content-type"]).toBe("text/markdown; charset=utf-8");
+  });
+
+  test("need the token as views do, and are named where there is nothing", async () => {
+    const url = await start({ token: TOKEN, texts });
+    expect((await ask(url, "/clients.txt")).status).toBe(401);
+    expect((await ask(url, "/nothing")).body).toContain("/way-out.md");
+  });
+});
+
 describe("what is open", () => {
   test("health, readiness and metrics need no token", async () => {
     const url = await start({ token: TOKEN });

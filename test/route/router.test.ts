@@ -76,8 +76,22 @@ describe("translated operations", () => {
   test("the version of v2 is configuration", () => {
     const other = createRouter({ resources: RESOURCES, natives: [], version: "v2beta9", extraPrefixes: [] });
     expect(other("OPTIONS", "/iam/v1/groups/a")).toEqual({ kind: "options", v2Target: "/iam/v2beta9/groups/a" });
-    expect(other("GET", "/iam/v2beta9/groups")).toEqual({ kind: "v2" });
+    expect(other("GET", "/iam/v2beta9/groups")).toEqual({ kind: "v2", resource: "group" });
   });
+});
+
+test.each([
+  ["/iam/v2beta1/groups", "group"],
+  ["/iam/v2beta1/groups/a/b", "group"],
+  ["/iam/v2beta1/roleBindings:check", "role-binding"],
+  ["/iam/v2/groups?page_size=1", "group"],
+  ["/iam/v2beta1/groupsy", "unknown"],
+  ["/iam/v2beta1/Groups", "unknown"],
+  ["/registry/v2beta1/groups", "unknown"],
+  ["/iam/v2beta1", "unknown"],
+  ["/iam/v2beta1/", "unknown"],
+])("a v2 target is counted by the collection that it begins with: %s", (target, resource) => {
+  expect(route("GET", target)).toEqual({ kind: "v2", resource });
 });
 
 describe("uids in paths", () => {
