@@ -1,7 +1,9 @@
 /** What do Prometheus metrics say about every request? (Design section 8 and 10: names, bounded labels.) */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import { createBatch } from "./batch.ts";
+import { type CutoverSources, createCutoverMetrics } from "./cutover-metrics.ts";
 import { distinctFields } from "./field-names.ts";
 import {
   codeLabel,
@@ -27,6 +29,8 @@ export interface MetricsOptions {
   readonly inFlight?: () => number;
   /** What long lists take up; not shown when absent. */
   readonly lists?: ListGauges;
+  /** Clients, rules and comparisons; not shown when absent. */
+  readonly cutover?: CutoverSources;
   /** Log lines that a blocked sink has cost so far; not shown when absent. */
   readonly droppedLogLines?: () => number;
 }
@@ -35,8 +39,10 @@ export interface MetricsOptions {
 export interface Metrics {
   /** To be called once for each request, when it is over. */
   observe(exchange: Exchange): void;
-  /** A configuration was reloaded, or could not be. */
-  reloaded(successful: boolean): void;
+  /** To be called once for each comparison. */
+  compared(comparison: Comparison): void;
+  /** Rules were read again, or could not be; `at`: milliseconds since 1970. */
+  reloaded(successful: boolean, at: number): void;
   readonly contentType: string;
   text(): Promise<string>;
 }
@@ -60,7 +66,7 @@ interface Count {
   count: number;
 }
 
-/** Metrics in a registry of their own. `observe` and `reloaded` never throw and do no I/O. */
+/** Metrics in a registry of their own. `observe`, `compared` and `reloaded` never throw and do no I/O. */
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const labels = resourceLabels(options.resources);
@@ -69,9 +75,11 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const now = options.now ?? (() => performance.now());
   const lists = listHistograms(registry);
   const state = createState(registry, options);
+  const cutover = options.cutover && createCutoverMetrics(registry, labels, options.cutover);
 
   const count = ({ exchange, seconds }: Finished): void => {
     countRequest(exchange, seconds);
+    cutover?.observe(exchange);
     const resource = labels.resource(exchange.resource);
     for (const call of exchange.calls)
       counts.upstream.at([upstreamLabel(call.upstream), codeLabel(call.status)]).count++;
@@ -86,8 +94,10 @@ export function createMetrics(options: MetricsOptions): Metrics {
       const ms = now() - exchange.startedAt;
       waiting.add({ exchange, seconds: ms > 0 ? ms / 1000 : 0 });
     },
-    reloaded: (successful) => {
+    compared: (comparison) => cutover?.compared(comparison),
+    reloaded: (successful, at) => {
       state.reloaded = successful;
+      if (successful) state.reloadedAt = at;
     },
     contentType: registry.contentType,
     text: () => {
@@ -173,8 +183,8 @@ function listHistograms(registry: Registry) {
   };
 }
 
-function createState(registry: Registry, options: MetricsOptions): { reloaded: boolean } {
-  const state = { reloaded: true };
+function createState(registry: Registry, options: MetricsOptions): { reloaded: boolean; reloadedAt: number } {
+  const state = { reloaded: true, reloadedAt: 0 };
   const gauge = (name: string, help: string, read: () => number) =>
     new Gauge({
       name: `carryover_${name}`,
@@ -186,6 +196,11 @@ function createState(registry: Registry, options: MetricsOptions): { reloaded: b
     });
   if (options.inFlight !== undefined) gauge("in_flight_requests", "Requests under way", options.inFlight);
   gauge("config_last_reload_successful", "1 when the last configuration read was usable", () => Number(state.reloaded));
+  gauge(
+    "config_last_reload_successful_timestamp_seconds",
+    "When that was; 0 while only the start's is in force",
+    () => state.reloadedAt / 1000,
+  );
   if (options.lists !== undefined) createListGauges(gauge, options.lists);
   const { droppedLogLines } = options;
   if (droppedLogLines !== undefined) {

@@ -30,11 +30,13 @@ function text(value: string): string {
 
 /** What most requests have nothing of. */
 function rareMembers(exchange: Exchange): string {
-  const { reason, list, unknownFields, cause } = exchange;
+  const { reason, client, rule, list, unknownFields, cause } = exchange;
   let members = "";
   const add = (name: string, value: unknown): void => {
     members += `,"${name}":${JSON.stringify(value)}`;
   };
+  if (client !== "unknown") add("client", shownName(client));
+  if (rule !== undefined) add("rule", rule);
   if (reason !== undefined) add("reason", reason);
   if (exchange.aborted) add("aborted", true);
   if (list !== undefined) add("list", list);

@@ -134,7 +134,7 @@ describe("what is counted", () => {
 
   test("the state of the process", async () => {
     const made = metrics({ inFlight: () => 7, droppedLogLines: () => 3 });
-    made.reloaded(false);
+    made.reloaded(false, 1);
     const parsed = parsePrometheus(await made.text());
     expect(sampleValue(parsed, "carryover_in_flight_requests")).toBe(7);
     expect(sampleValue(parsed, "carryover_log_lines_dropped_total")).toBe(3);

@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { createClientSeries } from "../../src/observe/client-series.ts";
+
+const counted = (max: number, calls: readonly string[]) => {
+  const series = createClientSeries(max);
+  for (const label of calls) series.count(label, "v1");
+  return new Map([...series.rows()].map(([label, { v1 }]) => [label, v1]));
+};
+const times = (label: string, count: number) => Array.from({ length: count }, () => label);
+
+describe("clients with series of their own", () => {
+  test("whoever comes first gets one, up to half of the places", () => {
+    expect(counted(4, ["a", "b", "c", "c"])).toEqual(
+      new Map([
+        ["a", 1],
+        ["b", 1],
+        ["other", 2],
+      ]),
+    );
+  });
+
+  test("a client that stays gets one of the other half, and what it was counted before stays with other", () => {
+    expect(counted(4, ["a", "b", ...times("c", 25), ...times("d", 19)])).toEqual(
+      new Map([
+        ["a", 1],
+        ["b", 1],
+        ["other", 19 + 19],
+        ["c", 6],
+      ]),
+    );
+  });
+
+  test("no more than max and other, whatever comes, and every request is counted once", () => {
+    const calls = Array.from({ length: 100_000 }, (_, at) => `c-${at}`);
+    const rows = counted(200, [...calls, ...times("late", 30), ...times("c-7", 3)]);
+    expect(rows.size).toBeLessThanOrEqual(201);
+    expect([...rows.values()].reduce((sum, count) => sum + count, 0)).toBe(100_033);
+    expect(rows.get("late")).toBe(11);
+    expect(rows.get("c-7")).toBe(4);
+  });
+
+  test("none at all: everybody is other", () => {
+    expect(counted(0, times("a", 50))).toEqual(new Map([["other", 50]]));
+  });
+
+  test("versions are counted apart", () => {
+    const series = createClientSeries(2);
+    series.count("a", "v1");
+    series.count("a", "v2");
+    series.count("a", "v2");
+    expect([...series.rows()]).toEqual([["a", { v1: 1, v2: 2 }]]);
+  });
+});

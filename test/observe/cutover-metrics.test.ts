@@ -1,0 +1,133 @@
+import { describe, expect, test } from "vitest";
+import type { Comparison } from "../../src/model/comparison.ts";
+import type { CutoverSources, RuleFacts } from "../../src/observe/cutover-metrics.ts";
+import { createMetrics } from "../../src/observe/metrics.ts";
+import { finished } from "./exchange.ts";
+import { parsePrometheus, sampleValue } from "./prometheus.ts";
+
+const RULE: RuleFacts = {
+  name: "ci-reads",
+  effective: "native",
+  state: "back",
+  requests: 10,
+  failures: 3,
+  comparisons: 7,
+  differences: 2,
+  bound: 0.5,
+  stepBacks: 1,
+  couldMove: false,
+  expired: true,
+};
+
+function metrics(sources: Partial<CutoverSources> = {}) {
+  return createMetrics({
+    version: "1",
+    resources: [{ resource: "group", operations: ["list"] }],
+    now: () => 1,
+    cutover: {
+      clientLabel: (name) => (name === "probe" ? undefined : `c-${name}`),
+      metricSeries: 10,
+      clients: () => ({ v1: 3, v2: 4 }),
+      rules: () => [RULE],
+      shadow: () => ({ running: 1, waiting: 2, bytes: 3, skipped: new Map([["busy", 5]]) }),
+      ...sources,
+    },
+  });
+}
+
+const comparison = (facts: Partial<Comparison>): Comparison => ({
+  requestId: "r",
+  at: 0,
+  resource: "group",
+  operation: "list",
+  client: "a",
+  rule: undefined,
+  served: "shadow",
+  kind: "read",
+  result: "equal",
+  total: 0,
+  differences: [],
+  failure: undefined,
+  controlled: false,
+  ms: 1,
+  calls: { v1: 1, v2: 2 },
+  ...facts,
+});
+
+describe("clients", () => {
+  test("are counted by label and version; what is no part of the migration together", async () => {
+    const made = metrics();
+    for (const facts of [
+      { client: "a" },
+      { client: "a", apiVersion: "v2" },
+      { client: "probe" },
+      { client: "liar", status: 401 },
+      { client: "b", mode: "refused" },
+      { client: "a", apiVersion: "sts" },
+    ] as const) {
+      made.observe(finished(facts));
+    }
+    const parsed = parsePrometheus(await made.text());
+    const value = (client: string, api_version = "v1") =>
+      sampleValue(parsed, "carryover_client_requests_total", { client, api_version });
+    expect([value("c-a"), value("c-a", "v2"), value("excluded"), value("unauthenticated"), value("other")]).toEqual([
+      1, 1, 1, 1, 1,
+    ]);
+    expect([value("c-liar"), value("c-b")]).toEqual([undefined, undefined]);
+    expect(sampleValue(parsed, "carryover_clients", { api_version: "v1" })).toBe(3);
+    expect(sampleValue(parsed, "carryover_clients", { api_version: "v2" })).toBe(4);
+  });
+
+  test("make a bounded number of series, whoever calls", async () => {
+    const made = metrics();
+    for (let at = 0; at < 100_000; at++) made.observe(finished({ client: `x${at}` }));
+    const { samples } = parsePrometheus(await made.text());
+    const series = samples.filter(({ name }) => name === "carryover_client_requests_total");
+    expect(series.length).toBeLessThanOrEqual(11);
+    expect(series.reduce((sum, { value }) => sum + value, 0)).toBe(100_000);
+  });
+});
+
+describe("comparisons", () => {
+  test("are counted by what came out, with the calls that they took", async () => {
+    const made = metrics();
+    made.compared(comparison({}));
+    made.compared(comparison({ result: "value" }));
+    made.compared(comparison({ resource: "evil", operation: "evil" }));
+    const parsed = parsePrometheus(await made.text());
+    const value = (labels: Record<string, string>) => sampleValue(parsed, "carryover_comparisons_total", labels);
+    expect(value({ resource: "group", operation: "list", result: "equal" })).toBe(1);
+    expect(value({ resource: "group", operation: "list", result: "value" })).toBe(1);
+    expect(value({ resource: "other", operation: "other", result: "equal" })).toBe(1);
+    expect(sampleValue(parsed, "carryover_comparison_calls_total", { upstream: "v2" })).toBe(6);
+    expect(sampleValue(parsed, "carryover_comparisons_skipped_total", { reason: "busy" })).toBe(5);
+    expect(sampleValue(parsed, "carryover_comparisons_in_progress")).toBe(1);
+    expect(sampleValue(parsed, "carryover_comparisons_waiting")).toBe(2);
+    expect(sampleValue(parsed, "carryover_comparisons_held_bytes")).toBe(3);
+  });
+});
+
+describe("rules", () => {
+  test("say what they do, and what they have seen", async () => {
+    const parsed = parsePrometheus(await metrics().text());
+    const value = (name: string, more: Record<string, string> = {}) =>
+      sampleValue(parsed, `carryover_rule_${name}`, { rule: "ci-reads", ...more });
+    expect(value("mode", { mode: "native" })).toBe(1);
+    expect(value("state", { state: "back" })).toBe(1);
+    expect(
+      ["requests", "failures", "comparisons", "differences", "difference_bound", "step_backs"].map((name) =>
+        value(name),
+      ),
+    ).toEqual([10, 3, 7, 2, 0.5, 1]);
+    expect([value("could_move"), value("expired")]).toEqual([0, 1]);
+  });
+
+  test("that are gone from the file are gone from the metrics", async () => {
+    let rules: readonly RuleFacts[] = [RULE];
+    const made = metrics({ rules: () => rules });
+    await made.text();
+    rules = [];
+    const { samples } = parsePrometheus(await made.text());
+    expect(samples.filter(({ name }) => name.startsWith("carryover_rule_"))).toEqual([]);
+  });
+});
