@@ -35,5 +35,6 @@ function link(target: string, parameters: string): readonly [string, string] {
 
 /** What no URL may hold as it is (RFC 3986), percent-encoded: nothing ends the `<…>` or the line before its time. */
 function escaped(target: string): string {
-  return target.toWellFormed().replaceAll(/[^\x21-\x7e]|["<>\\^`{|}]/gu, (character) => encodeURIComponent(character));
+  const whole = target.replaceAll(/\p{Surrogate}/gu, "\ufffd");
+  return whole.replaceAll(/[^\x21-\x7e]|["<>\\^`{|}]/gu, (character) => encodeURIComponent(character));
 }
