@@ -1,0 +1,128 @@
+/** What happened to a rule lately, on a clock that may jump? (Design section 7: a window of a fixed number of slices.) */
+
+/** Slices of a window; it forgets one at a time, so it always covers at least nine tenths of its length. */
+export const SLICES = 10;
+
+/** Milliseconds that have passed, and the reading at which that was known. Never goes back. */
+export interface Elapsed {
+  readonly now: number;
+  readonly reading: number | undefined;
+}
+
+/** No leap of a clock counts for more (a year): times stay whole numbers, and small steps still count after it. */
+const LONGEST_LEAP = 366 * 24 * 3_600_000;
+
+export const UNSTARTED: Elapsed = { now: 0, reading: undefined };
+
+/**
+ * The time after a clock read `at` (milliseconds of any clock). What is a little late counts as now; a clock that was set
+ * back by more than `tolerance`, or that reads no number, costs nothing: time goes on from here. A leap forward is taken
+ * for a time in which nothing happened.
+ */
+export function elapse(time: Elapsed, at: number, tolerance: number): Elapsed {
+  if (!Number.isFinite(at)) return time;
+  if (time.reading === undefined) return { now: time.now, reading: at };
+  if (at >= time.reading) return { now: time.now + Math.min(at - time.reading, LONGEST_LEAP), reading: at };
+  return time.reading - at > tolerance ? { now: time.now, reading: at } : time;
+}
+
+/** Numbers of one slice, or of a window. */
+export interface Tally {
+  readonly requests: number;
+  readonly failures: number;
+  readonly comparisons: number;
+  readonly differences: number;
+}
+
+interface Slice extends Tally {
+  /** Which one since the clock began. */
+  readonly index: number;
+  /** Distinct clients that met a failure, and a difference; at most `keep`. */
+  readonly failing: readonly string[];
+  readonly differing: readonly string[];
+}
+
+/** Memory: at most `SLICES` slices with at most `keep` clients in each of two lists, whatever the load. */
+export interface Window {
+  /** Milliseconds. */
+  readonly slice: number;
+  readonly keep: number;
+  /** Oldest first. */
+  readonly slices: readonly Slice[];
+}
+
+/** One thing that was seen: a request that was over, or a comparison; `bad`: it failed, or it differed. */
+export interface Seen {
+  readonly of: "requests" | "comparisons";
+  readonly bad: boolean;
+  readonly client: string;
+}
+
+const NOTHING: Omit<Slice, "index"> = {
+  requests: 0,
+  failures: 0,
+  comparisons: 0,
+  differences: 0,
+  failing: [],
+  differing: [],
+};
+
+/** `length` in milliseconds; `keep`: how many distinct clients need be told apart. */
+export function emptyWindow(length: number, keep: number): Window {
+  return { slice: Math.max(1, length / SLICES), keep, slices: [] };
+}
+
+/** The window with `seen` in it at `now`, and without what is too old. */
+export function put(window: Window, now: number, seen: Seen): Window {
+  const index = Math.floor(now / window.slice);
+  const kept = window.slices.filter((slice) => isKept(slice, index));
+  const last = kept.at(-1);
+  const slice = last?.index === index ? last : { index, ...NOTHING };
+  const before = slice === last ? kept.slice(0, -1) : kept;
+  return { ...window, slices: [...before, withSeen(slice, seen, window.keep)] };
+}
+
+/** What the window holds at `now`. */
+export function tally(window: Window, now: number): Tally {
+  const total = { requests: 0, failures: 0, comparisons: 0, differences: 0 };
+  const index = Math.floor(now / window.slice);
+  for (const slice of window.slices) {
+    if (!isKept(slice, index)) continue;
+    total.requests += slice.requests;
+    total.failures += slice.failures;
+    total.comparisons += slice.comparisons;
+    total.differences += slice.differences;
+  }
+  return total;
+}
+
+/**
+ * How many distinct clients met what is `bad` in the window. Exact up to `keep`; where there are more it says at least `keep`:
+ * either one slice alone holds so many, or no slice left one out.
+ */
+export function clientsOf(window: Window, now: number, of: Seen["of"]): number {
+  const index = Math.floor(now / window.slice);
+  const kept = window.slices.filter((slice) => isKept(slice, index));
+  return new Set(kept.flatMap((slice) => (of === "requests" ? slice.failing : slice.differing))).size;
+}
+
+function isKept(slice: Slice, index: number): boolean {
+  return slice.index > index - SLICES;
+}
+
+function withSeen(slice: Slice, { of, bad, client }: Seen, keep: number): Slice {
+  if (of === "requests") {
+    const requests = slice.requests + 1;
+    if (!bad) return { ...slice, requests };
+    return { ...slice, requests, failures: slice.failures + 1, failing: withClient(slice.failing, client, keep) };
+  }
+  const comparisons = slice.comparisons + 1;
+  if (!bad) return { ...slice, comparisons };
+  const differing = withClient(slice.differing, client, keep);
+  return { ...slice, comparisons, differences: slice.differences + 1, differing };
+}
+
+/** `clients` with `client`, unless it is there or there are `keep` already. */
+export function withClient(clients: readonly string[], client: string, keep: number): readonly string[] {
+  return clients.length >= keep || clients.includes(client) ? clients : [...clients, client];
+}

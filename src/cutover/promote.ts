@@ -1,0 +1,95 @@
+/** Has a rule's shadow been compared often enough to move on? (Design section 7: a bound, and who moves.) */
+import type { PromoteSettings } from "../model/rules.ts";
+import { upperBound } from "./bound.ts";
+import { withClient } from "./counts.ts";
+
+/** Comparisons without a difference that give a bound `b` are `3 / b`: a half holds four times as many, and old ones leave by halves. */
+const COMPARISONS_PER_HALF = 12;
+const SMALLEST_HALF = 100;
+const LARGEST_HALF = 10_000_000;
+/** What is counted for a rule that says nothing of moving on: its bound can be shown. */
+const SHOWN: PromoteSettings = { differencesBelow: 0.001, minClients: 1, automatic: false };
+
+export interface PromoteState {
+  readonly settings: PromoteSettings;
+  /** Distinct clients that must have been compared: what is set, or as many as the rule names. */
+  readonly clientsNeeded: number;
+  readonly older: Half;
+  readonly newer: Half;
+  /** True from the moment on when a rule with `automatic` could move, whatever comes after; stepping back is `retreat.ts`. */
+  readonly promoted: boolean;
+}
+
+interface Half {
+  readonly comparisons: number;
+  readonly differences: number;
+  /** Distinct ones, at most as many as are needed. */
+  readonly clients: readonly string[];
+}
+
+/** What a bound rests on. */
+export interface Evidence {
+  readonly comparisons: number;
+  readonly differences: number;
+  /** Distinct; at most as many as are needed are counted. */
+  readonly clients: number;
+  /** Upper bound (95 %) of the share of differing answers; 1 without a comparison. */
+  readonly bound: number;
+}
+
+const NOTHING: Half = { comparisons: 0, differences: 0, clients: [] };
+
+/** `settings`: undefined where the rule never moves by itself; `named`: how many clients the rule names, undefined: all. */
+export function initialPromotion(settings: PromoteSettings | undefined, named: number | undefined): PromoteState {
+  const { minClients } = settings ?? SHOWN;
+  return {
+    settings: settings ?? SHOWN,
+    clientsNeeded: Math.max(1, Math.min(minClients, named ?? minClients)),
+    older: NOTHING,
+    newer: NOTHING,
+    promoted: false,
+  };
+}
+
+/**
+ * The state after one more comparison. Old differences age by number, not by time, and not by a run of luck: once the newer
+ * half is full, the older one is forgotten. A state belongs to one identity of a rule; a rule that is changed begins afresh.
+ */
+export function reduce(
+  state: PromoteState,
+  seen: { readonly client: string; readonly differs: boolean },
+): PromoteState {
+  const { newer, clientsNeeded } = state;
+  const half: Half = {
+    comparisons: newer.comparisons + 1,
+    differences: newer.differences + (seen.differs ? 1 : 0),
+    clients: withClient(newer.clients, seen.client, clientsNeeded),
+  };
+  const full = half.comparisons >= halfOf(state.settings);
+  const after: PromoteState = full ? { ...state, older: half, newer: NOTHING } : { ...state, newer: half };
+  return !after.promoted && state.settings.automatic && couldMove(after) ? { ...after, promoted: true } : after;
+}
+
+/** What has been compared. */
+export function evidence({ older, newer }: PromoteState): Evidence {
+  const comparisons = older.comparisons + newer.comparisons;
+  const differences = older.differences + newer.differences;
+  const clients = new Set([...older.clients, ...newer.clients]).size;
+  return { comparisons, differences, clients, bound: upperBound(differences, comparisons) };
+}
+
+/** True when what has been compared is enough for the rule's settings. */
+export function couldMove(state: PromoteState): boolean {
+  const { differencesBelow } = state.settings;
+  const { older, newer } = state;
+  // The bound is never below (differences + 2.99) / comparisons: most of the time this is seen without working it out.
+  const least = older.differences + newer.differences + 2.99;
+  if (least >= differencesBelow * (older.comparisons + newer.comparisons)) return false;
+  const { clients, bound } = evidence(state);
+  return clients >= state.clientsNeeded && bound < differencesBelow;
+}
+
+function halfOf({ differencesBelow }: PromoteSettings): number {
+  const wanted = Math.ceil(COMPARISONS_PER_HALF / differencesBelow);
+  return Number.isFinite(wanted) ? Math.min(LARGEST_HALF, Math.max(SMALLEST_HALF, wanted)) : LARGEST_HALF;
+}

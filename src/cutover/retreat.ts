@@ -1,0 +1,219 @@
+/** When does a rule give up `translate` by itself, and when does it try again? (Design section 7: step back.) */
+import type { StepBackSettings } from "../model/rules.ts";
+import {
+  clientsOf,
+  type Elapsed,
+  elapse,
+  emptyWindow,
+  put,
+  type Seen,
+  tally,
+  UNSTARTED,
+  type Window,
+} from "./counts.ts";
+
+/** Shares of a rule's clients that translation serves again, one after the other. */
+export const STEPS = [0.1, 0.3, 1] as const;
+/** Comparisons that decide, where the rule asks for more requests: a sample of a tenth makes 20 of 200 requests. */
+export const DECISIVE_COMPARISONS = 20;
+/** The quiet time at most grows to so many times what was configured. */
+export const LONGEST_WAIT = 16;
+/** A step that too few requests meet is over after so many quiet times. */
+export const PATIENCE = 4;
+
+export interface RetreatSettings extends StepBackSettings {
+  /** How many clients the rule names; undefined: it is for all. */
+  readonly named: number | undefined;
+}
+
+/**
+ * `request`: a translated request is over that speaks for or against translation (the platform's and the client's own errors
+ * are not told). `compared`: a comparison is over. `return`: somebody wants it back now. `at`: milliseconds of any clock.
+ */
+export type RetreatEvent =
+  | { readonly kind: "request"; readonly at: number; readonly client: string; readonly failed: boolean }
+  | { readonly kind: "compared"; readonly at: number; readonly client: string; readonly differs: boolean }
+  | { readonly kind: "tick" | "return"; readonly at: number };
+
+/** Why a rule stepped back: `bad` of `all` in the window, and at least so many clients. */
+export interface Cause {
+  readonly what: "failures" | "differences";
+  readonly bad: number;
+  readonly all: number;
+  readonly clients: number;
+}
+
+/** Times on the state's own clock. `quietSince`: when something last spoke against going on. */
+export type Phase =
+  | { readonly kind: "forward"; readonly since: number }
+  | { readonly kind: "back"; readonly since: number; readonly quietSince: number; readonly cause: Cause }
+  | {
+      readonly kind: "returning";
+      readonly step: number;
+      readonly since: number;
+      readonly quietSince: number;
+      /** Requests in this step. */
+      readonly seen: number;
+    };
+
+export interface Retreat {
+  readonly settings: RetreatSettings;
+  readonly time: Elapsed;
+  readonly window: Window;
+  readonly phase: Phase;
+  /** By how much the quiet time before the present (or last) return is longer than configured; 0: it never stepped back. */
+  readonly factor: number;
+  readonly stepBacks: number;
+}
+
+/** A rule that does as it says. */
+export function initialRetreat(settings: RetreatSettings): Retreat {
+  return {
+    settings,
+    time: UNSTARTED,
+    window: freshWindow(settings),
+    phase: { kind: "forward", since: 0 },
+    factor: 0,
+    stepBacks: 0,
+  };
+}
+
+/**
+ * The state after `event`; the phase changes at most once. Events of one time may come in any order: the window holds the
+ * same in the end, and what is over a threshold then is seen by whichever event is the last of them.
+ */
+export function reduce(state: Retreat, event: RetreatEvent): Retreat {
+  const timed = { ...state, time: elapse(state.time, event.at, state.settings.window) };
+  switch (event.kind) {
+    case "tick":
+      return judge(timed);
+    case "return":
+      return { ...initialRetreat(state.settings), time: timed.time, phase: forward(timed), stepBacks: state.stepBacks };
+    case "request":
+      // Sent while the rule was still forward: known already.
+      if (timed.phase.kind === "back") return judge(timed);
+      return judge(noted(counted(timed), { of: "requests", bad: event.failed, client: event.client }));
+    case "compared":
+      return judge(noted(timed, { of: "comparisons", bad: event.differs, client: event.client }));
+    default:
+      return event satisfies never;
+  }
+}
+
+/** Share of the rule's clients that translation serves. */
+export function translatedShare({ phase }: Retreat): number {
+  if (phase.kind === "forward") return 1;
+  return phase.kind === "back" ? 0 : (STEPS[phase.step] ?? 1);
+}
+
+/** Milliseconds of quiet after which it goes on from where it is; undefined: it never does by itself. */
+export function quietNeeded({ settings, phase, factor }: Retreat): number | undefined {
+  if (settings.returnAfter === undefined || phase.kind === "forward") return undefined;
+  return phase.kind === "back" ? settings.returnAfter * factor : settings.returnAfter;
+}
+
+function freshWindow(settings: RetreatSettings): Window {
+  return emptyWindow(settings.window, clientsNeeded(settings));
+}
+
+function clientsNeeded({ minClients, named }: RetreatSettings): number {
+  return Math.max(1, Math.min(minClients, named ?? minClients));
+}
+
+function forward(state: Retreat): Phase {
+  return state.phase.kind === "forward" ? state.phase : { kind: "forward", since: state.time.now };
+}
+
+function counted(state: Retreat): Retreat {
+  const { phase } = state;
+  return phase.kind === "returning" ? { ...state, phase: { ...phase, seen: phase.seen + 1 } } : state;
+}
+
+/** With `seen` in the window; what puts a share over its threshold, by however few, ends the quiet. */
+function noted(state: Retreat, seen: Seen): Retreat {
+  const { now } = state.time;
+  const after = { ...state, window: put(state.window, now, seen) };
+  if (!seen.bad || after.phase.kind === "forward" || !isOver(after, seen.of)) return after;
+  return { ...after, phase: { ...after.phase, quietSince: now } };
+}
+
+function isOver(state: Retreat, of: Seen["of"]): boolean {
+  const counts = tally(state.window, state.time.now);
+  return of === "requests"
+    ? exceeds(counts.failures, counts.requests, state.settings.failures)
+    : exceeds(counts.differences, counts.comparisons, state.settings.differences);
+}
+
+function exceeds(bad: number, all: number, threshold: number | undefined): boolean {
+  return threshold !== undefined && all > 0 && bad / all > threshold;
+}
+
+function judge(state: Retreat): Retreat {
+  const { phase } = state;
+  if (phase.kind === "back") return isQuiet(state) ? goTo(state, 0) : state;
+  const cause = causeOf(state);
+  if (cause !== undefined) return stepBack(state, cause);
+  return phase.kind === "returning" ? stepOn(state, phase) : state;
+}
+
+function isQuiet(state: Retreat): boolean {
+  const needed = quietNeeded(state);
+  const { phase, time } = state;
+  return needed !== undefined && phase.kind !== "forward" && time.now - phase.quietSince >= needed;
+}
+
+/** What is over a threshold with enough behind it. */
+function causeOf(state: Retreat): Cause | undefined {
+  const { settings, window, time } = state;
+  const counts = tally(window, time.now);
+  // A share of the clients makes a share of the requests. Comparisons are made for all of them.
+  const share = translatedShare(state);
+  const requests = Math.max(1, Math.ceil(settings.minRequests * share));
+  if (counts.requests >= requests && exceeds(counts.failures, counts.requests, settings.failures)) {
+    const clients = clientsOf(window, time.now, "requests");
+    const cause: Cause = { what: "failures", bad: counts.failures, all: counts.requests, clients };
+    if (clients >= Math.ceil(clientsNeeded(settings) * share)) return cause;
+  }
+  const comparisons = Math.max(1, Math.min(settings.minRequests, DECISIVE_COMPARISONS));
+  if (counts.comparisons >= comparisons && exceeds(counts.differences, counts.comparisons, settings.differences)) {
+    const clients = clientsOf(window, time.now, "comparisons");
+    const cause: Cause = { what: "differences", bad: counts.differences, all: counts.comparisons, clients };
+    if (clients >= clientsNeeded(settings)) return cause;
+  }
+  return undefined;
+}
+
+function stepBack(state: Retreat, cause: Cause): Retreat {
+  const { now } = state.time;
+  return {
+    ...state,
+    window: freshWindow(state.settings),
+    phase: { kind: "back", since: now, quietSince: now, cause },
+    factor: nextFactor(state),
+    stepBacks: state.stepBacks + 1,
+  };
+}
+
+/** Doubles each time; a rule that has stood forward for the longest wait begins with the shortest again. */
+function nextFactor({ factor, phase, settings, time }: Retreat): number {
+  const longest = LONGEST_WAIT * (settings.returnAfter ?? 0);
+  if (factor === 0 || (phase.kind === "forward" && time.now - phase.since >= longest)) return 1;
+  return Math.min(LONGEST_WAIT, factor * 2);
+}
+
+function goTo(state: Retreat, step: number): Retreat {
+  const { now } = state.time;
+  if (step >= STEPS.length) return { ...state, phase: { kind: "forward", since: now } };
+  const phase: Phase = { kind: "returning", step, since: now, quietSince: now, seen: 0 };
+  // What was compared while native answered is another matter than what translation does now.
+  return { ...state, phase, window: step === 0 ? freshWindow(state.settings) : state.window };
+}
+
+/** On to the next step after the quiet time, once requests have shown that this one holds, or there are none to do so. */
+function stepOn(state: Retreat, phase: Phase & { kind: "returning" }): Retreat {
+  const { settings, time } = state;
+  if (settings.returnAfter === undefined || !isQuiet(state)) return state;
+  const shown = phase.seen >= Math.ceil(settings.minRequests * translatedShare(state));
+  const waited = time.now - phase.since >= PATIENCE * settings.returnAfter;
+  return shown || waited ? goTo(state, phase.step + 1) : state;
+}

@@ -1,0 +1,133 @@
+/** Does a rule move on when enough was compared, and only then? */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { upperBound } from "../../src/cutover/bound.ts";
+import { couldMove, evidence, initialPromotion, type PromoteState, reduce } from "../../src/cutover/promote.ts";
+import type { PromoteSettings } from "../../src/model/rules.ts";
+
+const SETTINGS: PromoteSettings = { differencesBelow: 0.001, minClients: 3, automatic: true };
+
+function compare(state: PromoteState, count: number, { differs = false, clients = 3 } = {}): PromoteState {
+  let present = state;
+  for (let n = 0; n < count; n++) present = reduce(present, { client: `c${n % clients}`, differs });
+  return present;
+}
+
+describe("moving on", () => {
+  test("three thousand comparisons without a difference are enough for a thousandth, and not one less", () => {
+    const before = compare(initialPromotion(SETTINGS, undefined), 2_995);
+    expect([couldMove(before), before.promoted]).toEqual([false, false]);
+    const after = compare(before, 1);
+    expect([couldMove(after), after.promoted]).toEqual([true, true]);
+    expect(evidence(after)).toEqual({ comparisons: 2_996, differences: 0, clients: 3, bound: upperBound(0, 2_996) });
+  });
+
+  test("a difference is made up for by more comparisons", () => {
+    const one = compare(compare(initialPromotion(SETTINGS, undefined), 1, { differs: true }), 4_742);
+    expect(one.promoted).toBe(false);
+    expect(compare(one, 10).promoted).toBe(true);
+  });
+
+  test("without `automatic` it only says that it could", () => {
+    const state = compare(initialPromotion({ ...SETTINGS, automatic: false }, undefined), 5_000);
+    expect([couldMove(state), state.promoted]).toEqual([true, false]);
+    expect(couldMove(compare(state, 10, { differs: true }))).toBe(false);
+  });
+
+  test("it stays promoted whatever is compared later", () => {
+    const state = compare(initialPromotion(SETTINGS, undefined), 3_000);
+    const later = compare(state, 50, { differs: true });
+    expect([couldMove(later), later.promoted]).toEqual([false, true]);
+  });
+
+  test("too few clients keep it where it is, but never more are asked for than the rule names", () => {
+    expect(compare(initialPromotion(SETTINGS, undefined), 9_000, { clients: 2 }).promoted).toBe(false);
+    expect(compare(initialPromotion(SETTINGS, 2), 9_000, { clients: 2 }).promoted).toBe(true);
+    expect(compare(initialPromotion(SETTINGS, 2), 9_000, { clients: 1 }).promoted).toBe(false);
+  });
+
+  test("a rule that never moves has a bound all the same, and is not promoted", () => {
+    const state = compare(initialPromotion(undefined, undefined), 5_000);
+    expect(evidence(state).bound).toBeLessThan(0.001);
+    expect(state.promoted).toBe(false);
+  });
+});
+
+test("the bound is never lower than what lets it be left unworked", () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 0, max: 5_000 }), (comparisons, differences) => {
+      fc.pre(differences <= comparisons);
+      expect(upperBound(differences, comparisons)).toBeGreaterThanOrEqual(
+        Math.min(1, (differences + 2.99) / comparisons),
+      );
+    }),
+  );
+});
+
+describe("ageing", () => {
+  test("what was wrong before it was mended is forgotten after two halves of comparisons", () => {
+    const wrong = compare(initialPromotion(SETTINGS, undefined), 500, { differs: true });
+    expect(compare(wrong, 23_400).promoted).toBe(false);
+    expect(compare(wrong, 24_000).promoted).toBe(true);
+  });
+
+  test("a stretch of luck between differences promotes nothing", () => {
+    let state = initialPromotion(SETTINGS, undefined);
+    state = compare(state, 30, { differs: true });
+    for (let round = 0; round < 40; round++) state = compare(compare(state, 2_000), 5, { differs: true });
+    expect(state.promoted).toBe(false);
+    expect(evidence(state).bound).toBeGreaterThan(0.002);
+  });
+
+  test("of a rule that is wrong twice as often as is allowed, few are promoted by chance", () => {
+    const settings = { differencesBelow: 0.01, minClients: 1, automatic: true };
+    let seed = 12345;
+    const random = (): number => {
+      seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0;
+      return seed / 2 ** 32;
+    };
+    let promoted = 0;
+    for (let trial = 0; trial < 200; trial++) {
+      let state = initialPromotion(settings, undefined);
+      for (let n = 0; n < 3_000 && !state.promoted; n++)
+        state = reduce(state, { client: "c", differs: random() < 0.02 });
+      promoted += state.promoted ? 1 : 0;
+    }
+    expect(promoted).toBeLessThanOrEqual(6);
+  });
+
+  test("promotion is never without the bound and the clients, in any history, and memory stays bounded", () => {
+    const settings = { differencesBelow: 0.2, minClients: 3, automatic: true };
+    let moved = 0;
+    fc.assert(
+      fc.property(
+        fc.array(
+          fc.record({
+            client: fc.constantFrom("a", "b", "c", "d", "e"),
+            differs: fc.constantFrom(...Array(9).fill(false), true),
+          }),
+          {
+            size: "max",
+            maxLength: 400,
+          },
+        ),
+        (history) => {
+          let state = initialPromotion(settings, undefined);
+          for (const [n, seen] of history.entries()) {
+            const before = state.promoted;
+            state = reduce(state, seen);
+            expect(JSON.stringify(state).length).toBeLessThan(400);
+            if (state.promoted === before) continue;
+            // Less than one half: nothing is forgotten yet.
+            const past = history.slice(0, n + 1);
+            if (n >= 99) return;
+            moved++;
+            expect(upperBound(past.filter(({ differs }) => differs).length, past.length)).toBeLessThan(0.2);
+            expect(new Set(past.map(({ client }) => client)).size).toBeGreaterThanOrEqual(3);
+          }
+        },
+      ),
+    );
+    expect(moved).toBeGreaterThan(10);
+  });
+});

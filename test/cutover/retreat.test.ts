@@ -1,0 +1,206 @@
+/** Does a rule step back when it must, and return only step by step? (Examples; histories are in retreat-histories.) */
+import { describe, expect, test } from "vitest";
+import {
+  DECISIVE_COMPARISONS,
+  initialRetreat,
+  type Retreat,
+  type RetreatSettings,
+  reduce,
+  translatedShare,
+} from "../../src/cutover/retreat.ts";
+
+const MINUTE = 60_000;
+const SETTINGS: RetreatSettings = {
+  failures: 0.02,
+  differences: 0.001,
+  minRequests: 200,
+  minClients: 3,
+  window: 5 * MINUTE,
+  returnAfter: 10 * MINUTE,
+  named: undefined,
+};
+
+function requests(state: Retreat, count: number, facts: { at: number; failed?: boolean; clients?: number }): Retreat {
+  const { at, failed = false, clients = 5 } = facts;
+  return Array.from({ length: count }).reduce<Retreat>(
+    (now, _, n) => reduce(now, { kind: "request", at, client: `c${n % clients}`, failed }),
+    state,
+  );
+}
+
+function comparisons(
+  state: Retreat,
+  count: number,
+  facts: { at: number; differs?: boolean; clients?: number },
+): Retreat {
+  const { at, differs = false, clients = 5 } = facts;
+  return Array.from({ length: count }).reduce<Retreat>(
+    (now, _, n) => reduce(now, { kind: "compared", at, client: `c${n % clients}`, differs }),
+    state,
+  );
+}
+
+const tick = (state: Retreat, at: number): Retreat => reduce(state, { kind: "tick", at });
+const start = (over: Partial<RetreatSettings> = {}): Retreat => initialRetreat({ ...SETTINGS, ...over });
+/** Stepped back at 0. */
+const back = (over: Partial<RetreatSettings> = {}): Retreat => requests(start(over), 200, { at: 0, failed: true });
+
+describe("stepping back", () => {
+  test("more failures than the threshold, of enough requests and clients, step back", () => {
+    const quiet = requests(start(), 196, { at: 0 });
+    const at = requests(quiet, 4, { at: 1, failed: true });
+    expect(at.phase.kind).toBe("forward");
+    const over = requests(at, 1, { at: 2, failed: true });
+    expect(over.phase).toMatchObject({ kind: "back", cause: { what: "failures", bad: 5, all: 201, clients: 3 } });
+    expect(over.stepBacks).toBe(1);
+    expect(translatedShare(over)).toBe(0);
+  });
+
+  test("one request less than the minimum decides nothing", () => {
+    const before = requests(start(), 199, { at: 0, failed: true });
+    expect(before.phase.kind).toBe("forward");
+    expect(requests(before, 1, { at: 0 }).phase.kind).toBe("back");
+  });
+
+  test("one client less than the minimum decides nothing, however often it fails", () => {
+    const two = requests(start(), 5_000, { at: 0, failed: true, clients: 2 });
+    expect(two.phase.kind).toBe("forward");
+    expect(reduce(two, { kind: "request", at: 1, client: "third", failed: true }).phase.kind).toBe("back");
+  });
+
+  test("a rule that names fewer clients than the minimum needs all of those only", () => {
+    expect(requests(start({ named: 1 }), 200, { at: 0, failed: true, clients: 1 }).phase.kind).toBe("back");
+    expect(requests(start({ named: 2 }), 400, { at: 0, failed: true, clients: 1 }).phase.kind).toBe("forward");
+  });
+
+  test("what is older than the window counts no more", () => {
+    const old = requests(start(), 199, { at: 0, failed: true });
+    expect(requests(old, 199, { at: 5 * MINUTE, failed: true }).phase.kind).toBe("forward");
+    expect(requests(old, 1, { at: 4.4 * MINUTE, failed: true }).phase.kind).toBe("back");
+  });
+
+  test("clients that are spread over the window are counted together, and each once", () => {
+    const spread = [0, 1, 2].reduce(
+      (state, minute) =>
+        reduce(state, { kind: "request", at: minute * MINUTE, client: `only-${minute}`, failed: true }),
+      requests(start({ minRequests: 10 }), 7, { at: 0 }),
+    );
+    expect(spread.phase).toMatchObject({ kind: "back", cause: { clients: 3 } });
+    const same = [0, 1, 2, 3, 4].reduce(
+      (state, minute) => reduce(state, { kind: "request", at: minute * MINUTE, client: "same", failed: true }),
+      requests(start({ minRequests: 10 }), 7, { at: 0 }),
+    );
+    expect(same.phase.kind).toBe("forward");
+  });
+
+  test("a row that is always wrong is found within twenty comparisons, though two hundred requests were asked for", () => {
+    const before = comparisons(start(), DECISIVE_COMPARISONS - 1, { at: 0, differs: true });
+    expect(before.phase.kind).toBe("forward");
+    expect(comparisons(before, 1, { at: 0, differs: true }).phase).toMatchObject({
+      kind: "back",
+      cause: { what: "differences", bad: 20, all: 20 },
+    });
+    expect(comparisons(start({ minRequests: 7 }), 7, { at: 0, differs: true }).phase.kind).toBe("back");
+  });
+
+  test("differences of fewer clients than the minimum decide nothing", () => {
+    const two = comparisons(start(), 100, { at: 0, differs: true, clients: 2 });
+    expect(two.phase.kind).toBe("forward");
+  });
+
+  test("a share that is not looked at decides nothing", () => {
+    expect(requests(start({ failures: undefined }), 1_000, { at: 0, failed: true }).phase.kind).toBe("forward");
+    expect(comparisons(start({ differences: undefined }), 1_000, { at: 0, differs: true }).phase.kind).toBe("forward");
+  });
+
+  test("a translated request that ends after the step back changes nothing", () => {
+    const state = back();
+    const late = requests(state, 500, { at: 1, failed: true });
+    expect(late.phase).toEqual(state.phase);
+    expect(late.stepBacks).toBe(1);
+  });
+});
+
+describe("returning", () => {
+  test("after the quiet time a tenth is translated, then three tenths, then all, then it is forward", () => {
+    let state = tick(back(), 10 * MINUTE - 1);
+    expect(translatedShare(state)).toBe(0);
+    const shares: number[] = [];
+    for (const n of [1, 2, 3, 4]) {
+      state = tick(state, n * 10 * MINUTE);
+      shares.push(translatedShare(state));
+      state = requests(state, 200, { at: n * 10 * MINUTE + 1 });
+      expect(translatedShare(state)).toBe(shares.at(-1));
+    }
+    expect(shares).toEqual([0.1, 0.3, 1, 1]);
+    expect(state.phase.kind).toBe("forward");
+  });
+
+  test("without a return time it stays back for ever, unless somebody asks", () => {
+    const state = back({ returnAfter: undefined });
+    expect(tick(state, 1e12).phase.kind).toBe("back");
+    expect(reduce(state, { kind: "return", at: 1 }).phase.kind).toBe("forward");
+  });
+
+  test("a difference while it is back begins the quiet time again", () => {
+    const differing = comparisons(back(), 1, { at: 9 * MINUTE, differs: true });
+    expect(tick(differing, 18.9 * MINUTE).phase.kind).toBe("back");
+    expect(tick(differing, 19 * MINUTE).phase.kind).toBe("returning");
+    const equal = comparisons(back(), 50, { at: 9 * MINUTE });
+    expect(tick(equal, 10 * MINUTE).phase.kind).toBe("returning");
+  });
+
+  test("differences that stay below the threshold do not keep it back", () => {
+    const many = comparisons(back(), 1_000, { at: 9 * MINUTE });
+    const one = comparisons(many, 1, { at: 9 * MINUTE, differs: true });
+    expect(tick(one, 10 * MINUTE).phase.kind).toBe("returning");
+  });
+
+  test("a step that too few requests met lasts longer, and not for ever", () => {
+    const first = tick(back(), 10 * MINUTE);
+    const few = requests(first, 19, { at: 11 * MINUTE });
+    expect(translatedShare(tick(few, 20 * MINUTE))).toBe(0.1);
+    expect(translatedShare(requests(few, 1, { at: 20 * MINUTE }))).toBe(0.3);
+    expect(translatedShare(tick(few, 49.9 * MINUTE))).toBe(0.1);
+    expect(translatedShare(tick(few, 50 * MINUTE))).toBe(0.3);
+  });
+
+  test("in the first step a tenth of the requests and of the clients is enough to fall back", () => {
+    const first = tick(back(), 10 * MINUTE);
+    const before = requests(first, 19, { at: 10 * MINUTE, failed: true, clients: 1 });
+    expect(before.phase.kind).toBe("returning");
+    expect(requests(before, 1, { at: 10 * MINUTE, failed: true, clients: 1 }).phase.kind).toBe("back");
+  });
+
+  test("a failure in a step, too few to fall back, begins the step's quiet time again", () => {
+    const first = requests(tick(back(), 10 * MINUTE), 10, { at: 10 * MINUTE });
+    const failed = requests(first, 1, { at: 15 * MINUTE, failed: true });
+    const shown = requests(failed, 40, { at: 21 * MINUTE });
+    expect(translatedShare(shown)).toBe(0.1);
+    expect(translatedShare(tick(shown, 25 * MINUTE))).toBe(0.3);
+  });
+
+  test("the wait doubles with each fall, up to sixteen times, and is short again after a long time forward", () => {
+    let state = back();
+    let at = 0;
+    const waits: number[] = [];
+    for (let fall = 0; fall < 7; fall++) {
+      const fell = at;
+      while (state.phase.kind === "back") {
+        at += MINUTE;
+        state = tick(state, at);
+      }
+      waits.push((at - fell) / MINUTE);
+      state = requests(state, 20, { at, failed: true });
+      expect(state.phase.kind).toBe("back");
+    }
+    expect(waits).toEqual([10, 20, 40, 80, 160, 160, 160]);
+    while (state.phase.kind !== "forward") {
+      at += 10 * MINUTE;
+      state = requests(tick(state, at), 200, { at });
+    }
+    const soon = requests(state, 400, { at: at + 159 * MINUTE, failed: true });
+    const late = requests(state, 400, { at: at + 160 * MINUTE, failed: true });
+    expect([soon.factor, late.factor]).toEqual([16, 1]);
+  });
+});
