@@ -1,0 +1,146 @@
+/** How does a test get one of the programs running, with the recipe as it is shipped? */
+import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { later } from "../app/rig.ts";
+import { environment, filledIn, installed, type Program, RECIPES } from "./programs.ts";
+
+export interface Behind {
+  readonly carryoverUrl: string;
+  /** Default: nobody listens there. */
+  readonly adminUrl?: string;
+  readonly platformUrl: string;
+  readonly grpcUrl?: string;
+  /** Of v1 traffic through carryover; default 100. */
+  readonly percent?: number;
+  /** Changes the recipe, to show what happens without a setting of it. */
+  readonly edit?: (recipe: string) => string;
+}
+
+export interface Proxy {
+  readonly url: string;
+  /** Where HTTP/2 without TLS is spoken. */
+  readonly h2Url: string;
+  /** Everything the program has said. */
+  said(): string;
+}
+
+interface Child {
+  said(): string;
+  over(): boolean;
+  readonly ended: Promise<number | null>;
+  kill(): void;
+}
+
+/** Checks the recipe with the program's own check, starts it and waits until it listens; stopped after the test. */
+export async function startProxy(program: Program, behind: Behind): Promise<Proxy> {
+  installed(program);
+  // Somebody else may take a free port between looking and listening; three in a row is something else.
+  for (let attempt = 1; ; attempt++) {
+    const made = await tryProxy(program, behind);
+    if (typeof made !== "string") return made;
+    if (attempt === 3 || !/in use|cannot bind/i.test(made)) throw new Error(`${program.title} ended:\n${made}`);
+  }
+}
+
+async function tryProxy(program: Program, behind: Behind): Promise<Proxy | string> {
+  const folder = await mkdtemp(join(tmpdir(), `carryover-${program.name}-`));
+  later(() => rm(folder, { recursive: true, force: true }));
+  const [port, h2Port] = await freePorts();
+  const { edit = (recipe) => recipe } = behind;
+  const recipe = edit(await readFile(join(RECIPES, program.recipe), "utf8"));
+  await writeFile(join(folder, program.recipe), filledIn(recipe, valuesOf(behind, port, h2Port)));
+  await program.prepare(folder);
+  const check = spawned(program.path, program.check(folder), folder);
+  if ((await check.ended) !== 0) throw new Error(`${program.title} refuses the recipe:\n${check.said()}`);
+
+  const child = spawned(program.path, program.run(folder), folder);
+  later(async () => {
+    child.kill();
+    await child.ended;
+  });
+  while (!(await listens(port))) {
+    if (child.over()) return child.said();
+    await wait(20);
+  }
+  const h2Url = `http://127.0.0.1:${program.oneListener ? port : h2Port}`;
+  return { url: `http://127.0.0.1:${port}`, h2Url, said: child.said };
+}
+
+function valuesOf(behind: Behind, port: number, h2Port: number): Record<string, string> {
+  const carryover = new URL(behind.carryoverUrl);
+  const platform = new URL(behind.platformUrl);
+  const { percent = 100 } = behind;
+  return {
+    LISTEN_PORT: String(port),
+    LISTEN_GRPC_PORT: String(h2Port),
+    CARRYOVER_HOST: carryover.hostname,
+    CARRYOVER_PORT: carryover.port,
+    CARRYOVER_ADMIN_PORT: new URL(behind.adminUrl ?? behind.carryoverUrl).port,
+    PLATFORM_HOST: platform.hostname,
+    PLATFORM_PORT: platform.port,
+    PLATFORM_GRPC_PORT: new URL(behind.grpcUrl ?? behind.platformUrl).port,
+    PERCENT: String(percent),
+    SHARE:
+      percent === 100
+        ? "g"
+        : Math.round(percent * 655.36)
+            .toString(16)
+            .padStart(4, "0"),
+  };
+}
+
+/** It dies with this process, even when that is killed. */
+function spawned(path: string, argv: readonly string[], folder: string): Child {
+  const child = spawn("setpriv", ["--pdeathsig", "KILL", path, ...argv], {
+    cwd: folder,
+    env: environment(folder),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let said = "";
+  let over = false;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      said += text;
+    });
+  }
+  const ended = new Promise<number | null>((done, failed) => {
+    child.once("error", failed);
+    child.once("close", (code) => {
+      over = true;
+      done(code);
+    });
+  });
+  return { said: () => said, over: () => over, ended, kill: () => child.kill("SIGKILL") };
+}
+
+async function freePorts(): Promise<[number, number]> {
+  const servers = [createServer(), createServer()];
+  const [one, other] = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((done) => {
+          server.listen(0, "127.0.0.1", () => {
+            const address = server.address();
+            done(typeof address === "object" && address !== null ? address.port : 0);
+          });
+        }),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  return [one ?? 0, other ?? 0];
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => {
+      socket.destroy();
+      done(true);
+    });
+    socket.once("error", () => done(false));
+  });
+}
