@@ -270,6 +270,12 @@ export interface Resource {
   readonly list: "drain" | "paged";
   /** True when v2's default order is ascending by uid. */
   readonly orderedByUid: boolean;
+  /**
+   * Dotted v1 paths of scalars that change between two reads although nobody writes the record, or that each version makes up for itself
+   * (members of the record, or of the list's envelope). Comparisons take another value there for noise, so a wrong row of
+   * one goes unnoticed: never for what only seldom changes.
+   */
+  readonly volatile?: readonly string[];
   readonly operations: readonly Operation[];
   readonly examples: readonly Example[];
 }

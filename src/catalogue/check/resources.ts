@@ -1,7 +1,7 @@
 /** Do the files of a catalogue fit together? */
-import type { Filter, Join, NativeDomain, Operation, Resource } from "../../model/resource.ts";
+import type { Filter, Join, NativeDomain, Operation, Resource, Row } from "../../model/resource.ts";
 import { checkExamples, sentNames } from "./examples.ts";
-import { checkEnum, checkEnvelope, checkShape, checkUnique, type Report } from "./rows.ts";
+import { checkEnum, checkEnvelope, checkShape, checkUnique, nestedRows, type Report } from "./rows.ts";
 
 /** One file of a catalogue, as it was found. */
 export interface CatalogueFile {
@@ -112,6 +112,30 @@ function checkOperation(own: Resource, operation: Operation, all: ReadonlyMap<st
   }
 }
 
+/** The row of the dotted v1 path `path`; `[]` stands behind the name of a list. */
+function rowAt(rows: readonly Row[], path: string): Row | undefined {
+  const [head = "", ...rest] = path.split(".");
+  const row = rows.find((each) => head === `${each.v1}${"list" in each && each.list === true ? "[]" : ""}`);
+  return rest.length === 0 || row === undefined ? row : rowAt(nestedRows(row) ?? [], rest.join("."));
+}
+
+function checkVolatile({ operations, volatile = [] }: Resource, report: Report): void {
+  checkUnique(volatile, report, "it is declared volatile twice; remove one");
+  for (const path of volatile) {
+    const row = operations
+      .flatMap((operation) => [
+        ...("answer" in operation ? [operation.answer.rows] : []),
+        ...(operation.kind === "list" ? [operation.envelope ?? []] : []),
+      ])
+      .map((rows) => rowAt(rows, path))
+      .find((found) => found !== undefined);
+    if (row === undefined) report(path, "it is declared volatile, and no answer has such a row; correct the path");
+    else if (nestedRows(row) !== undefined || row.kind === "map" || ("list" in row && row.list === true)) {
+      report(path, "it is declared volatile and holds more than one value; name the member that changes");
+    }
+  }
+}
+
 function checkResource({ file, resource }: CatalogueFile, all: ReadonlyMap<string, Resource>): readonly string[] {
   const faults = new Set<string>();
   if (file.replace(/\.[jt]s$/, "") !== resource.name) {
@@ -128,6 +152,7 @@ function checkResource({ file, resource }: CatalogueFile, all: ReadonlyMap<strin
       faults.add(`${file}: ${operation.name}: ${row}: ${fault}`),
     );
   }
+  checkVolatile(resource, (path, fault) => faults.add(`${file}: ${path}: ${fault}`));
   checkExamples(resource, (row, fault) => faults.add(`${file}: ${row}: ${fault}`));
   return [...faults];
 }

@@ -71,7 +71,14 @@ function resourceSection(resource: Resource, version: string): readonly string[]
     "|---|---|---|---|---|",
     ...rows,
     "",
+    ...volatileLines(resource),
   ];
+}
+
+/** What comparisons take for noise. */
+function volatileLines({ volatile = [] }: Resource): readonly string[] {
+  if (volatile.length === 0) return [];
+  return [`Comparisons expect another value of ${names(volatile)} each time; that it is there is compared.`, ""];
 }
 
 const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;

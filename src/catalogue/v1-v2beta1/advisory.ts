@@ -317,6 +317,8 @@ export default {
   key: "id",
   list: "paged",
   orderedByUid: true,
+  // Each version's own, and opaque; that there is one, or none, is compared.
+  volatile: ["nextPageToken"],
   operations: [
     {
       kind: "list",

@@ -188,6 +188,8 @@ export default {
   key: "id",
   list: "drain",
   orderedByUid: true,
+  // Moves with every login of the identity, without a write.
+  volatile: ["lastSeen"],
   operations: [
     { kind: "list", name: "list", answer: identity, filters: [idFilter, ...uidpFilters] },
     { kind: "get", name: "get", answer: identity, extension: true },

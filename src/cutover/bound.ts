@@ -1,0 +1,55 @@
+/** How large can the share of differing answers still be, after so many comparisons? */
+
+/** Chance that the true share lies above the bound. */
+const RISK = 0.05;
+/** Terms below this share of the sum change no digit of it. */
+const NEGLIGIBLE = 1e-17;
+
+/**
+ * One-sided 95 % upper bound of the share of comparisons that differ, from 0 to 1, after `differences` in `comparisons`:
+ * the largest Poisson mean that shows so few differences in 5 % of cases, by number of comparisons. Poisson rather than
+ * Clopper-Pearson: it is the rule of three that the design promises (2.996/n without a difference), never below the
+ * binomial bound, and as good as equal to it for the small shares that matter here.
+ * 1 when nothing was compared; grows with `differences`, falls with `comparisons`.
+ */
+export function upperBound(differences: number, comparisons: number): number {
+  if (!(comparisons > 0)) return 1;
+  if (!(differences < comparisons)) return 1;
+  return Math.min(1, largestMean(Math.max(0, Math.floor(differences))) / comparisons);
+}
+
+/** The mean at which a Poisson variable is at most `count` with a chance of 5 %, to the last digits. */
+function largestMean(count: number): number {
+  // 3 and 2.8 standard deviations more are always above it; the chance falls with the mean, so halving finds it.
+  let [low, high] = [count, count + 3 + 2.8 * Math.sqrt(count)];
+  for (let step = 0; step < 60; step++) {
+    const middle = (low + high) / 2;
+    if (middle === low || middle === high) break;
+    if (chanceOfAtMost(count, middle) > RISK) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** The chance that a Poisson variable of `mean` (above `count`) is at most `count`: its terms, from the largest down. */
+function chanceOfAtMost(count: number, mean: number): number {
+  let sum = 1;
+  let term = 1;
+  for (let i = count; i > 0 && term > NEGLIGIBLE * sum; i--) {
+    term *= i / mean;
+    sum += term;
+  }
+  return sum * Math.exp(count * Math.log(mean) - mean - logFactorial(count));
+}
+
+/** The logarithm of `n`!: its series of Stirling from 20 on, which is exact to 15 digits there. */
+function logFactorial(n: number): number {
+  if (n >= 20) {
+    const [inverse, square] = [1 / n, 1 / (n * n)];
+    const series = inverse * (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680)));
+    return (n + 0.5) * Math.log(n) - n + Math.log(2 * Math.PI) / 2 + series;
+  }
+  let sum = 0;
+  for (let i = 2; i <= n; i++) sum += Math.log(i);
+  return sum;
+}

@@ -1,0 +1,179 @@
+/** Where do the values of a JSON text begin and end, asked in steps short enough for a thread that serves others too? */
+import { isUtf8 } from "node:buffer";
+import {
+  enter,
+  type Loaded,
+  padded,
+  skipColon,
+  skipComma,
+  skipEnd,
+  skipKey,
+  skipSpace,
+  skipValue,
+  space,
+} from "../json/scan.ts";
+import { decodeString } from "../json/text.ts";
+
+/** One value of a text: `start..end` of its bytes. */
+export interface Span {
+  readonly text: Loaded;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** How much was done since the last pause, in bytes looked at. */
+export interface Pace {
+  work: number;
+}
+
+/** Between two pauses: some 0.1 ms of scanning. */
+const STEP = 32 * 1024;
+/** What a value costs beside its bytes. */
+const EACH = 32;
+/** Copied or compared at once: memory speed. */
+const CHUNK = 256 * 1024;
+/** Deepest nesting that is read; the rewriter reads no deeper. */
+const DEPTH = 100;
+
+/** Notes `bytes` of work; true when it is time for a pause (then: `yield`). */
+export function isDue(pace: Pace, bytes: number): boolean {
+  pace.work += bytes + EACH;
+  if (pace.work < STEP) return false;
+  pace.work = 0;
+  return true;
+}
+
+/** True when both are the same bytes. */
+export function* sameBytes(a: Uint8Array, b: Uint8Array): Generator<void, boolean> {
+  if (a.length !== b.length) return false;
+  for (let at = 0; at < a.length; at += CHUNK) {
+    if (Buffer.compare(a.subarray(at, at + CHUNK), b.subarray(at, at + CHUNK)) !== 0) return false;
+    if (a.length > CHUNK) yield;
+  }
+  return true;
+}
+
+/** True when both values are spelled the same, byte for byte. Long ones take a step of their own, at the speed of memory. */
+export function sameSpelling(a: Span, b: Span): boolean {
+  const length = a.end - a.start;
+  return length === b.end - b.start && a.text.bytes.compare(b.text.bytes, b.start, b.end, a.start, a.end) === 0;
+}
+
+/** The one value of `body`; undefined when it is no JSON text (RFC 8259, UTF-8, nested at most 100 deep). */
+export function* readValue(body: Uint8Array, pace: Pace): Generator<void, Span | undefined> {
+  const text = space(padded(body.length));
+  for (let at = 0; at < body.length; ) {
+    const end = characterEnd(body, Math.min(at + CHUNK, body.length));
+    const chunk = body.subarray(at, end);
+    if (!isUtf8(chunk)) return undefined;
+    text.bytes.set(chunk, at);
+    at = end;
+    if (at < body.length) yield;
+  }
+  text.bytes.fill(0, body.length);
+  try {
+    const start = skipSpace(text.view, 0);
+    const end = yield* skip(text, start, pace);
+    skipEnd(text.view, end, body.length);
+    return { text, start, end };
+  } catch {
+    // What `fail` threw; nothing else is thrown here.
+    return undefined;
+  }
+}
+
+/** `at`, moved back out of the middle of a character. */
+function characterEnd(body: Uint8Array, at: number): number {
+  if (at === body.length) return at;
+  let end = at;
+  while (end > at - 4 && ((body[end] as number) & 0xc0) === 0x80) end--;
+  return end;
+}
+
+/** From the start of a value to its end, checking every byte. */
+function* skip(text: Loaded, start: number, pace: Pace): Generator<void, number> {
+  const { view } = text;
+  if (!isOpening(view.getUint8(start))) return skipValue(view, start, 0);
+  const closes = [view.getUint8(start) + 2];
+  let at = skipSpace(view, start + 1);
+  for (;;) {
+    const from = at;
+    const close = closes.at(-1);
+    if (close === undefined) return at;
+    if (view.getUint8(at) === close) {
+      closes.pop();
+      at = behind(view, at + 1, closes.at(-1));
+    } else {
+      if (close === 0x7d) at = skipSpace(view, skipColon(view, skipKey(view, at)));
+      const byte = view.getUint8(at);
+      if (isOpening(byte)) {
+        enter(at, DEPTH - closes.length);
+        closes.push(byte + 2);
+        at = skipSpace(view, at + 1);
+      } else at = behind(view, skipValue(view, at, 0), close);
+    }
+    if (isDue(pace, at - from)) yield;
+  }
+}
+
+/** From behind a value to the next one, or to `close` itself. */
+function behind(view: DataView, at: number, close: number | undefined): number {
+  return close === undefined ? at : skipComma(view, at, close);
+}
+
+/** `{` or `[`; two further on stands what closes it. */
+function isOpening(byte: number): boolean {
+  return byte === 0x7b || byte === 0x5b;
+}
+
+/** The elements of an array, in order. */
+export function* elementsOf({ text, start }: Span, pace: Pace): Generator<void, Span[]> {
+  const found: Span[] = [];
+  let at = skipSpace(text.view, start + 1);
+  while (text.view.getUint8(at) !== 0x5d) {
+    const end = yield* skip(text, at, pace);
+    found.push({ text, start: at, end });
+    const size = end - at;
+    at = skipComma(text.view, end, 0x5d);
+    if (isDue(pace, size)) yield;
+  }
+  return found;
+}
+
+/** The members of an object by their names. Of a name that is there twice the last one counts, as for most readers. */
+export function* membersOf(object: Span, pace: Pace): Generator<void, Map<string, Span>> {
+  const { text, start } = object;
+  const found = new Map<string, Span>();
+  let at = skipSpace(text.view, start + 1);
+  while (text.view.getUint8(at) !== 0x7d) {
+    const nameEnd = skipKey(text.view, at);
+    const value = skipSpace(text.view, skipColon(text.view, nameEnd));
+    const end = yield* skip(text, value, pace);
+    found.set(decodeString(text.bytes, at, nameEnd), { text, start: value, end });
+    const size = end - at;
+    at = skipComma(text.view, end, 0x7d);
+    if (isDue(pace, size)) yield;
+  }
+  return found;
+}
+
+/** The JSON type of a value. */
+export type Kind = "object" | "array" | "string" | "number" | "boolean" | "null";
+
+export function kindOf({ text, start }: Span): Kind {
+  switch (text.bytes[start]) {
+    case 0x7b:
+      return "object";
+    case 0x5b:
+      return "array";
+    case 0x22:
+      return "string";
+    case 0x6e:
+      return "null";
+    case 0x74:
+    case 0x66:
+      return "boolean";
+    default:
+      return "number";
+  }
+}

@@ -1,0 +1,189 @@
+/** Where do two JSON values differ, member by member, at every depth? */
+import type { DifferenceClass } from "../model/comparison.ts";
+import { align } from "./align.ts";
+import { contentOf } from "./compare-content.ts";
+import { decimalOf, instantOf, sameScalar, textOf } from "./compare-scalar.ts";
+import { elementsOf, isDue, kindOf, membersOf, type Pace, type Span, sameSpelling } from "./compare-text.ts";
+import { fieldOf, isScalar, isZero } from "./compare-zero.ts";
+import { addDifference, addNoise, type Shown, type Tally } from "./differences.ts";
+import type { Field } from "./shape.ts";
+
+/** What goes along through one comparison. */
+export interface Work {
+  readonly pace: Pace;
+  readonly tally: Tally;
+  readonly volatile: ReadonlySet<string>;
+}
+
+/** Where in the answer two values stand. */
+export interface Where {
+  /** As in `Difference.path`. */
+  readonly path: string;
+  /** The record's id. */
+  readonly id: string | undefined;
+  readonly field: Field | undefined;
+}
+
+type Step = Generator<void, void>;
+
+function add({ tally }: Work, of: DifferenceClass, at: Where, native: Shown, translated: Shown): void {
+  addDifference(tally, { class: of, path: at.path, id: at.id }, native, translated);
+}
+
+/** Compares two values that are there. */
+export function* compareValues(work: Work, native: Span, translated: Span, at: Where): Step {
+  if (isDue(work.pace, 0)) yield;
+  if (sameSpelling(native, translated)) return;
+  const kind = kindOf(native);
+  const alike = kind === kindOf(translated);
+  if (alike && kind === "object") return yield* compareObjects(work, native, translated, at);
+  if (alike && kind === "array") return yield* compareArrays(work, native, translated, at);
+  if (isScalar(native) && sameScalar(native, translated, at.field)) return;
+  // Two spellings of "unset", as far as the kind of the field tells.
+  const unset =
+    alike && (yield* isZero(work.pace, native, at.field)) && (yield* isZero(work.pace, translated, at.field));
+  add(work, unset ? "presence" : "value", at, native, translated);
+}
+
+/** Compares the members of two objects. */
+function* compareObjects(work: Work, native: Span, translated: Span, at: Where): Step {
+  const one = yield* membersOf(native, work.pace);
+  const other = yield* membersOf(translated, work.pace);
+  yield* compareMembers(work, one, other, at);
+}
+
+/** Compares members by name; `at` is the object's place, its path empty for the body itself. */
+export function* compareMembers(
+  work: Work,
+  native: ReadonlyMap<string, Span>,
+  translated: ReadonlyMap<string, Span>,
+  at: Where,
+): Step {
+  for (const [name, value] of native) yield* compareMember(work, value, translated.get(name), memberOf(at, name));
+  for (const [name, value] of translated) {
+    if (!native.has(name)) yield* compareMember(work, undefined, value, memberOf(at, name));
+  }
+}
+
+function memberOf({ path, id, field }: Where, name: string): Where {
+  const shown = field?.keyed === true ? "*" : name;
+  return { path: path === "" ? shown : `${path}.${shown}`, id, field: fieldOf(field, name) };
+}
+
+/** Compares one member; undefined: it is not there. */
+function* compareMember(work: Work, native: Span | undefined, translated: Span | undefined, at: Where): Step {
+  if (native !== undefined && translated !== undefined && sameSpelling(native, translated)) return;
+  const [one, other] = [given(native), given(translated)];
+  if (one !== undefined && other !== undefined) {
+    if (work.volatile.has(at.path)) return yield* compareVolatile(work, one, other, at);
+    return yield* compareValues(work, one, other, at);
+  }
+  const there = one ?? other;
+  // Null on one side and nothing on the other is a spelling as well; nothing on both is the same.
+  if (there === undefined && (native === undefined) === (translated === undefined)) return;
+  const unset = there === undefined || work.volatile.has(at.path) || (yield* isZero(work.pace, there, at.field));
+  const alone = one === undefined ? "extra" : "missing";
+  add(work, unset ? "presence" : alone, at, native, translated);
+}
+
+/** The value unless it is null, which stands for an unset member. */
+function given(span: Span | undefined): Span | undefined {
+  return span === undefined || kindOf(span) === "null" ? undefined : span;
+}
+
+/** Compares a member that changes by itself: another value of the same kind is noise. */
+function* compareVolatile(work: Work, native: Span, translated: Span, at: Where): Step {
+  const { pace } = work;
+  const scalar = isScalar(native) && isScalar(translated);
+  if (scalar && sameScalar(native, translated, at.field)) return;
+  if (!scalar && (yield* contentOf(native, pace)) === (yield* contentOf(translated, pace))) return;
+  const unset = yield* isZero(work.pace, native, at.field);
+  if (unset !== (yield* isZero(work.pace, translated, at.field))) add(work, "presence", at, native, translated);
+  else if (kindOf(native) !== kindOf(translated) || !isTime(native, at) || !isTime(translated, at)) {
+    add(work, "value", at, native, translated);
+  } else addNoise(work.tally);
+}
+
+/** False when the field is a time and the value is none. */
+function isTime(span: Span, { field }: Where): boolean {
+  return field?.time !== true || (kindOf(span) === "string" && instantOf(textOf(span)) !== undefined);
+}
+
+/** Compares two arrays: of objects with ids by id, sets without order, anything else by position. */
+function* compareArrays(work: Work, native: Span, translated: Span, at: Where): Step {
+  const one = yield* elementsOf(native, work.pace);
+  const other = yield* elementsOf(translated, work.pace);
+  const place = { ...at, path: `${at.path}[]` };
+  const ids = at.field?.set === true ? undefined : yield* idsOf(work, one, "id");
+  const otherIds = ids === undefined ? undefined : yield* idsOf(work, other, "id");
+  if (ids !== undefined && otherIds !== undefined && areNames(ids) && areNames(otherIds)) {
+    // Unlike that of a list of records, the order of these is part of the record: the last event is the present state.
+    const left = { list: native, elements: one, ids };
+    yield* compareAligned(work, left, { list: translated, elements: other, ids: otherIds }, place, "value");
+  } else if (at.field?.set === true) {
+    const unnamed = (list: Span, elements: readonly Span[]) => ({ list, elements, ids: elements.map(() => undefined) });
+    yield* compareAligned(work, unnamed(native, one), unnamed(translated, other), place, "order");
+  } else yield* compareByPosition(work, one, other, place);
+}
+
+function areNames(ids: readonly (string | undefined)[]): boolean {
+  return !ids.includes(undefined) && new Set(ids).size === ids.length;
+}
+
+function* compareByPosition(work: Work, native: readonly Span[], translated: readonly Span[], at: Where): Step {
+  for (let i = 0; i < Math.max(native.length, translated.length); i++) {
+    const [one, other] = [native[i], translated[i]];
+    if (one !== undefined && other !== undefined) yield* compareValues(work, one, other, at);
+    else add(work, one === undefined ? "extra" : "missing", at, one, other);
+    if (isDue(work.pace, 0)) yield;
+  }
+}
+
+/** An array, its elements and their ids. */
+export interface Named {
+  readonly list: Span;
+  readonly elements: readonly Span[];
+  readonly ids: readonly (string | undefined)[];
+}
+
+/** Compares elements that are told apart by id or by what they say. `order`: what another order counts as. */
+export function* compareAligned(
+  work: Work,
+  native: Named,
+  translated: Named,
+  at: Where,
+  order: "order" | "value",
+  ofRecords = false,
+): Step {
+  const listed = ({ elements, ids }: Named) => ({
+    ids,
+    contentOf: (index: number) => contentOf(elements[index] as Span, work.pace),
+  });
+  const { pairs, missing, extra, ordered } = yield* align(listed(native), listed(translated), work.pace);
+  const where = (id: string | undefined): Where => (ofRecords ? { ...at, id } : at);
+  if (!ordered) add(work, order, at, native.list, translated.list);
+  for (const index of missing) {
+    add(work, "missing", where(native.ids[index]), native.elements[index], undefined);
+    if (isDue(work.pace, 0)) yield;
+  }
+  for (const index of extra) {
+    add(work, "extra", where(translated.ids[index]), undefined, translated.elements[index]);
+    if (isDue(work.pace, 0)) yield;
+  }
+  for (const [one, other] of pairs) {
+    const place = where(native.ids[one]);
+    yield* compareValues(work, native.elements[one] as Span, translated.elements[other] as Span, place);
+  }
+}
+
+/** The id of each element: text or number, under the name `key`; undefined where there is none. */
+export function* idsOf(work: Work, elements: readonly Span[], key: string): Generator<void, (string | undefined)[]> {
+  const ids: (string | undefined)[] = [];
+  for (const element of elements) {
+    const member = kindOf(element) === "object" ? (yield* membersOf(element, work.pace)).get(key) : undefined;
+    const kind = member === undefined ? undefined : kindOf(member);
+    if (member === undefined || (kind !== "string" && kind !== "number")) ids.push(undefined);
+    else ids.push((kind === "string" ? textOf(member) : decimalOf(member)) || undefined);
+  }
+  return ids;
+}

@@ -1,0 +1,40 @@
+/** Is this JSON value what an unset member looks like? */
+import { decimalOf, textOf } from "./compare-scalar.ts";
+import { elementsOf, kindOf, membersOf, type Pace, type Span } from "./compare-text.ts";
+import type { Field } from "./shape.ts";
+
+/**
+ * True for null, "", 0, false, [], {}, and for the zero that the field's kind has beside them. A message of nothing but zeros
+ * is zero; a map with a key in it never is.
+ */
+export function* isZero(pace: Pace, span: Span, field: Field | undefined): Generator<void, boolean> {
+  switch (kindOf(span)) {
+    case "object": {
+      const members = yield* membersOf(span, pace);
+      if (field?.keyed === true) return members.size === 0;
+      for (const [name, value] of members) if (!(yield* isZero(pace, value, fieldOf(field, name)))) return false;
+      return true;
+    }
+    case "array":
+      return (yield* elementsOf(span, pace)).length === 0;
+    case "string":
+      return span.end === span.start + 2 || (field?.zero !== undefined && textOf(span) === field.zero);
+    case "number":
+      return decimalOf(span) === "0";
+    default:
+      return span.text.bytes[span.start] !== 0x74;
+  }
+}
+
+/** The field of the member `name` of an object of `field`. */
+export function fieldOf(field: Field | undefined, name: string): Field | undefined {
+  if (field?.keyed !== true) return field?.members?.get(name);
+  // Each value of a map is one of the messages, whose members are known by name.
+  return field.members === undefined ? undefined : { ...field, keyed: false };
+}
+
+/** True for a value without members or elements. */
+export function isScalar(span: Span): boolean {
+  const kind = kindOf(span);
+  return kind !== "object" && kind !== "array";
+}
