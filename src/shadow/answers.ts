@@ -1,0 +1,153 @@
+/** What are the two answers that are compared? */
+import {
+  type Answer,
+  type ApiResponse,
+  type HeaderList,
+  header,
+  type SendLayer,
+  withoutHeaders,
+} from "../model/message.ts";
+import type { RequestHead } from "../model/plan.ts";
+import { Problem, problemBody } from "../model/problem.ts";
+import type { Signal } from "../model/signal.ts";
+import { createCopy } from "./copy.ts";
+import { failing, saidFailure, troubleOf } from "./failure.ts";
+import type { Held } from "./memory.ts";
+import type { ShadowAsk, ShadowOptions } from "./options.ts";
+
+/** Makes the answers of one comparison. */
+export interface Answers {
+  /** What native answered, decoded. */
+  readable(answer: ApiResponse): Promise<ApiResponse>;
+  /** Native's answer to the same read, asked once more. */
+  native(): Promise<ApiResponse>;
+  /** The translated answer, and what the translation noted; carryover's own refusals are answers too. */
+  translated(body: Uint8Array, layer: SendLayer): Promise<Translated>;
+}
+
+export interface Translated {
+  readonly answer: ApiResponse;
+  /** v1 names of what v2 does not hold as the request asked (design: updates). */
+  readonly mismatches: readonly string[];
+  /** The answer is a refusal of that alone: v2 gave none that could be compared. */
+  readonly incomplete: boolean;
+}
+
+/** Their own troubles: such an answer says nothing about the translation. */
+const TROUBLES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
+
+/** True for an answer that its sender would have given to any request at that time. */
+export function isTrouble(status: number): boolean {
+  return TROUBLES.has(status);
+}
+
+export interface AnswersInput {
+  readonly asked: ShadowAsk;
+  readonly options: Pick<ShadowOptions<never>, "limits" | "native" | "translate" | "decode">;
+  readonly held: Held;
+  readonly signal: Signal;
+  /** Counts calls as they leave. */
+  readonly calls: { v1: number; v2: number };
+}
+
+/** Every promise rejects with `failing` for what leaves nothing to compare, or with the signal's reason. */
+export function createAnswers({ asked, options, held, signal, calls }: AnswersInput): Answers {
+  const { answerBytes } = options.limits;
+  /** Counts every call that leaves for v2; the comparison's own layer is inside, nearer to v2 than anything. */
+  const counting =
+    (layer: SendLayer): SendLayer =>
+    (next) =>
+      layer((request, sending) => {
+        calls.v2 += 1;
+        return next(request, sending);
+      });
+  const readable = async (answer: ApiResponse): Promise<ApiResponse> => {
+    const encoding = header(answer.headers, "content-encoding")?.trim().toLowerCase();
+    if (encoding === undefined || encoding === "identity" || answer.body.length === 0) return answer;
+    const body = await options.decode(encoding, answer.body, answerBytes).catch(() => {
+      throw failing("unreadable");
+    });
+    return { ...answer, body: hold(body, answerBytes, held) };
+  };
+  return {
+    readable,
+    async native() {
+      calls.v1 += 1;
+      const { head } = asked;
+      const request = { method: "GET", target: head.target, headers: onceMore(head) };
+      const answer = await options.native(request, { signal });
+      hold(answer.body, answerBytes, held);
+      return readable(answer);
+    },
+    async translated(body, layer) {
+      const { match, head } = asked;
+      try {
+        const { answer, exchange } = await options.translate({ match, head, body }, counting(layer), signal);
+        const whole = await gather(answer, answerBytes, held);
+        if (isTrouble(whole.status)) throw failing("platform");
+        return { answer: whole, mismatches: [...exchange.mismatches], incomplete: false };
+      } catch (thrown) {
+        // Whatever was thrown: the comparison's time is over, or it said itself why it ends.
+        signal.throwIfAborted();
+        if (saidFailure(thrown) !== undefined) throw thrown;
+        return refusal(Problem.from(thrown));
+      }
+    },
+  };
+}
+
+/** carryover's own answer, as the listener would have given it. */
+function refusal(problem: Problem): Translated {
+  const trouble = troubleOf(problem);
+  if (trouble !== undefined) throw failing(trouble);
+  const incomplete = problem.reason === "UPDATE_INCOMPLETE";
+  return {
+    answer: { status: problem.http, headers: JSON_TYPE, body: Buffer.from(problemBody(problem)) },
+    mismatches: incomplete ? problem.fieldViolations.map(({ field }) => field) : [],
+    incomplete,
+  };
+}
+const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
+
+/** All of `answer`, which is then paid for; ends the making of one that is too long. */
+async function gather(answer: Answer, limit: number, held: Held): Promise<ApiResponse> {
+  const { body } = answer;
+  if (body instanceof Uint8Array) return { ...answer, body: hold(body, limit, held) };
+  const copy = createCopy(held, limit);
+  for await (const piece of body) {
+    const refused = copy.add(piece);
+    if (refused !== undefined) throw failing(refused);
+  }
+  return { ...answer, body: copy.bytes() };
+}
+
+/** Bytes that are there already. */
+function hold(bytes: Uint8Array, limit: number, held: Held): Uint8Array {
+  if (bytes.length > limit) throw failing("too-large");
+  if (!held.take(bytes.length)) throw failing("memory");
+  return bytes;
+}
+
+/** Asks for the whole answer whatever the client has, and as it is. */
+const NOT_REPEATED: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "content-type",
+  "expect",
+  "host",
+  "if-match",
+  "if-modified-since",
+  "if-none-match",
+  "if-range",
+  "if-unmodified-since",
+  "keep-alive",
+  "range",
+  "te",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+function onceMore({ headers }: RequestHead): HeaderList {
+  return [...withoutHeaders(headers, NOT_REPEATED), ["accept-encoding", "identity"]];
+}

@@ -1,0 +1,93 @@
+/** Does v2's record hold what a create that was built, and not sent, says? */
+import type { Difference } from "../model/comparison.ts";
+import { isJsonObject, type Json, type JsonObject, member } from "../model/json.ts";
+import type { Match } from "../model/match.ts";
+import type { Row, WritableRow } from "../model/resource.ts";
+import { type AskedField, findMismatches } from "../translate/update.ts";
+import type { Caught } from "./catching.ts";
+
+/** What the record of a create shows. */
+export interface Made {
+  /** A member of the built body, by its v1 name, that the record holds otherwise. */
+  readonly differences: readonly Difference[];
+  /** v1 members of a create's answer that a read never shows (a code that is told once): not to be compared. */
+  readonly untold: ReadonlySet<string>;
+}
+
+const NOTHING: Made = { differences: [], untold: new Set() };
+
+/** `caught`: the POST of a create, answered with the record. Members that no read shows are left out. */
+export function judgeMade({ resource, operation }: Match, { request, held }: Caught): Made {
+  if (operation.kind !== "create" || request.method !== "POST") return NOTHING;
+  const body = parsed(request.body);
+  const record = parsed(held.body);
+  const shown = rowsOfGet(resource);
+  const isShown = (row: Row): boolean => isRead(row, record) || shown.has(row.v2);
+  const asked = operation.body.rows.filter(isShown).flatMap((row) => askedOf(row, body, { v1: "", v2: [] }));
+  const patch = { body: "", asked, defaulted: [], leftAlone: [] };
+  return {
+    differences: findMismatches(patch, record).map(({ v1 }) => differenceOf(v1, asked, record)),
+    untold: new Set(operation.answer.rows.filter((row) => row.v2 !== null && !isShown(row)).map(({ v1 }) => v1)),
+  };
+}
+
+/** A place where v2 holds something else than a write asked for; `raw` and `found`: JSON texts, where they are known. */
+export function mismatch(v1: string, raw?: string, found?: Json): Difference {
+  return {
+    class: raw !== undefined && found === undefined ? "missing" : "value",
+    path: v1,
+    id: undefined,
+    native: raw?.slice(0, MAX_TEXT),
+    translated: found === undefined ? undefined : JSON.stringify(found).slice(0, MAX_TEXT),
+  };
+}
+const MAX_TEXT = 200;
+
+function differenceOf(v1: string, asked: readonly AskedField[], record: JsonObject): Difference {
+  const field = asked.find((one) => one.v1 === v1);
+  return mismatch(
+    v1,
+    field?.raw,
+    field?.v2Path.reduce<Json | undefined>((at, name) => member(at, name), record),
+  );
+}
+
+/** The members of the built body that `row` is about; those of a message one by one, since some of them are never read. */
+function askedOf(row: Row, body: JsonObject, place: { v1: string; v2: readonly string[] }): AskedField[] {
+  if (!isWritable(row) || row.v2 === null) return [];
+  const value = member(body, row.v2);
+  if (value === undefined) return [];
+  const v1 = place.v1 === "" ? row.v1 : `${place.v1}.${row.v1}`;
+  const v2Path = [...place.v2, row.v2];
+  if (row.kind === "message" && row.list !== true && isJsonObject(value)) {
+    return row.rows.flatMap((inner) => askedOf(inner, value, { v1, v2: v2Path }));
+  }
+  return [{ v1, v2Path, mask: { camelCase: "", snake_case: "" }, row, raw: JSON.stringify(value) }];
+}
+
+function isWritable(row: Row): row is Row & WritableRow {
+  return row.access !== "output";
+}
+
+/** v2 names of what a Get of the resource shows. */
+function rowsOfGet({ operations }: Match["resource"]): ReadonlySet<string | null> {
+  const get = operations.find(({ kind }) => kind === "get");
+  return new Set(get?.kind === "get" ? get.answer.rows.map(({ v2 }) => v2) : []);
+}
+
+/** The record has the member, there or where it is read from. */
+function isRead({ v2, from }: Row, record: JsonObject): boolean {
+  if (v2 !== null && member(record, v2) !== undefined) return true;
+  return (from ?? []).some(
+    (path) => path.split(".").reduce<Json | undefined>((at, name) => member(at, name), record) !== undefined,
+  );
+}
+
+function parsed(bytes: Uint8Array | undefined): JsonObject {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(bytes ?? []).toString("utf8"));
+    return isJsonObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

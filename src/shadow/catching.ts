@@ -1,0 +1,93 @@
+/** How does a write get its answer when nothing may be written? (Design section 7: a write in shadow is not sent twice.) */
+import type { ApiRequest, ApiResponse, HeaderList, Send, SendLayer, SendOptions } from "../model/message.ts";
+import { withoutHeaders } from "../model/message.ts";
+import { isUid } from "../model/uid.ts";
+import { type Failure, failing } from "./failure.ts";
+
+/** A write that was built and not sent, and what it was answered with. */
+export interface Caught {
+  readonly request: ApiRequest;
+  /** What v2 holds where the write would have gone. */
+  readonly held: ApiResponse;
+}
+
+export interface CatchInput {
+  /** v2's spelling of the parent or record in the request's path; empty without one. */
+  readonly uidPath: string;
+  /** The uid that native gave the record it made; undefined when its answer names none. */
+  readonly made: string | undefined;
+  /** `refuse`: native did not do it either, so that there is nothing to be read. */
+  readonly mode: "answer" | "refuse";
+}
+
+export interface Catching {
+  /** Reads go through to v2; anything else ends here, whatever it is. */
+  readonly layer: SendLayer;
+  readonly caught: readonly Caught[];
+  /** Why a write could not be answered: it counts whatever the translation made of it. */
+  failure(): Failure | undefined;
+  /** A DELETE was built, and v2 still holds the record. */
+  stillThere(): boolean;
+}
+
+const NOTHING = Buffer.from("{}");
+const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
+
+/**
+ * Answers a PATCH with what a GET of its path gives now, a POST on a collection with the record of it that native made, a
+ * DELETE with `{}`. Where no read gives an answer the translation ends, and `failure` says why.
+ */
+export function createCatching(input: CatchInput): Catching {
+  const caught: Caught[] = [];
+  const state: { failure: Failure | undefined; there: boolean } = { failure: undefined, there: false };
+  const give = (failure: Failure): never => {
+    state.failure ??= failure;
+    throw failing(failure);
+  };
+  const read = async (target: string, request: ApiRequest, next: Send, sending: SendOptions): Promise<ApiResponse> => {
+    const held = await next({ method: "GET", target, headers: withoutHeaders(request.headers, OF_WRITES) }, sending);
+    caught.push({ request, held });
+    return held;
+  };
+  const layer: SendLayer = (next) => async (request, sending) => {
+    if (request.method === "GET" || request.method === "HEAD") return next(request, sending);
+    const target = input.mode === "refuse" ? undefined : placeOf(request, input);
+    if (target === undefined) return give("not-comparable");
+    const held = await read(target, request, next, sending);
+    if (request.method === "DELETE" && (held.status === 404 || held.status === 200)) {
+      state.there = held.status === 200;
+      return { status: 200, headers: JSON_TYPE, body: NOTHING };
+    }
+    return held.status === 200 ? held : give(failureOf(held.status));
+  };
+  return { layer, caught, failure: () => state.failure, stillThere: () => state.there };
+}
+
+/** They speak of a body that a read does not have, or of the record before it was written. */
+const OF_WRITES: ReadonlySet<string> = new Set([
+  "content-type",
+  "content-length",
+  "if-match",
+  "if-none-match",
+  "if-modified-since",
+  "if-unmodified-since",
+]);
+
+/** Where the record is to be read that `request` writes; undefined when no read gives it. */
+function placeOf({ method, target }: ApiRequest, { uidPath, made }: CatchInput): string | undefined {
+  const query = target.indexOf("?");
+  const path = query < 0 ? target : target.slice(0, query);
+  if (method === "PATCH" || method === "DELETE") return path;
+  if (method !== "POST" || made === undefined || !isUid(made)) return undefined;
+  // `{collection}/{parent}`, or the collection alone. A verb has no such end.
+  const parent = uidPath === "" ? "" : `/${uidPath}`;
+  if (!path.endsWith(parent)) return undefined;
+  const collection = path.slice(0, path.length - parent.length);
+  return /^(?:\/[A-Za-z0-9_-]+){3}$/.test(collection) ? `${collection}/${made}` : undefined;
+}
+
+/** v2 did not show the record. */
+function failureOf(status: number): Failure {
+  if (status === 404) return "gone";
+  return status >= 500 || status === 429 ? "platform" : "not-comparable";
+}

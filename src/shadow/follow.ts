@@ -1,0 +1,40 @@
+/** How is an answer of carryover's own followed to its end? */
+import type { Answer, ApiResponse, BodyStream } from "../model/message.ts";
+import { createCopy } from "./copy.ts";
+import type { Held } from "./memory.ts";
+import type { Lost } from "./seen.ts";
+
+/**
+ * `answer`, of which `over` gets a copy when the client has been given the last piece: bytes, order and errors of a stream
+ * stay what they are. An answer that is whole already is told at once, and handed on as it is.
+ */
+export function followed(answer: Answer, held: Held, limit: number, over: (seen: ApiResponse | Lost) => void): Answer {
+  const { body, status, headers } = answer;
+  if (!(body instanceof Uint8Array)) return { ...answer, body: copied(body, held, limit, over, { status, headers }) };
+  if (body.length > limit) over("too-large");
+  else if (!held.take(body.length)) over("memory");
+  else over({ ...answer, body });
+  return answer;
+}
+
+async function* copied(
+  body: BodyStream,
+  held: Held,
+  limit: number,
+  over: (seen: ApiResponse | Lost) => void,
+  head: Pick<ApiResponse, "status" | "headers">,
+): BodyStream {
+  const copy = createCopy(held, limit);
+  let lost: Lost | undefined;
+  let whole = false;
+  try {
+    for await (const piece of body) {
+      lost ??= copy.add(piece);
+      yield piece;
+    }
+    whole = true;
+  } finally {
+    if (!whole) copy.drop();
+    over(!whole ? "aborted" : (lost ?? { ...head, body: copy.bytes() }));
+  }
+}

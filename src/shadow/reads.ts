@@ -1,0 +1,104 @@
+/** Is the translated answer to a read what native answered? (Design section 7: shadow for reads.) */
+import { type Compared, isDifference } from "../model/comparison.ts";
+import type { ApiResponse, SendLayer } from "../model/message.ts";
+import type { Signal } from "../model/signal.ts";
+import { type Answers, isTrouble } from "./answers.ts";
+import { failing } from "./failure.ts";
+import type { ShadowAsk, ShadowOptions } from "./options.ts";
+import type { Seen } from "./seen.ts";
+import { driven, type Verdict } from "./verdict.ts";
+
+export interface ReadWork<Shape> {
+  readonly asked: ShadowAsk;
+  readonly options: Pick<ShadowOptions<Shape>, "compare" | "random" | "turn">;
+  readonly answers: Answers;
+  readonly signal: Signal;
+}
+
+const NO_BODY = new Uint8Array(0);
+
+/** A comparison of reads never changes anything, whatever a translation does. */
+export const readsOnly: SendLayer = (next) => (request, sending) =>
+  request.method === "GET" || request.method === "HEAD"
+    ? next(request, sending)
+    : Promise.reject(failing("not-comparable"));
+
+/**
+ * Native has answered the client with `seen`; the translated answer is made now, later than native's. Where they differ,
+ * native is asked again, later still: what differs between its two answers is noise. That covers what native says otherwise
+ * each time, and a record that somebody changed in between: when native's second answer equals the translated one at a
+ * place, it differs from its first there. A fault of the translation at the very place that changed is not seen in this
+ * comparison. What is left differs although native said the same before and after. Without a second answer (native in
+ * trouble, `controlled` false) differences stand as they are.
+ */
+export async function compareShadowed<Shape>(work: ReadWork<Shape>, seen: Seen): Promise<Verdict> {
+  const { answers, asked, options } = work;
+  const native = await answers.readable(seen.answer);
+  const { answer: translated } = await answers.translated(seen.request, readsOnly);
+  const shape = options.compare.shapeOf(asked.match);
+  const compared = await pair(work, native, translated, shape);
+  if (!isDifference(compared.result) && !wantsControl(work)) return uncontrolled(compared);
+  return controlled(work, compared, native, shape);
+}
+
+/**
+ * The reverse: carryover has answered the client with `seen`, and native is asked afterwards. Where they differ, everything is
+ * asked once more, in the order that proves something: carryover, which is later than native's first answer, then native.
+ * What those two show is judged as above. When it is nothing, the record changed between the two answers that differed (or
+ * the translation is sometimes right and sometimes wrong, which looks the same), and the comparison counts as noise.
+ */
+export async function compareFollowed<Shape>(work: ReadWork<Shape>, seen: ApiResponse): Promise<Verdict> {
+  const { answers, asked, options } = work;
+  const native = await answers.native();
+  if (isTrouble(native.status) || native.status === 401) throw failing("native");
+  const shape = options.compare.shapeOf(asked.match);
+  const compared = await pair(work, native, seen, shape);
+  if (!isDifference(compared.result)) {
+    return wantsControl(work) ? controlled(work, compared, native, shape) : uncontrolled(compared);
+  }
+  const { answer: later } = await answers.translated(NO_BODY, readsOnly);
+  const verdict = await controlled(work, await pair(work, native, later, shape), native, shape);
+  return isDifference(verdict.result) ? verdict : { ...verdict, result: "noise" };
+}
+
+/** Asks native again, and leaves out of `compared` what differs between its two answers. */
+async function controlled<Shape>(
+  work: ReadWork<Shape>,
+  compared: Compared,
+  native: ApiResponse,
+  shape: Shape,
+): Promise<Verdict> {
+  const again = await secondNative(work.answers, work.signal);
+  if (again === undefined) return uncontrolled(compared);
+  const control = await pair(work, native, again, shape);
+  const left = work.options.compare.withoutNoise(compared, control);
+  return { ...left, controlled: true, noisy: control.result !== "equal" };
+}
+
+function pair<Shape>(
+  { options, signal }: ReadWork<Shape>,
+  native: ApiResponse,
+  translated: ApiResponse,
+  shape: Shape,
+): Promise<Compared> {
+  return driven(options.compare.compareAnswers(native, translated, shape), options.turn, signal);
+}
+
+function uncontrolled(compared: Compared): Verdict {
+  return { ...compared, controlled: false, noisy: undefined };
+}
+
+function wantsControl<Shape>({ asked, options }: ReadWork<Shape>): boolean {
+  return options.random() < asked.settings.control;
+}
+
+/** Undefined when native has trouble of its own at that time. */
+async function secondNative(answers: Answers, signal: Signal): Promise<ApiResponse | undefined> {
+  try {
+    const again = await answers.native();
+    return isTrouble(again.status) ? undefined : again;
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}

@@ -1,0 +1,53 @@
+/** How does a sample say what differs, and how to see it again, without giving anything away? */
+import type { RequestHead } from "../model/plan.ts";
+
+/** What answers are told apart by; nobody's data. */
+const PLAIN_PATHS: ReadonlySet<string> = new Set(["status", "code"]);
+const MAX_TARGET = 2_048;
+
+/** A JSON text as it is, or its type and length. What looks like a token is never shown. */
+export function shownValue(json: string, path: string, values: "redact" | "show"): string {
+  if (PLAIN_PATHS.has(path)) return json;
+  return values === "redact" || TOKEN.test(json) ? typeOf(json) : json;
+}
+/** Three parts in base64url, or anything behind the word. */
+const TOKEN = /[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|\bbearer\s+\S/i;
+
+/** `string(12)`, `number(3)`, `array(2)`; a text that was cut off has at least what is left of it. */
+function typeOf(json: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    const [first = ""] = json;
+    return `${{ '"': "string", "[": "array", "{": "object" }[first] ?? "text"}(long)`;
+  }
+  if (typeof value === "string") return `string(${[...value].length})`;
+  if (typeof value === "number") return `number(${json.length})`;
+  if (Array.isArray(value)) return `array(${value.length})`;
+  if (typeof value === "object" && value !== null) return `object(${Object.keys(value).length})`;
+  return value === null ? "null" : "boolean";
+}
+
+/**
+ * The same request to native, and through carryover (which translates it where a rule says so). A write is shown without its
+ * body, and writes once more: it is for people to decide.
+ */
+export function curlLines({ method, target }: RequestHead): { readonly native: string; readonly carryover: string } {
+  const verb = method === "GET" ? "" : `-X ${method} `;
+  const body = method === "GET" || method === "DELETE" ? "" : " -H 'Content-Type: application/json' -d @body.json";
+  const line = (base: string): string =>
+    `curl ${verb}-H "Authorization: Bearer $TOKEN"${body} "${base}"${quoted(withoutSecrets(target))}`;
+  return { native: line("$NATIVE"), carryover: line("$CARRYOVER") };
+}
+
+/** Query parameters that let somebody in, or mean nothing to anybody else. */
+function withoutSecrets(target: string): string {
+  const shown = target.length > MAX_TARGET ? `${target.slice(0, MAX_TARGET)}…` : target;
+  return shown.replace(/([?&][^=&]*(?:token|secret|password|code)[^=&]*=)[^&]*/gi, "$1…");
+}
+
+/** For a POSIX shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,99 @@
+/** Would the translated write have made what native made? (Design section 7: shadow for writes.) */
+import { type Compared, type Difference, isDifference } from "../model/comparison.ts";
+import { isJsonObject, type Json, member } from "../model/json.ts";
+import type { ApiResponse } from "../model/message.ts";
+import type { Translated } from "./answers.ts";
+import { judgeMade, mismatch } from "./built.ts";
+import { type Catching, createCatching } from "./catching.ts";
+import { failing } from "./failure.ts";
+import { isProvable } from "./provable.ts";
+import type { ReadWork } from "./reads.ts";
+import type { Seen } from "./seen.ts";
+import { driven, type Verdict, withMore, withoutPlaces } from "./verdict.ts";
+
+/**
+ * Native has served the write. The translation is run again with everything that would change something caught, and answered
+ * by reads of what v2 holds now, which is what native made. Proved is: the call can be built; each field that it names (its
+ * mask, zeros of a full replace included) is what v2 holds; and v2's record makes the v1 answer that native gave. Not proved
+ * is what only v2 could say: that it takes the call. Times tell when somebody has written the record since; then there is
+ * nothing to compare. What native refused is compared only where the translation refuses it by itself.
+ * Throws `failing`, `not-comparable` for every write that reads cannot show.
+ */
+export async function compareWritten<Shape>(work: ReadWork<Shape>, seen: Seen): Promise<Verdict> {
+  const { match } = work.asked;
+  const native = await work.answers.readable(seen.answer);
+  const succeeded = native.status >= 200 && native.status < 300;
+  if (succeeded && !isProvable(match, seen.request)) throw failing("not-comparable");
+  const body = parsed(native);
+  const catching = createCatching({
+    uidPath: match.uidPath,
+    made: succeeded ? textOf(member(body, match.resource.key)) : undefined,
+    mode: succeeded ? "answer" : "refuse",
+  });
+  const translated = await answerOf(work, seen, catching);
+  const compared = await compareAll(work, native, translated, catching);
+  if (isDifference(compared.result) && isOvertaken(body, catching)) throw failing("overtaken");
+  // Asking native twice would write twice, so there is no control.
+  return { ...compared, controlled: false, noisy: undefined };
+}
+
+/** The translated answer. Whatever became of a call that could not be answered, the comparison ends with it. */
+async function answerOf<Shape>({ answers }: ReadWork<Shape>, seen: Seen, catching: Catching): Promise<Translated> {
+  const ended = (): void => {
+    const failure = catching.failure();
+    if (failure !== undefined) throw failing(failure);
+  };
+  try {
+    const translated = await answers.translated(seen.request, catching.layer);
+    ended();
+    return translated;
+  } catch (thrown) {
+    ended();
+    throw thrown;
+  }
+}
+
+async function compareAll<Shape>(
+  { asked: { match }, options, signal }: ReadWork<Shape>,
+  native: ApiResponse,
+  { answer, mismatches, incomplete }: Translated,
+  catching: Catching,
+): Promise<Compared> {
+  const { compare, turn } = options;
+  const [first] = catching.caught;
+  const made = first === undefined ? undefined : judgeMade(match, first);
+  // A refusal to answer for what v2 holds is no answer to compare; the fields that it names are.
+  const answers: Compared = incomplete
+    ? { result: "equal", total: 0, differences: [] }
+    : await driven(compare.compareAnswers(native, answer, compare.shapeOf(match)), turn, signal);
+  const further = [
+    ...mismatches.map((v1) => mismatch(v1)),
+    ...(made?.differences ?? []),
+    ...(catching.stillThere() ? [notDeleted(match.resource.key, match.uid)] : []),
+  ];
+  return withMore(withoutPlaces(answers, made?.untold ?? new Set()), further);
+}
+
+/** native says that it is gone, and v2 still shows it. */
+function notDeleted(path: string, uid: string): Difference {
+  return { class: "extra", path, id: uid, native: undefined, translated: JSON.stringify(uid) };
+}
+
+/** v2's record was written after native had answered. */
+function isOvertaken(native: Json | undefined, { caught }: Catching): boolean {
+  const answered = Date.parse(textOf(member(native, "updatedAt")) ?? "");
+  return caught.some(({ held }) => Date.parse(textOf(member(parsed(held), "updateTime")) ?? "") > answered);
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function parsed({ body }: ApiResponse): Json | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(body).toString("utf8"));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
