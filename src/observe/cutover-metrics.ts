@@ -34,8 +34,9 @@ export interface CutoverSources {
   shadow(): {
     readonly running: number;
     readonly waiting: number;
-    readonly bytes: number;
-    readonly skipped: ReadonlyMap<string, number>;
+    readonly heldBytes: number;
+    /** Sampled requests whose answers say nothing, by reason. */
+    readonly passed: Readonly<Record<string, number>>;
   };
 }
 
@@ -67,6 +68,12 @@ export function createCutoverMetrics(
 ): CutoverMetrics {
   const clients = createClientSeries(sources.metricSeries);
   const comparisons = createSeries(MAX_COMPARISONS, () => ({ count: 0 }));
+  const failures = new Counter({
+    name: "carryover_comparison_failures_total",
+    help: "Comparisons that could not be made, by reason",
+    labelNames: ["reason"],
+    registers: [registry],
+  });
   const calls = new Counter({
     name: "carryover_comparison_calls_total",
     help: "Calls to upstreams that were made to compare",
@@ -81,7 +88,8 @@ export function createCutoverMetrics(
       if (apiVersion !== "v1" && apiVersion !== "v2") return;
       clients.count(labelOf(client, status, mode, sources), apiVersion);
     },
-    compared: ({ resource, operation, result, calls: { v1, v2 } }) => {
+    compared: ({ resource, operation, result, failure, calls: { v1, v2 } }) => {
+      if (failure !== undefined) failures.inc({ reason: wordLabel(failure) });
       calls.inc({ upstream: "v1" }, Math.max(0, v1));
       calls.inc({ upstream: "v2" }, Math.max(0, v2));
       const known = labels.resource(resource);
@@ -146,13 +154,14 @@ function exportComparisons(
     },
   });
   new Counter({
-    name: "carryover_comparisons_skipped_total",
-    help: "Sampled requests that were not compared, by reason",
+    name: "carryover_comparisons_passed_total",
+    help: "Sampled requests whose answers say nothing about the translation, by reason",
     labelNames: ["reason"],
     registers: [registry],
     collect() {
       this.reset();
-      for (const [reason, count] of sources.shadow().skipped) this.inc({ reason: wordLabel(reason) }, count);
+      for (const [reason, count] of Object.entries(sources.shadow().passed))
+        this.inc({ reason: wordLabel(reason) }, count);
     },
   });
   const gauge = (name: string, help: string, read: (state: ReturnType<CutoverSources["shadow"]>) => number) =>
@@ -166,7 +175,7 @@ function exportComparisons(
     });
   gauge("comparisons_in_progress", "Comparisons under way", ({ running }) => running);
   gauge("comparisons_waiting", "Comparisons that wait for their turn", ({ waiting }) => waiting);
-  gauge("comparisons_held_bytes", "Bytes held for comparisons", ({ bytes }) => bytes);
+  gauge("comparisons_held_bytes", "Bytes held for comparisons", ({ heldBytes }) => heldBytes);
 }
 
 /** Names of rules are the operator's own, at most 500 of them. */

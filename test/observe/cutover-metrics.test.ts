@@ -29,7 +29,7 @@ function metrics(sources: Partial<CutoverSources> = {}) {
       metricSeries: 10,
       clients: () => ({ v1: 3, v2: 4 }),
       rules: () => [RULE],
-      shadow: () => ({ running: 1, waiting: 2, bytes: 3, skipped: new Map([["busy", 5]]) }),
+      shadow: () => ({ running: 1, waiting: 2, heldBytes: 3, passed: { aborted: 5 } }),
       ...sources,
     },
   });
@@ -93,14 +93,15 @@ describe("comparisons", () => {
     const made = metrics();
     made.compared(comparison({}));
     made.compared(comparison({ result: "value" }));
-    made.compared(comparison({ resource: "evil", operation: "evil" }));
+    made.compared(comparison({ resource: "evil", operation: "evil", result: "failed", failure: "timeout" }));
     const parsed = parsePrometheus(await made.text());
     const value = (labels: Record<string, string>) => sampleValue(parsed, "carryover_comparisons_total", labels);
     expect(value({ resource: "group", operation: "list", result: "equal" })).toBe(1);
     expect(value({ resource: "group", operation: "list", result: "value" })).toBe(1);
-    expect(value({ resource: "other", operation: "other", result: "equal" })).toBe(1);
+    expect(value({ resource: "other", operation: "other", result: "failed" })).toBe(1);
+    expect(sampleValue(parsed, "carryover_comparison_failures_total", { reason: "timeout" })).toBe(1);
     expect(sampleValue(parsed, "carryover_comparison_calls_total", { upstream: "v2" })).toBe(6);
-    expect(sampleValue(parsed, "carryover_comparisons_skipped_total", { reason: "busy" })).toBe(5);
+    expect(sampleValue(parsed, "carryover_comparisons_passed_total", { reason: "aborted" })).toBe(5);
     expect(sampleValue(parsed, "carryover_comparisons_in_progress")).toBe(1);
     expect(sampleValue(parsed, "carryover_comparisons_waiting")).toBe(2);
     expect(sampleValue(parsed, "carryover_comparisons_held_bytes")).toBe(3);
