@@ -32,10 +32,13 @@ export function readClaims(headers: HeaderList): Claims | undefined {
   return isJsonObject(payload) ? (name) => claimText(member(payload, name)) : undefined;
 }
 
+/** Without state of its own: it is never given a part of a text. */
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
 function parse(encoded: string): unknown {
   try {
     const bytes = Buffer.from(encoded, "base64url");
-    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    return JSON.parse(UTF8.decode(bytes));
   } catch {
     return undefined;
   }

@@ -1,0 +1,170 @@
+/** Who calls, what, since when, and what makes it hard to move each of them? (Design section 8.) */
+import type { Exchange } from "../model/exchange.ts";
+import type { LedgerSnapshot } from "../model/ledger.ts";
+import { isEntered } from "./entered.ts";
+import { createRoom, factOf, type Room } from "./facts.ts";
+import { mergeSnapshots } from "./merge.ts";
+import { plainField } from "./plain.ts";
+import type { Questions } from "./questions.ts";
+import { byCount, type ClientRecord, createRecord, entryOf, factsIn, fill, noteNeed, operationOf } from "./record.ts";
+import { createSpaceSaving, type SpaceSaving } from "./space-saving.ts";
+
+export interface LedgerOptions extends Questions {
+  /** Most clients remembered (`clients.max`). */
+  readonly max: number;
+  /** Milliseconds since 1970. */
+  readonly wall: () => number;
+  /** Random, one per process; a file that is restored has its own. */
+  readonly instance: string;
+  /** Records of one v2 page: whoever gets more in one list relies on it. */
+  readonly pageSize: number;
+  /** What metrics call a client (`Identity`). */
+  readonly labelOf: (name: string) => string;
+  readonly isExcluded: (name: string) => boolean;
+}
+
+/** What carryover found out about a request, whoever served it. */
+export type Learnt = Pick<Exchange, "client" | "resource" | "operation" | "list" | "defaultedFields" | "unknownFields">;
+
+export interface Ledger {
+  /** Enters a request that is over. */
+  observe(exchange: Exchange): void;
+  /** Notes what was found out behind a request that native v1 served; counts nothing, and makes no entry. */
+  learn(learnt: Learnt): void;
+  snapshot(): LedgerSnapshot;
+  /**
+   * Takes in what was known before; from then on the ledger goes under the instance of `snapshot`. Throws `Error` when a
+   * request has been entered already.
+   */
+  restore(snapshot: LedgerSnapshot): void;
+}
+
+/** Facts for each client when all places are taken, and for the first ones. */
+const FACTS_PER_CLIENT = 16;
+const FACTS = 100_000;
+/** Unknown fields of one request that are looked at. */
+const MAX_UNKNOWN = 64;
+
+interface State {
+  readonly options: LedgerOptions;
+  readonly clients: SpaceSaving<ClientRecord>;
+  readonly room: Room;
+  instances: readonly string[];
+  since: number;
+  v1: number;
+  v2: number;
+}
+
+/** Bounded, whatever is sent: `max` clients, 63 operations and 32 needs of a kind of each, 100,000 + 16 × `max` in all. */
+export function createLedger(options: LedgerOptions): Ledger {
+  const since = options.wall();
+  const state = createState(options, [options.instance], since);
+  return {
+    observe: (exchange) => observe(state, exchange),
+    learn: (learnt) => {
+      const record = state.clients.find(learnt.client);
+      if (record === undefined) return;
+      const operation = factOf(record.operations, learnt.resource, learnt.operation, 0, state.room);
+      if (operation !== undefined) operation.looked += 1;
+      noteNeeds(state, record, learnt);
+    },
+    snapshot: () => ({
+      version: 1,
+      instances: state.instances,
+      since: state.since,
+      at: options.wall(),
+      requests: { v1: state.v1, v2: state.v2 },
+      bound: state.clients.bound(),
+      clients: [...state.clients.items()].map((record) => entryOf(record, options.tells)).sort(byCount),
+    }),
+    restore: (snapshot) => restore(state, snapshot),
+  };
+}
+
+function createState(options: LedgerOptions, instances: readonly string[], since: number): State {
+  const room = createRoom(FACTS + FACTS_PER_CLIENT * options.max);
+  const clients = createSpaceSaving<ClientRecord>(
+    options.max,
+    (name) => createRecord(name, options.labelOf(name), options.wall()),
+    (record) => room.give(factsIn(record)),
+  );
+  return { options, clients, room, instances, since, v1: 0, v2: 0 };
+}
+
+function observe(state: State, exchange: Exchange): void {
+  const { options, clients } = state;
+  if (options.isExcluded(exchange.client)) return;
+  if (!isEntered(exchange)) {
+    noteRefusal(state, exchange);
+    return;
+  }
+  const at = options.wall();
+  const record = clients.add(exchange.client);
+  // What it may have called before it got its place counts for the version with which it came: nobody who never called
+  // v1 is shown as if it had.
+  const times = record.v1 + record.v2 === 0 ? record.count : 1;
+  record.lastSeen = at;
+  if (exchange.apiVersion === "v2") {
+    state.v2 += 1;
+    record.v2 += times;
+    return;
+  }
+  state.v1 += 1;
+  record.v1 += times;
+  record.lastV1 = at;
+  const operation = operationOf(record, exchange.resource, exchange.operation, state.room);
+  operation.amount += 1;
+  operation.at = at;
+  if (isLookedInto(exchange)) operation.looked += 1;
+  if (lacks(state, exchange)) noteNeed(record, "lacking", exchange.resource, exchange.operation, state.room);
+  noteNeeds(state, record, exchange);
+}
+
+/** An operation that v2 lacks, refused because native v1 is not served: still what a client that is known needs. */
+function noteRefusal({ clients, room }: State, { reason, client, resource, operation, apiVersion }: Exchange): void {
+  if (apiVersion !== "v1" || reason !== "NOT_TRANSLATABLE") return;
+  const record = clients.find(client);
+  if (record !== undefined && resource !== "unknown") noteNeed(record, "lacking", resource, operation, room);
+}
+
+/** A path that nobody knows is one that the client needs when it was answered. */
+function lacks({ options }: State, { resource, operation, status }: Exchange): boolean {
+  return options.lacks(resource, operation) && (resource !== "unknown" || status < 400);
+}
+
+/** Of what native v1 served carryover knows the head; what failed has nothing to be looked into. */
+function isLookedInto({ mode, status, list, defaultedFields }: Exchange): boolean {
+  if (mode !== "native" && mode !== "shadow") return true;
+  return status >= 400 || list !== undefined || defaultedFields.length > 0;
+}
+
+function noteNeeds({ options, room }: State, record: ClientRecord, learnt: Learnt): void {
+  const { resource, list, defaultedFields, unknownFields } = learnt;
+  if (list?.outcome === "complete" && list.records > options.pageSize) {
+    noteNeed(record, "longLists", resource, "", room, list.records);
+  }
+  for (const field of defaultedFields) noteNeed(record, "zeroedFields", resource, field, room);
+  for (const { direction, name } of unknownFields.slice(0, MAX_UNKNOWN)) {
+    if (direction === "request") noteNeed(record, "unknownFields", resource, plainField(name), room);
+  }
+}
+
+function restore(state: State, snapshot: LedgerSnapshot): void {
+  const { options, clients, room } = state;
+  if (clients.size > 0 || state.v1 + state.v2 > 0) throw new Error("a ledger is restored before its first request");
+  const { instances, since, requests, bound, clients: entries } = mergeSnapshots([snapshot], options.max);
+  state.instances = instances;
+  state.since = since;
+  state.v1 = requests.v1;
+  state.v2 = requests.v2;
+  clients.raiseBound(bound);
+  // The longest unused first: that is the order in which they make room.
+  for (const entry of [...entries].sort((a, b) => a.lastSeen - b.lastSeen)) {
+    // Excluded meanwhile.
+    if (options.isExcluded(entry.name)) continue;
+    // Names may have come or gone with the configuration, so the label is made anew.
+    const record = createRecord(entry.name, options.labelOf(entry.name), entry.firstSeen);
+    fill(record, entry, room);
+    clients.load(record);
+  }
+}

@@ -1,0 +1,309 @@
+/** Does the ledger hold who calls what, of callers whom the platform let in, and stay bounded? */
+import { describe, expect, test } from "vitest";
+import { createExchange, type Exchange } from "../../src/model/exchange.ts";
+import { call, exchange, ledgerOf, NO_NEEDS } from "./samples.ts";
+
+const names = (ledger: { snapshot(): { clients: readonly { name: string }[] } }) =>
+  ledger.snapshot().clients.map(({ name }) => name);
+const first = (ledger: ReturnType<typeof ledgerOf>["ledger"]) => ledger.snapshot().clients[0]!;
+const native = (client: string, given: Partial<Exchange> = {}) => exchange(client, { mode: "native", ...given });
+
+describe("what enters", () => {
+  test("v1 and v2 requests that the platform answered", () => {
+    const { ledger } = ledgerOf();
+    ledger.observe(exchange("a"));
+    ledger.observe(exchange("b", { apiVersion: "v2", mode: "pass", resource: "unknown", operation: "unknown" }));
+    ledger.observe(exchange("c", { status: 403, calls: [call(403)] }));
+    expect(names(ledger)).toEqual(["a", "b", "c"]);
+    expect(ledger.snapshot().requests).toEqual({ v1: 2, v2: 1 });
+  });
+
+  test.each<[string, Partial<Exchange>]>([
+    ["answered 401 by the platform", { status: 401, calls: [call(401)] }],
+    ["refused before the platform saw it", { mode: "refused", status: 400, reason: "INVALID_PATH", calls: [] }],
+    ["a body that the translation refused", { status: 400, reason: "INVALID_BODY", calls: [] }],
+    ["answered by nobody", { status: 502, reason: "UPSTREAM_UNREACHABLE", calls: [call(0)] }],
+    ["left by its client before an answer", { status: 0, aborted: true, calls: [] }],
+    ["a page that broke off behind a 401", { status: 502, reason: "DRAIN_INCOMPLETE", calls: [call(401)] }],
+    ["a token exchange", { apiVersion: "sts" }],
+    ["under no version", { apiVersion: "none" }],
+    [
+      "OPTIONS, which needs no credential",
+      { ...createExchange("r", 0, "OPTIONS", "/"), apiVersion: "v1", mode: "native", status: 204, calls: [call(204)] },
+    ],
+  ])("nothing that was %s", (_what, given) => {
+    const { ledger } = ledgerOf();
+    ledger.observe({ ...exchange("a"), ...given, client: "a" });
+    expect(names(ledger)).toEqual([]);
+    expect(ledger.snapshot().requests).toEqual({ v1: 0, v2: 0 });
+  });
+
+  test("a failure behind an answer of the platform's, and a list that was shared", () => {
+    const { ledger } = ledgerOf();
+    ledger.observe(exchange("a", { status: 502, reason: "DRAIN_INCOMPLETE", calls: [call(200), call(0)] }));
+    ledger.observe(exchange("b", { calls: [] }));
+    expect(names(ledger)).toEqual(["a", "b"]);
+  });
+
+  test("nobody who is excluded", () => {
+    const { ledger } = ledgerOf();
+    ledger.observe(exchange("probe"));
+    expect(names(ledger)).toEqual([]);
+  });
+});
+
+describe("an entry", () => {
+  test("says how often, since when, when last, and by which operations", () => {
+    const { ledger, clock } = ledgerOf();
+    ledger.observe(exchange("a"));
+    clock.at = 2000;
+    ledger.observe(exchange("a", { operation: "get" }));
+    ledger.observe(exchange("a", { operation: "get" }));
+    clock.at = 3000;
+    ledger.observe(exchange("a", { apiVersion: "v2", mode: "pass" }));
+    expect(first(ledger)).toEqual({
+      name: "a",
+      label: "c-a",
+      firstSeen: 1000,
+      lastSeen: 3000,
+      lastV1: 2000,
+      requests: { v1: 3, v2: 1 },
+      over: 0,
+      operations: [
+        { resource: "group", operation: "get", requests: 2, lastSeen: 2000 },
+        { resource: "group", operation: "list", requests: 1, lastSeen: 1000 },
+      ],
+      needs: NO_NEEDS,
+    });
+  });
+
+  test("names the longest whole list above a page, per resource", () => {
+    const { ledger } = ledgerOf();
+    const list = (records: number, given: Partial<Exchange> = {}, outcome: "complete" | "incomplete" = "complete") =>
+      ledger.observe(exchange("a", { list: { pages: 1, records, witness: "cover", outcome }, ...given }));
+    list(200);
+    expect(first(ledger).needs.longLists).toEqual([]);
+    list(201);
+    list(900);
+    list(300);
+    list(5000, {}, "incomplete");
+    list(1000, { resource: "role" });
+    expect(first(ledger).needs.longLists).toEqual([
+      { resource: "role", records: 1000 },
+      { resource: "group", records: 900 },
+    ]);
+  });
+
+  test("names fields left to zero, fields nobody knows in requests, and what v2 lacks", () => {
+    const { ledger } = ledgerOf();
+    ledger.observe(exchange("a", { operation: "update", defaultedFields: ["name", "description"] }));
+    ledger.observe(
+      exchange("a", {
+        unknownFields: [
+          { direction: "request", name: "items[3].colour" },
+          { direction: "request", name: "items[4].colour" },
+        ],
+      }),
+    );
+    ledger.observe(exchange("a", { unknownFields: [{ direction: "response", name: "shape" }] }));
+    ledger.observe(native("a", { resource: "repo", operation: "sbom" }));
+    expect(first(ledger).needs).toEqual({
+      ...NO_NEEDS,
+      zeroedFields: [
+        { resource: "group", field: "description" },
+        { resource: "group", field: "name" },
+      ],
+      unknownFields: [{ resource: "group", field: "items.colour" }],
+      lacking: [{ resource: "repo", operation: "sbom" }],
+    });
+  });
+
+  test("a path that nobody knows is needed only when it was answered", () => {
+    const { ledger } = ledgerOf();
+    const unknown = { resource: "unknown", operation: "unknown" };
+    ledger.observe(native("a", { ...unknown, status: 404, calls: [call(404)] }));
+    expect(first(ledger).needs.lacking).toEqual([]);
+    ledger.observe(native("a", unknown));
+    expect(first(ledger).needs.lacking).toEqual([unknown]);
+  });
+
+  test("an operation that v2 lacks is remembered of a client that is known, also when it is refused", () => {
+    const { ledger } = ledgerOf();
+    const refused: Partial<Exchange> = {
+      mode: "refused",
+      reason: "NOT_TRANSLATABLE",
+      status: 501,
+      calls: [],
+      operation: "sbom",
+    };
+    ledger.observe(exchange("a", refused));
+    expect(names(ledger)).toEqual([]);
+    ledger.observe(exchange("a"));
+    ledger.observe(exchange("a", refused));
+    expect(first(ledger)).toMatchObject({
+      requests: { v1: 1 },
+      needs: { lacking: [{ resource: "group", operation: "sbom" }] },
+    });
+  });
+
+  test("a client that never called v1 shows none, whoever had its place before", () => {
+    const { ledger } = ledgerOf({ max: 1 });
+    ledger.observe(exchange("a"));
+    ledger.observe(exchange("a"));
+    ledger.observe(exchange("b", { apiVersion: "v2", mode: "pass" }));
+    expect(first(ledger)).toMatchObject({
+      name: "b",
+      requests: { v1: 0, v2: 3 },
+      over: 2,
+      lastV1: undefined,
+      operations: [],
+    });
+    expect(ledger.snapshot()).toMatchObject({ bound: 2, requests: { v1: 2, v2: 1 } });
+  });
+});
+
+describe("what nobody looked into", () => {
+  const unseen = (ledger: ReturnType<typeof ledgerOf>["ledger"]) =>
+    first(ledger).needs.unseen.map(({ operation }) => operation);
+
+  test("lists and updates that native served, until one is looked into", () => {
+    const { ledger } = ledgerOf();
+    for (const operation of ["list", "update", "get", "sbom"]) ledger.observe(native("a", { operation }));
+    expect(unseen(ledger)).toEqual(["list", "update"]);
+    ledger.observe(exchange("a"));
+    expect(unseen(ledger)).toEqual(["update"]);
+    ledger.observe(native("a"));
+    expect(unseen(ledger)).toEqual(["update"]);
+  });
+
+  test("a request that failed has nothing to be looked into", () => {
+    const { ledger } = ledgerOf();
+    ledger.observe(native("a", { status: 403, calls: [call(403)] }));
+    expect(unseen(ledger)).toEqual([]);
+  });
+
+  test("is learnt from a comparison, which counts nothing and makes no entry", () => {
+    const { ledger } = ledgerOf();
+    const learnt = exchange("a", { operation: "update", defaultedFields: ["name"] });
+    ledger.learn(learnt);
+    expect(names(ledger)).toEqual([]);
+    ledger.observe(exchange("a", { mode: "shadow", operation: "update" }));
+    expect(unseen(ledger)).toEqual(["update"]);
+    ledger.learn(learnt);
+    expect(unseen(ledger)).toEqual([]);
+    expect(first(ledger)).toMatchObject({
+      requests: { v1: 1 },
+      needs: { zeroedFields: [{ resource: "group", field: "name" }] },
+    });
+    expect(first(ledger).operations).toHaveLength(1);
+  });
+});
+
+describe("bounds", () => {
+  test("63 operations of a client by name, the rest as `other`, no request lost", () => {
+    const { ledger } = ledgerOf();
+    for (let n = 0; n < 200; n++) ledger.observe(exchange("a", { operation: `op${n}` }));
+    const { operations, needs } = first(ledger);
+    expect(operations).toHaveLength(64);
+    expect(operations[0]).toMatchObject({ resource: "other", operation: "other", requests: 200 - 63 });
+    expect(operations.reduce((sum, { requests }) => sum + requests, 0)).toBe(200);
+    expect(needs.lacking).toHaveLength(32);
+  });
+
+  test("names of unknown fields are few, short and printable, and show no token", () => {
+    const { ledger } = ledgerOf();
+    const names = ["a\u0000b\n", "x".repeat(10_000), "eyJhbGciOi.eyJzdWI.c2ln", "\ud800", "\u202ecod", "y".repeat(60)];
+    const unknownFields = names.map((name) => ({ direction: "request" as const, name }));
+    ledger.observe(exchange("a", { unknownFields }));
+    for (let n = 0; n < 100; n++)
+      ledger.observe(exchange("a", { unknownFields: [{ direction: "request", name: `n${n}` }] }));
+    const shown = first(ledger).needs.unknownFields.map(({ field }) => field);
+    expect(shown).toHaveLength(32);
+    for (const name of shown) expect(name).toMatch(/^[^\p{C}\p{Zl}\p{Zp}]{1,80}$/u);
+    expect(shown).toContain("[redacted]");
+    expect(shown).toContain("a\ufffdb\ufffd");
+    expect(shown.join()).not.toContain("eyJ");
+  });
+
+  test("10^5 clients with fields of their own leave `max` entries, a bounded sum of facts, and room again", () => {
+    const { ledger } = ledgerOf({ max: 10 });
+    for (let n = 0; n < 100_000; n++) {
+      ledger.observe(
+        exchange(`c${n}`, { operation: `o${n % 90}`, unknownFields: [{ direction: "request", name: `f${n}` }] }),
+      );
+    }
+    const { clients, bound, requests } = ledger.snapshot();
+    expect(clients).toHaveLength(10);
+    expect(requests.v1).toBe(100_000);
+    expect(bound).toBeLessThanOrEqual(10_000);
+    for (const client of clients) expect(client.over).toBeLessThanOrEqual(bound);
+    // Places of clients that made room were given back: more facts than there is room for have passed by.
+    expect(clients.every(({ needs }) => needs.unknownFields.length === 1)).toBe(true);
+  });
+
+  test("when all room for facts is taken, requests are still counted, under `other`", () => {
+    const { ledger } = ledgerOf({ max: 4000 });
+    for (let client = 0; client < 4000; client++) {
+      for (let n = 0; n < 45; n++)
+        ledger.observe(exchange(`c${client}`, { operation: `o${n}`, resource: "unknown", status: 404 }));
+    }
+    const { clients } = ledger.snapshot();
+    expect(
+      clients.reduce((sum, { operations }) => sum + operations.filter((one) => one.operation !== "other").length, 0),
+    ).toBe(164_000);
+    for (const { operations } of clients) expect(operations.reduce((sum, one) => sum + one.requests, 0)).toBe(45);
+  });
+});
+
+describe("restoring", () => {
+  const filled = () => {
+    const { ledger } = ledgerOf({ max: 3 });
+    for (const name of ["a", "a", "a", "b", "b", "c", "d", "e"]) {
+      ledger.observe(native(name, { operation: "update" }));
+      ledger.observe(exchange(name, { list: { pages: 2, records: 300, witness: "cover", outcome: "complete" } }));
+    }
+    ledger.observe(exchange("a", { defaultedFields: ["x"], unknownFields: [{ direction: "request", name: "y" }] }));
+    return ledger.snapshot();
+  };
+
+  test("gives the same snapshot again, under the same instance", () => {
+    const before = filled();
+    expect(before.bound).toBeGreaterThan(0);
+    const { ledger } = ledgerOf({ max: 3, instance: "i2" });
+    ledger.restore(before);
+    expect(ledger.snapshot()).toEqual(before);
+  });
+
+  test("goes on counting, and a new client may have called as often as the bound says", () => {
+    const before = filled();
+    const { ledger } = ledgerOf({ max: 10, instance: "i2" });
+    ledger.restore(before);
+    ledger.observe(exchange("new"));
+    ledger.observe(exchange("a"));
+    const after = ledger.snapshot();
+    expect(after.clients.find(({ name }) => name === "new")).toMatchObject({
+      over: before.bound,
+      requests: { v1: before.bound + 1 },
+    });
+    expect(after.requests.v1).toBe(before.requests.v1 + 2);
+  });
+
+  test("into less room keeps the most frequent, and raises the bound to what was cut", () => {
+    const before = filled();
+    const { ledger } = ledgerOf({ max: 1 });
+    ledger.restore(before);
+    const after = ledger.snapshot();
+    expect(after.clients.map(({ name }) => name)).toEqual(["a"]);
+    const cut = before.clients[1]!.requests.v1;
+    expect(after.bound).toBe(before.bound + cut);
+  });
+
+  test("drops who is excluded by now, and is refused once there was a request", () => {
+    const before = filled();
+    const { ledger } = ledgerOf({ isExcluded: (name) => name === "a" });
+    ledger.restore(before);
+    expect(names(ledger)).not.toContain("a");
+    ledger.observe(exchange("b"));
+    expect(() => ledger.restore(before)).toThrow("before its first request");
+  });
+});

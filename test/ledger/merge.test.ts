@@ -1,0 +1,214 @@
+/** Do ledgers of replicas add up, whatever the order, and never twice? */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { difficultyOf, difficultyWords } from "../../src/ledger/difficulty.ts";
+import { mergeSnapshots } from "../../src/ledger/merge.ts";
+import type { ClientEntry, LedgerSnapshot } from "../../src/model/ledger.ts";
+import { exchange, ledgerOf, NO_NEEDS, snapshots } from "./samples.ts";
+
+function entry(name: string, v1: number, given: Partial<ClientEntry> = {}): ClientEntry {
+  return {
+    name,
+    label: `c-${name}`,
+    firstSeen: 1,
+    lastSeen: 2,
+    lastV1: 2,
+    requests: { v1, v2: 0 },
+    over: 0,
+    operations: [],
+    needs: NO_NEEDS,
+    ...given,
+  };
+}
+function snapshot(
+  instance: string,
+  clients: readonly ClientEntry[],
+  given: Partial<LedgerSnapshot> = {},
+): LedgerSnapshot {
+  return {
+    version: 1,
+    instances: [instance],
+    since: 1,
+    at: 2,
+    requests: { v1: 10, v2: 5 },
+    bound: 0,
+    clients,
+    ...given,
+  };
+}
+
+describe("merging", () => {
+  test("does not depend on the order", () => {
+    fc.assert(
+      fc.property(snapshots, (list) => {
+        expect(mergeSnapshots([...list].reverse())).toEqual(mergeSnapshots(list));
+      }),
+    );
+  });
+
+  test("does not depend on what is merged first", () => {
+    fc.assert(
+      fc.property(snapshots, fc.nat(3), (list, at) => {
+        const [left, right] = [mergeSnapshots(list.slice(0, at)), mergeSnapshots(list.slice(at))];
+        const parts = [left, right].filter(({ instances }) => instances.length > 0);
+        expect(mergeSnapshots(parts)).toEqual(mergeSnapshots(list));
+      }),
+    );
+  });
+
+  test("with itself adds nothing, alone or as a part", () => {
+    fc.assert(
+      fc.property(snapshots, (list) => {
+        const whole = mergeSnapshots(list);
+        expect(mergeSnapshots([whole, whole])).toEqual(whole);
+        expect(mergeSnapshots([...list, whole])).toEqual(whole);
+      }),
+    );
+  });
+
+  test("adds counts, bounds and errors, and widens times", () => {
+    const a = snapshot("i1", [entry("x", 3, { over: 1, firstSeen: 5, lastSeen: 9, lastV1: undefined })], {
+      bound: 1,
+      since: 4,
+      at: 9,
+    });
+    const b = snapshot("i2", [entry("x", 4, { over: 2, firstSeen: 2, lastSeen: 6, lastV1: 6 }), entry("y", 9)], {
+      bound: 2,
+      since: 1,
+      at: 7,
+    });
+    const merged = mergeSnapshots([a, b]);
+    expect(merged).toMatchObject({ instances: ["i1", "i2"], since: 1, at: 9, requests: { v1: 20, v2: 10 }, bound: 3 });
+    expect(merged.clients.map(({ name, requests }) => [name, requests.v1])).toEqual([
+      ["y", 9],
+      ["x", 7],
+    ]);
+    expect(merged.clients[1]).toMatchObject({ over: 3, firstSeen: 2, lastSeen: 9, lastV1: 6 });
+  });
+
+  test("of one instance in two states the later counts", () => {
+    const early = snapshot("i1", [entry("x", 3)], { at: 5 });
+    const late = snapshot("i1", [entry("x", 8)], { at: 6 });
+    for (const list of [
+      [early, late],
+      [late, early],
+    ]) {
+      expect(mergeSnapshots(list).clients[0]?.requests.v1).toBe(8);
+    }
+  });
+
+  test("a need that one replica looked into is unseen for none", () => {
+    const operations = [{ resource: "group", operation: "list", requests: 1, lastSeen: 1 }];
+    const unseen = entry("x", 1, {
+      operations,
+      needs: { ...NO_NEEDS, unseen: [{ resource: "group", operation: "list" }] },
+    });
+    const seen = entry("x", 1, { operations });
+    const needs = (list: readonly ClientEntry[]) =>
+      mergeSnapshots(list.map((one, n) => snapshot(`i${n}`, [one]))).clients[0]?.needs.unseen;
+    expect(needs([unseen, unseen])).toHaveLength(1);
+    expect(needs([unseen, seen])).toEqual([]);
+    expect(needs([unseen, entry("x", 1)])).toHaveLength(1);
+  });
+
+  test("operations beyond 63 go to `other`, and none of their requests is lost", () => {
+    const operations = (from: number) =>
+      Array.from({ length: 60 }, (_, n) => ({
+        resource: "r",
+        operation: `o${from + n}`,
+        requests: n + 1,
+        lastSeen: n,
+      }));
+    const merged = mergeSnapshots([
+      snapshot("i1", [entry("x", 1, { operations: operations(0) })]),
+      snapshot("i2", [entry("x", 1, { operations: operations(60) })]),
+    ]);
+    const found = merged.clients[0]!.operations;
+    expect(found).toHaveLength(64);
+    expect(found.filter(({ operation }) => operation === "other")).toHaveLength(1);
+    expect(found.reduce((sum, { requests }) => sum + requests, 0)).toBe(2 * 30 * 61);
+  });
+
+  test("what is cut raises the bound", () => {
+    const merged = mergeSnapshots(
+      [snapshot("i1", [entry("x", 9), entry("y", 4), entry("z", 2)], { bound: 1 }), snapshot("i2", [], { bound: 2 })],
+      1,
+    );
+    expect(merged.clients.map(({ name }) => name)).toEqual(["x"]);
+    expect(merged.bound).toBe(1 + 2 + 4);
+  });
+
+  test("nobody who is missing, or cut, called more than the bound, and nobody's sum is further off than stated", () => {
+    const request = fc.tuple(fc.nat(2), fc.nat(15));
+    fc.assert(
+      fc.property(
+        fc.array(request, { maxLength: 300, size: "max" }),
+        fc.integer({ min: 1, max: 6 }),
+        (requests, max) => {
+          const replicas = [0, 1, 2].map((n) => ledgerOf({ max: 4, instance: `i${n}` }).ledger);
+          const exact = new Map<string, number>();
+          for (const [replica, client] of requests) {
+            replicas[replica]!.observe(exchange(`c${client}`));
+            exact.set(`c${client}`, (exact.get(`c${client}`) ?? 0) + 1);
+          }
+          const merged = mergeSnapshots(
+            replicas.map((ledger) => ledger.snapshot()),
+            max,
+          );
+          const listed = new Map(merged.clients.map((client) => [client.name, client]));
+          for (const [name, truth] of exact) {
+            const { requests: counted, over } = listed.get(name) ?? { requests: { v1: 0 }, over: 0 };
+            expect(counted.v1 - over).toBeLessThanOrEqual(truth);
+            expect(truth).toBeLessThanOrEqual(counted.v1 + merged.bound);
+            expect(over).toBeLessThanOrEqual(merged.bound);
+          }
+        },
+      ),
+    );
+  });
+
+  test("of nothing is an empty ledger", () => {
+    expect(mergeSnapshots([])).toEqual({
+      version: 1,
+      instances: [],
+      since: 0,
+      at: 0,
+      requests: { v1: 0, v2: 0 },
+      bound: 0,
+      clients: [],
+    });
+  });
+});
+
+describe("difficulty", () => {
+  const field = [{ resource: "group", field: "name" }];
+  const operation = [{ resource: "repo", operation: "sbom" }];
+  const needs = {
+    ...NO_NEEDS,
+    unknownFields: field,
+    longLists: [{ resource: "group", records: 900 }],
+    zeroedFields: field,
+    lacking: operation,
+  };
+
+  test("is the hardest need", () => {
+    expect(difficultyOf({ lastV1: 1, needs })).toBe("lacking");
+    expect(difficultyOf({ lastV1: 1, needs: { ...needs, lacking: [] } })).toBe("full-replace");
+    expect(difficultyOf({ lastV1: 1, needs: { ...needs, lacking: [], zeroedFields: [] } })).toBe("long-lists");
+    expect(difficultyOf({ lastV1: 1, needs: { ...NO_NEEDS, unknownFields: field } })).toBe("unknown-fields");
+    expect(difficultyOf({ lastV1: 1, needs: NO_NEEDS })).toBe("renames");
+    expect(difficultyOf({ lastV1: undefined, needs: NO_NEEDS })).toBe("none");
+  });
+
+  test("says every reason, and what nobody looked into", () => {
+    expect(difficultyWords({ lastV1: 1, needs: { ...needs, unseen: operation } })).toBe(
+      "uses operations that v2 lacks: repo sbom · relies on full-replace PUT, left to zero: group name · relies on unpaginated lists, longest: group 900 · sends fields that v2 does not know: group name · perhaps more, nobody looked into: repo sbom",
+    );
+    expect(difficultyWords({ lastV1: 1, needs: NO_NEEDS })).toBe("renames only");
+    expect(difficultyWords({ lastV1: undefined, needs: NO_NEEDS })).toBe("does not call v1");
+    const many = [1, 2, 3, 4, 5].map((n) => ({ resource: "r", field: `f${n}` }));
+    expect(difficultyWords({ lastV1: 1, needs: { ...NO_NEEDS, unknownFields: many } })).toBe(
+      "sends fields that v2 does not know: r f1, r f2, r f3, and 2 more",
+    );
+  });
+});

@@ -1,0 +1,127 @@
+/** Are the most frequent names kept, and is the error never larger than stated? */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Counted, createSpaceSaving, type SpaceSaving } from "../../src/ledger/space-saving.ts";
+
+interface Item extends Counted {
+  readonly madeWith: number;
+}
+function summary(max: number, dropped: (item: Item) => void = () => {}): SpaceSaving<Item> {
+  return createSpaceSaving<Item>(
+    max,
+    (name, over) => ({ name, count: 0, over: 0, touched: 0, place: 0, madeWith: over }),
+    dropped,
+  );
+}
+
+/** A small generator of its own, so that every run sees the same stream. */
+function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Adds `stream` and holds every promise against exact counts. */
+function check(stream: readonly string[], max: number): SpaceSaving<Item> {
+  const exact = new Map<string, number>();
+  const found = summary(max);
+  for (const name of stream) {
+    found.add(name);
+    exact.set(name, (exact.get(name) ?? 0) + 1);
+  }
+  const bound = found.bound();
+  expect(bound).toBeLessThanOrEqual(stream.length / max);
+  expect(found.size).toBe(Math.min(max, exact.size));
+  let sum = 0;
+  const kept = new Set<string>();
+  for (const { name, count, over } of found.items()) {
+    const truth = exact.get(name) ?? 0;
+    if (count < truth || count - over > truth || over > bound)
+      throw new Error(`${name}: ${count} (${over}) of ${truth}`);
+    kept.add(name);
+    sum += count;
+  }
+  expect(sum).toBe(stream.length);
+  for (const [name, truth] of exact) if (!kept.has(name) && truth > bound) throw new Error(`${name}: ${truth} is lost`);
+  return found;
+}
+
+describe("the bound", () => {
+  test("holds for 10^5 distinct names in a Zipf stream, and the frequent ones are exact to it", () => {
+    const next = random(1);
+    const stream: string[] = [];
+    for (let n = 0; n < 100_000; n++) stream.push(`c${n}`);
+    for (let n = 0; n < 300_000; n++) stream.push(`c${Math.floor(100_000 ** next())}`);
+    const shuffled = stream.map((name) => [next(), name] as const).sort((a, b) => a[0] - b[0]);
+    const found = check(
+      shuffled.map(([, name]) => name),
+      1000,
+    );
+    for (let n = 1; n <= 50; n++) expect(found.find(`c${n}`)).toBeDefined();
+  });
+
+  test("holds for 10^5 distinct names that all come equally often", () => {
+    const next = random(2);
+    check(
+      Array.from({ length: 300_000 }, () => `c${Math.floor(next() * 100_000)}`),
+      1000,
+    );
+  });
+
+  test("holds for names that come in turn, the worst order there is", () => {
+    check(
+      Array.from({ length: 5000 }, (_, n) => `c${n % 11}`),
+      10,
+    );
+  });
+
+  test("is 0, and every count exact, while there is room", () => {
+    const found = check(
+      Array.from({ length: 1000 }, (_, n) => `c${n % 10}`),
+      10,
+    );
+    expect(found.bound()).toBe(0);
+  });
+
+  test("holds for any stream", () => {
+    const name = fc.integer({ min: 0, max: 12 }).map((n) => `c${n}`);
+    fc.assert(
+      fc.property(
+        fc.array(name, { size: "max", maxLength: 200 }),
+        fc.integer({ min: 1, max: 8 }),
+        (stream, max) => void check(stream, max),
+      ),
+    );
+  });
+});
+
+describe("room", () => {
+  test("is made by the rarest, of equally rare ones by the one longest unused", () => {
+    const gone: string[] = [];
+    const found = summary(3, ({ name }) => gone.push(name));
+    for (const name of ["a", "b", "c", "a", "c", "d"]) found.add(name);
+    expect(gone).toEqual(["b"]);
+    // a and c were used twice, d at most twice: a was used before the others.
+    found.add("e");
+    expect(gone).toEqual(["b", "a"]);
+    expect(found.find("a")).toBeUndefined();
+    expect(found.find("e")).toMatchObject({ count: 3, over: 2, madeWith: 2 });
+  });
+
+  test("what is loaded keeps its count and its place, and a raised bound counts for new names", () => {
+    const found = summary(2);
+    found.load({ name: "a", count: 5, over: 1, touched: 0, place: 0, madeWith: 0 });
+    found.raiseBound(3);
+    expect(found.add("b")).toMatchObject({ count: 4, over: 3 });
+    expect(found.add("a")).toMatchObject({ count: 6, over: 1 });
+    found.add("c");
+    expect(found.find("b")).toBeUndefined();
+    expect(found.bound()).toBe(4);
+    found.raiseBound(1);
+    expect(found.bound()).toBe(4);
+    found.load({ name: "z", count: 9, over: 0, touched: 0, place: 0, madeWith: 0 });
+    expect(found.find("z")).toBeUndefined();
+  });
+});
