@@ -1,0 +1,14 @@
+/** In which bucket is a client, the same on every replica? (Design section 7: sticky.) */
+import { createHmac } from "node:crypto";
+import { bucketOfDigest } from "../cutover/bucket.ts";
+
+/** Set before the client's name, so that the salt's other uses (hashes of clients) tell nothing about buckets. */
+const PURPOSE = "bucket\0";
+
+/**
+ * Buckets (0 included to 100 excluded) by nothing but salt and client: not by rule, so that the rules nest and reads and
+ * writes of one client fall on the same side. Remembers nothing.
+ */
+export function createBucket(salt: string): (client: string) => number {
+  return (client) => bucketOfDigest(createHmac("sha256", salt).update(PURPOSE).update(client).digest());
+}

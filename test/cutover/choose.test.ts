@@ -1,0 +1,229 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { type Asked, createChooser, judgeRules } from "../../src/cutover/choose.ts";
+import type { Rule } from "../../src/model/rules.ts";
+import { buckets, DAY, MONDAY, request, ruleList } from "./arbitrary-rules.ts";
+import { makeRule } from "./make-rule.ts";
+
+/** The rules as the documentation tells them, word for word and as slow as it likes. */
+function literally(rules: readonly Rule[], bucketOf: (client: string) => number, asked: Asked): Rule | undefined {
+  const firstHeader = (name: string) => asked.headers.filter(([field]) => field === name).map(([, value]) => value)[0];
+  const cookies = asked.headers
+    .filter(([field]) => field === "cookie")
+    .flatMap(([, value]) => value.split(";"))
+    .map((pair) => /^\s*([^=]*?)\s*=\s*"?(.*?)"?\s*$/.exec(pair))
+    .flatMap((parts) => (parts === null ? [] : [{ name: parts[1], value: parts[2] }]));
+  for (const rule of rules) {
+    const { match } = rule;
+    if (match.resources && ![...match.resources].includes(asked.resource)) continue;
+    const group = asked.write ? "writes" : "reads";
+    if (match.operations && ![...match.operations].some((name) => name === asked.operation || name === group)) continue;
+    if (match.clients && ![...match.clients].includes(asked.client)) continue;
+    if (rule.expires !== undefined && asked.at >= rule.expires) continue;
+    if (match.time && !isTime(match.time, asked.at)) continue;
+    const says = (value: string | undefined, wanted: string) =>
+      value === wanted ? "taken" : value === "never" ? "left" : "nothing";
+    const byHeader = match.header ? says(firstHeader(match.header.name), match.header.value) : "nothing";
+    const cookie = match.cookie;
+    const byCookie = cookie ? says(cookies.find(({ name }) => name === cookie.name)?.value, cookie.value) : "nothing";
+    const decided = [byHeader, byCookie].find((said) => said !== "nothing");
+    if (decided === "taken") return rule;
+    if (decided === "left") continue;
+    if (match.percent !== undefined) {
+      if (bucketOf(asked.client) < match.percent) return rule;
+      continue;
+    }
+    if (!match.header && !match.cookie) return rule;
+  }
+  return undefined;
+}
+
+/** By the calendar of the standard library, minute by minute back to the beginning of the window. */
+function isTime(time: NonNullable<Rule["match"]["time"]>, at: number): boolean {
+  if (time.from !== undefined && at < time.from) return false;
+  if (time.until !== undefined && at >= time.until) return false;
+  const date = new Date(at);
+  const today = date.getUTCDay();
+  const yesterday = new Date(at - DAY).getUTCDay();
+  const minute = date.getUTCHours() * 60 + date.getUTCMinutes();
+  const { begin, end } = time.hours ?? { begin: 0, end: 1440 };
+  const begun =
+    begin <= end
+      ? minute >= begin && minute < end
+        ? today
+        : -1
+      : minute >= begin
+        ? today
+        : minute < end
+          ? yesterday
+          : -1;
+  return begun >= 0 && (time.days === undefined || time.days.has(begun));
+}
+
+const ASKED: Asked = { resource: "group", operation: "list", write: false, client: "ci", headers: [], at: MONDAY };
+const at = (bucket: number) => (): number => bucket;
+
+test("every request takes the rule that the documentation says", () => {
+  fc.assert(
+    fc.property(
+      ruleList,
+      buckets,
+      fc.array(request, { minLength: 5, maxLength: 20, size: "max" }),
+      (rules, bucketOf, all) => {
+        const choose = createChooser(rules, bucketOf);
+        for (const asked of all) expect(choose(asked)?.name).toBe(literally(rules, bucketOf, asked)?.name);
+      },
+    ),
+    { numRuns: 3000 },
+  );
+}, 60_000);
+
+test("the rules told one by one end with the one that was chosen", () => {
+  fc.assert(
+    fc.property(ruleList, buckets, request, (rules, bucketOf, asked) => {
+      const chosen = createChooser(rules, bucketOf)(asked);
+      const judged = judgeRules(rules, bucketOf, asked);
+      expect(judged.filter(({ matched }) => matched).map(({ rule }) => rule)).toEqual(
+        chosen === undefined ? [] : [chosen],
+      );
+      expect(judged.map(({ rule }) => rule)).toEqual(
+        rules.slice(0, chosen === undefined ? undefined : rules.indexOf(chosen) + 1),
+      );
+      expect(judged.every(({ why }) => why.length > 10 && !why.includes("undefined"))).toBe(true);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test("clients are put into buckets only when a percentage is reached, and once per request", () => {
+  let asked = 0;
+  const bucketOf = () => {
+    asked += 1;
+    return 99;
+  };
+  const rules = [
+    makeRule("other", { clients: new Set(["x"]), percent: 5 }),
+    makeRule("a", { percent: 1 }),
+    makeRule("b", { percent: 2 }),
+  ];
+  expect(createChooser([makeRule("all")], bucketOf)(ASKED)?.name).toBe("all");
+  expect(asked).toBe(0);
+  expect(createChooser(rules, bucketOf)(ASKED)).toBeUndefined();
+  expect(asked).toBe(1);
+});
+
+describe("header, then cookie, then percentage", () => {
+  const rule = makeRule("canary", {
+    header: { name: "x-canary", value: "always" },
+    cookie: { name: "canary", value: "yes" },
+    percent: 10,
+  });
+  const taken = (headers: Asked["headers"], bucket: number) =>
+    createChooser([rule], at(bucket))({ ...ASKED, headers }) !== undefined;
+
+  test("the header's value takes, whatever cookie and percentage say", () => {
+    expect(
+      taken(
+        [
+          ["cookie", "canary=never"],
+          ["x-canary", "always"],
+        ],
+        99,
+      ),
+    ).toBe(true);
+  });
+  test("never in the header leaves, whatever cookie and percentage say", () => {
+    expect(
+      taken(
+        [
+          ["x-canary", "never"],
+          ["cookie", "canary=yes"],
+        ],
+        0,
+      ),
+    ).toBe(false);
+  });
+  test("any other value of the header leaves it to the cookie, and then to the percentage", () => {
+    expect(
+      taken(
+        [
+          ["x-canary", "Always"],
+          ["cookie", "canary=yes"],
+        ],
+        99,
+      ),
+    ).toBe(true);
+    expect(
+      taken(
+        [
+          ["x-canary", "Always"],
+          ["cookie", "canary=never"],
+        ],
+        0,
+      ),
+    ).toBe(false);
+    expect(taken([["x-canary", "Always"]], 9.999)).toBe(true);
+    expect(taken([["x-canary", "Always"]], 10)).toBe(false);
+  });
+  test("of several fields of one name the first counts", () => {
+    expect(
+      taken(
+        [
+          ["x-canary", "never"],
+          ["x-canary", "always"],
+        ],
+        0,
+      ),
+    ).toBe(false);
+    expect(taken([["cookie", "canary=yes; canary=never"]], 99)).toBe(true);
+  });
+  test("cookies are read from every field, with quotes and spaces, and names in their own case", () => {
+    for (const cookie of ["canary=yes", 'a=b; canary="yes"', "a=b;canary=yes ;c=d", "broken; =x; canary = yes"]) {
+      expect(
+        taken(
+          [
+            ["cookie", "session=1"],
+            ["cookie", cookie],
+          ],
+          99,
+        ),
+        cookie,
+      ).toBe(true);
+    }
+    for (const cookie of ["Canary=yes", "canary=yes1", 'canary="yes', "xcanary=yes", "canary", "x=canary=yes"]) {
+      expect(taken([["cookie", cookie]], 99), cookie).toBe(false);
+    }
+  });
+});
+
+test("without a percentage a rule takes only whom header or cookie send", () => {
+  const rule = makeRule("canary", { header: { name: "x-canary", value: "always" } });
+  expect(createChooser([rule], at(0))(ASKED)).toBeUndefined();
+  expect(judgeRules([rule], at(0), ASKED)[0]?.why).toBe("header x-canary did not select it, and it has no percentage");
+});
+
+test("each rule tells what kept it away", () => {
+  const judged = judgeRules(
+    [
+      makeRule("a", { resources: new Set(["repo", "tag"]) }),
+      makeRule("b", { operations: new Set(["writes"]) }),
+      makeRule("c", { clients: new Set(["x"]) }),
+      makeRule("d", {}, { expires: MONDAY }),
+      makeRule("e", { time: { from: MONDAY + 1, until: undefined, days: undefined, hours: undefined } }),
+      makeRule("f", { percent: 42 }),
+      makeRule("g", { percent: 43 }),
+      makeRule("h"),
+    ],
+    at(42),
+    ASKED,
+  );
+  expect(judged.map(({ why }) => why)).toEqual([
+    "resource is group, not repo or tag",
+    "operation is list (a read), not writes",
+    "client is ci, not x",
+    "expired on 2026-11-16T00:00:00.000Z",
+    "2026-11-16T00:00:00.000Z is outside its time",
+    "client is in bucket 42.0000, not below 42",
+    "client is in bucket 42.0000, below 43",
+  ]);
+});
