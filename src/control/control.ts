@@ -1,0 +1,150 @@
+/** What serves this v1 request now, after rules, force and everything that was learnt? (Design section 7.) */
+import { type Asked, createChooser } from "../cutover/choose.ts";
+import type { Comparison } from "../model/comparison.ts";
+import type { Exchange } from "../model/exchange.ts";
+import type { Choice, CutoverMode, Rule, Rules, ShadowSettings } from "../model/rules.ts";
+import { type ControlEvent, pass, recordComparison, recordRequest } from "./record.ts";
+import { choiceFor, type Held, hold, NO_SHADOW } from "./state.ts";
+import { type RuleState, stateOf, transitionView, viewOf } from "./view.ts";
+
+/** How much is compared where `cutover.mode` is `shadow` and no rule says otherwise. */
+export const DEFAULT_SHADOW: ShadowSettings = { sample: 0.1, control: 0.1 };
+/** How many transitions the view shows. */
+const REMEMBERED = 50;
+
+export interface ControlParts {
+  /** Undefined: there is no rules file (yet). */
+  readonly rules: Rules | undefined;
+  /** What serves a request that no rule matches. */
+  readonly mode: CutoverMode;
+  /** 0 to 100 by client, sticky (`createBucket`). */
+  readonly bucketOf: (client: string) => number;
+  /** Milliseconds since 1970. */
+  readonly wall: () => number;
+  /** Hears of each transition once, when it happens; must not throw. */
+  readonly told: (event: ControlEvent) => void;
+}
+
+export interface Control {
+  /**
+   * The mode for a request. Nothing else moves time on: a rule that waits goes on with the first request that asks for it (or
+   * its next observation), so there are no timers, and a rule that nobody asks for rests.
+   */
+  choose(asked: Omit<Asked, "at">): Choice;
+  /** What the rules file says of operations without a v2 counterpart; undefined: the option `fallback` decides. */
+  fallback(): "native" | "refuse" | undefined;
+  /** Hears of each request that is over; those that no rule decided on are passed over. */
+  observe(exchange: Exchange): void;
+  /** Hears of each comparison that is over. */
+  compared(comparison: Comparison): void;
+  /** In force from the next request on. Rules of the same name and identity keep what was learnt. */
+  replace(rules: Rules): void;
+  rules(): Rules | undefined;
+  /** In the order of the file. */
+  states(): readonly RuleState[];
+  /** For `GET /rules`: JSON. */
+  view(): unknown;
+}
+
+interface Present {
+  readonly rules: Rules | undefined;
+  /** Decides without looking at any rule: `force`, or there are none. */
+  readonly fixed: Choice | undefined;
+  readonly chooser: (asked: Asked) => Rule | undefined;
+  readonly held: ReadonlyMap<string, Held>;
+}
+
+/** Everything is in memory: a restart begins with the rules as the file has them. */
+export function createControl(parts: ControlParts): Control {
+  const { wall, bucketOf } = parts;
+  const transitions: ControlEvent[] = [];
+  const tell = (event: ControlEvent): void => {
+    transitions.push(event);
+    if (transitions.length > REMEMBERED) transitions.shift();
+    parts.told(event);
+  };
+  const standard = unruled(parts.mode, "default");
+  let present = presentOf(parts.rules, new Map(), parts);
+  if (parts.rules !== undefined && parts.rules.force !== "none") tell(forced("none", parts.rules.force, wall()));
+  const force = (): Rules["force"] => present.rules?.force ?? "none";
+  return {
+    choose: (asked) => {
+      if (present.fixed !== undefined) return present.fixed;
+      const at = wall();
+      const rule = present.chooser({ ...asked, at });
+      const held = rule && present.held.get(rule.name);
+      if (held === undefined) return standard;
+      // While it is forward, time alone decides nothing that the next observation would not.
+      if (held.retreat !== undefined && held.retreat.phase.kind !== "forward") pass(held, { kind: "tick", at }, tell);
+      return choiceFor(held, asked.client, bucketOf);
+    },
+    fallback: () => present.rules?.fallback,
+    observe: (exchange) => {
+      const held = exchange.rule === undefined ? undefined : present.held.get(exchange.rule);
+      if (held !== undefined) recordRequest(held, exchange, wall(), tell);
+    },
+    compared: (comparison) => {
+      const held = comparison.rule === undefined ? undefined : present.held.get(comparison.rule);
+      if (held !== undefined) recordComparison(held, comparison, wall(), tell);
+    },
+    replace: (rules) => {
+      const before = present;
+      present = presentOf(rules, before.held, parts);
+      const at = wall();
+      if (rules.digest !== before.rules?.digest) tell(replaced(before, present, at));
+      const was = before.rules?.force ?? "none";
+      if (rules.force !== was) tell(forced(was, rules.force, at));
+    },
+    rules: () => present.rules,
+    states: () => [...present.held.values()].map((held) => stateOf(held, force(), wall())),
+    view: () => ({
+      file: present.rules === undefined ? null : { digest: present.rules.digest, rules: present.rules.rules.length },
+      force: force(),
+      fallback: present.rules?.fallback ?? "as configured",
+      default: parts.mode,
+      rules: [...present.held.values()].map((held) => viewOf(held, force(), wall())),
+      // Latest first.
+      transitions: transitions.map(transitionView).reverse(),
+    }),
+  };
+}
+
+function unruled(mode: CutoverMode, why: "default" | "forced"): Choice {
+  // Forced: nothing but what is asked for happens.
+  return { mode, rule: undefined, shadow: why === "default" && mode === "shadow" ? DEFAULT_SHADOW : NO_SHADOW, why };
+}
+
+function presentOf(rules: Rules | undefined, before: Present["held"], parts: ControlParts): Present {
+  const at = parts.wall();
+  const list = rules?.rules ?? [];
+  const held = new Map(list.map((rule) => [rule.name, heldFor(rule, before.get(rule.name), at)]));
+  const force = rules?.force ?? "none";
+  const fixed =
+    force !== "none" ? unruled(force, "forced") : list.length === 0 ? unruled(parts.mode, "default") : undefined;
+  return { rules, held, fixed, chooser: createChooser(list, parts.bucketOf) };
+}
+
+/** What was learnt stays with a rule of which the same is said; its line and its place may be others. */
+function heldFor(rule: Rule, before: Held | undefined, at: number): Held {
+  const fresh = hold(rule, at);
+  if (before === undefined || before.rule.identity !== rule.identity) return fresh;
+  return { ...before, rule, choices: fresh.choices };
+}
+
+function forced(from: string, to: string, at: number): ControlEvent {
+  const reason = to === "none" ? "the rules file no longer forces anything" : `the rules file says force: ${to}`;
+  return { kind: "forced", rule: undefined, at, from, to, reason };
+}
+
+function replaced(before: Present, after: Present, at: number): ControlEvent {
+  const names = [...after.held.keys()];
+  const added = names.filter((name) => !before.held.has(name)).length;
+  const removed = [...before.held.keys()].filter((name) => !after.held.has(name)).length;
+  const changed = names.filter((name) => {
+    const old = before.held.get(name)?.rule.identity;
+    return old !== undefined && old !== after.held.get(name)?.rule.identity;
+  }).length;
+  const reason = `${names.length} rules: ${added} new, ${changed} changed (begin afresh), ${removed} gone`;
+  const [from, to] = [before.rules?.digest ?? "none", after.rules?.digest ?? "none"];
+  return { kind: "rules", rule: undefined, at, from, to, reason };
+}

@@ -1,0 +1,120 @@
+/** What do operators and metrics see of the rules and of what became of them? (Design section 10: `GET /rules`.) */
+import { elapse, tally } from "../cutover/counts.ts";
+import { couldMove, evidence } from "../cutover/promote.ts";
+import { translatedShare } from "../cutover/retreat.ts";
+import type { CutoverMode, Rule, RuleMatch, Rules } from "../model/rules.ts";
+import type { ControlEvent } from "./record.ts";
+import { effectiveMode, type Held } from "./state.ts";
+import { stateWords } from "./words.ts";
+
+/** One rule at one time, for metrics. */
+export interface RuleState {
+  readonly name: string;
+  /** As the file says. */
+  readonly mode: CutoverMode;
+  /** As it is, `force` included; while it returns, for those of its clients that are translated. */
+  readonly effective: CutoverMode;
+  readonly state: "forward" | "back" | "returning";
+  /** While it returns: the share of its clients that are translated, 0.1 to 1. */
+  readonly step: number | undefined;
+  /** Milliseconds since 1970 of the last change of mode or state. */
+  readonly since: number;
+  /** Translated requests that spoke for or against translation, and failures because of it, since the rule is as it is. */
+  readonly requests: number;
+  readonly failures: number;
+  /** What the bound rests on: the latest, old ones leave. */
+  readonly comparisons: number;
+  readonly differences: number;
+  /** Upper bound (95 %) of the share of differing answers; 1 without a comparison. */
+  readonly bound: number;
+  /** It may become `translate` by its `promoteWhen`, and has not. */
+  readonly couldMove: boolean;
+  readonly promoted: boolean;
+  readonly stepBacks: number;
+  readonly expired: boolean;
+}
+
+/** `now`: milliseconds since 1970. */
+export function stateOf(held: Held, force: Rules["force"], now: number): RuleState {
+  const { rule, retreat, promotion } = held;
+  const { comparisons, differences, bound } = evidence(promotion);
+  const state = retreat?.phase.kind ?? "forward";
+  return {
+    name: rule.name,
+    mode: rule.mode,
+    effective: force === "none" ? effectiveMode(held) : force,
+    state,
+    step: retreat !== undefined && state === "returning" ? translatedShare(retreat) : undefined,
+    since: held.since,
+    requests: held.requests,
+    failures: held.failures,
+    comparisons,
+    differences,
+    bound,
+    couldMove: waitsToMove(held) && couldMove(promotion),
+    promoted: promotion.promoted,
+    stepBacks: retreat?.stepBacks ?? 0,
+    expired: isExpired(rule, now),
+  };
+}
+
+/** Everything about a rule for a person to read; JSON. */
+export function viewOf(held: Held, force: Rules["force"], now: number): unknown {
+  const { rule, retreat } = held;
+  const { since, ...state } = stateOf(held, force, now);
+  return {
+    line: rule.line,
+    match: matchView(rule.match),
+    expires: instant(rule.expires),
+    ...state,
+    since: instant(since),
+    says: isExpired(rule, now) ? "expired: it matches nothing" : stateWords(held),
+    shadow: rule.shadow,
+    stepBack: rule.stepBack,
+    promoteWhen: rule.promoteWhen,
+    // What would make it step back, as far as it has come.
+    window: retreat && tally(retreat.window, elapse(retreat.time, now, retreat.settings.window).now),
+  };
+}
+
+/** A transition for a person to read; JSON. */
+export function transitionView(event: ControlEvent): unknown {
+  return { ...event, at: instant(event.at) };
+}
+
+function waitsToMove({ rule, promotion }: Held): boolean {
+  return rule.mode === "shadow" && rule.promoteWhen !== undefined && !promotion.promoted;
+}
+
+function isExpired({ expires }: Rule, now: number): boolean {
+  return expires !== undefined && now >= expires;
+}
+
+function matchView({ resources, operations, clients, time, header, cookie, percent }: RuleMatch): unknown {
+  return {
+    resources: resources && [...resources],
+    operations: operations && [...operations],
+    clients: clients && [...clients],
+    header,
+    cookie,
+    percent,
+    time: time && {
+      from: instant(time.from),
+      until: instant(time.until),
+      days: time.days && [...time.days],
+      hours: time.hours && `${clockTime(time.hours.begin)}-${clockTime(time.hours.end)} UTC`,
+    },
+  };
+}
+
+function clockTime(minutes: number): string {
+  const two = (n: number): string => String(n).padStart(2, "0");
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+/** ISO 8601; a number that is no date is shown as it is. */
+function instant(ms: number | undefined): string | number | undefined {
+  if (ms === undefined) return undefined;
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? ms : date.toISOString();
+}

@@ -1,0 +1,218 @@
+/** Does the control count what speaks for or against translation, and nothing else? */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { DIFFERENCE_CLASSES } from "../../src/model/comparison.ts";
+import type { Exchange } from "../../src/model/exchange.ts";
+import { PROBLEMS } from "../../src/model/problem.ts";
+import type { PromoteSettings } from "../../src/model/rules.ts";
+import { finished, MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
+
+const reasons = Object.entries(PROBLEMS).map(([reason, { fault, http }]) => ({ reason, fault, status: http }));
+
+describe("requests", () => {
+  test.each(reasons)(
+    "$reason is held against translation if, and only if, it is its fault ($fault)",
+    ({ reason, fault, status }) => {
+      const made = rig(rulesOf([rule()]));
+      made.requests(300, { status, reason });
+      expect(made.choose().why).toBe(fault === "translation" ? "stepped-back" : "rule");
+      if (fault !== "translation") expect(made.control.states()[0]).toMatchObject({ requests: 0, failures: 0 });
+    },
+  );
+
+  const silent: readonly [string, Partial<Exchange>][] = [
+    ["whose client left", { aborted: true, reason: "INTERNAL", status: 500 }],
+    ["that ended with 499", { status: 499, reason: "INTERNAL" }],
+    ["that v2 refused", { status: 404 }],
+    ["that v2 failed to answer", { status: 503 }],
+    ["that native answered", { mode: "native", reason: "INTERNAL", status: 500 }],
+    ["that was compared in the background", { mode: "shadow", reason: "INTERNAL", status: 500 }],
+    ["that was refused", { mode: "refused", reason: "INTERNAL", status: 500 }],
+    ["of v2", { apiVersion: "v2", mode: "pass", reason: "INTERNAL", status: 500 }],
+    ["that no rule decided on", { rule: undefined, reason: "INTERNAL", status: 500 }],
+    ["with a reason of its own", { status: 500, reason: "__proto__" }],
+  ];
+  test.each(silent)("a request %s counts neither way", (_, facts) => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(1_000, facts);
+    expect(made.control.states()[0]).toMatchObject({ requests: 0, failures: 0, state: "forward" });
+  });
+
+  test("a list that broke off after its head was sent counts as the failure it is", () => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(200, { status: 200, reason: "DRAIN_INCOMPLETE" });
+    expect(made.choose().why).toBe("stepped-back");
+  });
+
+  const other = fc.constantFrom(
+    ...reasons.filter(({ fault }) => fault !== "translation"),
+    { reason: undefined, status: 503 },
+    { reason: undefined, status: 404 },
+  );
+  test("no outage of the platform, however long and mixed, steps a rule back", () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(other, fc.integer({ min: 1, max: 60 }), fc.constantFrom(0, 10, 5_000)), {
+          size: "max",
+          minLength: 20,
+          maxLength: 100,
+        }),
+        (outage) => {
+          const made = rig(
+            rulesOf([
+              rule({
+                stepBack: {
+                  failures: 0,
+                  differences: 0,
+                  minRequests: 1,
+                  minClients: 1,
+                  window: MINUTE,
+                  returnAfter: 1,
+                },
+              }),
+            ]),
+          );
+          for (const [{ reason, status }, count, after] of outage) {
+            made.at += after;
+            made.requests(count, { reason, status });
+            made.requests(1);
+            made.compare(1, { result: "failed", failure: "timeout" });
+            expect(made.choose()).toMatchObject({ mode: "translate", why: "rule" });
+          }
+          expect(made.told).toEqual([]);
+        },
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  test("an outage does not hide what translation does wrong meanwhile", () => {
+    const made = rig(rulesOf([rule()]));
+    for (let n = 0; n < 200; n++) {
+      made.requests(20, { status: 504, reason: "UPSTREAM_TIMEOUT" });
+      made.control.observe(finished(`c${n % 7}`, n % 20 === 0 ? { status: 500, reason: "INTERNAL" } : {}));
+    }
+    expect(made.choose().why).toBe("stepped-back");
+  });
+});
+
+describe("comparisons", () => {
+  test.each(DIFFERENCE_CLASSES)(
+    "a difference of class %s is held against translation, unless it is the order",
+    (result) => {
+      const made = rig(rulesOf([rule()]));
+      made.compare(20, { result });
+      expect(made.choose().why).toBe(result === "order" ? "rule" : "stepped-back");
+    },
+  );
+
+  test("noise counts as equal, and what could not be compared not at all", () => {
+    const made = rig(rulesOf([rule()]));
+    made.compare(50, { result: "noise" });
+    made.compare(70, { result: "failed", failure: "too-large" });
+    expect(made.control.states()[0]).toMatchObject({ comparisons: 50, differences: 0, state: "forward" });
+  });
+
+  test("a wrong row is stepped back on after twenty comparisons: two hundred requests of which a tenth is compared", () => {
+    const made = rig(rulesOf([rule()]));
+    let requests = 0;
+    while (made.choose().mode === "translate" && requests < 10_000) {
+      made.at += 100;
+      requests++;
+      made.control.observe(finished(`c${requests % 7}`));
+      if (requests % 10 === 0) made.compare(1, { client: `c${requests % 7}`, result: "value" });
+    }
+    expect(requests).toBe(200);
+    expect(made.told[0]?.reason).toContain("20 of 20 comparisons differed");
+  });
+
+  test("comparisons while it is back hold it there as long as they differ", () => {
+    const made = rig(rulesOf([rule()]));
+    made.compare(20, { result: "missing" });
+    for (let n = 1; n <= 60; n++) {
+      made.at = START + n * MINUTE;
+      made.compare(1, { served: "shadow", result: "missing" });
+      expect(made.choose().why).toBe("stepped-back");
+    }
+    made.at += 10 * MINUTE;
+    made.compare(30, { served: "shadow" });
+    expect(made.control.states()[0]).toMatchObject({ state: "returning", step: 0.1, effective: "translate" });
+  });
+});
+
+describe("promotion", () => {
+  const when = (over: Partial<PromoteSettings> = {}): PromoteSettings => {
+    return { differencesBelow: 0.01, minClients: 3, automatic: true, ...over };
+  };
+  const shadowed = { name: "all", mode: "shadow", stepBack: undefined } as const;
+
+  test("a rule moves by itself when the bound is low enough, goes on comparing, and says so once", () => {
+    const made = rig(rulesOf([rule({ ...shadowed, promoteWhen: when() })]));
+    made.compare(299, { served: "shadow" });
+    expect(made.choose()).toMatchObject({ mode: "shadow", why: "rule" });
+    made.compare(100, { served: "shadow" });
+    expect(made.choose()).toMatchObject({ mode: "translate", why: "promoted", shadow: { sample: 0.1 } });
+    expect(made.control.states()[0]).toMatchObject({
+      mode: "shadow",
+      effective: "translate",
+      promoted: true,
+      couldMove: false,
+    });
+    expect(made.told).toHaveLength(1);
+    expect(made.told[0]).toMatchObject({ kind: "promoted", from: "shadow", to: "translate" });
+    expect(made.told[0]?.reason).toBe(
+      "0 differences in 300 comparisons of 3 clients or more: at most 0.9986 % differ (95 %), less than 1 %",
+    );
+  });
+
+  test("without `automatic` it stays where it is and says once that it could move", () => {
+    const made = rig(rulesOf([rule({ ...shadowed, promoteWhen: when({ automatic: false }) })]));
+    made.compare(800, { served: "shadow" });
+    expect(made.choose()).toMatchObject({ mode: "shadow", why: "rule" });
+    expect(made.told.map(({ kind }) => kind)).toEqual(["could-promote"]);
+    expect(made.control.states()[0]).toMatchObject({ couldMove: true, promoted: false, effective: "shadow" });
+    const { rules } = made.control.view() as { rules: { says: string }[] };
+    expect(rules[0]?.says).toContain("it could be set to translate: 0 differences in 800 comparisons");
+  });
+
+  test("one client alone does not move a rule for all, but does move its own", () => {
+    const all = rig(rulesOf([rule({ ...shadowed, promoteWhen: when() })]));
+    all.compare(2_000, { client: "c0" });
+    expect(all.choose("c0").mode).toBe("shadow");
+    const own = rig(rulesOf([rule({ ...shadowed, promoteWhen: when(), match: { clients: new Set(["c0"]) } })]));
+    own.compare(2_000, { client: "c0" });
+    expect(own.choose("c0").mode).toBe("translate");
+  });
+
+  test("what moved by itself steps back by itself, and does not move again until it is changed", () => {
+    const promoteWhen = when();
+    const made = rig(rulesOf([rule({ ...shadowed, promoteWhen })]));
+    made.compare(300, { served: "shadow" });
+    made.compare(20, { result: "value" });
+    expect(made.choose()).toMatchObject({ mode: "shadow", why: "stepped-back" });
+    made.at += 1e9;
+    made.compare(5_000, { served: "shadow" });
+    expect(made.choose()).toMatchObject({ mode: "shadow", why: "stepped-back" });
+    expect(made.told.map(({ kind }) => kind)).toEqual(["promoted", "stepped-back"]);
+    made.control.replace(rulesOf([rule({ ...shadowed, promoteWhen, identity: "2" })], { digest: "b" }));
+    expect(made.choose()).toMatchObject({ mode: "shadow", why: "rule" });
+    made.compare(300, { served: "shadow" });
+    expect(made.choose().why).toBe("promoted");
+  });
+
+  test("differences before it moved are no reason to step back after it", () => {
+    const made = rig(rulesOf([rule({ ...shadowed, promoteWhen: when({ differencesBelow: 0.5 }) })]));
+    made.compare(15, { served: "shadow", result: "value" });
+    made.compare(60, { served: "shadow" });
+    expect(made.choose().why).toBe("promoted");
+    expect(made.control.states()[0]).toMatchObject({ state: "forward", differences: 15, comparisons: 75 });
+  });
+
+  test("a shadow rule that says nothing of it never moves", () => {
+    const made = rig(rulesOf([rule({ ...shadowed })]));
+    made.compare(20_000, { served: "shadow" });
+    expect(made.choose()).toMatchObject({ mode: "shadow", why: "rule" });
+    expect(made.control.states()[0]).toMatchObject({ couldMove: false, comparisons: 20_000 });
+    expect(made.told).toEqual([]);
+  });
+});

@@ -1,0 +1,117 @@
+/** Rules, requests and comparisons for tests of the control. */
+import { type Control, createControl } from "../../src/control/control.ts";
+import type { ControlEvent } from "../../src/control/record.ts";
+import type { Comparison } from "../../src/model/comparison.ts";
+import { createExchange, type Exchange } from "../../src/model/exchange.ts";
+import type { Choice, CutoverMode, Rule, RuleMatch, Rules, StepBackSettings } from "../../src/model/rules.ts";
+
+export const MINUTE = 60_000;
+
+export const STEP_BACK: StepBackSettings = {
+  failures: 0.02,
+  differences: 0.001,
+  minRequests: 200,
+  minClients: 3,
+  window: 5 * MINUTE,
+  returnAfter: 10 * MINUTE,
+};
+
+const ANY: RuleMatch = {
+  resources: undefined,
+  operations: undefined,
+  clients: undefined,
+  time: undefined,
+  header: undefined,
+  cookie: undefined,
+  percent: undefined,
+};
+
+export function rule(over: Partial<Omit<Rule, "match">> & { readonly match?: Partial<RuleMatch> } = {}): Rule {
+  return {
+    name: "all",
+    line: 3,
+    mode: "translate",
+    expires: undefined,
+    shadow: { sample: 0.1, control: 0 },
+    stepBack: STEP_BACK,
+    promoteWhen: undefined,
+    headers: undefined,
+    identity: "1",
+    ...over,
+    match: { ...ANY, ...over.match },
+  };
+}
+
+export function rulesOf(rules: readonly Rule[], over: Partial<Rules> = {}): Rules {
+  return { force: "none", fallback: undefined, rules, digest: "aaaaaaaaaaaa", ...over };
+}
+
+export interface Rig {
+  readonly control: Control;
+  readonly told: ControlEvent[];
+  /** Milliseconds since 1970; to be set. */
+  at: number;
+  choose(client?: string): Choice;
+  /** `count` requests that are over, of five clients in turn, if they are translated. */
+  requests(count: number, facts?: Partial<Exchange>): void;
+  compare(count: number, facts?: Partial<Comparison>): void;
+}
+
+export const START = Date.UTC(2026, 10, 21);
+
+export function rig(
+  rules: Rules | undefined,
+  { mode = "translate" as CutoverMode, bucketOf = (_client: string): number => 50 } = {},
+): Rig {
+  const told: ControlEvent[] = [];
+  const clock = { at: START };
+  const control = createControl({ rules, mode, bucketOf, wall: () => clock.at, told: (event) => told.push(event) });
+  return {
+    control,
+    told,
+    get at() {
+      return clock.at;
+    },
+    set at(at) {
+      clock.at = at;
+    },
+    choose: (client = "c0") =>
+      control.choose({ resource: "group", operation: "list", write: false, client, headers: [] }),
+    requests: (count, facts = {}) => {
+      for (let n = 0; n < count; n++) control.observe(finished(`c${n % 5}`, facts));
+    },
+    compare: (count, facts = {}) => {
+      for (let n = 0; n < count; n++) control.compared(comparison(`c${n % 5}`, facts));
+    },
+  };
+}
+
+/** A translated v1 request that went well, unless `facts` say otherwise. */
+export function finished(client: string, facts: Partial<Exchange> = {}): Exchange {
+  return Object.assign(
+    createExchange("r-1", 0, "GET", "/iam/v1/groups"),
+    { apiVersion: "v1", resource: "group", operation: "list", mode: "translate", status: 200, rule: "all", client },
+    facts,
+  );
+}
+
+export function comparison(client: string, facts: Partial<Comparison> = {}): Comparison {
+  return {
+    requestId: "r-1",
+    at: START,
+    resource: "group",
+    operation: "list",
+    client,
+    rule: "all",
+    served: "translate",
+    kind: "read",
+    result: "equal",
+    total: 0,
+    differences: [],
+    failure: undefined,
+    controlled: false,
+    ms: 3,
+    calls: { v1: 1, v2: 0 },
+    ...facts,
+  };
+}

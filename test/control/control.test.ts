@@ -1,0 +1,271 @@
+/** Does each request get the mode that rules, force and what was learnt give it? */
+import { describe, expect, test } from "vitest";
+import { createBucket } from "../../src/control/bucket.ts";
+import { createControl, DEFAULT_SHADOW } from "../../src/control/control.ts";
+import { MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
+
+const BROKEN = { status: 502, reason: "UPSTREAM_INVALID" };
+
+describe("choosing", () => {
+  test("without rules the configured mode decides, and neither clock nor bucket is asked", () => {
+    for (const rules of [undefined, rulesOf([])]) {
+      const refuse = (): never => {
+        throw new Error("asked");
+      };
+      for (const mode of ["native", "shadow", "translate"] as const) {
+        let started = false;
+        const wall = (): number => (started ? refuse() : START);
+        const control = createControl({ rules, mode, bucketOf: refuse, wall, told: refuse });
+        started = true;
+        const asked = { resource: "group", operation: "list", write: false, client: "c", headers: [] };
+        const choice = control.choose(asked);
+        const shadow = mode === "shadow" ? DEFAULT_SHADOW : { sample: 0, control: 0 };
+        expect(choice).toEqual({ mode, rule: undefined, shadow, why: "default" });
+        expect(control.choose(asked)).toBe(choice);
+      }
+    }
+  });
+
+  test("the first rule that matches decides, and what no rule matches is left to the mode", () => {
+    const first = rule({ name: "first", mode: "native", match: { clients: new Set(["c1"]) } });
+    const second = rule({ name: "second", mode: "shadow", match: { clients: new Set(["c1", "c2"]) } });
+    const { choose } = rig(rulesOf([first, second]), { mode: "translate" });
+    expect(choose("c1")).toEqual({ mode: "native", rule: first, shadow: { sample: 0, control: 0 }, why: "rule" });
+    expect(choose("c2")).toEqual({ mode: "shadow", rule: second, shadow: second.shadow, why: "rule" });
+    expect(choose("c3")).toMatchObject({ mode: "translate", rule: undefined, why: "default" });
+  });
+
+  test("an expired rule decides nothing from that instant on, and says so", () => {
+    const made = rig(rulesOf([rule({ mode: "native", expires: START + MINUTE })]));
+    expect(made.choose().mode).toBe("native");
+    expect(made.control.states()[0]?.expired).toBe(false);
+    made.at = START + MINUTE;
+    expect(made.choose()).toMatchObject({ mode: "translate", why: "default" });
+    expect(made.control.states()[0]?.expired).toBe(true);
+  });
+
+  test("force decides from the next request on, and its end gives everything back", () => {
+    const made = rig(rulesOf([rule()]), { mode: "shadow" });
+    made.requests(200, BROKEN);
+    expect(made.choose().why).toBe("stepped-back");
+    made.told.length = 0;
+    for (const force of ["native", "translate"] as const) {
+      made.control.replace(rulesOf([rule()], { force, digest: force }));
+      expect(made.choose()).toEqual({ mode: force, rule: undefined, shadow: { sample: 0, control: 0 }, why: "forced" });
+      expect(made.control.states()[0]?.effective).toBe(force);
+    }
+    made.control.replace(rulesOf([rule()]));
+    expect(made.choose().why).toBe("stepped-back");
+    expect(made.told.map(({ kind, from, to }) => `${kind} ${from} ${to}`)).toEqual([
+      "rules aaaaaaaaaaaa native",
+      "forced none native",
+      "rules native translate",
+      "forced native translate",
+      "rules translate aaaaaaaaaaaa",
+      "forced translate none",
+    ]);
+  });
+
+  test("a process that starts with force says so", () => {
+    const { told } = rig(rulesOf([], { force: "native" }));
+    expect(told).toMatchObject([{ kind: "forced", to: "native", rule: undefined }]);
+  });
+
+  test("the file's fallback is handed on", () => {
+    const made = rig(rulesOf([], { fallback: "refuse" }));
+    expect(made.control.fallback()).toBe("refuse");
+    made.control.replace(rulesOf([]));
+    expect(made.control.fallback()).toBeUndefined();
+  });
+});
+
+describe("stepping back and returning", () => {
+  test("a rule that stepped back goes on comparing where it did, and is native where it did not", () => {
+    const compared = rig(rulesOf([rule()]));
+    compared.requests(200, BROKEN);
+    expect(compared.choose()).toMatchObject({ mode: "shadow", why: "stepped-back", shadow: { sample: 0.1 } });
+    const silent = rig(rulesOf([rule({ shadow: { sample: 0, control: 0 } })]));
+    silent.requests(200, BROKEN);
+    expect(silent.choose()).toMatchObject({ mode: "native", why: "stepped-back" });
+    expect(silent.control.states()[0]).toMatchObject({ mode: "translate", effective: "native", state: "back" });
+  });
+
+  test("each change is told once, with the numbers that decided", () => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(196);
+    made.requests(40, BROKEN);
+    for (const n of [1, 2, 3, 4]) {
+      made.at = START + n * 10 * MINUTE;
+      made.choose();
+      made.choose();
+      made.requests(200);
+    }
+    expect(made.told.map(({ kind, at, to }) => [kind, (at - START) / MINUTE, to])).toEqual([
+      ["stepped-back", 0, "back"],
+      ["returning", 10, "returning, 10 % of its clients"],
+      ["returning", 20, "returning, 30 % of its clients"],
+      ["returning", 30, "returning, 100 % of its clients"],
+      ["returned", 40, "forward"],
+    ]);
+    expect(made.told[0]?.reason).toBe(
+      "5 of 201 requests failed because of translation within 5 min (2.488 %, more than 2 %), met by 3 clients or more",
+    );
+    expect(made.control.states()[0]).toMatchObject({ state: "forward", stepBacks: 1, since: START + 40 * MINUTE });
+  });
+
+  test.each([
+    ["all clients", undefined, 20_000],
+    ["a tenth of the clients", 10, 2_000],
+  ])("a rule for %s returns to a growing part of them, each client staying where it is", (_, percent, about) => {
+    const bucketOf = createBucket("salt");
+    const clients = Array.from({ length: 20_000 }, (__, n) => `client-${n}`);
+    const made = rig(rulesOf([rule({ match: { percent } })]), { mode: "native", bucketOf });
+    const translated = (): Set<string> => new Set(clients.filter((client) => made.choose(client).mode === "translate"));
+    const all = translated();
+    made.requests(200, BROKEN);
+    expect(translated().size).toBe(0);
+    const steps = [1, 2, 3].map((n) => {
+      made.at = START + n * 10 * MINUTE;
+      made.choose([...all][0]);
+      const now = translated();
+      made.requests(200);
+      return now;
+    });
+    expect(all.size / about).toBeCloseTo(1, 1);
+    expect(steps.map((step) => Math.round((step.size / all.size) * 20) / 20)).toEqual([0.1, 0.3, 1]);
+    for (const [smaller, larger] of [
+      [steps[0], steps[1]],
+      [steps[1], steps[2]],
+      [steps[2], all],
+    ]) {
+      expect([...(smaller ?? [])].filter((client) => !larger?.has(client))).toEqual([]);
+    }
+    expect(made.choose([...all].find((client) => !steps[0]?.has(client))).rule?.name).toBe("all");
+  });
+
+  test("rules are judged apart", () => {
+    const one = rule({ name: "one", match: { clients: new Set(["c0"]) } });
+    const made = rig(rulesOf([one, rule({ name: "two", identity: "2" })]));
+    made.requests(200, { ...BROKEN, rule: "one", client: "c0" });
+    expect(made.choose("c0").why).toBe("stepped-back");
+    expect(made.choose("c1").why).toBe("rule");
+  });
+
+  test("a rule without thresholds never steps back", () => {
+    const made = rig(rulesOf([rule({ stepBack: undefined })]));
+    made.requests(5_000, BROKEN);
+    made.compare(5_000, { result: "value" });
+    expect(made.choose()).toMatchObject({ mode: "translate", why: "rule" });
+    expect(made.control.states()[0]).toMatchObject({ requests: 5_000, failures: 5_000, stepBacks: 0 });
+  });
+});
+
+describe("other rules", () => {
+  test("a rule of which the same is said keeps what was learnt, wherever it stands now", () => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(200, BROKEN);
+    const other = rule({ name: "other", identity: "2", match: { clients: new Set(["nobody"]) } });
+    const moved = rule({ line: 9 });
+    made.control.replace(rulesOf([other, moved], { digest: "b" }));
+    expect(made.choose()).toMatchObject({ why: "stepped-back", rule: moved });
+    expect(made.choose().rule).toBe(moved);
+    expect(made.told.at(-1)).toMatchObject({
+      kind: "rules",
+      reason: "2 rules: 1 new, 0 changed (begin afresh), 0 gone",
+    });
+  });
+
+  test("a rule that was changed begins afresh", () => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(200, BROKEN);
+    made.at += 5;
+    made.control.replace(rulesOf([rule({ identity: "1b" })], { digest: "b" }));
+    expect(made.choose().why).toBe("rule");
+    expect(made.control.states()[0]).toMatchObject({ requests: 0, failures: 0, stepBacks: 0, since: START + 5 });
+    expect(made.told.at(-1)?.reason).toBe("1 rules: 0 new, 1 changed (begin afresh), 0 gone");
+  });
+
+  test("the same file again is nothing new, and a rule that went and came back is", () => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(200, BROKEN);
+    made.told.length = 0;
+    made.control.replace(rulesOf([rule()]));
+    expect(made.told).toEqual([]);
+    expect(made.choose().why).toBe("stepped-back");
+    made.control.replace(rulesOf([], { digest: "b" }));
+    expect(made.choose().why).toBe("default");
+    made.control.replace(rulesOf([rule()]));
+    expect(made.choose().why).toBe("rule");
+  });
+
+  test("what is said of a rule that is there no more is passed over", () => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(500, { ...BROKEN, rule: "gone" });
+    made.compare(500, { rule: "gone", result: "value" });
+    made.compare(500, { rule: undefined, result: "value" });
+    expect(made.control.states()[0]).toMatchObject({ requests: 0, comparisons: 0 });
+  });
+});
+
+describe("the view", () => {
+  test("it says in words and numbers what each rule does and why", () => {
+    const full = rule({
+      match: {
+        resources: new Set(["group"]),
+        operations: new Set(["reads"]),
+        clients: new Set(["c0", "c1", "c2", "c3"]),
+        percent: 60,
+        time: { from: START - 1, until: undefined, days: new Set([1]), hours: { begin: 90, end: 1_440 } },
+      },
+    });
+    const made = rig(rulesOf([full]));
+    made.requests(200, BROKEN);
+    made.compare(3);
+    const view = JSON.parse(JSON.stringify(made.control.view())) as Record<string, unknown>;
+    expect(view).toMatchObject({
+      file: { digest: "aaaaaaaaaaaa", rules: 1 },
+      force: "none",
+      fallback: "as configured",
+      default: "translate",
+      rules: [
+        {
+          name: "all",
+          line: 3,
+          match: {
+            resources: ["group"],
+            operations: ["reads"],
+            clients: ["c0", "c1", "c2", "c3"],
+            percent: 60,
+            time: { from: "2026-11-20T23:59:59.999Z", days: [1], hours: "01:30-24:00 UTC" },
+          },
+          mode: "translate",
+          effective: "shadow",
+          state: "back",
+          since: "2026-11-21T00:00:00.000Z",
+          window: { requests: 0, comparisons: 3 },
+          says: "stepped back: 200 of 200 requests failed because of translation within 5 min (100 %, more than 2 %), met by 3 clients or more; native answers, 10 % of requests are compared; it tries again after 10 min without a difference",
+        },
+      ],
+      transitions: [{ kind: "stepped-back", rule: "all", at: "2026-11-21T00:00:00.000Z", from: "forward", to: "back" }],
+    });
+  });
+
+  test("without a file it says what decides", () => {
+    expect(rig(undefined, { mode: "shadow" }).control.view()).toEqual({
+      file: null,
+      force: "none",
+      fallback: "as configured",
+      default: "shadow",
+      rules: [],
+      transitions: [],
+    });
+  });
+
+  test("it shows the last fifty transitions, latest first", () => {
+    const made = rig(rulesOf([]));
+    for (let n = 0; n < 120; n++) made.control.replace(rulesOf([], { digest: `d${n}` }));
+    const { transitions } = made.control.view() as { transitions: { to: string }[] };
+    expect([transitions.length, transitions[0]?.to, transitions.at(-1)?.to]).toEqual([50, "d119", "d70"]);
+    expect(made.told).toHaveLength(120);
+  });
+});
