@@ -37,6 +37,8 @@ export interface Ledger {
    * request has been entered already.
    */
   restore(snapshot: LedgerSnapshot): void;
+  /** Another number whenever something changed. */
+  revision(): number;
 }
 
 /** Facts for each client when all places are taken, and for the first ones. */
@@ -53,6 +55,7 @@ interface State {
   since: number;
   v1: number;
   v2: number;
+  revision: number;
 }
 
 /** Bounded, whatever is sent: `max` clients, 63 operations and 32 needs of a kind of each, 100,000 + 16 × `max` in all. */
@@ -64,6 +67,7 @@ export function createLedger(options: LedgerOptions): Ledger {
     learn: (learnt) => {
       const record = state.clients.find(learnt.client);
       if (record === undefined) return;
+      state.revision += 1;
       const operation = factOf(record.operations, learnt.resource, learnt.operation, 0, state.room);
       if (operation !== undefined) operation.looked += 1;
       noteNeeds(state, record, learnt);
@@ -78,6 +82,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       clients: [...state.clients.items()].map((record) => entryOf(record, options.tells)).sort(byCount),
     }),
     restore: (snapshot) => restore(state, snapshot),
+    revision: () => state.revision,
   };
 }
 
@@ -88,7 +93,7 @@ function createState(options: LedgerOptions, instances: readonly string[], since
     (name) => createRecord(name, options.labelOf(name), options.wall()),
     (record) => room.give(factsIn(record)),
   );
-  return { options, clients, room, instances, since, v1: 0, v2: 0 };
+  return { options, clients, room, instances, since, v1: 0, v2: 0, revision: 0 };
 }
 
 function observe(state: State, exchange: Exchange): void {
@@ -99,6 +104,7 @@ function observe(state: State, exchange: Exchange): void {
     return;
   }
   const at = options.wall();
+  state.revision += 1;
   const record = clients.add(exchange.client);
   // What it may have called before it got its place counts for the version with which it came: nobody who never called
   // v1 is shown as if it had.
