@@ -5,13 +5,14 @@ import { createDecisions, routerFor } from "./decide.ts";
 import { createAssume, sentMembers } from "./explain/assume.ts";
 import { differingOf, explainBody, unreadBody } from "./explain/body.ts";
 import { explainCalls, passedCall } from "./explain/calls.ts";
-import type { Explanation, Refusal } from "./explain/explanation.ts";
+import type { ExplainedCutover, Explanation, Refusal } from "./explain/explanation.ts";
 import { explainAnswer } from "./explain/members.ts";
 import { explainParameters } from "./explain/parameters.ts";
 import { receive } from "./explain/received.ts";
 import { type Recording, record } from "./explain/record.ts";
 import type { AskedRequest } from "./explain/request.ts";
 import { explainRisks } from "./explain/risks.ts";
+import { decidedFor, type ExplainCutover, refusedElsewhere } from "./explain/rule.ts";
 import { shownRequest } from "./explain/shown.ts";
 import { isForeign, nativeHints, summaryOf } from "./explain/summary.ts";
 import { tooLarge } from "./listener/body.ts";
@@ -28,17 +29,24 @@ export type ExplainConfig = Pick<
   "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "fallback" | "limits"
 >;
 
-/** Explains one request. Nothing is sent. Rejects only for what is wrong with carryover itself. */
-export type Explain = (request: AskedRequest) => Promise<Explanation>;
+/**
+ * Explains one request, as sent by the client of that name (without one: by whom its header fields say). Nothing is sent.
+ * Rejects only for what is wrong with carryover itself.
+ */
+export type Explain = (request: AskedRequest, client?: string) => Promise<Explanation>;
 
-/** Ready to explain what a carryover with this configuration would do (design: explain hands in a recorder). */
-export function createExplain(config: ExplainConfig, catalogue: Catalogue): Explain {
+/**
+ * Ready to explain what a carryover with this configuration would do (design: explain hands in a recorder). Without `cutover`
+ * everything is translated.
+ */
+export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutover?: ExplainCutover): Explain {
   const route = routerFor(config, catalogue);
-  const decisions = createDecisions(config, catalogue);
+  const decisionsFor = decisionsBy(config, catalogue);
   const { maskSpelling } = config.upstream.v2;
-  return async (asked) => {
+  return async (asked, client) => {
     const { request, problem } = receive(asked, config);
     const match = matchOf(request, route);
+    const decisions = decisionsFor(cutover?.control.fallback() ?? config.fallback);
     const differing = differingOf(request.body, match);
     const assume = createAssume({
       resources: catalogue.resources,
@@ -64,7 +72,30 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue): Expl
     const recording = await run(maskSpelling === "auto" ? undefined : maskSpelling);
     const respelled = maskSpelling === "auto" ? await run("snake_case") : undefined;
     const foreign = isForeign(recording, catalogue.resources);
-    return explanationOf({ request, match, recording, respelled, compared: differing.fields, config, foreign });
+    const decided = problem === undefined ? decidedFor(cutover, { ...request, match, client }) : undefined;
+    return explanationOf({
+      request,
+      match,
+      recording,
+      respelled,
+      compared: differing.fields,
+      config,
+      foreign,
+      decided,
+    });
+  };
+}
+
+/** Made when they are asked for: a rules file may say another fallback than the configuration, and seldom does. */
+function decisionsBy(
+  config: ExplainConfig,
+  catalogue: Catalogue,
+): (fallback: ExplainConfig["fallback"]) => ReturnType<typeof createDecisions> {
+  const made = new Map<ExplainConfig["fallback"], ReturnType<typeof createDecisions>>();
+  return (fallback) => {
+    const decisions = made.get(fallback) ?? createDecisions({ ...config, fallback }, catalogue);
+    made.set(fallback, decisions);
+    return decisions;
   };
 }
 
@@ -76,25 +107,40 @@ interface Known {
   readonly compared: readonly string[];
   readonly config: ExplainConfig;
   readonly foreign: boolean;
+  /** What the rules say, where there are any. */
+  readonly decided: ExplainedCutover | undefined;
 }
 
-function explanationOf({ request, match, recording, respelled, compared, config, foreign }: Known): Explanation {
+function explanationOf({
+  request,
+  match,
+  recording,
+  respelled,
+  compared,
+  config,
+  foreign,
+  decided,
+}: Known): Explanation {
   const refusal = refusalOf(recording);
+  const byNative = decided !== undefined && decided.mode !== "translate";
   const { exchange, calls, pass } = recording;
   const operation = match?.operation;
   const fields = explainBody(request.body, match, calls, refusal, config.unknownFields.request);
   const filters = operation !== undefined && "filters" in operation ? (operation.filters ?? []) : [];
   const translated = refusal === undefined && pass === undefined && match !== undefined;
+  const made =
+    pass === undefined
+      ? explainCalls({ operation, recording, respelled, compared, pageSize: PAGE_SIZE, asked: speaksOf(request) })
+      : [passedCall(request, pass)];
   return {
     request: shownRequest(request),
     resource: exchange.resource,
     operation: exchange.operation,
-    ...summaryOf(recording, refusal, foreign),
-    refusal: refusal === undefined ? null : shownRefusal(refusal),
-    calls:
-      pass === undefined
-        ? explainCalls({ operation, recording, respelled, compared, pageSize: PAGE_SIZE, asked: speaksOf(request) })
-        : [passedCall(request, pass)],
+    ...summaryOf(recording, { refusal, foreign, cutover: decided }),
+    refusal: refusal === undefined || byNative ? null : shownRefusal(refusal),
+    cutover: decided ?? null,
+    calls: byNative ? [passedCall(request, { upstream: "v1", target: request.target })] : made,
+    translated: byNative ? made : [],
     fields,
     parameters: match === undefined ? [] : explainParameters({ query: match.query, filters, calls, refusal }),
     answer: translated ? explainAnswer(match.resource, match.operation, config.upstream.v2.omitsZeros !== "no") : [],
@@ -106,7 +152,7 @@ function explanationOf({ request, match, recording, respelled, compared, config,
       ...nativeHints(recording, refusal, foreign, config.upstream.v1 !== undefined),
       ...unreadBody(request.body, match),
       ...(translated ? documentedCalls(match.operation) : []),
-      ...counted(recording, refusal),
+      ...(byNative ? refusedElsewhere(refusal) : counted(recording, refusal)),
     ],
   };
 }

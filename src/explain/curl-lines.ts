@@ -5,8 +5,15 @@ import { MASKED } from "./secrets.ts";
 import type { Bases } from "./upstream-addresses.ts";
 
 /** Lines to paste into a shell in which TOKEN is set (and V2, where no address is known); what is to know of each before it. */
-export function curlLines({ calls, refusal }: Explanation, bases: Bases): string {
+export function curlLines({ calls, translated, refusal }: Explanation, bases: Bases): string {
   if (refusal !== null) return comment(`nothing is sent: ${refusal.status} ${refusal.reason}: ${refusal.message}`);
+  const made = linesOf(calls, bases);
+  return translated.length === 0
+    ? made
+    : [made, comment("if it were translated:"), linesOf(translated, bases)].join("\n\n");
+}
+
+function linesOf(calls: readonly ExplainedCall[], bases: Bases): string {
   return calls.map((call, index) => [...remarks(call, index + 1), curlOf(call, bases)].join("\n")).join("\n\n");
 }
 

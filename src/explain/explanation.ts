@@ -1,5 +1,6 @@
 /** What does an explanation say? (Its JSON form is what `--json` prints and the admin port answers; docs/explain.md.) */
 import type { Mode } from "../model/exchange.ts";
+import type { Choice, CutoverMode } from "../model/rules.ts";
 
 /** Everything that is known of a request before anything is sent. Secrets are masked in all of it. */
 export interface Explanation {
@@ -12,8 +13,15 @@ export interface Explanation {
   readonly summary: string;
   /** Why carryover answers with an error of its own; null when it does not. */
   readonly refusal: Refusal | null;
+  /** What the rules say; null without rules, and for what no rule decides about. */
+  readonly cutover: ExplainedCutover | null;
   /** In their order, as far as they are known without asking the platform. */
   readonly calls: readonly ExplainedCall[];
+  /**
+   * The calls of the translation, where the rules let native v1 answer instead: then `fields`, `parameters`, `answer` and
+   * `risks` are about it as well. Empty when `calls` are those.
+   */
+  readonly translated: readonly ExplainedCall[];
   /** Members of the v1 body, and those that it left out when that means something. */
   readonly fields: readonly ExplainedField[];
   /** Parameters of the v1 query. */
@@ -23,6 +31,34 @@ export interface Explanation {
   readonly risks: readonly Risk[];
   /** What of the input was ignored or read in another way; what carryover would count. */
   readonly notes: readonly string[];
+}
+
+export interface ExplainedCutover {
+  /** As the ledger names it. */
+  readonly client: string;
+  /** Where it stands for percentages, 0 to 100: a rule with a higher one takes it. */
+  readonly bucket: number;
+  /** The instant that this is true for. */
+  readonly at: string;
+  readonly mode: CutoverMode;
+  readonly why: Choice["why"];
+  /** The rule that decided; null for `default` and `forced`. */
+  readonly rule: string | null;
+  /** What it means for the request, in words. */
+  readonly says: string;
+  /** Of the rules file; null without one. */
+  readonly digest: string | null;
+  /** Up to and with the first that matched. */
+  readonly rules: readonly JudgedRule[];
+}
+
+export interface JudgedRule {
+  readonly name: string;
+  /** In the rules file. */
+  readonly line: number;
+  readonly mode: CutoverMode;
+  readonly matched: boolean;
+  readonly why: string;
 }
 
 export interface ShownRequest {
@@ -84,7 +120,7 @@ export interface ExplainedField {
   readonly given: string | null;
   /** JSON text that is sent; null when nothing is. */
   readonly sent: string | null;
-  /** Numbers of the calls, from 1, that carry it. */
+  /** Numbers of the calls (of `translated`, where it is not empty), from 1, that carry it. */
   readonly calls: readonly number[];
 }
 

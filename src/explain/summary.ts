@@ -2,21 +2,32 @@
 import type { Mode } from "../model/exchange.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import type { ExplainedCutover } from "./explanation.ts";
 import type { Recording } from "./record.ts";
+import { reasonOf } from "./rule.ts";
 
 export interface Verdict {
   readonly mode: Mode;
   readonly summary: string;
 }
 
-/** `refusal`: why carryover itself answers with an error; `foreign`: v1 never had such an operation. */
-export function summaryOf(
-  { exchange, pass, calls }: Recording,
-  refusal: Problem | undefined,
-  foreign: boolean,
-): Verdict {
+/** What else is known when it is summed up. */
+export interface Circumstances {
+  /** Why carryover itself answers with an error. */
+  readonly refusal: Problem | undefined;
+  /** v1 never had such an operation. */
+  readonly foreign: boolean;
+  /** What the rules say of it. */
+  readonly cutover: ExplainedCutover | undefined;
+}
+
+export function summaryOf({ exchange, pass, calls }: Recording, { refusal, foreign, cutover }: Circumstances): Verdict {
   const { resource, operation } = exchange;
   const what = nameOf(resource, operation);
+  const because = cutover === undefined ? "" : ` (${cutover.mode}: ${reasonOf(cutover)})`;
+  if (cutover !== undefined && cutover.mode !== "translate") {
+    return { mode: cutover.mode, summary: `${what}: native v1 serves it${because}` };
+  }
   if (refusal !== undefined) {
     const known = resource === "unknown" ? "" : `${what}: `;
     return { mode: "refused", summary: `${known}refused by carryover, nothing reaches the platform` };
@@ -29,7 +40,7 @@ export function summaryOf(
     case "v1":
       return { mode: "native", summary: `${what}: ${nativeReason(foreign)} (fallback: native)` };
     default:
-      return { mode: "translate", summary: `${what}: translated, ${count(calls.length)} to v2` };
+      return { mode: "translate", summary: `${what}: translated, ${count(calls.length)} to v2${because}` };
   }
 }
 

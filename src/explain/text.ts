@@ -3,6 +3,7 @@
 import type {
   AnswerMember,
   ExplainedCall,
+  ExplainedCutover,
   ExplainedField,
   ExplainedParameter,
   Explanation,
@@ -13,22 +14,23 @@ import type { Bases } from "./upstream-addresses.ts";
 
 /** The explanation as text; `bases`: what stands before v2's paths. */
 export function textOf(explanation: Explanation, bases: Bases, paint: Paint): string {
-  const { request, summary, refusal, mode } = explanation;
+  const { request, summary, refusal, mode, cutover, calls, translated } = explanation;
   const heading = [
     paint("bold", `${request.method} ${request.target}`),
     paint(mode === "refused" ? "red" : "green", summary),
     ...(refusal === null ? [] : [`${refusal.status} ${refusal.reason}, code ${refusal.code}: ${refusal.message}`]),
   ];
+  const then = isElsewhere(explanation) ? ", if it were translated" : "";
+  const linesOf = (made: readonly ExplainedCall[]) =>
+    made.flatMap((call, index) => callLines(call, index + 1, bases, paint));
   const parts = [
-    section(
-      "Calls",
-      explanation.calls.flatMap((call, index) => callLines(call, index + 1, bases, paint)),
-      paint,
-    ),
-    section("Query", table(parameterCells(explanation.parameters), paint), paint),
-    section("Body", table(fieldCells(explanation.fields), paint), paint),
-    section("Answer", answerLines(explanation, paint), paint),
-    section("What can go wrong", table(explanation.risks.map(riskCells), paint), paint),
+    section("Rules", cutover === null ? [] : ruleLines(cutover, paint), paint),
+    section("Calls", linesOf(calls), paint),
+    section("Calls, if it were translated", linesOf(translated), paint),
+    section(`Query${then}`, table(parameterCells(explanation.parameters), paint), paint),
+    section(`Body${then}`, table(fieldCells(explanation.fields), paint), paint),
+    section(`Answer${then}`, answerLines(explanation, paint), paint),
+    section(`What can go wrong${then}`, table(explanation.risks.map(riskCells), paint), paint),
     section(
       "Notes",
       explanation.notes.map((note) => `  ${note}`),
@@ -36,6 +38,22 @@ export function textOf(explanation: Explanation, bases: Bases, paint: Paint): st
     ),
   ];
   return [heading.join("\n"), ...parts.filter((part) => part !== "")].join("\n\n");
+}
+
+/** Native v1 serves what could be translated: the rules say so. */
+function isElsewhere({ cutover }: Explanation): boolean {
+  return cutover !== null && cutover.mode !== "translate";
+}
+
+function ruleLines({ client, bucket, at, says, rules }: ExplainedCutover, paint: Paint): string[] {
+  const cells = rules.map(({ name, line, mode, matched, why }) => [
+    column(name),
+    column(mode),
+    matched ? ({ text: "takes it", style: "green" } as const) : ({ text: "passed over", style: "dim" } as const),
+    column(why),
+    { text: `line ${line}`, style: "dim" } as const,
+  ]);
+  return [`  client ${client}, bucket ${bucket.toFixed(1)}, at ${at}`, ...table(cells, paint), `  ${says}`];
 }
 
 function section(title: string, lines: readonly string[], paint: Paint): string {
@@ -81,8 +99,11 @@ function parameterCells(parameters: readonly ExplainedParameter[]): Cell[][] {
   });
 }
 
-function answerLines({ answer, mode, refusal, calls }: Explanation, paint: Paint): string[] {
-  if (refusal !== null || mode !== "translate") return [];
+function answerLines(explanation: Explanation, paint: Paint): string[] {
+  const { answer, mode, refusal } = explanation;
+  const elsewhere = isElsewhere(explanation);
+  if (refusal !== null || (mode !== "translate" && !elsewhere)) return [];
+  const calls = elsewhere ? explanation.translated : explanation.calls;
   if (answer.length === 0) return calls.some(({ method }) => method === "DELETE") ? ["  {}"] : [];
   const shown = answer.filter(({ becomes }) => becomes !== "cut");
   const cut = answer.flatMap(({ becomes, v2 }) => (becomes === "cut" ? v2 : []));

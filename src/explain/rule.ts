@@ -1,0 +1,108 @@
+/** Which rule takes a request, why did the others not, and what follows for the client? */
+import type { Control } from "../control/control.ts";
+import { type Asked, judgeRules } from "../cutover/choose.ts";
+import type { Match } from "../model/match.ts";
+import type { HeaderList } from "../model/message.ts";
+import type { Problem } from "../model/problem.ts";
+import type { Choice } from "../model/rules.ts";
+import type { ExplainedCutover } from "./explanation.ts";
+import type { AskedRequest } from "./request.ts";
+
+/** What decides who serves a request: that of a running carryover, or one made of a rules file. */
+export interface ExplainCutover {
+  readonly control: Pick<Control, "choose" | "rules" | "fallback">;
+  /** 0 to 100. */
+  readonly bucketOf: (client: string) => number;
+  /** Who sent a request with these fields. */
+  readonly nameOf: (headers: HeaderList) => string;
+  /** The instant that is told of, milliseconds since 1970. */
+  readonly wall: () => number;
+}
+
+/**
+ * What the rules say of a request, as sent by `client` (else by whom its fields name). They are asked about what both versions
+ * have, as `proxy.ts` asks them: undefined for everything else, and where there are no rules and everything is translated.
+ */
+export function decidedFor(
+  cutover: ExplainCutover | undefined,
+  {
+    method,
+    headers,
+    match,
+    client,
+  }: Pick<AskedRequest, "method" | "headers"> & {
+    readonly match: Match | undefined;
+    readonly client: string | undefined;
+  },
+): ExplainedCutover | undefined {
+  if (match === undefined || cutover === undefined) return undefined;
+  return explainRule(cutover, {
+    resource: match.resource.name,
+    operation: match.operation.name,
+    write: method !== "GET",
+    client: client ?? cutover.nameOf(headers),
+    headers,
+  });
+}
+
+function explainRule(cutover: ExplainCutover, asked: Omit<Asked, "at">): ExplainedCutover | undefined {
+  const { control, bucketOf, wall } = cutover;
+  // In a running carryover this may let a rule go on whose time has come: any request would.
+  const choice = control.choose(asked);
+  const rules = control.rules();
+  if (rules === undefined && choice.mode === "translate") return undefined;
+  const at = wall();
+  return {
+    client: asked.client,
+    bucket: bucketOf(asked.client),
+    at: new Date(at).toISOString(),
+    mode: choice.mode,
+    why: choice.why,
+    rule: choice.rule?.name ?? null,
+    says: sentenceOf(choice, asked.write),
+    digest: rules?.digest ?? null,
+    rules: judgeRules(rules?.rules ?? [], bucketOf, { ...asked, at }).map(({ rule, matched, why }) => ({
+      name: rule.name,
+      line: rule.line,
+      mode: rule.mode,
+      matched,
+      why,
+    })),
+  };
+}
+
+/** `stepped-back`: the rule says otherwise, and what was learnt since speaks against it. */
+const REASONS: Readonly<Record<Choice["why"], (rule: string) => string>> = {
+  rule: (rule) => `rule ${rule}`,
+  default: () => "no rule takes it: cutover.mode",
+  forced: () => "force, at the top of the rules file, overrides every rule",
+  "stepped-back": (rule) => `rule ${rule} stepped back by itself`,
+  promoted: (rule) => `rule ${rule} moved on by itself`,
+};
+
+/** Why it is served so, in a few words. */
+export function reasonOf({ why, rule }: Pick<ExplainedCutover, "why" | "rule">): string {
+  return REASONS[why](rule ?? "");
+}
+
+function sentenceOf({ mode, shadow }: Choice, write: boolean): string {
+  const share = `${Number((shadow.sample * 100).toPrecision(6))} %`;
+  switch (mode) {
+    case "native":
+      return "native v1 answers, and nothing is compared";
+    case "shadow":
+      return write
+        ? `native v1 answers; of ${share} of such requests the call to v2 is built and compared with what is stored then: nothing is sent twice`
+        : `native v1 answers; ${share} of such requests are also translated in the background, and the answers compared`;
+    default:
+      return shadow.sample === 0 || write
+        ? "carryover answers from v2"
+        : `carryover answers from v2; ${share} of such requests are also sent to native v1, and the answers compared`;
+  }
+}
+
+/** What native v1 answers a translation may refuse. */
+export function refusedElsewhere(refusal: Problem | undefined): readonly string[] {
+  if (refusal === undefined) return [];
+  return [`if it were translated, carryover would refuse it: ${refusal.http} ${refusal.reason}: ${refusal.message}`];
+}
