@@ -1,0 +1,73 @@
+/** How far is the migration, as one instance sees it? (Design section 8: what `GET /progress` tells a report.) */
+import type { LedgerSnapshot } from "./ledger.ts";
+import type { CutoverMode, Rules } from "./rules.ts";
+
+/** Version of this form. A reader refuses any other: what it does not know it could only leave out. */
+export const PROGRESS_VERSION = 1;
+
+/** Times are milliseconds since 1970. */
+export interface Progress {
+  readonly version: typeof PROGRESS_VERSION;
+  /** Random, one per process: the same instance behind two addresses is counted once. */
+  readonly instance: string;
+  /** When the process began to count. */
+  readonly since: number;
+  readonly at: number;
+  /** Option `cutover.mode`. */
+  readonly mode: CutoverMode;
+  readonly force: Rules["force"];
+  /** False: the rules file is bad, and older rules are in force. */
+  readonly lastReloadSuccessful: boolean;
+  readonly totals: Totals;
+  readonly ledger: LedgerSnapshot;
+  /** One per operation, and one per operation and client. */
+  readonly bounds: readonly Bound[];
+  /** In the order of the file. */
+  readonly rules: readonly RuleProgress[];
+}
+
+export interface Totals {
+  readonly since: number;
+  readonly at: number;
+  readonly rows: readonly TotalsRow[];
+}
+
+/** Requests of one kind; words as in metrics, bounded, the rest under `other`. */
+export interface TotalsRow {
+  readonly apiVersion: string;
+  readonly resource: string;
+  readonly operation: string;
+  readonly mode: string;
+  /** `2xx`, …; `none`: there was no answer. */
+  readonly codes: string;
+  readonly requests: number;
+  readonly lastSeen: number;
+}
+
+/** What comparisons say of one operation. */
+export interface Bound {
+  readonly resource: string;
+  readonly operation: string;
+  /** Undefined: of all clients. */
+  readonly client: string | undefined;
+  readonly comparisons: number;
+  readonly differences: number;
+  /** At most this share of answers differs (95 %), 0 to 1. */
+  readonly upper: number;
+}
+
+/** What a rule does at present. */
+export interface RuleProgress {
+  readonly name: string;
+  /** As the file says. */
+  readonly mode: CutoverMode;
+  readonly doing: CutoverMode;
+  readonly state: RuleStateWord;
+  /** Since when; undefined when that is not known. */
+  readonly since: number | undefined;
+  /** One sentence for people: why, and what would change it; empty when there is nothing to say. */
+  readonly detail: string;
+}
+
+export const RULE_STATES = ["as-written", "stepped-back", "returning", "could-move", "promoted", "expired"] as const;
+export type RuleStateWord = (typeof RULE_STATES)[number];

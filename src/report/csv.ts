@@ -1,0 +1,64 @@
+/** How do a report's clients look in a spreadsheet? (RFC 4180, one line a client; a name must not become a formula.) */
+
+import { oneLine } from "./one-line.ts";
+import type { BreakLine, Report } from "./shape.ts";
+
+const COLUMNS = [
+  "client",
+  "label",
+  "calls_v1",
+  "v1_requests",
+  "v2_requests",
+  "too_high_by_at_most",
+  "hardest_need",
+  "last_v1",
+  "first_seen",
+  "last_seen",
+  "v1_operations",
+  "lacking",
+  "full_replace",
+  "long_lists",
+  "unknown_fields",
+  "note",
+] as const;
+
+/** Clients, those on v1 first; an incomplete report says so in every line, and has one for each instance that was not heard. */
+export function csvOf(report: Report): string {
+  const silent = report.instances.flatMap(({ address, fault }) =>
+    fault === null ? [] : [line([...COLUMNS.slice(1).map(() => ""), `INCOMPLETE: ${address}: ${fault}`])],
+  );
+  const note = report.complete ? "" : "of an incomplete report";
+  const clients = report.clients.map((client) => {
+    const own = (kind: BreakLine["kind"]) => needsOf(report.breaks, kind, client.name);
+    return line([
+      client.name,
+      client.label,
+      client.onV1 ? "yes" : "no",
+      ...[client.v1, client.v2, client.over].map(String),
+      client.difficulty,
+      ...[client.lastV1 ?? "", client.firstSeen, client.lastSeen],
+      client.operations.map(({ resource, operation }) => `${resource} ${operation}`).join("; "),
+      ...[own("lacking"), own("full-replace"), own("long-list"), own("unknown-field")],
+      note,
+    ]);
+  });
+  return [line(COLUMNS), ...silent, ...clients].join("\r\n");
+}
+
+function needsOf(breaks: readonly BreakLine[], kind: BreakLine["kind"], client: string): string {
+  return breaks
+    .filter((line) => line.kind === kind && line.clients.includes(client))
+    .map(({ resource, operation, field }) => [resource, operation ?? field ?? ""].join(" ").trimEnd())
+    .join("; ");
+}
+
+function line(cells: readonly string[]): string {
+  return cells.map(cellOf).join(",");
+}
+
+/** Spreadsheets run what begins like a formula, also in full width. */
+export function cellOf(text: string): string {
+  const shown = oneLine(text);
+  const safe = /^\s*[=+\-@＝＋－＠]/.test(shown) ? `'${shown}` : shown;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

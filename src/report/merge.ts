@@ -1,0 +1,88 @@
+/** What do several instances say together? (Design section 8: each replica has its own; they merge.) */
+import { upperBound } from "../cutover/bound.ts";
+import { mergeSnapshots } from "../ledger/merge.ts";
+import type { LedgerSnapshot } from "../model/ledger.ts";
+import type { Bound, Progress, RuleProgress, TotalsRow } from "../model/progress.ts";
+
+/** An instance that was heard, under the first address that leads to it. */
+export interface Heard {
+  readonly address: string;
+  readonly progress: Progress;
+}
+
+/** All instances as one. */
+export interface Merged {
+  readonly at: number;
+  /** From when on every one of them has been watching its clients. */
+  readonly watchedSince: number;
+  readonly rows: readonly TotalsRow[];
+  readonly ledger: LedgerSnapshot;
+  readonly bounds: readonly Bound[];
+  readonly rules: readonly (RuleProgress & { readonly on: readonly string[] })[];
+}
+
+/** Undefined when nobody was heard. */
+export function merge(heard: readonly Heard[]): Merged | undefined {
+  if (heard.length === 0) return undefined;
+  const all = heard.map(({ progress }) => progress);
+  return {
+    at: Math.max(...all.map(({ at }) => at)),
+    watchedSince: Math.max(...all.map(({ ledger }) => ledger.since)),
+    rows: sums(all.flatMap(({ totals }) => totals.rows)),
+    ledger: mergeSnapshots(all.map(({ ledger }) => ledger)),
+    bounds: mergeBounds(all.flatMap(({ bounds }) => bounds)),
+    rules: mergeRules(heard),
+  };
+}
+
+/** `items` by what `key` says of them, in the order in which each key came first. */
+export function grouped<One>(items: readonly One[], key: (one: One) => readonly unknown[]): readonly One[][] {
+  const groups = new Map<string, One[]>();
+  for (const one of items) {
+    const name = JSON.stringify(key(one));
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [one]);
+    else group.push(one);
+  }
+  return [...groups.values()];
+}
+
+export function sum<One>(items: readonly One[], read: (one: One) => number): number {
+  return items.reduce((all, one) => all + read(one), 0);
+}
+
+function sums(rows: readonly TotalsRow[]): readonly TotalsRow[] {
+  const groups = grouped(rows, (row) => [row.apiVersion, row.resource, row.operation, row.mode, row.codes]);
+  return groups.flatMap((group) =>
+    group.slice(0, 1).map((first) => ({
+      ...first,
+      requests: sum(group, ({ requests }) => requests),
+      lastSeen: Math.max(...group.map(({ lastSeen }) => lastSeen)),
+    })),
+  );
+}
+
+/** Comparisons add up, and the bound of all is better than that of each. */
+function mergeBounds(bounds: readonly Bound[]): readonly Bound[] {
+  const groups = grouped(bounds, ({ resource, operation, client }) => [resource, operation, client]);
+  return groups.flatMap((group) => {
+    const comparisons = sum(group, (one) => one.comparisons);
+    const differences = sum(group, (one) => one.differences);
+    return group
+      .slice(0, 1)
+      .map((first) => ({ ...first, comparisons, differences, upper: upperBound(differences, comparisons) }));
+  });
+}
+
+/** A rule that does the same everywhere is told once: since the first, in the words of the first. */
+function mergeRules(heard: readonly Heard[]): Merged["rules"] {
+  const rules = heard.flatMap(({ address, progress }) => progress.rules.map((rule) => ({ address, rule })));
+  const groups = grouped(rules, ({ rule }) => [rule.name, rule.mode, rule.doing, rule.state]);
+  return groups.flatMap((group) =>
+    group.slice(0, 1).map(({ rule }) => {
+      const times = group.flatMap((one) => one.rule.since ?? []);
+      const since = times.length === 0 ? undefined : Math.min(...times);
+      return { ...rule, since, on: group.map(({ address }) => address) };
+    }),
+  );
+}

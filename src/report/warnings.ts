@@ -1,0 +1,16 @@
+/** What must be seen even where only a program reads the report? (On standard error.) */
+import { oneLine } from "./one-line.ts";
+import { lastLine } from "./sections.ts";
+import type { Report } from "./shape.ts";
+
+/** Each address that was not heard, bad rules files, and (`gate`) why --fail-if-v1 failed. */
+export function warningsOf(report: Report, gate: boolean): readonly string[] {
+  const silent = report.instances.flatMap(({ address, fault }) => (fault === null ? [] : [`${address} ${fault}`]));
+  const bad = report.instances.flatMap(({ address, lastReloadSuccessful }) =>
+    lastReloadSuccessful === false
+      ? [`${address} runs on older rules: its rules file is bad (GET ${address}/rules)`]
+      : [],
+  );
+  const failed = gate && report.v1Left !== "no" ? [lastLine(report)] : [];
+  return [...silent, ...bad, ...failed].map(oneLine);
+}

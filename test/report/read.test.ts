@@ -1,0 +1,80 @@
+import { describe, expect, test } from "vitest";
+import { readProgress } from "../../src/report/read.ts";
+import { busy, progress } from "./support.ts";
+
+/** What arrives is JSON: undefined members are gone. */
+const sent = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
+
+// biome-ignore lint/suspicious/noExplicitAny: tests change members of every shape.
+function changed(change: (told: any) => void): unknown {
+  const told = sent(busy()[0]);
+  change(told);
+  return told;
+}
+
+const faultOf = (value: unknown): string => {
+  try {
+    readProgress(value);
+  } catch (error) {
+    return error instanceof Error ? error.message : "?";
+  }
+  return "none";
+};
+
+describe("the progress of an instance", () => {
+  test("comes back as it was sent", () => {
+    const [first, second] = busy();
+    expect(readProgress(sent(first))).toEqual(first);
+    expect(readProgress(sent(second))).toEqual(second);
+    expect(readProgress(sent(progress()))).toEqual(progress());
+  });
+
+  test("members that nobody knows are left out, so that a newer instance of the same form is read", () => {
+    const told = changed((all) => {
+      all.colour = "blue";
+      all.ledger.clients[0].shoe = 44;
+    });
+    expect(readProgress(told)).toEqual(busy()[0]);
+  });
+
+  test.each([[null], [[]], ["x"], [{}], [{ status: "ok" }], [{ version: 0 }], [{ version: "1" }]])(
+    "%j is none",
+    (value) => {
+      expect(faultOf(value)).toMatch(/it is no progress of carryover|the answer is no object/);
+    },
+  );
+
+  test("another form is refused: what is not known could only be left out", () => {
+    expect(faultOf({ ...progress(), version: 2 })).toBe(
+      "the instance is newer than this report: run the report of its release",
+    );
+    expect(faultOf(changed((all) => (all.ledger.version = 2)))).toBe("ledger.version is not 1");
+  });
+
+  test("each wrong member is named with its place", () => {
+    const faults = [
+      changed((all) => delete all.totals),
+      changed((all) => (all.totals.rows[1].requests = "40")),
+      changed((all) => (all.ledger.clients[0].needs.longLists[0].records = null)),
+      changed((all) => (all.ledger.clients[1].lastV1 = 1e300)),
+      changed((all) => (all.ledger.clients[1].requests.v1 = -1)),
+      changed((all) => (all.rules[0].state = "asleep")),
+      changed((all) => (all.bounds = {})),
+      changed((all) => (all.lastReloadSuccessful = 1)),
+      changed((all) => (all.ledger.instances = [1])),
+      changed((all) => (all.ledger.clients = [null])),
+    ].map(faultOf);
+    expect(faults).toEqual([
+      "totals is no object",
+      "rows[1]: requests is no number",
+      "clients[0]: longLists[0]: records is no number",
+      "clients[1]: lastV1 is no time",
+      "clients[1]: v1 is no number",
+      "rules[0]: state is none of as-written, stepped-back, returning, could-move, promoted, expired",
+      "bounds is no list",
+      "lastReloadSuccessful is neither true nor false",
+      "instances holds more than texts",
+      "clients[0]: it is no object",
+    ]);
+  });
+});
