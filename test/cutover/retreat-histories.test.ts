@@ -304,6 +304,24 @@ describe("clocks", () => {
     ]);
   });
 
+  test("readings that are no numbers cost nothing, the first one neither", () => {
+    const failed: RetreatEvent[] = Array.from({ length: 30 }, (_, n) => {
+      return { kind: "request", at: Number.NaN, client: `c${n}`, failed: true };
+    });
+    const { changes } = run([
+      ...failed,
+      { kind: "tick", at: 5_000 },
+      { kind: "tick", at: Number.POSITIVE_INFINITY },
+      { kind: "tick", at: 5_000 + R - 1 },
+      { kind: "tick", at: Number.NaN },
+      { kind: "tick", at: 5_000 + R },
+    ]);
+    expect(changes).toEqual([
+      { from: "forward", to: "back", at: 0 },
+      { from: "back", to: "step 0", at: R },
+    ]);
+  });
+
   test("a leap forward brings back a tenth of the clients at most, as a quiet time does", () => {
     const { state } = run([
       ...Array.from(
