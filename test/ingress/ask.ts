@@ -52,8 +52,16 @@ async function read(incoming: IncomingMessage, onFirstByte = () => {}): Promise<
   };
 }
 
-/** The status of a GET over HTTP/2 without TLS; 0: there was no answer. Never rejects. */
-export function askH2(url: string, target: string, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+/** The status over HTTP/2 without TLS; 0: there was no answer. Never rejects. */
+export function askH2(url: string, outgoing: Omit<Outgoing, "onFirstByte">): Promise<number> {
+  const { method = "GET", target, headers = [], body } = outgoing;
+  const fields: Record<string, string | string[]> = {};
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const name = (headers[i] ?? "").toLowerCase();
+    const before = fields[name];
+    const value = headers[i + 1] ?? "";
+    fields[name] = before === undefined ? value : [...(typeof before === "string" ? [before] : before), value];
+  }
   return new Promise((done) => {
     const session = connect(url);
     const over = (status: number): void => {
@@ -61,10 +69,10 @@ export function askH2(url: string, target: string, headers: Readonly<Record<stri
       session.destroy();
     };
     session.once("error", () => over(0));
-    const stream = session.request({ ":path": target, ...headers });
-    stream.once("response", (fields) => over(fields[":status"] ?? 0));
+    const stream = session.request({ ":method": method, ":path": target, ...fields });
+    stream.once("response", (answer) => over(answer[":status"] ?? 0));
     stream.once("error", () => over(0));
     stream.once("close", () => over(0));
-    stream.end();
+    stream.end(body);
   });
 }

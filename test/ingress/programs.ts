@@ -19,6 +19,8 @@ export interface Program {
   readonly oneListener: boolean;
   /** Does an answer that breaks off break off at the client? Else it seems to be whole. */
   readonly breaksOff: boolean;
+  /** Does it send a GET once more when a connection used before is closed without an answer? */
+  readonly repeatsReads: boolean;
   readonly path: string;
   /** Writes what must lie in `folder` beside the recipe, which lies there under its own name. */
   prepare(folder: string): Promise<void>;
@@ -57,6 +59,7 @@ const CADDY = {
   checksHealth: true,
   oneListener: true,
   breaksOff: true,
+  repeatsReads: true,
   prepare: nothing,
   check: (folder: string) => ["validate", "--adapter", "caddyfile", "--config", join(folder, "Caddyfile")],
   run: (folder: string) => ["run", "--adapter", "caddyfile", "--config", join(folder, "Caddyfile")],
@@ -70,6 +73,7 @@ export const PROGRAMS: readonly Program[] = [
     checksHealth: false,
     oneListener: false,
     breaksOff: true,
+    repeatsReads: false,
     path: join(TOOLS, "usr/sbin/nginx"),
     prepare: (folder) => writeFile(join(folder, "around.conf"), NGINX_AROUND),
     check: (folder) => ["-t", ...nginx(folder)],
@@ -82,6 +86,7 @@ export const PROGRAMS: readonly Program[] = [
     checksHealth: true,
     oneListener: true,
     breaksOff: true,
+    repeatsReads: false,
     path: join(TOOLS, "usr/sbin/haproxy"),
     prepare: nothing,
     check: (folder) => ["-c", "-f", join(folder, "haproxy.cfg")],
@@ -94,6 +99,7 @@ export const PROGRAMS: readonly Program[] = [
     checksHealth: true,
     oneListener: true,
     breaksOff: true,
+    repeatsReads: false,
     path: join(TOOLS, "pypi/envoy"),
     prepare: nothing,
     check: (folder) => ["--mode", "validate", "-l", "warn", "-c", join(folder, "envoy.yaml")],

@@ -20,7 +20,7 @@ export interface Behind {
   readonly edit?: (recipe: string) => string;
 }
 
-export interface Proxy {
+export interface Ingress {
   readonly url: string;
   /** Where HTTP/2 without TLS is spoken. */
   readonly h2Url: string;
@@ -36,7 +36,7 @@ interface Child {
 }
 
 /** Checks the recipe with the program's own check, starts it and waits until it listens; stopped after the test. */
-export async function startProxy(program: Program, behind: Behind): Promise<Proxy> {
+export async function startProxy(program: Program, behind: Behind): Promise<Ingress> {
   installed(program);
   // Somebody else may take a free port between looking and listening; three in a row is something else.
   for (let attempt = 1; ; attempt++) {
@@ -46,7 +46,7 @@ export async function startProxy(program: Program, behind: Behind): Promise<Prox
   }
 }
 
-async function tryProxy(program: Program, behind: Behind): Promise<Proxy | string> {
+async function tryProxy(program: Program, behind: Behind): Promise<Ingress | string> {
   const folder = await mkdtemp(join(tmpdir(), `carryover-${program.name}-`));
   later(() => rm(folder, { recursive: true, force: true }));
   const [port, h2Port] = await freePorts();
