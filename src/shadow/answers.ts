@@ -29,8 +29,10 @@ export interface Translated {
   readonly answer: ApiResponse;
   /** v1 names of what v2 does not hold as the request asked (design: updates). */
   readonly mismatches: readonly string[];
-  /** The answer is a refusal of that alone: v2 gave none that could be compared. */
+  /** The answer is a refusal for that alone: v2 gave none that could be compared. */
   readonly incomplete: boolean;
+  /** carryover refused by itself. */
+  readonly own: boolean;
 }
 
 /** Their own troubles: such an answer says nothing about the translation. */
@@ -85,7 +87,7 @@ export function createAnswers({ asked, options, held, signal, calls }: AnswersIn
         const { answer, exchange } = await options.translate({ match, head, body }, counting(layer), signal);
         const whole = await gather(answer, answerBytes, held);
         if (isTrouble(whole.status)) throw failing("platform");
-        return { answer: whole, mismatches: [...exchange.mismatches], incomplete: false };
+        return { answer: whole, mismatches: [...exchange.mismatches], incomplete: false, own: false };
       } catch (thrown) {
         // Whatever was thrown: the comparison's time is over, or it said itself why it ends.
         signal.throwIfAborted();
@@ -105,6 +107,7 @@ function refusal(problem: Problem): Translated {
     answer: { status: problem.http, headers: JSON_TYPE, body: Buffer.from(problemBody(problem)) },
     mismatches: incomplete ? problem.fieldViolations.map(({ field }) => field) : [],
     incomplete,
+    own: true,
   };
 }
 const JSON_TYPE: HeaderList = [["content-type", "application/json"]];

@@ -3,12 +3,15 @@ import type { Difference } from "../model/comparison.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../model/json.ts";
 import type { Match } from "../model/match.ts";
 import type { Row, WritableRow } from "../model/resource.ts";
+import { isZero } from "../translate/same.ts";
 import { type AskedField, findMismatches } from "../translate/update.ts";
 import type { Caught } from "./catching.ts";
+import { lostFields } from "./lost.ts";
+import type { Seen } from "./seen.ts";
 
 /** What the record of a create shows. */
 export interface Made {
-  /** A member of the built body, by its v1 name, that the record holds otherwise. */
+  /** Members, by v1 names, that the record holds otherwise than the built body, or that the body lacks. */
   readonly differences: readonly Difference[];
   /** v1 members of a create's answer that a read never shows (a code that is told once): not to be compared. */
   readonly untold: ReadonlySet<string>;
@@ -16,17 +19,23 @@ export interface Made {
 
 const NOTHING: Made = { differences: [], untold: new Set() };
 
-/** `caught`: the POST of a create, answered with the record. Members that no read shows are left out. */
-export function judgeMade({ resource, operation }: Match, { request, held }: Caught): Made {
+/**
+ * `caught`: the POST of a create, answered with the record; `seen`: the create as native served it, decoded. Left out is what a Get of the resource is known to hold back (its
+ * `v2Only`), where this record holds nothing there: no read shows it.
+ */
+export function judgeMade({ resource, operation }: Match, { request, held }: Caught, seen: Seen): Made {
   if (operation.kind !== "create" || request.method !== "POST") return NOTHING;
   const body = parsed(request.body);
   const record = parsed(held.body);
-  const shown = rowsOfGet(resource);
-  const isShown = (row: Row): boolean => isRead(row, record) || shown.has(row.v2);
+  const heldBack = heldBackByGet(resource);
+  const isShown = (row: Row): boolean => !heldBack.has(row.v2) || isRead(row, record);
   const asked = operation.body.rows.filter(isShown).flatMap((row) => askedOf(row, body, { v1: "", v2: [] }));
   const patch = { body: "", asked, defaulted: [], leftAlone: [] };
   return {
-    differences: findMismatches(patch, record).map(({ v1 }) => differenceOf(v1, asked, record)),
+    differences: [
+      ...findMismatches(patch, record).map(({ v1 }) => differenceOf(v1, asked, record)),
+      ...lostFields(parsed(seen.request), parsed(seen.answer.body), body, operation.body.rows),
+    ],
     untold: new Set(operation.answer.rows.filter((row) => row.v2 !== null && !isShown(row)).map(({ v1 }) => v1)),
   };
 }
@@ -69,18 +78,19 @@ function isWritable(row: Row): row is Row & WritableRow {
   return row.access !== "output";
 }
 
-/** v2 names of what a Get of the resource shows. */
-function rowsOfGet({ operations }: Match["resource"]): ReadonlySet<string | null> {
+/** v2 names that a Get of the resource is known not to show. */
+function heldBackByGet({ operations }: Match["resource"]): ReadonlySet<string | null> {
   const get = operations.find(({ kind }) => kind === "get");
-  return new Set(get?.kind === "get" ? get.answer.rows.map(({ v2 }) => v2) : []);
+  return new Set(get?.kind === "get" ? get.answer.v2Only : []);
 }
 
-/** The record has the member, there or where it is read from. */
-function isRead({ v2, from }: Row, record: JsonObject): boolean {
-  if (v2 !== null && member(record, v2) !== undefined) return true;
-  return (from ?? []).some(
-    (path) => path.split(".").reduce<Json | undefined>((at, name) => member(at, name), record) !== undefined,
-  );
+/** The record says something there, or where the member is read from. */
+function isRead(row: Row, record: JsonObject): boolean {
+  const paths = [...(row.v2 === null ? [] : [row.v2]), ...(row.from ?? [])];
+  return paths.some((path) => {
+    const value = path.split(".").reduce<Json | undefined>((at, name) => member(at, name), record);
+    return !isZero(value, row);
+  });
 }
 
 function parsed(bytes: Uint8Array | undefined): JsonObject {

@@ -1,12 +1,13 @@
 /** Is the translated answer to a read what native answered? (Design section 7: shadow for reads.) */
 import { type Compared, isDifference } from "../model/comparison.ts";
+import { member } from "../model/json.ts";
 import type { ApiResponse, SendLayer } from "../model/message.ts";
 import type { Signal } from "../model/signal.ts";
-import { type Answers, isTrouble } from "./answers.ts";
+import { type Answers, isTrouble, type Translated } from "./answers.ts";
 import { failing } from "./failure.ts";
 import type { ShadowAsk, ShadowOptions } from "./options.ts";
 import type { Seen } from "./seen.ts";
-import { driven, type Verdict } from "./verdict.ts";
+import { driven, EQUAL, type Verdict } from "./verdict.ts";
 
 export interface ReadWork<Shape> {
   readonly asked: ShadowAsk;
@@ -34,7 +35,7 @@ export const readsOnly: SendLayer = (next) => (request, sending) =>
 export async function compareShadowed<Shape>(work: ReadWork<Shape>, seen: Seen): Promise<Verdict> {
   const { answers, asked, options } = work;
   const native = await answers.readable(seen.answer);
-  const { answer: translated } = await answers.translated(seen.request, readsOnly);
+  const translated = await answers.translated(seen.request, readsOnly);
   const shape = options.compare.shapeOf(asked.match);
   const compared = await pair(work, native, translated, shape);
   if (!isDifference(compared.result) && !wantsControl(work)) return uncontrolled(compared);
@@ -52,11 +53,11 @@ export async function compareFollowed<Shape>(work: ReadWork<Shape>, seen: ApiRes
   const native = await answers.native();
   if (isTrouble(native.status) || native.status === 401) throw failing("native");
   const shape = options.compare.shapeOf(asked.match);
-  const compared = await pair(work, native, seen, shape);
+  const compared = await pair(work, native, { answer: seen, own: false }, shape);
   if (!isDifference(compared.result)) {
     return wantsControl(work) ? controlled(work, compared, native, shape) : uncontrolled(compared);
   }
-  const { answer: later } = await answers.translated(NO_BODY, readsOnly);
+  const later = await answers.translated(NO_BODY, readsOnly);
   const verdict = await controlled(work, await pair(work, native, later, shape), native, shape);
   return isDifference(verdict.result) ? verdict : { ...verdict, result: "noise" };
 }
@@ -70,18 +71,35 @@ async function controlled<Shape>(
 ): Promise<Verdict> {
   const again = await secondNative(work.answers, work.signal);
   if (again === undefined) return uncontrolled(compared);
-  const control = await pair(work, native, again, shape);
+  const control = await pair(work, native, { answer: again, own: false }, shape);
   const left = work.options.compare.withoutNoise(compared, control);
   return { ...left, controlled: true, noisy: control.result !== "equal" };
 }
 
-function pair<Shape>(
-  { options, signal }: ReadWork<Shape>,
+/**
+ * The two beside each other. A refusal of carryover's own is in its own words, and a client goes by status and code: where
+ * those are native's there is no difference. One that v2 gave is compared down to its details.
+ */
+export async function pair<Shape>(
+  { options: { compare, turn }, signal }: Pick<ReadWork<Shape>, "options" | "signal">,
   native: ApiResponse,
-  translated: ApiResponse,
+  { answer, own }: Pick<Translated, "answer" | "own">,
   shape: Shape,
 ): Promise<Compared> {
-  return driven(options.compare.compareAnswers(native, translated, shape), options.turn, signal);
+  if (own && native.status === answer.status && codeOf(native) === codeOf(answer)) return EQUAL;
+  return driven(compare.compareAnswers(native, answer, shape), turn, signal);
+}
+
+/** Errors are small; a larger answer is none. */
+const MAX_ERROR_BYTES = 2 ** 16;
+
+function codeOf({ body }: ApiResponse): unknown {
+  try {
+    const value: unknown = body.length > MAX_ERROR_BYTES ? undefined : JSON.parse(Buffer.from(body).toString("utf8"));
+    return member(value, "code");
+  } catch {
+    return undefined;
+  }
 }
 
 function uncontrolled(compared: Compared): Verdict {

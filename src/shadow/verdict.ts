@@ -10,6 +10,9 @@ export interface Verdict extends Compared {
   readonly noisy: boolean | undefined;
 }
 
+/** No place differs. */
+export const EQUAL: Compared = { result: "equal", total: 0, differences: [] };
+
 /** As many as `Compared` holds. */
 const MOST = 20;
 

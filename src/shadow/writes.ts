@@ -7,9 +7,9 @@ import { judgeMade, mismatch } from "./built.ts";
 import { type Catching, createCatching } from "./catching.ts";
 import { failing } from "./failure.ts";
 import { isProvable } from "./provable.ts";
-import type { ReadWork } from "./reads.ts";
+import { pair, type ReadWork } from "./reads.ts";
 import type { Seen } from "./seen.ts";
-import { driven, type Verdict, withMore, withoutPlaces } from "./verdict.ts";
+import { EQUAL, type Verdict, withMore, withoutPlaces } from "./verdict.ts";
 
 /**
  * Native has served the write. The translation is run again with everything that would change something caught, and answered
@@ -31,7 +31,7 @@ export async function compareWritten<Shape>(work: ReadWork<Shape>, seen: Seen): 
     mode: succeeded ? "answer" : "refuse",
   });
   const translated = await answerOf(work, seen, catching);
-  const compared = await compareAll(work, native, translated, catching);
+  const compared = await compareAll(work, { ...seen, answer: native }, translated, catching);
   if (isDifference(compared.result) && isOvertaken(body, catching)) throw failing("overtaken");
   // Asking native twice would write twice, so there is no control.
   return { ...compared, controlled: false, noisy: undefined };
@@ -54,18 +54,17 @@ async function answerOf<Shape>({ answers }: ReadWork<Shape>, seen: Seen, catchin
 }
 
 async function compareAll<Shape>(
-  { asked: { match }, options, signal }: ReadWork<Shape>,
-  native: ApiResponse,
-  { answer, mismatches, incomplete }: Translated,
+  work: ReadWork<Shape>,
+  seen: Seen,
+  translated: Translated,
   catching: Catching,
 ): Promise<Compared> {
-  const { compare, turn } = options;
+  const { match } = work.asked;
+  const { mismatches, incomplete } = translated;
   const [first] = catching.caught;
-  const made = first === undefined ? undefined : judgeMade(match, first);
+  const made = first === undefined ? undefined : judgeMade(match, first, seen);
   // A refusal to answer for what v2 holds is no answer to compare; the fields that it names are.
-  const answers: Compared = incomplete
-    ? { result: "equal", total: 0, differences: [] }
-    : await driven(compare.compareAnswers(native, answer, compare.shapeOf(match)), turn, signal);
+  const answers = incomplete ? EQUAL : await pair(work, seen.answer, translated, work.options.compare.shapeOf(match));
   const further = [
     ...mismatches.map((v1) => mismatch(v1)),
     ...(made?.differences ?? []),

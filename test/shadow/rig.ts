@@ -1,0 +1,191 @@
+/** How does a test run a shadow beside a platform in memory, where every call to v2 is seen? */
+import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import { compareAnswers } from "../../src/cutover/compare.ts";
+import { withoutNoise } from "../../src/cutover/noise.ts";
+import { type CompareShape, shapeOf } from "../../src/cutover/shape.ts";
+import type { Comparison } from "../../src/model/comparison.ts";
+import { createExchange } from "../../src/model/exchange.ts";
+import type { Match } from "../../src/model/match.ts";
+import type { Answer, ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
+import { createStopper } from "../../src/model/signal.ts";
+import { createRouter, type Router } from "../../src/route/router.ts";
+import type { ShadowAsk, ShadowOptions, TranslateInShadow } from "../../src/shadow/options.ts";
+import { createShadow, type Shadow } from "../../src/shadow/shadow.ts";
+import { createTranslations } from "../../src/translate/operations.ts";
+import type { TranslateOptions } from "../../src/translate/tools.ts";
+import { decode } from "../../src/upstream/decode.ts";
+import { readingTools } from "../support/drains.ts";
+import { gathered } from "../support/whole.ts";
+import { type FakeClock, fakeClock, settled } from "../upstream/clock.ts";
+
+/** What a test may have otherwise. */
+export interface RigOptions extends Partial<Omit<ShadowOptions<CompareShape>, "limits" | "native">> {
+  readonly limits?: Partial<ShadowOptions<CompareShape>["limits"]>;
+  /** Native v1 when it is asked a second time; default: `platform`. */
+  readonly native?: Send;
+  readonly translation?: Partial<TranslateOptions>;
+  readonly catalogue?: Catalogue;
+}
+
+export interface Rig {
+  readonly shadow: Shadow;
+  readonly clock: FakeClock;
+  readonly reports: Comparison[];
+  /** Calls that reached v2. */
+  readonly v2: ApiRequest[];
+  /** Calls to native beside those of clients. */
+  readonly v1: ApiRequest[];
+  ask(request: ApiRequest, more?: Partial<ShadowAsk>): ShadowAsk;
+  /** The request through native v1, watched as the listener does. */
+  pass(request: ApiRequest, more?: Partial<ShadowAsk>): Promise<ApiResponse>;
+  /** The translated answer, followed. */
+  follow(request: ApiRequest, more?: Partial<ShadowAsk>): Promise<Answer>;
+  /** Until nothing is under way. */
+  idle(): Promise<void>;
+}
+
+export const LIMITS = { concurrent: 4, answerBytes: 2 ** 22, memoryBytes: 2 ** 26, seconds: 20 };
+const { signal } = createStopper();
+const EMPTY = new Uint8Array(0);
+
+/** `platform` serves both versions. */
+export async function createRig(platform: Send, options: RigOptions = {}): Promise<Rig> {
+  const catalogue = options.catalogue ?? (await loadCatalogue("v2beta1"));
+  const { resources, natives, version } = catalogue;
+  const route = createRouter({ resources, natives, version, extraPrefixes: [] });
+  const clock = fakeClock();
+  const [reports, v1, v2]: [Comparison[], ApiRequest[], ApiRequest[]] = [[], [], []];
+  const toV2: Send = (request, sending) => {
+    v2.push(request);
+    return platform(request, sending);
+  };
+  const toV1 = options.native ?? platform;
+  const translate = options.translate ?? translator(catalogue, toV2, options.translation);
+  const shadow = createShadow<CompareShape>({
+    decode,
+    compare: { shapeOf, compareAnswers, withoutNoise },
+    report: (comparison) => reports.push(comparison),
+    samples: { perOperation: 20, values: "redact" },
+    now: clock.now,
+    wall: () => clock.now(),
+    random: () => 0.5,
+    later: clock.later,
+    turn: settled,
+    ...options,
+    native: (request, sending) => {
+      v1.push(request);
+      return toV1(request, sending);
+    },
+    translate,
+    limits: { ...LIMITS, ...options.limits },
+  });
+  const ask: Rig["ask"] = ({ method, target, headers }, more = {}) => ({
+    match: matchOf(route, method, target),
+    head: { method, target, headers },
+    client: "ci",
+    rule: undefined,
+    settings: { sample: 1, control: 0 },
+    requestId: "r1",
+    write: method !== "GET",
+    ...more,
+  });
+  return {
+    shadow,
+    clock,
+    reports,
+    v1,
+    v2,
+    ask,
+    async pass(request, more) {
+      const answer = await platform(request, { signal });
+      if (isOperation(route, request)) play(shadow.watch(ask(request, more)), request, answer);
+      return answer;
+    },
+    async follow(request, more) {
+      const asked = ask(request, more);
+      const body = request.body ?? EMPTY;
+      const { answer } = await translate({ match: asked.match, head: asked.head, body }, (next) => next, signal);
+      return shadow.follow(asked, answer);
+    },
+    async idle() {
+      for (let turns = 0; turns < 10_000; turns++) {
+        const { running, waiting } = shadow.state();
+        if (running + waiting === 0) return;
+        await settled();
+      }
+      throw new Error("a comparison does not end");
+    },
+  };
+}
+
+/** Lets `answer` go by, in pieces of a buffer that is used again. */
+export function play(watch: ReturnType<Shadow["watch"]>, request: ApiRequest, answer: ApiResponse, whole = true): void {
+  if (watch === undefined) return;
+  const buffer = Buffer.alloc(700);
+  const pieces = (bytes: Uint8Array, tell: (chunk: Uint8Array) => void): void => {
+    for (let at = 0; at < bytes.length; at += buffer.length) {
+      const length = Math.min(buffer.length, bytes.length - at);
+      buffer.set(bytes.subarray(at, at + length));
+      tell(buffer.subarray(0, length));
+      buffer.fill(0x2e);
+    }
+  };
+  pieces(request.body ?? EMPTY, watch.sent);
+  watch.head(
+    answer.status,
+    answer.headers.flatMap(([name, value]) => [name.toUpperCase(), value]),
+  );
+  pieces(answer.body, watch.data);
+  watch.over(whole);
+}
+
+function matchOf(route: Router, method: string, target: string): Match {
+  const routed = route(method, target);
+  if (routed.kind !== "match") throw new Error(`${method} ${target} is no operation`);
+  return routed.match;
+}
+
+/** False for what carryover passes on unwatched, or refuses itself. */
+function isOperation(route: Router, { method, target }: ApiRequest): boolean {
+  try {
+    return route(method, target).kind === "match";
+  } catch {
+    return false;
+  }
+}
+
+/** Translations as carryover runs them, around `send`. */
+export function translator(
+  { resources, version }: Catalogue,
+  send: Send,
+  options: Partial<TranslateOptions> = {},
+): TranslateInShadow {
+  const translations = createTranslations(resources, {
+    version,
+    unknownRequest: "drop",
+    unknownResponse: "pass",
+    insertZeros: true,
+    mismatch: "zeros",
+    ...options,
+  });
+  return async ({ match, head, body }, layer, stop) => {
+    const translation = translations.get(match.operation);
+    if (translation === undefined) throw new Error(`no translation of ${match.operation.name}`);
+    const exchange = createExchange("s", 0, head.method, head.target);
+    const tools = { ...readingTools(layer(send), { signal: stop }), exchange };
+    const mask = { known: "camelCase", learn: () => {} } as const;
+    const answer = await translation({ match, headers: head.headers, body }, { ...tools, mask });
+    return { answer, exchange };
+  };
+}
+
+/** A JSON answer. */
+export function json(status: number, body: unknown, headers: ApiResponse["headers"] = []): ApiResponse {
+  return {
+    status,
+    headers: [["content-type", "application/json"], ...headers],
+    body: Buffer.from(typeof body === "string" ? body : JSON.stringify(body)),
+  };
+}
+
+export { gathered, settled };
