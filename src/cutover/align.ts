@@ -9,17 +9,22 @@ export interface Listed {
   readonly contentOf: (index: number) => Generator<void, string>;
 }
 
+/** Most elements that are sorted: more would take too long in one step, and are paired in the order of their lists. */
+const MAX_SORTED = 2000;
+
 /** Indexes of elements that belong together, and of those that stand alone. */
 export interface Aligned {
   readonly pairs: readonly (readonly [native: number, translated: number])[];
   readonly missing: readonly number[];
   readonly extra: readonly number[];
-  /** False when the pairs are in another order. */
+  /** False when elements that are surely the same are in another order. */
   readonly ordered: boolean;
 }
 
 interface Found {
   readonly pairs: [number, number][];
+  /** Pairs of what was left over. */
+  readonly guessed: [number, number][];
   readonly missing: number[];
   readonly extra: number[];
 }
@@ -41,7 +46,7 @@ export function* align(native: Listed, translated: Listed, pace: Pace): Generato
       if (isDue(pace, 0)) yield;
     }
   }
-  const found: Found = { pairs: [], missing: [], extra: [] };
+  const found: Found = { pairs: [], guessed: [], missing: [], extra: [] };
   for (const group of groups.values()) {
     const [one, other] = [group.native, group.translated];
     if (one.length > 1 || other.length > 1) yield* matchGroup(native, translated, group, pace, found);
@@ -50,7 +55,9 @@ export function* align(native: Listed, translated: Listed, pace: Pace): Generato
     else found.pairs.push([one[0], other[0]]);
     if (isDue(pace, 0)) yield;
   }
-  return { ...found, ordered: yield* inOrder(found.pairs, native.ids.length, pace) };
+  const { pairs, guessed, missing, extra } = found;
+  const ordered = yield* inOrder(pairs, native.ids.length, pace);
+  return { pairs: [...pairs, ...guessed], missing, extra, ordered };
 }
 
 /** Pairs elements that cannot be told apart by id. */
@@ -84,13 +91,15 @@ function* matchGroup(
   const left = [...same].flatMap(([content, indexes]) =>
     indexes.slice(taken.get(content) ?? 0).map((index): [string, number] => [content, index]),
   );
-  single.sort(byContent);
-  left.sort(byContent);
+  if (single.length + left.length <= MAX_SORTED) {
+    single.sort(byContent);
+    left.sort(byContent);
+  }
   for (let i = 0; i < Math.max(single.length, left.length); i++) {
     const [one, other] = [single[i]?.[1], left[i]?.[1]];
     if (one === undefined) found.extra.push(other as number);
     else if (other === undefined) found.missing.push(one);
-    else found.pairs.push([one, other]);
+    else found.guessed.push([one, other]);
     if (isDue(pace, 0)) yield;
   }
 }

@@ -59,9 +59,15 @@ export function* compareMembers(
   translated: ReadonlyMap<string, Span>,
   at: Where,
 ): Step {
-  for (const [name, value] of native) yield* compareMember(work, value, translated.get(name), memberOf(at, name));
+  for (const [name, value] of native) {
+    const other = translated.get(name);
+    if (other !== undefined && sameSpelling(value, other)) continue;
+    yield* compareMember(work, value, other, memberOf(at, name));
+    if (isDue(work.pace, 0)) yield;
+  }
   for (const [name, value] of translated) {
     if (!native.has(name)) yield* compareMember(work, undefined, value, memberOf(at, name));
+    if (isDue(work.pace, 0)) yield;
   }
 }
 
@@ -72,7 +78,6 @@ function memberOf({ path, id, field }: Where, name: string): Where {
 
 /** Compares one member; undefined: it is not there. */
 function* compareMember(work: Work, native: Span | undefined, translated: Span | undefined, at: Where): Step {
-  if (native !== undefined && translated !== undefined && sameSpelling(native, translated)) return;
   const [one, other] = [given(native), given(translated)];
   if (one !== undefined && other !== undefined) {
     if (work.volatile.has(at.path)) return yield* compareVolatile(work, one, other, at);
@@ -114,9 +119,9 @@ function* compareArrays(work: Work, native: Span, translated: Span, at: Where): 
   const one = yield* elementsOf(native, work.pace);
   const other = yield* elementsOf(translated, work.pace);
   const place = { ...at, path: `${at.path}[]` };
-  const ids = at.field?.set === true ? undefined : yield* idsOf(work, one, "id");
-  const otherIds = ids === undefined ? undefined : yield* idsOf(work, other, "id");
-  if (ids !== undefined && otherIds !== undefined && areNames(ids) && areNames(otherIds)) {
+  const ids = at.field?.set === true ? undefined : yield* namesOf(work, one);
+  const otherIds = ids === undefined ? undefined : yield* namesOf(work, other);
+  if (ids !== undefined && otherIds !== undefined) {
     // Unlike that of a list of records, the order of these is part of the record: the last event is the present state.
     const left = { list: native, elements: one, ids };
     yield* compareAligned(work, left, { list: translated, elements: other, ids: otherIds }, place, "value");
@@ -126,8 +131,16 @@ function* compareArrays(work: Work, native: Span, translated: Span, at: Where): 
   } else yield* compareByPosition(work, one, other, place);
 }
 
-function areNames(ids: readonly (string | undefined)[]): boolean {
-  return !ids.includes(undefined) && new Set(ids).size === ids.length;
+/** The ids of all elements; undefined unless each has one of its own. */
+function* namesOf(work: Work, elements: readonly Span[]): Generator<void, string[] | undefined> {
+  const names = new Set<string>();
+  for (const element of elements) {
+    const id = yield* idOf(work, element, "id");
+    if (id === undefined || names.has(id)) return undefined;
+    names.add(id);
+    if (isDue(work.pace, 0)) yield;
+  }
+  return [...names];
 }
 
 function* compareByPosition(work: Work, native: readonly Span[], translated: readonly Span[], at: Where): Step {
@@ -176,14 +189,10 @@ export function* compareAligned(
   }
 }
 
-/** The id of each element: text or number, under the name `key`; undefined where there is none. */
-export function* idsOf(work: Work, elements: readonly Span[], key: string): Generator<void, (string | undefined)[]> {
-  const ids: (string | undefined)[] = [];
-  for (const element of elements) {
-    const member = kindOf(element) === "object" ? (yield* membersOf(element, work.pace)).get(key) : undefined;
-    const kind = member === undefined ? undefined : kindOf(member);
-    if (member === undefined || (kind !== "string" && kind !== "number")) ids.push(undefined);
-    else ids.push((kind === "string" ? textOf(member) : decimalOf(member)) || undefined);
-  }
-  return ids;
+/** The id of `element`, a text or a number under the name `key`; undefined where there is none. */
+export function* idOf(work: Work, element: Span, key: string): Generator<void, string | undefined> {
+  const id = kindOf(element) === "object" ? (yield* membersOf(element, work.pace)).get(key) : undefined;
+  const kind = id === undefined ? undefined : kindOf(id);
+  if (id === undefined || (kind !== "string" && kind !== "number")) return undefined;
+  return (kind === "string" ? textOf(id) : decimalOf(id)) || undefined;
 }

@@ -1,7 +1,7 @@
 /** What comes out when native's answer and the translated one are laid beside each other? (Design section 7: shadow.) */
 import { compareErrors } from "./compare-errors.ts";
 import { elementsOf, kindOf, membersOf, type Pace, readValue, type Span, sameBytes } from "./compare-text.ts";
-import { compareAligned, compareMembers, compareValues, idsOf, type Where, type Work } from "./compare-values.ts";
+import { compareAligned, compareMembers, compareValues, idOf, type Where, type Work } from "./compare-values.ts";
 import { addDifference, type Judged, judged, newTally, type Tally } from "./differences.ts";
 import type { CompareShape } from "./shape.ts";
 
@@ -95,5 +95,7 @@ function isArray(span: Span | undefined): span is Span {
 
 function* recordsOf(work: Work, list: Span, key: string) {
   const elements = yield* elementsOf(list, work.pace);
-  return { list, elements, ids: yield* idsOf(work, elements, key) };
+  const ids: (string | undefined)[] = [];
+  for (const element of elements) ids.push(yield* idOf(work, element, key));
+  return { list, elements, ids };
 }

@@ -129,3 +129,29 @@ describe("joins", () => {
     expect(faults(join)).toContainEqual(expect.stringContaining(`tree.ts: get: ${fault}`));
   });
 });
+
+describe("volatile members", () => {
+  const faultsOfPaths = (...paths: readonly string[]) =>
+    faultsAfter((resource) => {
+      resource.volatile = [...paths];
+    });
+
+  test("one of a row, at any depth, is sound", () => {
+    expect(faultsOfPaths("name", "box.size")).toEqual([]);
+  });
+
+  test("one that no answer has is refused", () => {
+    for (const path of ["nam", "box.weight", "name.size", ""]) {
+      expect(faultsOfPaths(path)).toEqual([
+        `tree.ts: ${path}: it is declared volatile, and no answer has such a row; correct the path`,
+      ]);
+    }
+  });
+
+  test("one that holds several values is refused, and one that is there twice", () => {
+    expect(faultsOfPaths("box")).toEqual([
+      "tree.ts: box: it is declared volatile and holds more than one value; name the member that changes",
+    ]);
+    expect(faultsOfPaths("name", "name")).toEqual(["tree.ts: name: it is declared volatile twice; remove one"]);
+  });
+});

@@ -1,0 +1,96 @@
+/** Is exactly that taken for noise which native shows against itself? */
+import { describe, expect, test } from "vitest";
+import { withoutNoise } from "../../src/cutover/noise.ts";
+import type { Compared } from "../../src/model/comparison.ts";
+import { compare, compareLists, ONE, placesOf } from "./compared.ts";
+
+const list = (...names: readonly string[]) => names.map((name, i) => ({ id: `r${i}`, name, note: "n" }));
+
+describe("withoutNoise", () => {
+  test("what native shows in the same record, class and place is noise; the total stays", () => {
+    const left = withoutNoise(
+      compareLists(list("a", "b"), list("x", "b")),
+      compareLists(list("a", "b"), list("y", "b")),
+    );
+    expect(left).toEqual({ result: "noise", total: 1, differences: [] });
+  });
+
+  test("in another record it is none, and that record is the one shown", () => {
+    const compared = compareLists(list("a", "b"), list("x", "y"));
+    expect(compared.differences[0]?.id).toBe("r0");
+    const left = withoutNoise(compared, compareLists(list("a", "b"), list("z", "b")));
+    expect(left).toMatchObject({ result: "value", total: 2 });
+    expect(left.differences).toEqual([
+      { class: "value", path: "items[].name", id: "r1", native: '"b"', translated: '"y"' },
+    ]);
+  });
+
+  test("another class or another path explains nothing", () => {
+    const compared = compareLists(list("a"), list("x"));
+    expect(withoutNoise(compared, compareLists(list("a"), list(""))).result).toBe("noise");
+    expect(withoutNoise(compared, compareLists(list("a"), [{ id: "r0", note: "n" }])).result).toBe("value");
+    expect(withoutNoise(compared, compareLists(list("a"), [{ id: "r0", name: "a", note: "m" }])).result).toBe("value");
+    expect(withoutNoise(compared, compareLists(list("a"), list("a")))).toMatchObject({ result: "value", total: 1 });
+  });
+
+  test("more in one record than native shows is a difference", () => {
+    const labels = (...values: readonly number[]) => ({
+      labels: Object.fromEntries(values.map((value, i) => [`k${i}`, value])),
+    });
+    const compared = compare(labels(1, 2, 3), labels(4, 5, 6), ONE);
+    expect(withoutNoise(compared, compare(labels(1, 2, 3), labels(7, 2, 3), ONE)).result).toBe("value");
+    expect(withoutNoise(compared, compare(labels(1, 2, 3), labels(7, 8, 9), ONE)).result).toBe("noise");
+  });
+
+  test("a record that came or went between native's answers explains both", () => {
+    const [a, b] = list("a", "b");
+    const gone = compareLists([a, b], [a]);
+    const come = compareLists([a], [a, b]);
+    for (const control of [gone, come]) {
+      expect(withoutNoise(gone, control)).toMatchObject({ result: "noise", total: 1 });
+      expect(withoutNoise(come, control)).toMatchObject({ result: "noise", total: 1 });
+    }
+    expect(withoutNoise(gone, compareLists([a, b], [b])).result).toBe("missing");
+    // A member that is missing is no record that went.
+    expect(withoutNoise(compareLists([{ ...a, m: 1 }], [a]), compareLists([a], [])).result).toBe("missing");
+  });
+
+  test("a status or a place without a record is explained as well", () => {
+    const flapping = compare({ code: 5 }, { code: 7 }, ONE, 500);
+    expect(withoutNoise(flapping, flapping).result).toBe("noise");
+    expect(withoutNoise(compare({ a: 1 }, { a: 2 }, ONE), compare({ a: 1 }, { a: 3 }, ONE)).result).toBe("noise");
+  });
+
+  test("what changes by itself stays noise, another order stays what it is", () => {
+    const seen = compare({ seen: "2026-01-01T00:00:00Z" }, { seen: "2026-01-02T00:00:00Z" }, ONE);
+    const none = compareLists([], []);
+    expect(withoutNoise(seen, none)).toEqual({ result: "noise", total: 1, differences: [] });
+    expect(withoutNoise(compareLists(list("a", "b"), list("a", "b").reverse()), none).result).toBe("order");
+    expect(withoutNoise(none, none)).toEqual({ result: "equal", total: 0, differences: [] });
+  });
+
+  test("a thousand records that change each time are noise, and one more is found", () => {
+    const many = (name: string, last = "same") =>
+      Array.from({ length: 1000 }, (_, i) => ({ id: `r${i}`, name: i === 999 ? last : `${name}${i}` }));
+    const control = compareLists(many("a"), many("b"));
+    expect(withoutNoise(compareLists(many("a"), many("c")), control)).toMatchObject({ result: "noise", total: 999 });
+    const found = withoutNoise(compareLists(many("a"), many("c", "other")), control);
+    expect(found).toMatchObject({ result: "value", total: 1000 });
+    expect(found.differences).toMatchObject([{ class: "value", path: "items[].name", id: "r999" }]);
+  });
+
+  test("more than is remembered is never explained", () => {
+    const many = (value: number) => Object.fromEntries(Array.from({ length: 1500 }, (_, i) => [`m${i}`, value]));
+    const compared = compare(many(1), many(2), ONE);
+    expect(withoutNoise(compared, compare(many(1), many(3), ONE))).toMatchObject({ result: "value", total: 1500 });
+  });
+
+  test("results without their detail are explained as far as they show", () => {
+    const plain = ({ result, total, differences }: Compared): Compared => ({ result, total, differences });
+    const one = plain(compareLists(list("a"), list("x")));
+    expect(withoutNoise(one, one)).toEqual({ result: "noise", total: 1, differences: [] });
+    const two = plain(compareLists(list("a", "b"), list("x", "y")));
+    expect(withoutNoise(two, two).result).toBe("value");
+    expect(placesOf(withoutNoise(two, one))).toEqual([]);
+  });
+});
