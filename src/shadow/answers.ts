@@ -77,7 +77,10 @@ export function createAnswers({ asked, options, held, signal, calls }: AnswersIn
       calls.v1 += 1;
       const { head } = asked;
       const request = { method: "GET", target: head.target, headers: onceMore(head) };
-      const answer = await options.native(request, { signal });
+      const answer = await options.native(request, { signal }).catch((thrown: unknown) => {
+        signal.throwIfAborted();
+        throw failing((thrown instanceof Problem ? troubleOf(thrown) : undefined) ?? "native");
+      });
       hold(answer.body, answerBytes, held);
       return readable(answer);
     },

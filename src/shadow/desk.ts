@@ -117,13 +117,13 @@ function createBooks({ samples: sampling, report, wall }: Pick<ShadowOptions<nev
   const samples = createSamples(sampling);
   return {
     tell({ asked, served }: Ticket, end: Ending): void {
-      const comparison = comparisonOf(asked, served, end, wall());
-      tally.add(comparison, end.verdict?.noisy);
-      samples.add(comparison, asked.head);
       try {
+        const comparison = comparisonOf(asked, served, end, wall());
+        tally.add(comparison, end.verdict?.noisy);
+        samples.add(comparison, asked.head);
         report(comparison);
       } catch {
-        // Whoever is told must not end what tells.
+        // Nothing that goes wrong here may reach what calls: the stream of a client's answer, a timer.
       }
     },
     samples: samples.view,

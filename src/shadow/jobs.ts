@@ -3,7 +3,7 @@ import { createStopper, type Signal, type Stopper } from "../model/signal.ts";
 
 export interface JobsOptions {
   readonly concurrent: number;
-  /** From `add` to the end. */
+  /** From its start to its end; it waits for its place at most half as long. */
   readonly ms: number;
   later(ms: number, run: () => void): () => void;
 }
@@ -38,7 +38,7 @@ interface Entry<T> {
   callOff: () => void;
 }
 
-/** A job that finds no place ends as `busy`, also one that waited until its time was over. */
+/** A job that finds no place ends as `busy`, also one that waited too long: what it would compare has become old. */
 export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
   const running = new Set<Entry<T>>();
   const waiting = new Set<Entry<T>>();
@@ -57,6 +57,8 @@ export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
     settle(entry, { ended });
   };
   const start = (entry: Entry<T>): void => {
+    entry.callOff();
+    entry.callOff = later(ms, () => end(entry, "timeout"));
     waiting.delete(entry);
     running.add(entry);
     const settled = entry.job.run(entry.stopper.signal).then(
@@ -71,8 +73,8 @@ export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
       if (closed) return job.done({ ended: "closed" });
       if (waiting.size >= concurrent * WAITING_PER_RUNNING) return job.done({ ended: "busy" });
       const entry: Entry<T> = { job, stopper: createStopper(), callOff: () => {} };
-      entry.callOff = later(ms, () => end(entry, running.has(entry) ? "timeout" : "busy"));
       if (running.size < concurrent) return start(entry);
+      entry.callOff = later(ms / 2, () => end(entry, "busy"));
       waiting.add(entry);
     },
     running: () => running.size,

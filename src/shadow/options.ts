@@ -37,7 +37,7 @@ export interface ShadowLimits {
   readonly answerBytes: number;
   /** Most bytes held in all, waiting comparisons included. */
   readonly memoryBytes: number;
-  /** From the end of the client's answer to the end of its comparison. */
+  /** Longest time of one comparison; before it begins it waits for its place at most half as long. */
   readonly seconds: number;
 }
 

@@ -93,7 +93,7 @@ describe("native and translated agree, and v2 is only ever read", () => {
 });
 
 /** The catalogue with one row of a resource's shape changed, in the bodies that clients send. */
-async function withRow(name: string, v1: string, change: Partial<Record<keyof Row, unknown>>): Promise<Catalogue> {
+async function withRow(name: string, v1: string, change: Readonly<Record<string, unknown>>): Promise<Catalogue> {
   const catalogue = await loadCatalogue("v2beta1");
   const changed = (rows: readonly Row[]) => rows.map((row) => (row.v1 === v1 ? ({ ...row, ...change } as Row) : row));
   const resources = catalogue.resources.map((resource): Resource => {

@@ -111,7 +111,8 @@ export async function createRig(platform: Send, options: RigOptions = {}): Promi
       for (let turns = 0; turns < 10_000; turns++) {
         const { running, waiting } = shadow.state();
         if (running + waiting === 0) return;
-        await settled();
+        // What runs on another thread needs more than turns.
+        await (turns < 1_000 ? settled() : new Promise((resolve) => setTimeout(resolve, 1)));
       }
       throw new Error("a comparison does not end");
     },

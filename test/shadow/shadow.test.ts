@@ -1,0 +1,565 @@
+/** Does a shadow keep out of the way, keep its bounds, and tell what it found? */
+import { gzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import type { Comparison } from "../../src/model/comparison.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
+import type { Watch } from "../../src/model/plan.ts";
+import { Problem } from "../../src/model/problem.ts";
+import type { TranslateInShadow } from "../../src/shadow/options.ts";
+import { createRig, gathered, json, play, type RigOptions, settled } from "./rig.ts";
+
+const GROUP = { id: "g1", name: "n", description: "d", createdAt: "2024-01-01T00:00:00Z" };
+const LIST = { items: [GROUP] };
+const V2_GROUP = { uid: "g1", name: "n", description: "d", createTime: "2024-01-01T00:00:00Z" };
+const V2_LIST = { groups: [V2_GROUP], nextPageToken: "", totalCount: "1", skipped: 0 };
+const READ: ApiRequest = { method: "GET", target: "/iam/v1/groups", headers: [["authorization", "Bearer t"]] };
+const NATIVE = json(200, withZeros(LIST));
+const HANGS = (): Promise<never> => new Promise(() => {});
+
+function withZeros({ items }: typeof LIST) {
+  const zeros = { resourceLimits: {}, verified: false, kind: "ORG_KIND_UNSPECIFIED", status: "ORG_STATUS_UNSPECIFIED" };
+  return { items: items.map((item) => ({ ...item, ...zeros })) };
+}
+
+/** A platform that answers one list in both versions; `v1` and `v2` in other ways. */
+function platform(v1: Send = async () => NATIVE, v2: Send = async () => json(200, V2_LIST)): Send {
+  return (request, sending) => (request.target.startsWith("/iam/v1/") ? v1(request, sending) : v2(request, sending));
+}
+
+/** What a translation answers, whatever it is asked. */
+function translating(answer: () => Promise<ApiResponse>): TranslateInShadow {
+  return async () => ({ answer: await answer(), exchange: { mismatches: [] } as never });
+}
+
+/** One read through a shadow, and what was reported of it. */
+async function compared(send: Send, options: RigOptions = {}, settings = { sample: 1, control: 0 }) {
+  const rig = await createRig(send, options);
+  await rig.pass(READ, { settings });
+  await rig.idle();
+  return { ...rig, report: rig.reports[0] };
+}
+
+/** An answer of native's that went by, without a platform. */
+function byHand(watch: Watch | undefined, answer: ApiResponse = NATIVE, whole = true): void {
+  play(watch, READ, answer, whole);
+}
+
+describe("what is compared", () => {
+  test("an answer that the translation gives as well is equal, and says who asked, where and by which rule", async () => {
+    const { report, v1, v2, clock } = await compared(platform());
+    expect(clock.timers()).toBe(0);
+    expect(report).toEqual({
+      requestId: "r1",
+      at: 0,
+      resource: "group",
+      operation: "list",
+      client: "ci",
+      rule: undefined,
+      served: "shadow",
+      kind: "read",
+      result: "equal",
+      total: 0,
+      differences: [],
+      failure: undefined,
+      controlled: false,
+      ms: 0,
+      calls: { v1: 0, v2: 1 },
+    } satisfies Comparison);
+    expect([v1.length, v2.length]).toEqual([0, 1]);
+  });
+
+  test.each([
+    ["below the share", 0.5, 0.51, true],
+    ["at the share", 0.5, 0.5, false],
+    ["of nothing", 0, 0, false],
+  ])("a request is taken %s", async (_name, random, sample, taken) => {
+    const { shadow, ask } = await createRig(platform(), { random: () => random });
+    expect(shadow.watch(ask(READ, { settings: { sample, control: 0 } })) !== undefined).toBe(taken);
+  });
+
+  test("chance is not asked where nothing can be compared", async () => {
+    let asked = 0;
+    const { shadow, ask } = await createRig(platform(), { random: () => ++asked });
+    const get = { ...READ, target: "/iam/v1/groups/g1" };
+    expect(shadow.watch(ask(get))).toBeUndefined();
+    expect(shadow.follow(ask(get), NATIVE)).toBe(NATIVE);
+    expect(asked).toBe(0);
+  });
+
+  test.each([
+    ["401", json(401, {}), "unauthenticated"],
+    ["304", json(304, ""), "status"],
+    ["a part", json(206, {}), "status"],
+    ["a redirect", json(302, {}), "status"],
+  ] as const)("an answer of native's that says nothing is passed over: %s", async (_name, answer, why) => {
+    const { reports, v2, shadow } = await compared(platform(async () => answer));
+    expect([reports, v2]).toEqual([[], []]);
+    expect(shadow.state()).toMatchObject({ heldBytes: 0, passed: { [why]: 1 } });
+  });
+
+  test.each([500, 503, 429, 408])("native's own trouble fails the comparison: %i", async (status) => {
+    const { report, v2 } = await compared(platform(async () => json(status, {})));
+    expect(report).toMatchObject({ result: "failed", failure: "native" });
+    expect(v2).toEqual([]);
+  });
+
+  test.each([500, 502, 503, 504, 429])("and so does v2's: %i", async (status) => {
+    const { report } = await compared(platform(undefined, async () => json(status, { code: 13, details: [] })));
+    expect(report).toMatchObject({ result: "failed", failure: "platform" });
+  });
+
+  test.each([
+    ["UPSTREAM_UNREACHABLE", "unreachable"],
+    ["UPSTREAM_TIMEOUT", "timeout"],
+    ["OVERLOADED", "overloaded"],
+  ] as const)("a v2 that gives no answer fails it: %s", async (reason, failure) => {
+    const translate = translating(() => Promise.reject(new Problem(reason, "no")));
+    const { report } = await compared(platform(), { translate });
+    expect(report).toMatchObject({ result: "failed", failure, differences: [] });
+  });
+
+  test("but a translation that gives up is a difference: v1 had an answer", async () => {
+    const translate = translating(() => Promise.reject(new Problem("DRAIN_INCOMPLETE", "no list")));
+    const { report } = await compared(platform(), { translate });
+    expect(report).toMatchObject({ result: "status", failure: undefined, controlled: true });
+  });
+
+  test("and so is one that breaks", async () => {
+    const { report } = await compared(platform(), { translate: translating(() => Promise.reject(new TypeError("x"))) });
+    expect(report).toMatchObject({ result: "status" });
+    expect(report?.differences[0]).toMatchObject({ path: "status", native: "200", translated: "500" });
+  });
+
+  test("refusals are compared by status and code where carryover refuses by itself", async () => {
+    const refused = json(400, { code: 3, message: "native's own words", details: [] });
+    const mine = { translate: translating(() => Promise.reject(new Problem("INVALID_FILTER", "other words"))) };
+    expect(
+      (
+        await compared(
+          platform(async () => refused),
+          mine,
+        )
+      ).report,
+    ).toMatchObject({ result: "equal" });
+    const other = json(400, { code: 9, message: "", details: [] });
+    expect(
+      (
+        await compared(
+          platform(async () => other),
+          mine,
+        )
+      ).report,
+    ).toMatchObject({ result: "error" });
+    const status = json(404, { code: 3, message: "", details: [] });
+    expect(
+      (
+        await compared(
+          platform(async () => status),
+          mine,
+        )
+      ).report,
+    ).toMatchObject({ result: "status" });
+  });
+
+  test("a compressed answer is compared by what it says", async () => {
+    const packed = { ...NATIVE, headers: [["Content-Encoding", "gzip"]] as const, body: gzipSync(NATIVE.body) };
+    expect((await compared(platform(async () => packed))).report).toMatchObject({ result: "equal" });
+  });
+
+  test.each([
+    ["that nobody knows", "packed", Buffer.from("x")],
+    ["that it does not have", "gzip", Buffer.from("x")],
+    ["that hides more than is compared", "gzip", gzipSync(Buffer.alloc(2 ** 22 + 1))],
+  ])("an answer in an encoding %s cannot be read", async (_name, encoding, body) => {
+    const answer = { ...NATIVE, headers: [["content-encoding", encoding]] as const, body };
+    const { report, shadow } = await compared(platform(async () => answer));
+    expect(report).toMatchObject({ result: "failed", failure: "unreadable" });
+    expect(shadow.state().heldBytes).toBe(0);
+  });
+
+  test("a comparison reads, whatever a translation wants", async () => {
+    const sent: string[] = [];
+    const translate: TranslateInShadow = async (_request, layer, signal) => {
+      const send = layer(async ({ method }) => {
+        sent.push(method);
+        return json(200, {});
+      });
+      for (const method of ["HEAD", "GET", "POST"]) await send({ method, target: "/x", headers: [] }, { signal });
+      throw new Error("it was sent");
+    };
+    const { report } = await compared(platform(), { translate });
+    expect([report?.failure, sent]).toEqual(["not-comparable", ["HEAD", "GET"]]);
+  });
+});
+
+describe("noise", () => {
+  const other = (description: string) => json(200, withZeros({ items: [{ ...GROUP, description }] }));
+  const control = { sample: 1, control: 1 };
+
+  test("where the two differ native is asked again: the same read, without conditions, as it is", async () => {
+    const headers = [...READ.headers, ["if-none-match", '"x"'], ["accept-encoding", "br"], ["x-own", "1"]] as const;
+    const rig = await createRig(platform(async () => other("native's")));
+    await rig.pass({ ...READ, headers });
+    await rig.idle();
+    expect(rig.v1).toEqual([
+      {
+        method: "GET",
+        target: READ.target,
+        headers: [
+          ["authorization", "Bearer t"],
+          ["x-own", "1"],
+          ["accept-encoding", "identity"],
+        ],
+      },
+    ]);
+    expect(rig.reports[0]).toMatchObject({ result: "value", controlled: true, calls: { v1: 1, v2: 1 } });
+    expect(rig.reports[0]?.differences).toEqual([
+      { class: "value", path: "items[].description", id: "g1", native: '"native\'s"', translated: '"d"' },
+    ]);
+  });
+
+  test("a record that changed between native's answer and v2's is noise: native says what v2 said", async () => {
+    const { report } = await compared(
+      platform(async () => other("before")),
+      { native: async () => NATIVE },
+    );
+    expect(report).toMatchObject({ result: "noise", controlled: true, differences: [] });
+  });
+
+  test("what native says otherwise each time is noise", async () => {
+    let asked = 0;
+    const { report } = await compared(platform(async () => other(`${++asked}`)));
+    expect(report).toMatchObject({ result: "noise" });
+  });
+
+  test("but not what differs beside it", async () => {
+    const before = json(200, withZeros({ items: [{ ...GROUP, description: "before", name: "native's" }] }));
+    const after = json(200, withZeros({ items: [{ ...GROUP, name: "native's" }] }));
+    const { report } = await compared(
+      platform(async () => before),
+      { native: async () => after },
+    );
+    expect(report?.differences.map(({ path }) => path)).toEqual(["items[].name"]);
+  });
+
+  test.each([
+    ["trouble", async () => json(503, {})],
+    ["no answer", async () => Promise.reject(new Problem("UPSTREAM_UNREACHABLE", "down"))],
+    ["more than is compared", async () => json(200, "x".repeat(2 ** 22 + 1))],
+  ] as [string, Send][])("without a second answer a difference stands: %s", async (_name, native) => {
+    const { report, shadow } = await compared(
+      platform(async () => other("native's")),
+      { native },
+    );
+    expect(report).toMatchObject({ result: "value", controlled: false, calls: { v1: 1 } });
+    expect(shadow.state().heldBytes).toBe(0);
+  });
+
+  test("a share of equal answers is controlled as well, and what native differs in is counted", async () => {
+    const { report, shadow } = await compared(platform(), { native: async () => other("later") }, control);
+    expect(report).toMatchObject({ result: "equal", controlled: true, calls: { v1: 1, v2: 1 } });
+    expect(shadow.bounds()[0]).toMatchObject({ comparisons: 1, controls: 1, noisy: 1, differences: 0 });
+    const half = await compared(platform(), { random: () => 0.5 }, { sample: 1, control: 0.5 });
+    expect(half.report).toMatchObject({ controlled: false });
+  });
+});
+
+describe("bounds", () => {
+  const more = (length: number) => json(200, { items: [], padding: "x".repeat(length) });
+
+  test("a longer answer than is compared is let go at once, known or not", async () => {
+    const { shadow, ask, reports } = await createRig(platform(), { limits: { answerBytes: 1024 } });
+    const watch = shadow.watch(ask(READ));
+    watch?.head(200, []);
+    for (let i = 0; i < 4; i++) watch?.data(Buffer.alloc(256));
+    expect(shadow.state().heldBytes).toBe(1024);
+    watch?.data(Buffer.alloc(1));
+    expect(shadow.state().heldBytes).toBe(0);
+    watch?.data(Buffer.alloc(1));
+    expect([shadow.state().heldBytes, reports.length]).toEqual([0, 0]);
+    watch?.over(true);
+    const told = shadow.watch(ask(READ));
+    told?.head(200, ["Content-Length", "1025"]);
+    told?.data(Buffer.alloc(10));
+    expect(shadow.state().heldBytes).toBe(0);
+    told?.over(true);
+    expect(reports.map(({ failure }) => failure)).toEqual(["too-large", "too-large"]);
+  });
+
+  test("the same for a request's body, and for the translated answer, whole or in pieces", async () => {
+    const { shadow, ask, reports } = await createRig(platform());
+    const watch = shadow.watch(ask({ ...READ, method: "POST", target: "/iam/v1/groups/g1" }));
+    watch?.sent(Buffer.alloc(2 ** 20));
+    watch?.sent(Buffer.alloc(1));
+    expect(shadow.state().heldBytes).toBe(0);
+    watch?.over(true);
+    expect(reports.map(({ failure }) => failure)).toEqual(["too-large"]);
+    let ended = 0;
+    const pieces = async function* () {
+      try {
+        for (;;) yield Buffer.alloc(512);
+      } finally {
+        ended++;
+      }
+    };
+    for (const body of [pieces, () => Buffer.alloc(2000)]) {
+      const translate = translating(async () => ({ ...more(0), body: body() as Uint8Array }));
+      const { report } = await compared(platform(), { translate, limits: { answerBytes: 1024 } });
+      expect(report).toMatchObject({ result: "failed", failure: "too-large" });
+    }
+    expect(ended).toBe(1);
+  });
+
+  test("all comparisons together hold no more than they may", async () => {
+    const { shadow, ask, reports } = await createRig(platform(), { limits: { memoryBytes: 3000 } });
+    const watches = [1, 2, 3].map(() => shadow.watch(ask(READ)));
+    for (const watch of watches) {
+      watch?.head(200, []);
+      watch?.data(Buffer.alloc(1200));
+      expect(shadow.state().heldBytes).toBeLessThanOrEqual(3000);
+    }
+    watches[2]?.over(true);
+    expect(reports.map(({ failure }) => failure)).toEqual(["memory"]);
+    watches[0]?.over(false);
+    expect(shadow.state()).toMatchObject({ heldBytes: 1200, passed: { aborted: 1 } });
+    watches[1]?.over(false);
+    expect(shadow.state().heldBytes).toBe(0);
+  });
+
+  test("an answer that breaks off is not compared", async () => {
+    const { shadow, ask, v2, reports, idle } = await createRig(platform());
+    byHand(shadow.watch(ask(READ)), NATIVE, false);
+    await idle();
+    expect([v2, reports]).toEqual([[], []]);
+    expect(shadow.state()).toMatchObject({ heldBytes: 0, passed: { aborted: 1 } });
+  });
+
+  test("nothing begins before the answer is over, nor in the same turn", async () => {
+    const { shadow, ask, v2, idle } = await createRig(platform());
+    const watch = shadow.watch(ask(READ));
+    watch?.head(200, []);
+    watch?.data(NATIVE.body);
+    await settled();
+    expect(shadow.state()).toMatchObject({ running: 0, waiting: 0 });
+    watch?.over(true);
+    await Promise.resolve();
+    expect([v2.length, shadow.state().running]).toEqual([0, 1]);
+    await idle();
+    expect(v2.length).toBe(1);
+  });
+
+  test("what is compared is a copy: the passing buffers are used again", async () => {
+    // `play` overwrites its buffer after each piece.
+    const long = { items: Array.from({ length: 50 }, (_, i) => ({ ...GROUP, id: `g${i}`, name: `name ${i}` })) };
+    const groups = long.items.map(({ id, name }) => ({ ...V2_GROUP, uid: id, name }));
+    const list = { ...V2_LIST, groups, totalCount: "50" };
+    const send = platform(
+      async () => json(200, withZeros(long)),
+      async () => json(200, list),
+    );
+    expect((await compared(send)).report).toMatchObject({ result: "equal" });
+  });
+
+  test("turns are given back between the steps of a comparison", async () => {
+    let turns = 0;
+    const turn = async () => void turns++;
+    const compareAnswers = function* () {
+      for (let i = 0; i < 100; i++) yield;
+      return { result: "equal", total: 0, differences: [] } as const;
+    };
+    const compare = { shapeOf: () => ({}) as never, compareAnswers, withoutNoise: () => ({}) as never };
+    const { report } = await compared(platform(), { turn, compare });
+    expect(report?.result).toBe("equal");
+    expect(turns).toBe(101);
+  });
+
+  test("a comparison that breaks is a failed one, and a listener that throws ends nothing", async () => {
+    const compare = {
+      shapeOf: () => {
+        throw new Error("shape");
+      },
+      compareAnswers: () => undefined as never,
+      withoutNoise: () => undefined as never,
+    };
+    const { report, shadow } = await compared(platform(), { compare });
+    expect(report).toMatchObject({ result: "failed", failure: "internal" });
+    expect(shadow.state()).toMatchObject({ running: 0, heldBytes: 0 });
+    let told = 0;
+    const throwing = await compared(platform(), {
+      report: () => {
+        told++;
+        throw new Error("full");
+      },
+    });
+    expect([told, throwing.shadow.state().running, throwing.shadow.state().heldBytes]).toEqual([1, 0, 0]);
+  });
+});
+
+describe("a v2 that hangs", () => {
+  const LIMITS = { concurrent: 4, seconds: 20, memoryBytes: 64 * 1024, answerBytes: 4096 };
+
+  test("1,000 answers go by unchanged, few are held, and all places are free at the end", async () => {
+    const rig = await createRig(platform(undefined, HANGS), { limits: LIMITS });
+    let most = 0;
+    for (let i = 0; i < 1000; i++) {
+      expect(await rig.pass(READ)).toBe(NATIVE);
+      most = Math.max(most, rig.shadow.state().heldBytes);
+      const { running, waiting } = rig.shadow.state();
+      expect(running).toBeLessThanOrEqual(4);
+      expect(waiting).toBeLessThanOrEqual(8);
+    }
+    expect(most).toBeLessThanOrEqual(13 * 2 * NATIVE.body.length);
+    expect(rig.reports.map(({ failure }) => failure)).toEqual(Array(1000 - 12).fill("busy"));
+    await rig.clock.pass(20_000);
+    expect(rig.shadow.state()).toMatchObject({ running: 0, waiting: 0, heldBytes: 0 });
+    expect(rig.clock.timers()).toBe(0);
+    const byFailure = rig.shadow.bounds()[0]?.byFailure;
+    expect(byFailure).toEqual({ busy: 1000 - 4, timeout: 4 });
+    expect(rig.v2.length).toBe(4);
+  });
+
+  test("its calls are told to stop, and the next comparison gets the place", async () => {
+    let stopped = 0;
+    let hangs = true;
+    const v2: Send = (_request, { signal }) => {
+      if (!hangs) return Promise.resolve(json(200, V2_LIST));
+      return new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => {
+          stopped++;
+          reject(signal.reason);
+        });
+      });
+    };
+    const rig = await createRig(platform(undefined, v2), { limits: { ...LIMITS, concurrent: 1 } });
+    await rig.pass(READ);
+    await rig.clock.pass(15_000);
+    await rig.pass(READ);
+    hangs = false;
+    await rig.clock.pass(5_000);
+    await rig.idle();
+    expect(stopped).toBe(1);
+    expect(rig.reports.map(({ result, failure, ms }) => [result, failure, ms])).toEqual([
+      ["failed", "timeout", 20_000],
+      ["equal", undefined, 5_000],
+    ]);
+  });
+
+  test("closing ends everything and tells nobody", async () => {
+    const rig = await createRig(platform(undefined, HANGS), { limits: { ...LIMITS, concurrent: 1 } });
+    for (let i = 0; i < 3; i++) await rig.pass(READ);
+    const watch = rig.shadow.watch(rig.ask(READ));
+    watch?.head(200, []);
+    watch?.data(NATIVE.body);
+    const closing = rig.shadow.close();
+    await rig.clock.pass(1_000);
+    await closing;
+    watch?.over(true);
+    expect(rig.shadow.state()).toMatchObject({ running: 0, waiting: 0, heldBytes: 0 });
+    expect([rig.clock.timers(), rig.reports]).toEqual([0, []]);
+    expect(rig.shadow.watch(rig.ask(READ))).toBeUndefined();
+    expect(rig.shadow.follow(rig.ask(READ), NATIVE)).toBe(NATIVE);
+  });
+});
+
+describe("carryover serves, and native is asked", () => {
+  const translated = json(200, { items: [{ ...GROUP, description: "d" }] });
+  const pieces = async function* (fail = false) {
+    for (const byte of NATIVE.body) yield Uint8Array.of(byte);
+    if (fail) throw new Error("cut off");
+  };
+  async function followed(send: Send, options: RigOptions = {}) {
+    const rig = await createRig(send, options);
+    const answer = await rig.follow(READ);
+    await gathered(answer);
+    await rig.idle();
+    return { ...rig, answer, report: rig.reports[0] };
+  }
+
+  test("an answer that native gives as well is equal", async () => {
+    const { report, v1 } = await followed(platform());
+    expect(report).toMatchObject({ result: "equal", served: "translate", kind: "read", calls: { v1: 1, v2: 0 } });
+    expect(v1[0]).toMatchObject({ method: "GET", target: READ.target });
+  });
+
+  test("a whole answer is handed on as it is; pieces are the same pieces, and compared at their end", async () => {
+    const rig = await createRig(platform());
+    expect(rig.shadow.follow(rig.ask(READ), translated)).toBe(translated);
+    const answer = rig.shadow.follow(rig.ask(READ), { ...translated, body: pieces() });
+    expect([answer.status, answer.headers]).toEqual([200, translated.headers]);
+    await rig.idle();
+    rig.reports.length = 0;
+    expect((await gathered(answer)).body).toEqual(NATIVE.body);
+    await rig.idle();
+    expect(rig.reports).toMatchObject([{ result: "equal" }]);
+  });
+
+  test("an answer that breaks off, or that nobody takes to the end, breaks off as before and is not compared", async () => {
+    const rig = await createRig(platform());
+    const broken = rig.shadow.follow(rig.ask(READ), { ...translated, body: pieces(true) });
+    await expect(gathered(broken)).rejects.toThrow("cut off");
+    let ended = false;
+    const endless = async function* () {
+      try {
+        for (;;) yield Buffer.alloc(10);
+      } finally {
+        ended = true;
+      }
+    };
+    const left = rig.shadow.follow(rig.ask(READ), { ...translated, body: endless() });
+    for await (const _piece of left.body as AsyncIterable<Uint8Array>) break;
+    await rig.idle();
+    expect([ended, rig.reports, rig.v1]).toEqual([true, [], []]);
+    expect(rig.shadow.state()).toMatchObject({ heldBytes: 0, passed: { aborted: 2 } });
+  });
+
+  test("a longer list than is compared goes out whole", async () => {
+    const rig = await createRig(platform(), { limits: { answerBytes: 100 } });
+    const answer = rig.shadow.follow(rig.ask(READ), { ...translated, body: pieces() });
+    expect((await gathered(answer)).body).toEqual(NATIVE.body);
+    rig.shadow.follow(rig.ask(READ), NATIVE);
+    expect(rig.reports.map(({ failure }) => failure)).toEqual(["too-large", "too-large"]);
+    expect(rig.shadow.state().heldBytes).toBe(0);
+  });
+
+  test("a write is never asked twice", async () => {
+    const rig = await createRig(platform());
+    for (const more of [{ write: true }, { head: { ...READ, method: "PUT" } }]) {
+      expect(rig.shadow.follow(rig.ask(READ, more), translated)).toBe(translated);
+    }
+    await rig.idle();
+    expect([rig.v1, rig.reports, rig.shadow.state().heldBytes]).toEqual([[], [], 0]);
+  });
+
+  test("a difference is what carryover still says when native said the same before and after", async () => {
+    const send = platform(async () => json(200, withZeros({ items: [{ ...GROUP, name: "native's" }] })));
+    const { report } = await followed(send);
+    expect(report).toMatchObject({ result: "value", controlled: true, calls: { v1: 2, v2: 1 } });
+  });
+
+  test("a record that changed after carryover's answer is noise", async () => {
+    const rig = await createRig(platform());
+    const old = json(200, withZeros({ items: [{ ...GROUP, name: "before" }] }));
+    rig.shadow.follow(rig.ask(READ), old);
+    await rig.idle();
+    expect(rig.reports[0]).toMatchObject({ result: "noise", controlled: true });
+  });
+
+  test.each([
+    ["trouble", async () => json(500, {}), "native"],
+    ["a refused token", async () => json(401, {}), "native"],
+    ["no answer", async () => Promise.reject(new Problem("UPSTREAM_UNREACHABLE", "down")), "unreachable"],
+    ["none in time", async () => Promise.reject(new Problem("UPSTREAM_TIMEOUT", "late")), "timeout"],
+    ["nonsense", async () => Promise.reject(new Problem("UPSTREAM_INVALID", "what")), "native"],
+    ["more than is compared", async () => json(200, "x".repeat(2 ** 22 + 1)), "too-large"],
+  ] as [string, Send, string][])("native that has %s fails the comparison", async (_name, native, failure) => {
+    const { report, shadow } = await followed(platform(), { native });
+    expect(report).toMatchObject({ result: "failed", failure, calls: { v1: 1, v2: 0 } });
+    expect(shadow.state().heldBytes).toBe(0);
+  });
+
+  test("v2's own trouble, passed on, is not compared", async () => {
+    const rig = await createRig(platform());
+    rig.shadow.follow(rig.ask(READ), json(503, {}));
+    expect(rig.reports).toMatchObject([{ result: "failed", failure: "platform" }]);
+  });
+});
