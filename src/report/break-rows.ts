@@ -27,7 +27,7 @@ function placeOf({ resource, operation, field }: BreakLine): string {
 
 function sizeOf({ records, requests }: BreakLine): string {
   if (records !== null) return `${amount(records)} records`;
-  return requests === null ? "" : `${amount(requests)} requests`;
+  return requests === null ? "" : `${amount(requests)} ${requests === 1 ? "request" : "requests"}`;
 }
 
 function namesOf(clients: readonly string[]): string {

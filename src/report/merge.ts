@@ -74,15 +74,17 @@ function mergeBounds(bounds: readonly Bound[]): readonly Bound[] {
   });
 }
 
-/** A rule that does the same everywhere is told once: since the first, in the words of the first. */
+/** A rule that does the same everywhere is told once: since the first, with the numbers of the first and whose they are. */
 function mergeRules(heard: readonly Heard[]): Merged["rules"] {
   const rules = heard.flatMap(({ address, progress }) => progress.rules.map((rule) => ({ address, rule })));
   const groups = grouped(rules, ({ rule }) => [rule.name, rule.mode, rule.doing, rule.state]);
   return groups.flatMap((group) =>
-    group.slice(0, 1).map(({ rule }) => {
+    group.slice(0, 1).map(({ address, rule }) => {
       const times = group.flatMap((one) => one.rule.since ?? []);
       const since = times.length === 0 ? undefined : Math.min(...times);
-      return { ...rule, since, on: group.map(({ address }) => address) };
+      const same = group.every((one) => one.rule.detail === rule.detail);
+      const detail = same ? rule.detail : `${rule.detail} (${address})`;
+      return { ...rule, since, detail, on: group.map((one) => one.address) };
     }),
   );
 }

@@ -29,9 +29,7 @@ export function headline({ at, instances, complete }: Report): string {
 /** The last line. */
 export function lastLine({ v1Left, why, window, ledger }: Report): string {
   const since = ledger.since === null ? "" : ` since ${when(window.from ?? ledger.since)}`;
-  const word = { yes: "v1 is still in use", no: "v1 is no longer in use", unknown: "NOT KNOWN whether v1 is in use" }[
-    v1Left
-  ];
+  const word = { yes: "v1 is still in use", no: "v1 was not used", unknown: "NOT KNOWN whether v1 is in use" }[v1Left];
   return `${word}: ${why}${v1Left === "unknown" ? "" : since}`;
 }
 

@@ -50,6 +50,15 @@ describe("several instances together", () => {
     ]);
   });
 
+  test("numbers of one instance among several are told as such", () => {
+    const details = (...texts: readonly string[]) =>
+      merge(
+        heard(...texts.map((detail, at) => progress({ instance: `i${at}`, rules: [rule("a", { detail })] }))),
+      )?.rules.map(({ detail }) => detail);
+    expect(details("3 of 4", "1 of 2")).toEqual(["3 of 4 (http://10.0.0.1)"]);
+    expect(details("3 of 4", "3 of 4")).toEqual(["3 of 4"]);
+  });
+
   test("the latest clock is now, and only what every instance has watched is watched", () => {
     const merged = merge(
       heard(

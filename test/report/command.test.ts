@@ -1,0 +1,142 @@
+import { afterEach, describe, expect, test } from "vitest";
+import { createAdmin } from "../../src/admin/server.ts";
+import type { Progress } from "../../src/model/progress.ts";
+import type { Report } from "../../src/report/shape.ts";
+import { busy, DAY, NOW, progress, report } from "./support.ts";
+
+const TOKEN = "0123456789-admin-token";
+const closers: (() => Promise<unknown>)[] = [];
+
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+});
+
+/** Real admin ports, one for each. */
+async function admins(all: readonly Progress[], token?: string): Promise<readonly string[]> {
+  return Promise.all(
+    all.map(async (told) => {
+      const server = createAdmin({
+        host: "127.0.0.1",
+        port: 0,
+        ...(token === undefined ? {} : { token }),
+        metrics: { contentType: "text/plain", text: async () => "" },
+        ready: () => true,
+        views: new Map([["progress", () => told]]),
+      });
+      closers.push(() => server.close());
+      return (await server.listen()).url;
+    }),
+  );
+}
+
+/** An address where nobody listens. */
+async function nowhere(): Promise<string> {
+  const [address = ""] = await admins([progress()]);
+  await closers.pop()?.();
+  return address;
+}
+
+const quiet = progress({ ledger: { since: NOW - 30 * DAY } });
+
+describe("carryover report", () => {
+  test("asks every address, with and without http://, and puts the answers together", async () => {
+    const [first = "", second = ""] = await admins(busy());
+    const { code, out, err } = await report([first, second.replace("http://", "")]);
+    expect([code, err]).toEqual([0, ""]);
+    expect(out).toContain("carryover report of 2 instances");
+    expect(out).toMatch(/^ {2}all +6,976 +3,070 +69.4 %/m);
+  });
+
+  test("asks the local admin port when no address is given, each address once", async () => {
+    const asked: string[] = [];
+    const fetch = async (input: unknown) => {
+      asked.push(String(input));
+      return new Response(JSON.stringify(quiet));
+    };
+    await report([], { fetch });
+    await report(["a:1", "http://a:1/"], { fetch });
+    expect(asked).toEqual(["http://127.0.0.1:8081/progress", "http://a:1/progress"]);
+  });
+
+  test("shows what it has when an instance is not heard, says so in every form, and ends with 2", async () => {
+    const [first = ""] = await admins(busy().slice(0, 1));
+    const gone = await nowhere();
+    for (const form of [[], ["--markdown"], ["--csv"], ["--json"]]) {
+      const { code, out, err } = await report([first, gone, ...form]);
+      expect(code).toBe(2);
+      expect(err).toBe(`${gone} cannot be reached (ECONNREFUSED)\n`);
+      expect(out).toContain("terraform");
+      expect(out).toMatch(/incomplete|"complete": false/i);
+    }
+    expect((await report([gone])).code).toBe(2);
+  });
+
+  test("shows the token that it was given to the instances, and to nobody else", async () => {
+    const [address = ""] = await admins([quiet], TOKEN);
+    const runs = await Promise.all([
+      report([address, "--token-file", "token"], { files: { token: `${TOKEN}\n` } }),
+      report([address, "--token-file", "-"], { stdin: TOKEN }),
+      report([address], { env: { CARRYOVER_ADMIN_TOKEN: TOKEN } }),
+    ]);
+    for (const { code, out, err } of runs) {
+      expect([code, err]).toEqual([0, ""]);
+      expect(out).not.toContain(TOKEN);
+    }
+    const without = await report([address]);
+    expect([without.code, without.err]).toEqual([
+      2,
+      `${address} answered 401: pass --token-file FILE (- is standard input) or set CARRYOVER_ADMIN_TOKEN\n`,
+    ]);
+  });
+
+  test("prints one JSON document in its stable shape", async () => {
+    const [address = ""] = await admins(busy().slice(0, 1));
+    const { out } = await report([address, "--json", "--since", "7d"]);
+    const made: Report = JSON.parse(out);
+    expect(Object.keys(made)).toEqual([
+      "version",
+      "at",
+      "complete",
+      "instances",
+      "window",
+      "requests",
+      "resources",
+      "ledger",
+      "clients",
+      "bounds",
+      "rules",
+      "breaks",
+      "v1Left",
+      "why",
+    ]);
+    expect(made).toMatchObject({ version: 1, complete: true, v1Left: "yes" });
+  });
+
+  test("--fail-if-v1 ends with 1 while a client calls v1, with 0 when none does, with 2 when nobody can tell", async () => {
+    const [used = "", unused = ""] = await admins([busy()[0], { ...quiet, instance: "quiet" }]);
+    const found = await report([used, unused, "--fail-if-v1", "--since", "7d"]);
+    expect([found.code, found.err]).toEqual([1, "v1 is still in use: 2 clients called v1 since 2026-11-14 21:30Z\n"]);
+    expect(await report([used])).toMatchObject({ code: 0 });
+    expect(await report([unused, "--fail-if-v1", "--since", "7d"])).toMatchObject({ code: 0, err: "" });
+    expect(await report([unused, "--fail-if-v1", "--since", "8w"])).toMatchObject({
+      code: 2,
+      err: "NOT KNOWN whether v1 is in use: an instance has not been watching for so long\n",
+    });
+  });
+
+  test("a command line that is wrong ends with 64 before anything is asked", async () => {
+    const fetch = () => Promise.reject(new Error("asked"));
+    const lines = [
+      ["ftp://a"],
+      ["a:1", "--since", "soon"],
+      ["a:1", "--timeout", "0"],
+      ["a:1", "--json", "--csv"],
+      ["a:1", "--token-file", "missing"],
+      ["a:1", "--colour"],
+    ];
+    const runs = await Promise.all(lines.map((argv) => report(argv, { fetch })));
+    expect(runs.map(({ code, out }) => [code, out])).toEqual(lines.map(() => [64, ""]));
+    expect(runs[0]?.err).toContain("is neither http nor https");
+    expect(runs[3]?.err).toContain("choose one");
+  });
+});
