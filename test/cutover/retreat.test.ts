@@ -156,6 +156,13 @@ describe("returning", () => {
     expect(tick(one, 10 * MINUTE).phase.kind).toBe("returning");
   });
 
+  test("what it stepped back on is not held against it a second time", () => {
+    const fell = comparisons(start({ differences: 0.05 }), 20, { at: 0, differs: true });
+    const mended = comparisons(comparisons(fell, 50, { at: MINUTE }), 1, { at: MINUTE, differs: true });
+    expect(tick(mended, 10 * MINUTE - 1).phase.kind).toBe("back");
+    expect(tick(mended, 10 * MINUTE).phase.kind).toBe("returning");
+  });
+
   test("a step that too few requests met lasts longer, and not for ever", () => {
     const first = tick(back(), 10 * MINUTE);
     const few = requests(first, 19, { at: 11 * MINUTE });
