@@ -8,18 +8,44 @@ export interface ConfigFile {
   readonly faults: readonly Fault[];
   /** `name:line:column path` of the value at `path`, or of the key `key` in it; undefined when the file has none. */
   at(path: readonly PropertyKey[], key?: string): string | undefined;
+  /** Line and column of the same, from 1. */
+  placeOf(path: readonly PropertyKey[], key?: string): Place | undefined;
 }
+
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** What one kind of file expects. */
+export interface FileHabits {
+  /** A key with nothing behind it is left out, or shown as null. */
+  readonly nulls: "drop" | "keep";
+  /** What the file is a map of, and a key that it may begin with: for messages. */
+  readonly of: string;
+  readonly begin: string;
+}
+
+const OPTIONS: FileHabits = { nulls: "drop", of: "options", begin: "upstream:" };
 
 /** A fresh tree each time: other sources are merged into it. */
 function without(faults: readonly Fault[]): ConfigFile {
-  return { tree: {}, faults, at: () => undefined };
+  return { tree: {}, faults, at: () => undefined, placeOf: () => undefined };
 }
 
-/** Reads YAML 1.2. Never throws: what is wrong is in `faults`, and then the tree is empty. Keys without a value are left out. */
-export function readConfigFile(file: { readonly name: string; readonly text: string } | undefined): ConfigFile {
+/** Reads YAML 1.2. Never throws: what is wrong is in `faults`, and then the tree is empty. */
+export function readConfigFile(
+  file: { readonly name: string; readonly text: string } | undefined,
+  habits: FileHabits = OPTIONS,
+): ConfigFile {
   if (file === undefined) return without([]);
   const lines = new LineCounter();
-  const document = parseDocument(file.text, { lineCounter: lines, prettyErrors: false, version: "1.2" });
+  const document = parseDocument(file.text, {
+    lineCounter: lines,
+    prettyErrors: false,
+    version: "1.2",
+    logLevel: "error",
+  });
   const place = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file.name}:${line}:${col}`;
@@ -30,25 +56,32 @@ export function readConfigFile(file: { readonly name: string; readonly text: str
     remedy: "write it as YAML 1.2",
   }));
   if (faults.length > 0) return without(faults);
-  const value = toTree(document);
+  const value = toTree(document, habits);
   if (typeof value === "string") {
-    const remedy = "begin with a key such as upstream:";
-    return without([{ where: file.name, what: value, remedy }]);
+    const remedy = `begin with a key such as ${habits.begin}`;
+    return without([{ where: place(0), what: value, remedy }]);
   }
-  const at = (path: readonly PropertyKey[], key?: string): string | undefined => {
+  const placeOf: ConfigFile["placeOf"] = (path, key) => {
     const node = path.length === 0 ? document.contents : document.getIn(path, true);
     const start = startOf(key === undefined ? node : keyNode(node, key));
-    const whole = key === undefined ? path : [...path, key];
-    return start === undefined ? undefined : `${place(start)} ${whole.join(".")}`;
+    if (start === undefined) return undefined;
+    const { line, col } = lines.linePos(start);
+    return { line, column: col };
   };
-  return { tree: value, faults, at };
+  const at: ConfigFile["at"] = (path, key) => {
+    const found = placeOf(path, key);
+    const whole = key === undefined ? path : [...path, key];
+    return found === undefined ? undefined : `${file.name}:${found.line}:${found.column} ${whole.join(".")}`;
+  };
+  return { tree: value, faults, at, placeOf };
 }
 
 /** The tree, or what is wrong with the whole. */
-function toTree(document: Document): Record<string, unknown> | string {
+function toTree(document: Document, { nulls, of }: FileHabits): Record<string, unknown> | string {
   try {
     const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
-    return isTree(value) ? withoutNulls(value) : "this is not a map of options";
+    if (!isTree(value)) return `this is not a map of ${of}`;
+    return nulls === "drop" ? withoutNulls(value) : value;
   } catch (error) {
     return error instanceof Error ? error.message : "this cannot be read";
   }

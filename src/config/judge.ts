@@ -1,5 +1,6 @@
 /** What does the schema say about what was gathered, in words that name the place? */
 import { ConfigError, didYouMean, type Fault, nearest } from "./fault.ts";
+import { show, valueAt, wordsFor } from "./issue.ts";
 import type { Option } from "./options.ts";
 import { type Settings, SettingsSchema } from "./schema.ts";
 import type { Gathered } from "./sources.ts";
@@ -42,10 +43,7 @@ function faultsOf(issue: Issue, gathered: Gathered, options: readonly Option[]):
   if (issue.code === "invalid_type" && issue.expected === "object") {
     return [{ where, what: `got ${show(value)}`, remedy: "expected a map of options" }];
   }
-  const [first = "", ...rest] = issue.message.split("; ");
-  return rest.length > 0
-    ? [{ where, what: first, remedy: rest.join("; ") }]
-    : [{ where, what: `got ${show(value)}`, remedy: first }];
+  return [{ where, ...wordsFor(issue.message, value) }];
 }
 
 /** A key of the same map that is spelt alike, else any option whose last part is just this key. */
@@ -57,18 +55,4 @@ function nearestKey(path: readonly PropertyKey[], key: string, options: readonly
   const sibling = nearest(key, siblings);
   if (sibling !== undefined) return `${prefix}${sibling}`;
   return options.find((option) => option.path.endsWith(`.${key}`))?.path;
-}
-
-function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
-  let value = tree;
-  for (const key of path) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Record<PropertyKey, unknown>)[key];
-  }
-  return value;
-}
-
-function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
 }

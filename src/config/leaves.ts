@@ -17,7 +17,9 @@ export function whole(min: number, max: number) {
 export function seconds(min: number, max: number) {
   const error = `expected a duration from ${min} to ${max} seconds, such as ${max}, ${max}s or 1500ms`;
   return z
-    .union([z.number().min(min).max(max), z.string().regex(DURATION_PATTERN, { error })], { error })
+    .union([z.number().min(min, { error }).max(max, { error }), z.string().regex(DURATION_PATTERN, { error })], {
+      error,
+    })
     .transform((value) => readSeconds(value) ?? Number.NaN)
     .refine((value) => value >= min && value <= max, { error })
     .meta(form("seconds"));
@@ -26,7 +28,9 @@ export function seconds(min: number, max: number) {
 export function bytes(min: number, max: number) {
   const error = `expected a size from ${showBytes(min)} to ${showBytes(max)}, such as ${max}, 64KiB or 1MiB`;
   return z
-    .union([z.int().min(min).max(max), z.string().regex(SIZE_PATTERN, { error })], { error })
+    .union([z.int({ error }).min(min, { error }).max(max, { error }), z.string().regex(SIZE_PATTERN, { error })], {
+      error,
+    })
     .transform((value) => readBytes(value) ?? Number.NaN)
     .refine((value) => value >= min && value <= max, { error })
     .meta(form("bytes"));

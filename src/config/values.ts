@@ -36,6 +36,19 @@ export function readBytes(value: number | string): number | undefined {
   return parts === null || unit === undefined ? undefined : Number(parts[1]) * unit;
 }
 
+const INSTANT =
+  /^(\d{4})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d))?$/;
+export const INSTANT_PATTERN = INSTANT;
+
+/** Milliseconds since 1970 of `2027-03-01` (when that day begins in UTC) or of an RFC 3339 instant; undefined for anything else. */
+export function readInstant(text: string): number | undefined {
+  const [, year, month, day] = INSTANT.exec(text) ?? [];
+  if (year === undefined) return undefined;
+  // The standard library takes February 30 for March 2.
+  const midnight = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
+  return midnight.toISOString().startsWith(`${year}-${month}-${day}`) ? Date.parse(text) : undefined;
+}
+
 /** `268435456` as `256 MiB`: the largest unit that divides it. */
 export function showBytes(bytes: number): string {
   for (const unit of ["GiB", "MiB", "KiB"]) {

@@ -1,0 +1,684 @@
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { faults, file, NOW, read } from "./rules/context.ts";
+
+const DESIGN = `version: carryover/v1
+force: none
+rules:
+  - name: ci-reads
+    match: { operation: reads, resource: [groups, repos], client: ci-bot, header: { X-Canary: always }, percent: 10 }
+    mode: translate
+    expires: 2027-03-01
+    stepBack: { failures: 0.02, differences: 0.001, minRequests: 200, minClients: 3, window: 5m }
+  - name: everything-else
+    match: {}
+    mode: shadow
+    shadow: { sample: 0.1 }
+    headers: { deprecation: 2026-12-01, sunset: 2027-06-30, documentation: https://example.com/migrate }
+`;
+
+describe("what a file says", () => {
+  test("is read whole, with catalogue names, milliseconds and defaults", () => {
+    const { rules, warnings } = read(DESIGN);
+    expect(warnings).toEqual([]);
+    expect(rules).toMatchObject({ force: "none", fallback: undefined });
+    expect(rules.digest).toMatch(/^[0-9a-f]{12}$/);
+    expect(rules.rules).toEqual([
+      {
+        name: "ci-reads",
+        line: 4,
+        match: {
+          resources: new Set(["group", "repo"]),
+          operations: new Set(["reads"]),
+          clients: new Set(["ci-bot"]),
+          time: undefined,
+          header: { name: "x-canary", value: "always" },
+          cookie: undefined,
+          percent: 10,
+        },
+        mode: "translate",
+        expires: Date.UTC(2027, 2, 1),
+        shadow: { sample: 0.1, control: 0.1 },
+        // One client is named: more can never be asked for.
+        stepBack: {
+          failures: 0.02,
+          differences: 0.001,
+          minRequests: 200,
+          minClients: 1,
+          window: 300_000,
+          returnAfter: undefined,
+        },
+        promoteWhen: undefined,
+        headers: undefined,
+        identity: expect.stringMatching(/^[0-9a-f]{16}$/),
+      },
+      {
+        name: "everything-else",
+        line: 9,
+        match: {
+          resources: undefined,
+          operations: undefined,
+          clients: undefined,
+          time: undefined,
+          header: undefined,
+          cookie: undefined,
+          percent: undefined,
+        },
+        mode: "shadow",
+        expires: undefined,
+        shadow: { sample: 0.1, control: 0.1 },
+        stepBack: undefined,
+        promoteWhen: undefined,
+        headers: {
+          deprecation: Date.UTC(2026, 11, 1),
+          sunset: Date.UTC(2027, 5, 30),
+          documentation: "https://example.com/migrate",
+          successor: true,
+        },
+        identity: expect.stringMatching(/^[0-9a-f]{16}$/),
+      },
+    ]);
+    expect(
+      Object.isFrozen(rules) && Object.isFrozen(rules.rules) && Object.isFrozen(rules.rules[0]?.match.header),
+    ).toBe(true);
+  });
+
+  const one = (rest: string) => read(file(`{ name: a, ${rest} }`)).rules.rules[0];
+
+  test("one text is as good as a list of one", () => {
+    for (const [single, list] of [
+      ["resource: repos", "resource: [repo]"],
+      ["operation: list", "operation: [list]"],
+      ["client: a b", "client: ['a b']"],
+    ]) {
+      expect(one(`mode: translate, match: { ${single} }`)).toEqual(one(`mode: translate, match: { ${list} }`));
+    }
+  });
+
+  test("times are instants, days of the week and minutes", () => {
+    const time = "{ from: 2026-12-01, until: 2026-12-31T18:00:00+02:00, days: [mon, sun], hours: 22:00-06:30 }";
+    expect(one(`mode: translate, match: { time: ${time} }`)?.match.time).toEqual({
+      from: Date.UTC(2026, 11, 1),
+      until: Date.UTC(2026, 11, 31, 16),
+      days: new Set([1, 0]),
+      hours: { begin: 1320, end: 390 },
+    });
+  });
+
+  test("durations may be written as elsewhere in the configuration", () => {
+    for (const [text, ms] of [
+      ["90", 90_000],
+      ["90s", 90_000],
+      ["1500ms", 1500],
+      ["2m", 120_000],
+      ["1h", 3_600_000],
+    ] as const) {
+      expect(one(`mode: translate, match: {}, stepBack: { failures: 0, window: ${text} }`)?.stepBack?.window).toBe(ms);
+    }
+    expect(one("mode: translate, match: {}, stepBack: { failures: 0, returnAfter: 1h }")?.stepBack).toEqual({
+      failures: 0,
+      differences: undefined,
+      minRequests: 200,
+      minClients: 3,
+      window: 300_000,
+      returnAfter: 3_600_000,
+    });
+  });
+
+  test("promoteWhen only says so unless it is told to act", () => {
+    expect(one("mode: shadow, match: {}, promoteWhen: { differencesBelow: 0.001 }")?.promoteWhen).toEqual({
+      differencesBelow: 0.001,
+      minClients: 3,
+      automatic: false,
+    });
+  });
+
+  test("without native v1 nothing is compared, and force and fallback are as said", () => {
+    const { rules } = read(`force: translate\nfallback: refuse\n${file("{ name: a, match: {}, mode: translate }")}`, {
+      native: false,
+    });
+    expect(rules.rules[0]?.shadow.sample).toBe(0);
+    expect(rules).toMatchObject({ force: "translate", fallback: "refuse" });
+  });
+
+  test("a file without rules may force", () => {
+    expect(read("version: carryover/v1\nforce: native\nrules: []\n").rules).toMatchObject({
+      force: "native",
+      rules: [],
+    });
+  });
+
+  test("byte order mark and line ends of Windows change nothing but the digest", () => {
+    const windows = read(`\uFEFF${DESIGN.replaceAll("\n", "\r\n")}`).rules;
+    expect(windows.rules).toEqual(read(DESIGN).rules.rules);
+    expect(windows.digest).not.toBe(read(DESIGN).rules.digest);
+  });
+
+  test("a rule's identity changes with what is said, not with where or in which order", () => {
+    const identity = (text: string, ...before: string[]) => read(file(...before, text)).rules.rules.at(-1)?.identity;
+    const plain = identity("{ name: a, mode: translate, match: { resource: [group, repo], client: x } }");
+    expect(
+      identity(
+        "{ match: { client: [x], resource: [repos, groups] }, name: a, mode: translate }",
+        "{ name: b, mode: native, match: { client: y } }",
+      ),
+    ).toBe(plain);
+    for (const other of [
+      "{ name: b, mode: translate, match: { resource: [group, repo], client: x } }",
+      "{ name: a, mode: native, match: { resource: [group, repo], client: x } }",
+      "{ name: a, mode: translate, match: { resource: [group], client: x } }",
+      "{ name: a, mode: translate, match: { resource: [group, repo], client: x, percent: 100 } }",
+      "{ name: a, mode: translate, match: { resource: [group, repo], client: x }, expires: 2028-01-01 }",
+      "{ name: a, mode: translate, match: { resource: [group, repo], client: x }, shadow: { sample: 0.2 } }",
+      "{ name: a, mode: translate, match: { resource: [group, repo], client: x }, stepBack: { failures: 0.2 } }",
+      "{ name: a, mode: translate, match: { resource: [group, repo], client: x }, headers: {} }",
+    ]) {
+      expect(identity(other), other).not.toBe(plain);
+    }
+  });
+});
+
+const rule = (rest: string) => file(`{ name: a, ${rest} }`);
+const T = "mode: translate, match: {}";
+const AT = "r.yaml:3:";
+
+describe("a file is refused with line, column and remedy for", () => {
+  const cases: readonly (readonly [what: string, text: string, expected: string | RegExp])[] = [
+    [
+      "an unknown key at the top",
+      `${file()}forse: native\n`,
+      "r.yaml:3:1 forse: there is no such key; did you mean force?",
+    ],
+    [
+      "an unknown key of a rule",
+      rule(`${T}, mach: {}`),
+      /^r.yaml:3:44 rules.0.mach: there is no such key; did you mean match\?$/,
+    ],
+    [
+      "an unknown key of match",
+      rule("mode: translate, match: { resources: group }"),
+      /rules.0.match.resources: there is no such key; did you mean resource\?$/,
+    ],
+    [
+      "an unknown key of time",
+      rule("mode: translate, match: { time: { hour: 1 } }"),
+      /rules.0.match.time.hour: there is no such key; did you mean hours\?$/,
+    ],
+    [
+      "an unknown key of shadow",
+      rule(`${T}, shadow: { samples: 1 }`),
+      /shadow.samples: there is no such key; did you mean sample\?$/,
+    ],
+    [
+      "an unknown key of stepBack",
+      rule(`${T}, stepBack: { failure: 1 }`),
+      /stepBack.failure: there is no such key; did you mean failures\?$/,
+    ],
+    [
+      "an unknown key of promoteWhen",
+      rule("mode: shadow, match: {}, promoteWhen: { differencesBelow: 0.1, auto: true }"),
+      /promoteWhen.auto: there is no such key; /,
+    ],
+    [
+      "an unknown key of headers",
+      rule(`${T}, headers: { sunsets: 2027-01-01 }`),
+      /headers.sunsets: there is no such key; did you mean sunset\?$/,
+    ],
+    ["a key called __proto__", rule(`${T}, __proto__: {}`), /rules.0.__proto__: there is no such key; remove it$/],
+    [
+      "a header called __proto__",
+      rule("mode: translate, match: { header: { __proto__: x, y: z } }"),
+      /match.header: __proto__ is no name; remove it$/,
+    ],
+    ["no version", "rules: []\n", "r.yaml:1:1 version: required, and not given; expected carryover/v1"],
+    [
+      "another version",
+      "version: carryover/v2\nrules: []\n",
+      'r.yaml:1:10 version: got "carryover/v2"; expected carryover/v1',
+    ],
+    ["no rules", "version: carryover/v1\n", "r.yaml:1:1 rules: required, and not given; expected a list of rules"],
+    [
+      "rules that are no list",
+      "version: carryover/v1\nrules: { a: b }\n",
+      'r.yaml:2:8 rules: got {"a":"b"}; expected a list of rules',
+    ],
+    ["a rule that is no map", file("hello"), `${AT}5 rules.0: got "hello"; expected a map of keys`],
+    [
+      "nothing behind a key",
+      rule("mode: translate, match:"),
+      /rules.0.match: nothing stands behind it; expected a map of keys$/,
+    ],
+    [
+      "no mode",
+      rule("match: {}"),
+      /^r.yaml:3:5 rules.0.mode: required, and not given; expected one of native, shadow, translate$/,
+    ],
+    ["no match", rule("mode: translate"), /rules.0.match: required, and not given; expected a map of keys$/],
+    [
+      "a mode that is none",
+      rule("mode: translte, match: {}"),
+      /^r.yaml:3:22 rules.0.mode: got "translte"; expected one of native, shadow, translate$/,
+    ],
+    [
+      "a name with capitals",
+      file("{ name: A b, match: {}, mode: translate }"),
+      /rules.0.name: got "A b"; expected a name of a-z, 0-9 and -, at most 63 characters/,
+    ],
+    [
+      "a name that is a number",
+      file("{ name: 5, match: {}, mode: translate }"),
+      /rules.0.name: got 5; expected a name/,
+    ],
+    [
+      "two rules of one name",
+      file("{ name: a, match: { percent: 1 }, mode: translate }", "{ name: a, match: {}, mode: translate }"),
+      'r.yaml:4:13 rules.1.name: "a" is the name of the rule in line 3 too; give each rule a name of its own',
+    ],
+    [
+      "a percentage above 100",
+      rule("mode: translate, match: { percent: 101 }"),
+      /^r.yaml:3:51 rules.0.match.percent: got 101; expected a percentage from 0 to 100$/,
+    ],
+    [
+      "a percentage below 0",
+      rule("mode: translate, match: { percent: -0.1 }"),
+      /percent: got -0.1; expected a percentage/,
+    ],
+    [
+      "a percentage that is none",
+      rule("mode: translate, match: { percent: .nan }"),
+      /percent: got null; expected a percentage/,
+    ],
+    [
+      "a percentage as text",
+      rule("mode: translate, match: { percent: 10% }"),
+      /percent: got "10%"; expected a percentage/,
+    ],
+    [
+      "a share above 1",
+      rule(`${T}, shadow: { sample: 10 }`),
+      /shadow.sample: got 10; expected a share from 0 to 1, such as 0.1 for every tenth$/,
+    ],
+    ["a share below 0", rule(`${T}, shadow: { control: -1 }`), /shadow.control: got -1; expected a share/],
+    [
+      "a bound of 0, never reached",
+      rule("mode: shadow, match: {}, promoteWhen: { differencesBelow: 0 }"),
+      /differencesBelow: got 0; expected a share above 0/,
+    ],
+    [
+      "promoteWhen without a bound",
+      rule("mode: shadow, match: {}, promoteWhen: { automatic: true }"),
+      /promoteWhen.differencesBelow: required, and not given; /,
+    ],
+    [
+      "an unknown resource",
+      rule("mode: translate, match: { resource: gruops }"),
+      /match.resource: there is no resource "gruops"; did you mean groups\?$/,
+    ],
+    [
+      "a resource like none",
+      rule("mode: translate, match: { resource: [zzzzzzzzzzzz] }"),
+      /there is no resource "zzzzzzzzzzzz"; name one of group, repo, role-binding, advisory, build-report$/,
+    ],
+    [
+      "an alias of two",
+      rule("mode: translate, match: { resource: reports }"),
+      /match.resource: reports may be advisory or build-report; write the name that is meant$/,
+    ],
+    [
+      "an operation that the resource lacks",
+      rule("mode: translate, match: { resource: advisory, operation: create }"),
+      /match.operation: advisory has no operation "create"; name one of list$/,
+    ],
+    [
+      "a group that the resource lacks",
+      rule("mode: translate, match: { resource: advisory, operation: writes }"),
+      /match.operation: advisory has no operation "writes"; name one of list$/,
+    ],
+    [
+      "an operation of no resource",
+      rule("mode: translate, match: { operation: lst }"),
+      /these resources have no operation "lst"; did you mean list\?$/,
+    ],
+    [
+      "an empty list",
+      rule("mode: translate, match: { client: [] }"),
+      /match.client: got \[\]; expected a client's name/,
+    ],
+    [
+      "a client with a wildcard",
+      rule("mode: translate, match: { client: ci-* }"),
+      /match.client: "ci-\*" is taken literally: rules name clients exactly; name each client$/,
+    ],
+    [
+      "a client with control bytes",
+      rule('mode: translate, match: { client: "a\\u0007" }'),
+      /match.client: got "a\\u0007"; expected a client's name/,
+    ],
+    [
+      "two headers",
+      rule("mode: translate, match: { header: { a: b, c: d } }"),
+      /match.header: got {"a":"b","c":"d"}; expected one name with a text as its value, such as { x-canary: always } \(quote/,
+    ],
+    ["no header", rule("mode: translate, match: { header: {} }"), /match.header: got {}; expected one name/],
+    [
+      "a header name that is none",
+      rule("mode: translate, match: { header: { 'a b': c } }"),
+      /match.header.a b: got "c"; expected one name/,
+    ],
+    [
+      "a header value that is no text",
+      rule("mode: translate, match: { header: { a: true } }"),
+      /match.header.a: got true; expected one name with a text as its value/,
+    ],
+    [
+      "never as the selecting value",
+      rule("mode: translate, match: { cookie: { a: never } }"),
+      /match.cookie: never always deselects; name another value, such as always$/,
+    ],
+    [
+      "a header that holds credentials",
+      rule("mode: translate, match: { header: { Authorization: x } }"),
+      /match.header: authorization holds credentials; /,
+    ],
+    [
+      "cookies as a header",
+      rule("mode: translate, match: { header: { cookie: a=b } }"),
+      /match.header: cookie holds many; use cookie:/,
+    ],
+    [
+      "a date that is none",
+      rule(`${T}, expires: 2027-02-30`),
+      /rules.0.expires: got "2027-02-30"; expected a date such as 2027-03-01/,
+    ],
+    [
+      "an instant without a zone",
+      rule(`${T}, expires: 2027-02-03T00:00:00`),
+      /rules.0.expires: got "2027-02-03T00:00:00"; expected a date/,
+    ],
+    [
+      "an expiry in the past",
+      rule(`${T}, expires: 2026-11-21`),
+      /^r.yaml:3:53 rules.0.expires: 2026-11-21T00:00:00.000Z is over: the rule takes nothing; remove the rule, or name a later date$/,
+    ],
+    [
+      "a time that is over",
+      rule("mode: translate, match: { time: { until: 2026-11-20 } }"),
+      /match.time.until: 2026-11-20T00:00:00.000Z is over/,
+    ],
+    [
+      "an empty time",
+      rule("mode: translate, match: { time: { from: 2027-01-02, until: 2027-01-02 } }"),
+      /^r.yaml:3:48 rules.0.match.time: there is no such moment; /,
+    ],
+    [
+      "hours that are none",
+      rule("mode: translate, match: { time: { hours: 08:00-08:00 } }"),
+      /match.time: there is no such moment/,
+    ],
+    [
+      "a day that is none",
+      rule("mode: translate, match: { time: { days: [monday] } }"),
+      /match.time.days: got \["monday"\]; expected one of sun, mon, tue, wed, thu, fri, sat/,
+    ],
+    [
+      "hours of another form",
+      rule("mode: translate, match: { time: { hours: 8-18 } }"),
+      /match.time.hours: got "8-18"; expected hours such as 08:00-18:00/,
+    ],
+    [
+      "an expiry before its time begins",
+      rule("mode: translate, match: { time: { from: 2027-02-01 } }, expires: 2027-02-01"),
+      /rules.0.expires: is not after match.time.from/,
+    ],
+    [
+      "sunset before deprecation",
+      rule(`${T}, headers: { deprecation: 2027-02-01, sunset: 2027-01-31 }`),
+      /headers.sunset: is before headers.deprecation; /,
+    ],
+    [
+      "documentation that is no URL",
+      rule(`${T}, headers: { documentation: example.com }`),
+      /headers.documentation: got "example.com"; expected an http or https URL/,
+    ],
+    [
+      "documentation with credentials",
+      rule(`${T}, headers: { documentation: "https://a:b@example.com" }`),
+      /expected an http or https URL without credentials/,
+    ],
+    [
+      "documentation that would break out of its field",
+      rule(`${T}, headers: { documentation: "https://a/>; rel=x" }`),
+      /expected an http or https URL/,
+    ],
+    [
+      "stepBack of a native rule",
+      rule("mode: native, match: {}, stepBack: { failures: 0.1 }"),
+      /rules.0.stepBack: has no effect: the rule never translates; remove it, or translate$/,
+    ],
+    [
+      "stepBack of a shadow rule that stays so",
+      rule("mode: shadow, match: {}, stepBack: { failures: 0.1 }"),
+      /rules.0.stepBack: has no effect: the rule never translates; remove it, or add promoteWhen$/,
+    ],
+    [
+      "stepBack without a threshold",
+      rule(`${T}, stepBack: { window: 5m }`),
+      /rules.0.stepBack: says nothing on which to step back; /,
+    ],
+    [
+      "differences without a sample",
+      rule(`${T}, shadow: { sample: 0 }, stepBack: { differences: 0.1 }`),
+      /stepBack.differences: is never measured: shadow.sample is 0; /,
+    ],
+    [
+      "differences of writes that are translated",
+      rule("mode: translate, match: { operation: [writes] }, stepBack: { differences: 0.1 }"),
+      /stepBack.differences: is never measured: a translate rule compares reads/,
+    ],
+    [
+      "a window of no length",
+      rule(`${T}, stepBack: { failures: 0.1, window: 0 }`),
+      /stepBack.window: got 0; expected a duration from 1 to 86400 seconds/,
+    ],
+    [
+      "promoteWhen of a translate rule",
+      rule(`${T}, promoteWhen: { differencesBelow: 0.1 }`),
+      /rules.0.promoteWhen: has no effect on a translate rule; remove it, or use mode shadow$/,
+    ],
+    [
+      "promoteWhen without a sample",
+      rule("mode: shadow, match: {}, shadow: { sample: 0 }, promoteWhen: { differencesBelow: 0.1 }"),
+      /promoteWhen: is never reached: shadow.sample is 0/,
+    ],
+    [
+      "a rule that never matches",
+      file(`{ name: all, ${T} }`, "{ name: b, mode: native, match: { client: x } }"),
+      "r.yaml:4:5 rules.1: b can never match: all (line 3) always matches first; move it up, make the earlier rule narrower, or remove it",
+    ],
+    [
+      "a rule of which two leave nothing",
+      file(
+        "{ name: r, mode: native, match: { operation: reads } }",
+        "{ name: w, mode: native, match: { operation: writes } }",
+        `{ name: b, ${T} }`,
+      ),
+      /r.yaml:5:5 rules.2: b can never match: r \(line 3\) and w \(line 4\) always match first; /,
+    ],
+    ["a key twice", rule(`${T}, mode: native`), /^r.yaml:3:\d+: Map keys must be unique; write it as YAML 1.2$/],
+    ["two documents", `${file()}---\n${file()}`, /^r.yaml:\d+:1: .*document/],
+    ["an empty file", "", "r.yaml:1:1: the file is empty; write at least version: carryover/v1 and rules: []"],
+    ["blanks alone", " \n\n", "r.yaml:1:1: the file is empty; write at least version: carryover/v1 and rules: []"],
+    ["a list", "- a\n", "r.yaml:1:1: this is not a map of rules; begin with a key such as version: carryover/v1"],
+    [
+      "no end where one is promised",
+      `endMark: true\n${file()}`,
+      "r.yaml:1:10 endMark: the last line of the file is not ...: it may have been cut off; write the file to its end, with ... as its last line",
+    ],
+  ];
+
+  test.each(cases)("%s", (_what, text, expected) => {
+    const found = faults(text);
+    if (typeof expected === "string") expect(found).toContain(expected);
+    else expect(found.join("\n")).toMatch(new RegExp(expected.source, "m"));
+    for (const fault of found) expect(fault).toMatch(/^r\.yaml:\d+:\d+( .+?)?: .+; .+$/);
+  });
+
+  test("a mode, force, fallback, step back and comparisons that need a native v1 when there is none", () => {
+    const text = `version: carryover/v1
+force: native
+fallback: native
+rules:
+  - { name: a, mode: native, match: { client: a } }
+  - { name: b, mode: shadow, match: { client: b } }
+  - { name: c, mode: translate, match: { client: c }, stepBack: { failures: 0.1 } }
+  - { name: d, mode: translate, match: { client: d }, shadow: { sample: 0.1 } }
+  - { name: e, mode: translate, match: { client: e }, shadow: { sample: 0 } }
+`;
+    expect(faults(text)).toEqual([]);
+    const needs = "needs the platform's own v1, and upstream.v1.url is not set";
+    expect(faults(text, { native: false })).toEqual([
+      `r.yaml:2:8 force: native ${needs}; set upstream.v1.url, or force none or translate`,
+      `r.yaml:3:11 fallback: native ${needs}; set upstream.v1.url, or refuse`,
+      `r.yaml:5:22 rules.0.mode: native ${needs}; set upstream.v1.url, or translate`,
+      `r.yaml:6:22 rules.1.mode: shadow ${needs}; set upstream.v1.url, or translate`,
+      `r.yaml:7:65 rules.2.stepBack: stepping back ${needs}; set upstream.v1.url, or remove it`,
+      `r.yaml:8:63 rules.3.shadow: comparing ${needs}; set upstream.v1.url, or remove it`,
+    ]);
+  });
+
+  test("everything that is wrong, at once", () => {
+    const text = file(
+      "{ name: a, match: { percent: 900 }, mode: translate, x: 1 }",
+      "{ name: a, match: { resource: nope }, mode: native }",
+      "{ name: c, mode: native, match: {}, promoteWhen: { differencesBelow: 0.1 } }",
+    );
+    expect(faults(text).length).toBe(5);
+  });
+
+  test("bytes that are no UTF-8, more than 1 MiB and more than 500 rules", () => {
+    expect(faults(Uint8Array.of(0xff, 0xfe, 0x20))).toEqual(["r.yaml:1:1: this is not UTF-8; save it as UTF-8"]);
+    expect(faults(new Uint8Array(1024 ** 2 + 1).fill(35))).toEqual([
+      "r.yaml:1:1: 1048577 bytes are more than 1 MiB; split clients into fewer rules",
+    ]);
+    const many = Array.from({ length: 501 }, (_, at) => `{ name: r${at}, mode: native, match: { client: c${at} } }`);
+    expect(faults(file(...many.slice(1)))).toEqual([]);
+    expect(faults(file(...many)).join()).toContain("r.yaml:3:3 rules: ");
+    expect(faults(file(...many)).join()).toContain("expected at most 500 rules");
+  });
+
+  test("a bomb of aliases", () => {
+    const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]"];
+    for (let at = 1; at < 9; at++)
+      bomb.push(`${"abcdefghi"[at]}: &${"abcdefghi"[at]} [${`*${"abcdefghi"[at - 1]}, `.repeat(9)}]`);
+    expect(faults(bomb.join("\n"))).toEqual([expect.stringMatching(/^r.yaml:1:1: .*alias.*; begin with/i)]);
+  });
+
+  test("a value behind an alias, at the place of the alias", () => {
+    const text =
+      "version: carryover/v1\nrules:\n  - { name: a, mode: translate, match: &m { client: x, percent: 500 } }\n  - { name: b, mode: native, match: *m }\n";
+    expect(faults(text).map((fault) => fault.split(":", 3).join(":"))).toEqual([
+      "r.yaml:3:65 rules.0.match.percent",
+      "r.yaml:4:37 rules.1.match.percent",
+    ]);
+  });
+});
+
+describe("rules that are over", () => {
+  const text = file(
+    "{ name: a, mode: native, match: { client: x }, expires: 2026-11-21T00:00:00Z }",
+    `{ name: b, ${T} }`,
+  );
+  test("are kept with a warning when a process starts with a file that has grown old", () => {
+    const { rules, warnings } = read(text, { expired: "warn" });
+    expect(rules.rules.map(({ name, expires }) => [name, expires])).toEqual([
+      ["a", NOW],
+      ["b", undefined],
+    ]);
+    expect(warnings).toEqual([
+      "r.yaml:3:61 rules.0.expires: 2026-11-21T00:00:00.000Z is over: the rule takes nothing; remove the rule, or name a later date",
+    ]);
+  });
+  test("mean the same whenever the file is read", () => {
+    const before = read(text, { now: NOW - 1 });
+    expect(before.warnings).toEqual([]);
+    expect(read(text, { expired: "warn" }).rules).toEqual(before.rules);
+  });
+});
+
+test("settings without effect on a native rule are a warning", () => {
+  const { warnings } = read(rule("mode: native, match: {}, shadow: { sample: 1 }"));
+  expect(warnings).toEqual(["r.yaml:3:49 rules.0.shadow: has no effect: a native rule compares nothing; remove it"]);
+});
+
+test("a rule of 0 percent is allowed", () => {
+  expect(read(rule("mode: translate, match: { percent: 0 }")).rules.rules[0]?.match.percent).toBe(0);
+});
+
+describe("a file half written", () => {
+  const block = readFileSync(new URL("./rules/block.yaml", import.meta.url), "utf8");
+
+  test("whatever it is cut to, is refused or read, and nothing else happens", () => {
+    let [refused, taken] = [0, 0];
+    for (const whole of [DESIGN, block]) {
+      const bytes = new TextEncoder().encode(whole);
+      expect(faults(bytes)).toEqual([]);
+      for (let length = 0; length < bytes.length; length++) {
+        if (faults(bytes.slice(0, length)).length > 0) refused += 1;
+        else taken += 1;
+      }
+    }
+    console.log(`cut at every byte: ${refused} refused, ${taken} are files of their own`);
+    expect(refused).toBeGreaterThan(taken);
+  });
+
+  test("is always refused when it says that it has an end mark", () => {
+    for (const whole of [DESIGN, block]) {
+      const marked = `${whole.replace("rules:", "endMark: true\nrules:")}...\n`;
+      expect(faults(marked)).toEqual([]);
+      // Before the key is there, so are no rules; the final line end alone may be missing.
+      const bytes = new TextEncoder().encode(marked);
+      for (let length = 0; length < bytes.length - 1; length++) {
+        expect(faults(bytes.slice(0, length)), `${length}`).not.toEqual([]);
+      }
+    }
+  });
+});
+
+test("no bytes whatever make it throw anything but a list of faults", () => {
+  const source = DESIGN.split(/(?=[ \n{}:,[\]])/);
+  const piece = fc.oneof(
+    fc.constantFrom(...source),
+    fc.constantFrom(
+      "\n",
+      "  - ",
+      "&a ",
+      "*a",
+      "!!binary ",
+      "? ",
+      "|\n",
+      "'",
+      '"',
+      "\u0000",
+      "\uFEFF",
+      "<<: ",
+      "__proto__: ",
+      "null",
+      ".inf",
+      "---\n",
+      "...\n",
+      "%YAML 1.1\n",
+    ),
+  );
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 60, size: "max" }), (pieces) => {
+      for (const fault of faults(pieces.join(""))) expect(fault).toMatch(/^r\.yaml:\d+:\d+/);
+    }),
+    { numRuns: 1500 },
+  );
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => void faults(bytes)),
+    { numRuns: 500 },
+  );
+}, 60_000);
