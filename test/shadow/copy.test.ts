@@ -1,0 +1,51 @@
+/** Does a copy hold what went by, and pay for all that it holds? */
+import { describe, expect, test } from "vitest";
+import { createCopy } from "../../src/shadow/copy.ts";
+import { createMemory } from "../../src/shadow/memory.ts";
+
+describe("copy", () => {
+  test("pieces of any length come out as one, and no more than twice their length is held", () => {
+    const memory = createMemory(100_000);
+    const held = memory.open();
+    const copy = createCopy(held, 50_000);
+    const pieces = Array.from({ length: 300 }, (_, i) => Buffer.alloc(i % 7, i));
+    let length = 0;
+    for (const piece of pieces) {
+      expect(copy.add(piece)).toBeUndefined();
+      length += piece.length;
+      expect(memory.inUse()).toBeLessThanOrEqual(2 * length);
+    }
+    expect(Buffer.from(copy.bytes())).toEqual(Buffer.concat(pieces));
+    copy.drop();
+    expect([memory.inUse(), copy.bytes().length]).toEqual([0, 0]);
+  });
+
+  test("a growing copy may be as long as its limit, whatever doubling would make of it", () => {
+    const copy = createCopy(createMemory(1_000).open(), 100);
+    expect([copy.add(Buffer.alloc(60)), copy.add(Buffer.alloc(40))]).toEqual([undefined, undefined]);
+    expect(copy.add(Buffer.alloc(1))).toBe("too-large");
+    expect([copy.add(Buffer.alloc(0)), copy.bytes().length]).toEqual(["too-large", 0]);
+  });
+
+  test("where there is no room for both buffers while it grows, there is no room", () => {
+    const memory = createMemory(100);
+    const copy = createCopy(memory.open(), 1_000);
+    expect(copy.add(Buffer.alloc(60))).toBeUndefined();
+    expect(copy.add(Buffer.alloc(1))).toBe("memory");
+    expect(memory.inUse()).toBe(0);
+  });
+});
+
+describe("memory", () => {
+  test("each gives back its own, once, and takes nothing afterwards", () => {
+    const memory = createMemory(100);
+    const [one, other] = [memory.open(), memory.open()];
+    expect([one.take(60), other.take(41), other.take(40)]).toEqual([true, false, true]);
+    one.release();
+    one.release();
+    one.give(60);
+    expect([memory.inUse(), one.take(1), other.take(60)]).toEqual([40, false, true]);
+    other.release();
+    expect(memory.inUse()).toBe(0);
+  });
+});

@@ -1,0 +1,61 @@
+/** Which requests are never compared? */
+import { describe, expect, test } from "vitest";
+import { loadCatalogue } from "../../src/catalogue.ts";
+import type { Match } from "../../src/model/match.ts";
+import { createRouter } from "../../src/route/router.ts";
+import { isComparable } from "../../src/shadow/eligible.ts";
+import type { ShadowAsk } from "../../src/shadow/options.ts";
+
+const { resources, natives, version } = await loadCatalogue("v2beta1");
+const route = createRouter({ resources, natives, version, extraPrefixes: [] });
+
+function asked(method: string, target: string, headers: ShadowAsk["head"]["headers"] = []): ShadowAsk {
+  const routed = route(method, target);
+  if (routed.kind !== "match") throw new Error(`${target} is no operation`);
+  return {
+    match: routed.match,
+    head: { method, target, headers },
+    client: "ci",
+    rule: undefined,
+    settings: { sample: 1, control: 0 },
+    requestId: "r",
+    write: method !== "GET",
+  };
+}
+
+describe("never compared", () => {
+  test("a get that v1 itself does not have", () => {
+    expect(isComparable(asked("GET", "/iam/v1/groups/g1"))).toBe(false);
+    expect(isComparable(asked("GET", "/iam/v1/groups?id=g1"))).toBe(true);
+  });
+
+  test.each(["page_token", "pageToken"])("a page that one version gave the token of: %s", (name) => {
+    expect(isComparable(asked("GET", `/vulnerabilities/v1/advisories?${name}=abc`))).toBe(false);
+    expect(isComparable(asked("GET", `/vulnerabilities/v1/advisories?${name}=`))).toBe(true);
+  });
+
+  test("a name that means no page to an operation that has none", () => {
+    expect(isComparable(asked("GET", "/iam/v1/groups?page_token=abc"))).toBe(true);
+  });
+
+  test("a part of an answer", () => {
+    expect(isComparable(asked("GET", "/iam/v1/groups", [["range", "bytes=0-1"]]))).toBe(false);
+  });
+
+  test("what is not translated, and methods that are no operation", () => {
+    const ask = asked("GET", "/iam/v1/groups");
+    const operation = { kind: "native", name: "x", method: "GET", path: "x" } as const;
+    const match: Match = { ...ask.match, operation };
+    expect(isComparable({ ...ask, match })).toBe(false);
+    expect(isComparable({ ...ask, head: { ...ask.head, method: "HEAD" } })).toBe(false);
+  });
+
+  test.each([
+    ["POST", "/iam/v1/groups/g1"],
+    ["PUT", "/iam/v1/groups/g1"],
+    ["DELETE", "/iam/v1/groups/g1"],
+    ["PATCH", "/iam/v1/identities/metadata"],
+  ])("but writes are, as far as reads go: %s", (method, target) => {
+    expect(isComparable(asked(method, target))).toBe(true);
+  });
+});

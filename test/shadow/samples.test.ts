@@ -1,0 +1,161 @@
+/** Do samples show what differs, and give nothing away? */
+import { describe, expect, test } from "vitest";
+import type { Comparison, Difference } from "../../src/model/comparison.ts";
+import { curlLines, shownValue } from "../../src/shadow/sample-text.ts";
+import { createSamples } from "../../src/shadow/samples.ts";
+
+const TOKEN = "Bearer eyJhbGciOiJub25lIn0";
+const HEAD = { method: "GET", target: "/iam/v1/groups?name=a%20b", headers: [["authorization", TOKEN]] } as const;
+
+function difference(more: Partial<Difference> = {}): Difference {
+  return { class: "value", path: "items[].name", id: "g1", native: '"secret"', translated: "7", ...more };
+}
+
+function over(more: Partial<Comparison> = {}): Comparison {
+  return {
+    requestId: "r",
+    at: 0,
+    resource: "group",
+    operation: "list",
+    client: "ci",
+    rule: "half",
+    served: "shadow",
+    kind: "read",
+    result: "value",
+    total: 3,
+    differences: [difference()],
+    failure: undefined,
+    controlled: true,
+    ms: 1,
+    calls: { v1: 1, v2: 1 },
+    ...more,
+  };
+}
+
+const ALL = new URLSearchParams();
+
+describe("samples", () => {
+  test("one says who asked what and where it differs, by types and lengths, with lines to see it again", () => {
+    const samples = createSamples({ perOperation: 2, values: "redact" });
+    samples.add(over(), HEAD);
+    expect(samples.view(ALL)).toEqual({
+      values: "redact",
+      samples: [
+        {
+          at: "1970-01-01T00:00:00.000Z",
+          requestId: "r",
+          resource: "group",
+          operation: "list",
+          client: "ci",
+          rule: "half",
+          served: "shadow",
+          kind: "read",
+          result: "value",
+          controlled: true,
+          total: 3,
+          differences: [
+            { class: "value", path: "items[].name", id: "g1", native: "string(6)", translated: "number(1)" },
+          ],
+          repeat: {
+            native: `curl -H "Authorization: Bearer $TOKEN" "$NATIVE"'/iam/v1/groups?name=a%20b'`,
+            carryover: `curl -H "Authorization: Bearer $TOKEN" "$CARRYOVER"'/iam/v1/groups?name=a%20b'`,
+          },
+        },
+      ],
+    });
+    expect(JSON.stringify(samples.view(ALL))).not.toMatch(/eyJ|secret/);
+  });
+
+  test("values are shown where the operator asks for them, and a side that has none has none", () => {
+    const samples = createSamples({ perOperation: 2, values: "show" });
+    samples.add(over({ differences: [difference({ translated: undefined, id: undefined })] }), HEAD);
+    expect(samples.view(ALL).samples[0]?.differences).toEqual([
+      { class: "value", path: "items[].name", native: '"secret"' },
+    ]);
+  });
+
+  test.each(["equal", "noise", "order", "failed"] as const)("what is no difference is no sample: %s", (result) => {
+    const samples = createSamples({ perOperation: 2, values: "redact" });
+    samples.add(over({ result }), HEAD);
+    expect(samples.view(ALL).samples).toEqual([]);
+  });
+
+  test("the last of each operation are kept, newest first, and may be asked for by name", () => {
+    const samples = createSamples({ perOperation: 2, values: "redact" });
+    for (const requestId of ["1", "2", "3"]) samples.add(over({ requestId }), HEAD);
+    samples.add(over({ requestId: "4", operation: "get" }), HEAD);
+    samples.add(over({ requestId: "5", resource: "role" }), HEAD);
+    const ids = (query: string) => samples.view(new URLSearchParams(query)).samples.map((one) => one.requestId);
+    expect(ids("")).toEqual(["5", "4", "3", "2"]);
+    expect(ids("resource=group")).toEqual(["4", "3", "2"]);
+    expect(ids("resource=group&operation=list")).toEqual(["3", "2"]);
+    expect(ids("resource=tag")).toEqual([]);
+  });
+
+  test("all together they stay below a number of characters: the oldest go", () => {
+    const samples = createSamples({ perOperation: 1000, values: "redact" }, 5_000);
+    for (let i = 0; i < 100; i++) samples.add(over({ requestId: `${i}` }), HEAD);
+    const { samples: kept } = samples.view(ALL);
+    expect(samples.size()).toBe(kept.map((one) => JSON.stringify(one).length).reduce((a, b) => a + b));
+    expect(samples.size()).toBeLessThanOrEqual(5_000);
+    expect(kept.length).toBeGreaterThan(3);
+    expect(kept[0]?.requestId).toBe("99");
+  });
+
+  test("none are kept where none are wanted", () => {
+    const samples = createSamples({ perOperation: 0, values: "show" });
+    samples.add(over(), HEAD);
+    expect(samples.size()).toBe(0);
+  });
+});
+
+describe("values", () => {
+  test.each([
+    ['"text"', "string(4)"],
+    ['"\u{1f600}"', "string(1)"],
+    ["-12.5", "number(5)"],
+    ["true", "boolean"],
+    ["null", "null"],
+    ["[1,2]", "array(2)"],
+    ['{"a":1}', "object(1)"],
+    ['"cut off…', "string(long)"],
+    ['[{"id":"x…', "array(long)"],
+    ['{"id":"x…', "object(long)"],
+    ["<html>", "text(long)"],
+  ])("%s is told as %s", (json, told) => {
+    expect(shownValue(json, "items[].x", "redact")).toBe(told);
+  });
+
+  test("status and code tell nothing of anybody", () => {
+    expect([shownValue("404", "status", "redact"), shownValue("5", "code", "redact")]).toEqual(["404", "5"]);
+  });
+
+  test.each([`"${"a".repeat(20)}.${"b".repeat(20)}.${"c".repeat(20)}"`, `"${TOKEN}"`])(
+    "a token is not shown by anybody's wish",
+    (json) => {
+      expect(shownValue(json, "items[].x", "show")).toMatch(/^string\(\d+\)$/);
+    },
+  );
+});
+
+describe("curl lines", () => {
+  test("a write names its method and a file for its body, a delete none", () => {
+    expect(curlLines({ ...HEAD, method: "PUT", target: "/x" }).native).toBe(
+      `curl -X PUT -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d @body.json "$NATIVE"'/x'`,
+    );
+    expect(curlLines({ ...HEAD, method: "DELETE", target: "/x" }).carryover).toBe(
+      `curl -X DELETE -H "Authorization: Bearer $TOKEN" "$CARRYOVER"'/x'`,
+    );
+  });
+
+  test("a target stays one word of a shell, and is cut where it is long", () => {
+    expect(curlLines({ ...HEAD, target: "/a'$(b)`c`" }).native).toMatch(/"\$NATIVE"'\/a'\\''\$\(b\)`c`'$/);
+    expect(curlLines({ ...HEAD, target: `/${"x".repeat(100_000)}` }).native.length).toBeLessThan(2_200);
+  });
+
+  test("parameters that let somebody in are left out", () => {
+    expect(curlLines({ ...HEAD, target: "/x?name=n&access_token=abc&pageToken=t&secret=s&z=1" }).native).toMatch(
+      /'\/x\?name=n&access_token=…&pageToken=…&secret=…&z=1'$/,
+    );
+  });
+});

@@ -1,0 +1,77 @@
+/** Are comparisons counted by operation and client, within bounds? */
+import { describe, expect, test } from "vitest";
+import { upperBound } from "../../src/cutover/bound.ts";
+import type { Comparison, ComparisonResult } from "../../src/model/comparison.ts";
+import { createTally } from "../../src/shadow/tally.ts";
+
+function over(result: ComparisonResult, more: Partial<Comparison> = {}): Comparison {
+  return {
+    requestId: "r",
+    at: 10,
+    resource: "group",
+    operation: "list",
+    client: "ci",
+    rule: undefined,
+    served: "shadow",
+    kind: "read",
+    result,
+    total: 0,
+    differences: [],
+    failure: result === "failed" ? "busy" : undefined,
+    controlled: false,
+    ms: 1,
+    calls: { v1: 0, v2: 0 },
+    ...more,
+  };
+}
+
+describe("tally", () => {
+  test("failed comparisons are part of no bound; noise and order are comparisons without a difference", () => {
+    const tally = createTally();
+    const results = ["equal", "order", "noise", "value", "value", "status", "failed"] as const;
+    for (const [at, result] of results.entries()) tally.add(over(result, { at }), undefined);
+    const [row] = tally.rows();
+    expect(row).toEqual({
+      resource: "group",
+      operation: "list",
+      client: undefined,
+      comparisons: 6,
+      differences: 3,
+      byClass: { order: 1, value: 2, status: 1 },
+      noise: 1,
+      failed: 1,
+      byFailure: { busy: 1 },
+      controls: 0,
+      noisy: 0,
+      since: 0,
+      lastDifference: 5,
+    });
+    expect(upperBound(row?.differences ?? 0, row?.comparisons ?? 0)).toBeGreaterThan(0.5);
+  });
+
+  test("each operation has a row of all, and one of each client behind it", () => {
+    const tally = createTally();
+    tally.add(over("equal"), true);
+    tally.add(over("value", { client: "web" }), false);
+    tally.add(over("equal", { operation: "update" }), undefined);
+    expect(tally.rows().map((row) => [row.operation, row.client, row.comparisons, row.controls, row.noisy])).toEqual([
+      ["list", undefined, 2, 2, 1],
+      ["list", "ci", 1, 1, 1],
+      ["list", "web", 1, 1, 0],
+      ["update", undefined, 1, 0, 0],
+      ["update", "ci", 1, 0, 0],
+    ]);
+  });
+
+  test("clients beyond the most count for their operation, and no row of a client ever goes", () => {
+    const tally = createTally(2);
+    for (const client of ["a", "b", "c", "d", "c"]) tally.add(over("value", { client }), undefined);
+    tally.add(over("value", { client: "a" }), undefined);
+    expect(tally.rows().map(({ client, comparisons }) => [client, comparisons])).toEqual([
+      [undefined, 6],
+      ["a", 2],
+      ["b", 1],
+    ]);
+    expect(tally.unlisted()).toBe(3);
+  });
+});

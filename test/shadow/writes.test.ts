@@ -1,0 +1,237 @@
+/** What is told of a write that native served, and what never is? */
+import { describe, expect, test } from "vitest";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
+import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { createRig, json, type RigOptions } from "./rig.ts";
+
+const ZEROS = { resourceLimits: {}, verified: false, kind: "ORG_KIND_UNSPECIFIED", status: "ORG_STATUS_UNSPECIFIED" };
+const V1 = { id: "g1", name: "n", description: "d", updatedAt: "2024-01-01T00:00:00Z", ...ZEROS };
+const V2 = { uid: "g1", name: "n", description: "d", updateTime: "2024-01-01T00:00:00Z" };
+const HEADERS = [
+  ["authorization", "Bearer t"],
+  ["content-type", "application/json"],
+  ["if-match", '"1"'],
+] as const;
+
+type Body = Readonly<Record<string, unknown>>;
+
+function put(body: Body = { name: "n", description: "d" }): ApiRequest {
+  return { method: "PUT", target: "/iam/v1/groups/g1", headers: HEADERS, body: json(0, body).body };
+}
+function post(body: Body = { name: "n", description: "d" }, target = "/iam/v1/groups/p1"): ApiRequest {
+  return { method: "POST", target, headers: HEADERS, body: json(0, body).body };
+}
+const DELETE: ApiRequest = { method: "DELETE", target: "/iam/v1/groups/g1", headers: HEADERS };
+
+/** `request` as native answers it, and the one report; v2 answers each GET with `held`, and any other call ends the test. */
+async function written(request: ApiRequest, native: ApiResponse, held: ApiResponse, options: RigOptions = {}) {
+  const send: Send = async ({ method, target }) => {
+    if (target.startsWith("/iam/v1/")) return native;
+    if (method !== "GET") throw new Error(`${method} ${target} reached v2`);
+    return held;
+  };
+  const rig = await createRig(send, options);
+  await rig.pass(request);
+  await rig.idle();
+  expect(rig.reports.length).toBe(1);
+  expect(rig.v1).toEqual([]);
+  expect(rig.v2.filter(({ method }) => method !== "GET")).toEqual([]);
+  return { ...rig, report: rig.reports[0] };
+}
+
+const REFUSED = json(403, { code: 7, message: "no", details: [] });
+
+describe("updates", () => {
+  test("what v2 holds is what the PATCH would have made, and makes native's answer", async () => {
+    const { report, v2 } = await written(put(), json(200, V1), json(200, V2));
+    expect(report).toMatchObject({ result: "equal", kind: "write", controlled: false, calls: { v1: 0, v2: 1 } });
+    // The body's own fields, and a condition on the record before the write, are not for a read.
+    expect(v2).toEqual([
+      {
+        method: "GET",
+        target: "/iam/v2beta1/groups/g1",
+        headers: [
+          ["authorization", "Bearer t"],
+          ["accept", "application/json"],
+        ],
+      },
+    ]);
+  });
+
+  test("a field that is stored otherwise is a difference by its v1 name", async () => {
+    const { report } = await written(put({ name: "m", description: "d" }), json(200, V1), json(200, V2));
+    expect(report).toMatchObject({ result: "value", total: 1 });
+    expect(report?.differences).toEqual([expect.objectContaining({ class: "value", path: "name" })]);
+  });
+
+  test("a field that was left out is to be zero; the refusal that this would be is no answer to compare", async () => {
+    const { report } = await written(put({ name: "n" }), json(200, V1), json(200, V2));
+    expect(report?.differences.map(({ class: name, path }) => [name, path])).toEqual([["value", "description"]]);
+  });
+
+  test("a record that makes another answer is a difference", async () => {
+    const { report } = await written(put(), json(200, { ...V1, status: "ORG_STATUS_READY" }), json(200, V2));
+    expect(report?.differences.map(({ path }) => path)).toEqual(["status"]);
+  });
+
+  test.each([
+    ["that is gone", json(404, {}), "gone"],
+    ["that may not be read", json(403, {}), "not-comparable"],
+    ["behind a refused token", json(401, {}), "not-comparable"],
+    ["behind an outage", json(503, {}), "platform"],
+    ["behind a limit", json(429, {}), "platform"],
+  ])("a record %s tells nothing", async (_name, held, failure) => {
+    const { report } = await written(put(), json(200, V1), held);
+    expect(report).toMatchObject({ result: "failed", failure, differences: [] });
+  });
+
+  test("a record that was written since tells nothing when it differs", async () => {
+    const later = { ...V2, name: "other", updateTime: "2024-01-01T00:00:00.001Z" };
+    const { report } = await written(put(), json(200, V1), json(200, later));
+    expect(report).toMatchObject({ result: "failed", failure: "overtaken" });
+    const { report: same } = await written(put(), json(200, V1), json(200, { ...V2, name: "other" }));
+    expect(same).toMatchObject({ result: "value", failure: undefined });
+  });
+
+  test("native's compressed or broken answer is compared as it is meant", async () => {
+    const { report } = await written(put(), json(200, "no json"), json(200, V2));
+    expect(report).toMatchObject({ result: "error" });
+  });
+});
+
+describe("creates", () => {
+  const MADE = { ...V1, id: "p1/g1" };
+  const HELD = { ...V2, uid: "p1/g1" };
+
+  test("the record that native's answer names is read, and holds what the body says", async () => {
+    const { report, v2 } = await written(post(), json(200, MADE), json(200, HELD));
+    expect(report).toMatchObject({ result: "equal" });
+    expect(v2.map(({ target }) => target)).toEqual(["/iam/v2beta1/groups/p1/g1"]);
+  });
+
+  test("so it is without a parent", async () => {
+    const { v2 } = await written(post(undefined, "/iam/v1/groups"), json(200, V1), json(200, V2));
+    expect(v2.map(({ target }) => target)).toEqual(["/iam/v2beta1/groups/g1"]);
+  });
+
+  test("a member that the record lacks is missing, one that says something else differs", async () => {
+    const { description: _, ...without } = HELD;
+    const missing = await written(post(), json(200, MADE), json(200, without));
+    expect(missing.report?.differences).toContainEqual({
+      class: "missing",
+      path: "description",
+      id: undefined,
+      native: '"d"',
+      translated: undefined,
+    });
+    const other = await written(post(), json(200, MADE), json(200, { ...HELD, description: "e" }));
+    expect(other.report?.differences).toEqual([
+      { class: "value", path: "description", id: undefined, native: '"d"', translated: '"e"' },
+    ]);
+  });
+
+  test("a member that native stored and the built body lacks would be lost", async () => {
+    const body = { name: "n", description: "d", motto: "x", id: "mine", verified: false };
+    const { report } = await written(
+      post(body),
+      json(200, { ...MADE, motto: "x" }),
+      json(200, { ...HELD, motto: "x" }),
+    );
+    expect(report?.differences).toEqual([
+      { class: "missing", path: "motto", id: undefined, native: '"x"', translated: undefined },
+    ]);
+  });
+
+  test.each([
+    ["no id", {}],
+    ["an id that is no text", { id: 7 }],
+    ["an id that is no uid", { id: "../roles/x" }],
+    ["an id that would be a query", { id: "g1?x=1" }],
+  ])("an answer of native's with %s names nothing to read", async (_name, body) => {
+    const { report, v2 } = await written(post(), json(200, body), json(200, HELD));
+    expect(report).toMatchObject({ result: "failed", failure: "not-comparable" });
+    expect(v2).toEqual([]);
+  });
+});
+
+describe("deletes", () => {
+  const GONE = json(404, { code: 5, message: "no", details: [] });
+
+  test("a record that v2 does not show any more is deleted", async () => {
+    expect((await written(DELETE, json(200, {}), GONE)).report).toMatchObject({ result: "equal" });
+  });
+
+  test("one that v2 still shows is a difference", async () => {
+    const { report } = await written(DELETE, json(200, {}), json(200, V2));
+    expect(report).toMatchObject({ result: "extra" });
+    expect(report?.differences).toEqual([
+      { class: "extra", path: "id", id: "g1", native: undefined, translated: '"g1"' },
+    ]);
+  });
+
+  test("one that may not be read tells nothing", async () => {
+    expect((await written(DELETE, json(200, {}), REFUSED)).report).toMatchObject({ failure: "not-comparable" });
+  });
+});
+
+describe("what native refused", () => {
+  test("is equal where the translation refuses with the same status and code", async () => {
+    const native = json(400, { code: 3, message: "bad", details: [] });
+    const { report, v2 } = await written(put({ name: 7 }), native, json(200, V2));
+    expect(report).toMatchObject({ result: "equal", calls: { v1: 0, v2: 0 } });
+    expect(v2).toEqual([]);
+  });
+
+  test("differs where it refuses otherwise", async () => {
+    const { report } = await written(put({ name: 7 }), REFUSED, json(200, V2));
+    expect(report).toMatchObject({ result: "status" });
+  });
+
+  test.each([put(), post(), DELETE])("tells nothing where it would ask v2: $method", async (request) => {
+    const { report, v2 } = await written(request, REFUSED, json(200, V2));
+    expect(report).toMatchObject({ result: "failed", failure: "not-comparable" });
+    expect(v2).toEqual([]);
+  });
+
+  test("what the translation would have refused and native did is a difference", async () => {
+    const { report } = await written(put({ name: 7 }), json(200, V1), json(200, V2));
+    expect(report).toMatchObject({ result: "status" });
+  });
+});
+
+describe("writes that reads cannot show", () => {
+  test.each([
+    ["a create that may be an update", "POST", "/registry/v1/repos/p1"],
+    ["a replace that reads the name first", "PUT", "/registry/v1/tags/p1/t1"],
+    ["a batch", "POST", "/iam/v1/rolebindings/batch/p1"],
+    ["a wrapped update", "PATCH", "/iam/v1/identities/metadata"],
+    ["a verb", "POST", "/iam/v1/identityProviders/p1:generateScimToken"],
+  ])("nothing is asked, and nothing is guessed: %s", async (_name, method, target) => {
+    const sandbox = createSandbox({ organisation: false });
+    const rig = await createRig(async () => json(200, { id: "p1/x" }));
+    await rig.pass({ method, target, headers: HEADERS, body: Buffer.from("{}") });
+    await rig.idle();
+    expect(rig.reports).toMatchObject([{ result: "failed", failure: "not-comparable", kind: "write" }]);
+    expect(rig.v2).toEqual([]);
+    await sandbox.close();
+  });
+
+  test("a repo whose settings v2 alone sets: native has changed what the translation would have looked at", async () => {
+    const rig = await createRig(async ({ target }) => json(200, { [target.includes("/v1/") ? "id" : "uid"]: "p1/r1" }));
+    const body = (more: Body) => json(0, { name: "r", ...more }).body;
+    const target = "/registry/v1/repos/p1/r1";
+    await rig.pass({ method: "PUT", target, headers: [], body: body({ sync_config: { apkoOverlay: "x" } }) });
+    await rig.idle();
+    await rig.pass({ method: "PUT", target, headers: [], body: body({}) });
+    await rig.idle();
+    expect(rig.reports.map(({ failure }) => failure)).toEqual(["not-comparable", undefined]);
+  });
+
+  test("whatever the asker says, only a GET is taken for a read", async () => {
+    const rig = await createRig(async ({ target }) => json(200, target.includes("/v1/") ? V1 : V2));
+    await rig.pass(put(), { write: false });
+    await rig.idle();
+    expect(rig.reports).toMatchObject([{ kind: "write", result: "equal" }]);
+    expect(rig.v1).toEqual([]);
+  });
+});
