@@ -1,0 +1,72 @@
+/** Do operators see the ledger as it is, whole or in part? */
+import { describe, expect, test } from "vitest";
+import { clientsTable, clientsView } from "../../src/ledger/views.ts";
+import { exchange, ledgerOf } from "./samples.ts";
+
+function filled() {
+  const { ledger, clock } = ledgerOf({ max: 3 });
+  clock.at = Date.UTC(2026, 10, 21, 14, 5, 30);
+  for (let n = 0; n < 12; n++) ledger.observe(exchange("ci-bot", { operation: n < 8 ? "list" : "get" }));
+  for (const operation of ["list", "get", "update", "sbom", "size"])
+    ledger.observe(exchange("raw:日本", { operation, resource: "repo" }));
+  ledger.observe(exchange("one", { apiVersion: "v2", mode: "pass" }));
+  ledger.observe(exchange("new", { apiVersion: "v2", mode: "pass" }));
+  return ledger.snapshot();
+}
+const of = (query: string) => new URLSearchParams(query);
+
+describe("the view", () => {
+  test("is the snapshot, with how hard each client is to move and why", () => {
+    const snapshot = filled();
+    const view = clientsView(snapshot);
+    expect(view.clients.map(({ name, difficulty }) => [name, difficulty])).toEqual([
+      ["ci-bot", "renames"],
+      ["raw:日本", "lacking"],
+      ["new", "none"],
+    ]);
+    expect(view.clients[1]?.why).toBe("uses operations that v2 lacks: repo sbom, repo size");
+    expect(view).toMatchObject({ version: 1, requests: { v1: 17, v2: 2 }, bound: 1 });
+    expect(view.clients[0]).toMatchObject(snapshot.clients[0]!);
+  });
+
+  test("shows chosen clients only, and those that called v1 only", () => {
+    const names = (query: string) => clientsView(filled(), of(query)).clients.map(({ name }) => name);
+    expect(names("client=ci-bot")).toEqual(["ci-bot"]);
+    expect(names("client=ci-bot&client=new")).toEqual(["ci-bot", "new"]);
+    expect(names("client=raw:*")).toEqual(["raw:日本"]);
+    expect(names("client=ci")).toEqual([]);
+    expect(names("client=*")).toHaveLength(3);
+    expect(names("v1=only")).toEqual(["ci-bot", "raw:日本"]);
+    expect(names("v1=only&client=new")).toEqual([]);
+    expect(() => clientsView(filled(), of("v1=yes"))).toThrow("v1: expected `only`");
+  });
+});
+
+describe("the table", () => {
+  test("is one line for each client, in columns", () => {
+    expect(clientsTable(filled())).toMatchInlineSnapshot(`
+      "client    v1  v2  last v1            difficulty  v1 operations
+      ci-bot    12   0  2026-11-21 14:05Z  renames     group list 8, group get 4
+      raw:日本     5   0  2026-11-21 14:05Z  lacking     repo get 1, repo list 1, repo sbom 1, repo size 1, and 1 more
+      new (-1)   0   2  never              none
+
+      3 of 3 clients; 17 v1 and 2 v2 requests, 1970-01-01 00:00Z to 2026-11-21 14:05Z
+      Counts may be too high by the number in brackets; a client that is not listed made at most 1 requests.
+      "
+    `);
+  });
+
+  test("takes the same filters, and says how many there are in all", () => {
+    expect(clientsTable(filled(), of("v1=only&client=ci-bot"))).toContain("1 of 3 clients; 17 v1 and 2 v2 requests");
+    expect(() => clientsTable(filled(), of("v1="))).toThrow("v1: expected");
+  });
+
+  test("of an empty ledger has a head and a foot", () => {
+    expect(clientsTable(ledgerOf().ledger.snapshot()).split("\n")).toEqual([
+      "client  v1  v2  last v1  difficulty  v1 operations",
+      "",
+      "0 of 0 clients; 0 v1 and 0 v2 requests, 1970-01-01 00:00Z to 1970-01-01 00:00Z",
+      "",
+    ]);
+  });
+});
