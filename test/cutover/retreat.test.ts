@@ -163,6 +163,12 @@ describe("returning", () => {
     expect(tick(mended, 10 * MINUTE).phase.kind).toBe("returning");
   });
 
+  test("what differed while native answered does not end the first step, however long the window", () => {
+    const differing = comparisons(back({ window: 60 * MINUTE }), 30, { at: MINUTE, differs: true });
+    const first = tick(differing, 11 * MINUTE);
+    expect(requests(first, 3, { at: 11 * MINUTE }).phase.kind).toBe("returning");
+  });
+
   test("a step that too few requests met lasts longer, and not for ever", () => {
     const first = tick(back(), 10 * MINUTE);
     const few = requests(first, 19, { at: 11 * MINUTE });
