@@ -84,7 +84,10 @@ describe("stepping back and returning", () => {
     const compared = rig(rulesOf([rule()]));
     compared.requests(200, BROKEN);
     expect(compared.choose()).toMatchObject({ mode: "shadow", why: "stepped-back", shadow: { sample: 0.1 } });
-    const silent = rig(rulesOf([rule({ shadow: { sample: 0, control: 0 } })]));
+    const noBucket = (): never => {
+      throw new Error("native answers all of them: nobody's bucket matters");
+    };
+    const silent = rig(rulesOf([rule({ shadow: { sample: 0, control: 0 } })]), { bucketOf: noBucket });
     silent.requests(200, BROKEN);
     expect(silent.choose()).toMatchObject({ mode: "native", why: "stepped-back" });
     expect(silent.control.states()[0]).toMatchObject({ mode: "translate", effective: "native", state: "back" });
