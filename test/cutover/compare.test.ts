@@ -50,6 +50,22 @@ const MEMBERS: readonly (readonly [title: string, native: unknown, translated: u
   ["a member of an element", { m: [[{ a: 1 }]] }, { m: [[{ a: 2 }]] }, "value m[][].a"],
   ["a part with an id", { m: [{ id: "p", a: 1 }] }, { m: [{ id: "p", a: 2 }] }, "value m[].a"],
   ["a part that is gone", { m: [{ id: "p" }, { id: "q" }] }, { m: [{ id: "q" }] }, "missing m[]"],
+  [
+    "a part whose id is there twice",
+    {
+      m: [
+        { id: "p", a: 1 },
+        { id: "p", a: 2 },
+      ],
+    },
+    {
+      m: [
+        { id: "p", a: 1 },
+        { id: "p", a: 3 },
+      ],
+    },
+    "value m[].a",
+  ],
   ["parts in another order", { m: [{ id: "p" }, { id: "q" }] }, { m: [{ id: "q" }, { id: "p" }] }, "value m[]"],
   ["a label", { labels: { "my key": "x" } }, { labels: { "my key": "y" } }, "value labels.*"],
   ["an empty label that is gone", { labels: { k: "" } }, { labels: {} }, "presence labels.*"],

@@ -1,0 +1,66 @@
+/** Is a long text read in short steps, and whole? */
+import { describe, expect, test } from "vitest";
+import { elementsOf, membersOf, type Pace, readValue, type Span, sameBytes } from "../../src/cutover/compare-text.ts";
+import { driven } from "./compared.ts";
+
+function pausesOf<T>(steps: Generator<void, T>): { pauses: number; value: T } {
+  for (let pauses = 0; ; pauses++) {
+    const { done, value } = steps.next();
+    if (done === true) return { pauses, value };
+  }
+}
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+function read(text: string): Span {
+  const span = driven(readValue(bytes(text), { work: 0 }));
+  if (span === undefined) throw new Error("no JSON");
+  return span;
+}
+
+describe("steps", () => {
+  const nested = `[${Array.from({ length: 60_000 }, (_, i) => `{"id":"${i}","a":[1,2]}`).join(",")}]`;
+
+  test("reading pauses within one value", () => {
+    expect(pausesOf(readValue(bytes(nested), { work: 0 })).pauses).toBeGreaterThan(30);
+  });
+
+  test("taking an array or an object apart pauses", () => {
+    const pace: Pace = { work: 0 };
+    const list = pausesOf(elementsOf(read(nested), pace));
+    expect(list.value).toHaveLength(60_000);
+    expect(list.pauses).toBeGreaterThan(30);
+    const object = `{${Array.from({ length: 60_000 }, (_, i) => `"k${i}":${i}`).join(",")}}`;
+    const members = pausesOf(membersOf(read(object), pace));
+    expect(members.value.size).toBe(60_000);
+    expect(members.pauses).toBeGreaterThan(20);
+  });
+
+  test("bytes are compared in pieces, to the last one", () => {
+    const [one, other] = [new Uint8Array(3 * 1024 ** 2), new Uint8Array(3 * 1024 ** 2)];
+    expect(pausesOf(sameBytes(one, other))).toEqual({ pauses: 12, value: true });
+    other[other.length - 1] = 1;
+    expect(driven(sameBytes(one, other))).toBe(false);
+    expect(driven(sameBytes(one, one.subarray(1)))).toBe(false);
+  });
+});
+
+describe("characters", () => {
+  // Pieces of 256 KiB begin and end in the middle of some of them.
+  test.each(["é", "語", "😀"])("%s over the edge of a piece is one character", (character) => {
+    for (const before of ["", "a", "ab", "abc"]) {
+      const text = `${before}${character.repeat(300_000)}`;
+      const span = read(JSON.stringify(text));
+      expect(span.text.bytes.toString("utf8", span.start + 1, span.end - 1)).toBe(text);
+    }
+  });
+
+  test("a broken one is found wherever it is", () => {
+    const body = bytes(JSON.stringify("é".repeat(300_000)));
+    for (const at of [2, 262_143, 262_144, 262_145, body.length - 2]) {
+      const broken = body.slice();
+      broken[at] = 0xff;
+      expect(driven(readValue(broken, { work: 0 }))).toBeUndefined();
+    }
+  });
+});
