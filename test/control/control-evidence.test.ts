@@ -28,7 +28,7 @@ describe("requests", () => {
     ["that native answered", { mode: "native", reason: "INTERNAL", status: 500 }],
     ["that was compared in the background", { mode: "shadow", reason: "INTERNAL", status: 500 }],
     ["that was refused", { mode: "refused", reason: "INTERNAL", status: 500 }],
-    ["of v2", { apiVersion: "v2", mode: "pass", reason: "INTERNAL", status: 500 }],
+    ["of v2", { apiVersion: "v2", reason: "INTERNAL", status: 500 }],
     ["that no rule decided on", { rule: undefined, reason: "INTERNAL", status: 500 }],
     ["with a reason of its own", { status: 500, reason: "__proto__" }],
   ];
