@@ -4,7 +4,7 @@ import type { ClientEntry } from "./model/ledger.ts";
 import type { TotalsRow } from "./model/progress.ts";
 import type { Asked } from "./report/ask.ts";
 import { breaksOf } from "./report/breaks.ts";
-import { grouped, type Heard, type Merged, merge, sum } from "./report/merge.ts";
+import { grouped, type Heard, largest, type Merged, merge, sum } from "./report/merge.ts";
 import type { ClientLine, InstanceLine, Report, ResourceLine } from "./report/shape.ts";
 import { judgeV1 } from "./report/verdict.ts";
 
@@ -32,9 +32,10 @@ export function createReport(asked: readonly Asked[], windowMs: number | undefin
       v2: merged?.ledger.requests.v2 ?? 0,
       bound: merged?.ledger.bound ?? 0,
     },
-    clients: [...onV1, ...clients.filter((client) => !onV1.includes(client))].map((client) =>
-      clientLine(client, isOnV1(client, from)),
-    ),
+    clients: [
+      ...onV1.map((client) => clientLine(client, true)),
+      ...clients.filter((client) => !isOnV1(client, from)).map((client) => clientLine(client, false)),
+    ],
     ...linesOf(merged),
     breaks: breaksOf(onV1, rows, from ?? 0),
     ...verdict,
@@ -89,6 +90,7 @@ function clientLine(client: ClientEntry, onV1: boolean): ClientLine {
     lastSeen: new Date(client.lastSeen).toISOString(),
     lastV1: timeOf(client.lastV1),
     operations: client.operations.map(({ resource, operation, requests }) => ({ resource, operation, requests })),
+    needs: client.needs,
   };
 }
 
@@ -125,7 +127,7 @@ function resourcesOf(rows: readonly TotalsRow[]): readonly ResourceLine[] {
       shadow: count(group, "v1", "shadow"),
       translate: count(group, "v1", "translate"),
       refused: count(group, "v1", "refused"),
-      lastV1: timeOf(times.length === 0 ? undefined : Math.max(...times)),
+      lastV1: timeOf(times.length === 0 ? undefined : largest(times)),
     };
   });
   return lines.sort((a, b) => b.v1 - a.v1 || b.v2 - a.v2);

@@ -1,7 +1,7 @@
 /** What would break if carryover were removed now? (Design section 8.) */
 import type { ClientEntry } from "../model/ledger.ts";
 import type { TotalsRow } from "../model/progress.ts";
-import { grouped, sum } from "./merge.ts";
+import { grouped, largest, sum } from "./merge.ts";
 import { BREAKS, type BreakLine } from "./shape.ts";
 
 type Kind = BreakLine["kind"];
@@ -29,7 +29,7 @@ export function breaksOf(
         resource,
         operation,
         field,
-        records: records.length === 0 ? null : Math.max(...records),
+        records: records.length === 0 ? null : largest(records),
         requests: requests.length === 0 ? null : sum(requests, (one) => one),
         clients: [...new Set(group.flatMap(({ client }) => client ?? []))].sort(),
       };

@@ -78,11 +78,18 @@ async function report(given: readonly string[], flags: ReportFlags, io: ReportIo
   ]);
   const options = { token, timeoutMs, fetch: io.fetch ?? fetch };
   const made = createReport(await Promise.all(addresses.map((address) => ask(address, options))), windowMs);
-  // An instance could say anything, this included.
-  const text = show(made);
-  io.print(token === undefined ? text : text.replaceAll(token, "[token]"));
-  for (const warning of warningsOf(made, flags.failIfV1 === true)) io.warn(warning);
+  const safe = token === undefined ? made : withoutToken(made, token);
+  io.print(show(safe));
+  for (const warning of warningsOf(safe, flags.failIfV1 === true)) io.warn(warning);
   return exitCodeOf(made, flags.failIfV1 === true);
+}
+
+/** An instance could say anything, the token included. */
+function withoutToken(made: Report, token: string): Report {
+  const clean: unknown = JSON.parse(JSON.stringify(made), (_, value: unknown) =>
+    typeof value === "string" ? value.replaceAll(token, "[token]") : value,
+  );
+  return clean as Report;
 }
 
 /** Throws `ConfigError` when more than one form is asked for. */

@@ -1,7 +1,7 @@
 /** How do a report's clients look in a spreadsheet? (RFC 4180, one line a client; a name must not become a formula.) */
 
 import { oneLine } from "./one-line.ts";
-import type { BreakLine, Report } from "./shape.ts";
+import type { ClientLine, Report } from "./shape.ts";
 
 const COLUMNS = [
   "client",
@@ -19,6 +19,7 @@ const COLUMNS = [
   "full_replace",
   "long_lists",
   "unknown_fields",
+  "not_looked_into",
   "note",
 ] as const;
 
@@ -29,7 +30,6 @@ export function csvOf(report: Report): string {
   );
   const note = report.complete ? "" : "of an incomplete report";
   const clients = report.clients.map((client) => {
-    const own = (kind: BreakLine["kind"]) => needsOf(report.breaks, kind, client.name);
     return line([
       client.name,
       client.label,
@@ -37,19 +37,22 @@ export function csvOf(report: Report): string {
       ...[client.v1, client.v2, client.over].map(String),
       client.difficulty,
       ...[client.lastV1 ?? "", client.firstSeen, client.lastSeen],
-      client.operations.map(({ resource, operation }) => `${resource} ${operation}`).join("; "),
-      ...[own("lacking"), own("full-replace"), own("long-list"), own("unknown-field")],
+      operations(client.operations),
+      ...needs(client),
       note,
     ]);
   });
   return [line(COLUMNS), ...silent, ...clients].join("\r\n");
 }
 
-function needsOf(breaks: readonly BreakLine[], kind: BreakLine["kind"], client: string): string {
-  return breaks
-    .filter((line) => line.kind === kind && line.clients.includes(client))
-    .map(({ resource, operation, field }) => [resource, operation ?? field ?? ""].join(" ").trimEnd())
-    .join("; ");
+function needs({ needs: { lacking, zeroedFields, longLists, unknownFields, unseen } }: ClientLine): readonly string[] {
+  const fields = (all: typeof zeroedFields) => all.map(({ resource, field }) => `${resource} ${field}`).join("; ");
+  const lists = longLists.map(({ resource, records }) => `${resource} ${records}`).join("; ");
+  return [operations(lacking), fields(zeroedFields), lists, fields(unknownFields), operations(unseen)];
+}
+
+function operations(all: ClientLine["needs"]["lacking"]): string {
+  return all.map(({ resource, operation }) => `${resource} ${operation}`).join("; ");
 }
 
 function line(cells: readonly string[]): string {

@@ -26,8 +26,8 @@ export function merge(heard: readonly Heard[]): Merged | undefined {
   if (heard.length === 0) return undefined;
   const all = heard.map(({ progress }) => progress);
   return {
-    at: Math.max(...all.map(({ at }) => at)),
-    watchedSince: Math.max(...all.map(({ ledger }) => ledger.since)),
+    at: largest(all.map(({ at }) => at)),
+    watchedSince: largest(all.map(({ ledger }) => ledger.since)),
     rows: sums(all.flatMap(({ totals }) => totals.rows)),
     ledger: mergeSnapshots(all.map(({ ledger }) => ledger)),
     bounds: mergeBounds(all.flatMap(({ bounds }) => bounds)),
@@ -51,13 +51,18 @@ export function sum<One>(items: readonly One[], read: (one: One) => number): num
   return items.reduce((all, one) => all + read(one), 0);
 }
 
+/** Of numbers from 0 on, and there may be as many as clients. */
+export function largest(numbers: readonly number[]): number {
+  return numbers.reduce((most, one) => Math.max(most, one), 0);
+}
+
 function sums(rows: readonly TotalsRow[]): readonly TotalsRow[] {
   const groups = grouped(rows, (row) => [row.apiVersion, row.resource, row.operation, row.mode, row.codes]);
   return groups.flatMap((group) =>
     group.slice(0, 1).map((first) => ({
       ...first,
       requests: sum(group, ({ requests }) => requests),
-      lastSeen: Math.max(...group.map(({ lastSeen }) => lastSeen)),
+      lastSeen: largest(group.map(({ lastSeen }) => lastSeen)),
     })),
   );
 }

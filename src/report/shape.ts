@@ -1,5 +1,5 @@
 /** What does a report say? (The stable shape of `carryover report --json`; docs/report.md.) */
-import type { Difficulty } from "../model/ledger.ts";
+import type { ClientNeeds, Difficulty } from "../model/ledger.ts";
 import type { RuleStateWord } from "../model/progress.ts";
 import type { CutoverMode, Rules } from "../model/rules.ts";
 
@@ -78,6 +78,7 @@ export interface ClientLine {
   readonly lastSeen: string;
   readonly lastV1: string | null;
   readonly operations: readonly { readonly resource: string; readonly operation: string; readonly requests: number }[];
+  readonly needs: ClientNeeds;
 }
 
 export interface BoundLine {

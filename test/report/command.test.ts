@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createAdmin } from "../../src/admin/server.ts";
 import type { Progress } from "../../src/model/progress.ts";
 import type { Report } from "../../src/report/shape.ts";
-import { busy, DAY, NOW, progress, report } from "./support.ts";
+import { busy, client, DAY, NOW, progress, report } from "./support.ts";
 
 const TOKEN = "0123456789-admin-token";
 const closers: (() => Promise<unknown>)[] = [];
@@ -87,6 +87,20 @@ describe("carryover report", () => {
       2,
       `${address} answered 401: pass --token-file FILE (- is standard input) or set CARRYOVER_ADMIN_TOKEN\n`,
     ]);
+  });
+
+  test("never prints the token, not even when an instance does", async () => {
+    const told = progress({ ledger: { clients: [client(`x ${TOKEN} y`)] } });
+    const repeating = async () => new Response(JSON.stringify(told));
+    for (const form of [[], ["--markdown"], ["--csv"], ["--json"]]) {
+      const { code, out } = await report(["a:1", ...form], { fetch: repeating, env: { CARRYOVER_ADMIN_TOKEN: TOKEN } });
+      expect(code).toBe(0);
+      expect(out).not.toContain(TOKEN);
+    }
+    const body = { message: `no ${TOKEN}`, details: [{ domain: "carryover" }] };
+    const refusing = async () => new Response(JSON.stringify(body), { status: 403 });
+    const refused = await report(["a:1"], { fetch: refusing, env: { CARRYOVER_ADMIN_TOKEN: TOKEN } });
+    expect([refused.code, refused.err]).toEqual([2, "http://a:1 answered 403: no [token]\n"]);
   });
 
   test("prints one JSON document in its stable shape", async () => {

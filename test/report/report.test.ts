@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Progress } from "../../src/model/progress.ts";
 import type { Asked } from "../../src/report/ask.ts";
 import type { Report } from "../../src/report/shape.ts";
+import { textOf } from "../../src/report/text.ts";
 import { exitCodeOf } from "../../src/report/verdict.ts";
 import { createReport } from "../../src/report.ts";
 import { busy, client, DAY, HOUR, NOW, progress, row, totals } from "./support.ts";
@@ -65,6 +66,16 @@ describe("what a report says", () => {
     expect(twice.requests.v1).toBe(7000);
     expect(twice.instances.map(({ sameAs }) => sameAs)).toEqual([null, "http://10.0.0.1:8081"]);
     expect(twice.complete).toBe(true);
+  });
+
+  test("of very many clients shows the first of them, and counts the others", () => {
+    const clients = Array.from({ length: 20_000 }, (_, at) =>
+      client(`c${at}`, { needs: { longLists: [{ resource: "group", records: 201 + at }] } }),
+    );
+    const many = createReport(from(progress({ ledger: { clients } })), undefined);
+    expect(many.clients).toHaveLength(20_000);
+    expect(many.breaks[0]).toMatchObject({ kind: "long-list", records: 20_200 });
+    expect(textOf(many).split("\n").length).toBeLessThan(200);
   });
 
   test("of nobody is empty and not complete", () => {
