@@ -4,7 +4,12 @@ import { settingsJsonSchema } from "./schema.ts";
 
 /** `docs/config.schema.json`: for editors and for checking a file before it is used. */
 export function schemaFile(): string {
-  const schema = { title: "carryover configuration", ...settingsJsonSchema() };
+  return schemaText("carryover configuration", settingsJsonSchema());
+}
+
+/** A JSON Schema as it is shipped. */
+export function schemaText(title: string, content: object): string {
+  const schema = { title, ...content };
   // Lists of plain values on one line, as the formatter of this project has them.
   const flat = (list: string) => list.replace(/\s*\n\s*/g, " ").replace(/^\[ | \]$/g, (edge) => edge.trim());
   return `${JSON.stringify(schema, null, 2).replace(/\[\n[^[\]{}]*\]/g, flat)}\n`;

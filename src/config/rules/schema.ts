@@ -99,7 +99,9 @@ const headers = z
   .strictObject({
     deprecation: instant.optional().describe("Deprecation (RFC 9745): since when v1 is deprecated"),
     sunset: instant.optional().describe("Sunset (RFC 8594): when v1 ends"),
-    documentation: link.optional().describe("Link with rel deprecation: where people read about it"),
+    documentation: link
+      .optional()
+      .describe("Link with rel deprecation (and rel sunset, when that is given): where people read about it"),
     successor: yesNo().default(true).describe("Link with rel successor-version: the v2 URL of the request"),
   })
   .describe("What clients are told in answers to their requests");
