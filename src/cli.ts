@@ -7,6 +7,7 @@ import type { DemoPorts } from "./demo.ts";
 import { addExplain } from "./explain/command.ts";
 import { opening, type Place } from "./listen-fault.ts";
 import { optionHint } from "./option-hint.ts";
+import { addReport } from "./report/command.ts";
 import { serveClients } from "./serve.ts";
 import { VERSION } from "./version.ts";
 
@@ -18,6 +19,8 @@ export interface Io {
   warn(text: string): void;
   /** Registers what is to happen when the process is told to stop; `graceMs` is the longest wait. */
   onStop(stop: (graceMs: number) => Promise<void>): void;
+  /** Registers what is to happen when the process is told to read its files again (SIGHUP), before `onStop`; it must not reject. */
+  onReload(reload: () => Promise<void>): void;
 }
 
 /** Exit code for a command line or configuration that is wrong (as sysexits has it). */
@@ -55,6 +58,7 @@ function createProgram(io: Io, outcome: { code: number | undefined }): Command {
   addSandbox(program, io, outcome);
   addCheck(program, io, outcome);
   addExplain(program, io, outcome);
+  addReport(program, io, outcome);
   for (const command of program.commands) hintAt(command);
   return program;
 }

@@ -3,7 +3,7 @@ import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
 import type { Upstream } from "./model/exchange.ts";
 import type { Decide } from "./model/plan.ts";
-import { createProxy, type ProxyParts } from "./proxy.ts";
+import { type Cutover, createProxy, type ProxyParts } from "./proxy.ts";
 import { createRouter, type Router } from "./route/router.ts";
 import { createTranslations } from "./translate/operations.ts";
 
@@ -21,10 +21,15 @@ export function routerFor(config: Pick<Config, "listen">, catalogue: Catalogue):
 }
 
 /**
- * The proxy, for whatever `tools` a request is given: those that send, or those that only write down. Throws `Error` for a
+ * The proxy, for whatever `tools` a request is given: those that send, or those that only write down. Without `cutover`
+ * everything that can be is translated. Throws `Error` for a
  * catalogue that contradicts itself.
  */
-export function createDecisions(config: Decisive, catalogue: Catalogue): (tools: ProxyParts["tools"]) => Decide {
+export function createDecisions(
+  config: Decisive,
+  catalogue: Catalogue,
+  cutover?: Cutover,
+): (tools: ProxyParts["tools"]) => Decide {
   const { v1, sts } = config.upstream;
   const upstreams: Upstream[] = [
     "v2",
@@ -44,6 +49,7 @@ export function createDecisions(config: Decisive, catalogue: Catalogue): (tools:
     }),
     upstreams: new Set(upstreams),
     fallback: config.fallback,
+    cutover,
     audience: { from: config.listen.publicUrl, to: config.upstream.v2.audience },
   };
   return (tools) => createProxy({ ...parts, tools });

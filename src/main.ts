@@ -14,14 +14,20 @@ const GRACE_MS = 55_000;
 setFlagsFromString("--semi-space-growth-factor=1");
 const { run } = await import("./cli.ts");
 
+/** What does not stop the process. A command that simply ends has its own exit code; a hang-up ends those that reload nothing. */
+const skip: ("beforeExit" | "SIGHUP")[] = ["beforeExit"];
+
 const code = await run(process.argv.slice(2), {
   env: process.env,
   readFile: (path) => readFileSync(path),
   print: (text) => process.stdout.write(`${text}\n`),
   warn: (text) => process.stderr.write(`${text}\n`),
+  onReload: (reload) => {
+    skip.push("SIGHUP");
+    process.on("SIGHUP", () => void reload());
+  },
   onStop: (stop) => {
-    // A command that simply ends has its own exit code.
-    closeWithGrace({ delay: GRACE_MS + 5_000, logger: false, skip: ["beforeExit"] }, async ({ err }) => {
+    closeWithGrace({ delay: GRACE_MS + 5_000, logger: false, skip }, async ({ err }) => {
       if (err !== undefined) process.stderr.write(`${err.stack ?? String(err)}\n`);
       await stop(GRACE_MS);
     });

@@ -1,12 +1,14 @@
 /** What happens to a request? Match, mode, translate, upstream, rewrite, reply: the sentence that the rest spells out. */
+import type { Control } from "./control/control.ts";
 import type { Exchange, Upstream } from "./model/exchange.ts";
 import type { Match, Routed } from "./model/match.ts";
-import type { Answer } from "./model/message.ts";
+import type { Answer, HeaderList } from "./model/message.ts";
 import type { AnswerPlan, Decide, PassPlan, Plan, RequestHead } from "./model/plan.ts";
 import { Problem } from "./model/problem.ts";
 import type { Operation } from "./model/resource.ts";
 import type { Signal } from "./model/signal.ts";
 import type { Router } from "./route/router.ts";
+import type { Shadow, ShadowAsk } from "./shadow/shadow.ts";
 import { answerOptions, optionsRequest } from "./translate/options.ts";
 import type { Tools, Translation } from "./translate/tools.ts";
 
@@ -15,12 +17,23 @@ export interface ProxyParts {
   readonly translations: ReadonlyMap<Operation, Translation>;
   /** Upstreams that are configured; v2 always is. */
   readonly upstreams: ReadonlySet<Upstream>;
-  /** What serves an operation that v2 lacks (design: no v2 counterpart). */
+  /** What serves an operation that v2 lacks (design: no v2 counterpart); the rules in force may say otherwise. */
   readonly fallback: "native" | "refuse";
+  /** What serves an operation that both versions have; without it everything is translated. */
+  readonly cutover?: Cutover | undefined;
   /** Token exchange: a query `aud` of the first becomes the second (design section 10, `upstream.sts`). */
   readonly audience: { readonly from: string | undefined; readonly to: string };
   /** What one request may do; everything it does is noted in `exchange`. */
   tools(exchange: Exchange, head: RequestHead, signal: Signal): Tools;
+}
+
+/** Who serves what, and who compares (design section 7). */
+export interface Cutover {
+  /** Who asks, as the ledger names it. */
+  nameOf(headers: HeaderList): string;
+  readonly control: Pick<Control, "choose" | "fallback">;
+  /** Undefined where there is no native v1 to compare with. */
+  readonly shadow: Pick<Shadow, "watch" | "follow"> | undefined;
 }
 
 /** Decides on each request from its head. Throws `Problem` for what must be refused. */
@@ -28,10 +41,13 @@ export function createProxy(parts: ProxyParts): Decide {
   return (head, exchange) => {
     if (isV1(head.target)) exchange.apiVersion = "v1";
     const routed = parts.route(head.method, head.target);
+    // A token that is to be exchanged is read by nobody here.
+    if (routed.kind !== "sts" && parts.cutover !== undefined) exchange.client = parts.cutover.nameOf(head.headers);
     switch (routed.kind) {
       case "v2":
         exchange.apiVersion = "v2";
-        return pass("v2", head.target, "pass", exchange);
+        exchange.resource = routed.resource;
+        return pass("v2", head.target, exchange);
       case "sts":
         exchange.apiVersion = "sts";
         return exchangeToken(routed.query, head.target, parts, exchange);
@@ -45,7 +61,7 @@ export function createProxy(parts: ProxyParts): Decide {
       case "match":
         exchange.resource = routed.match.resource.name;
         exchange.operation = routed.match.operation.name;
-        return translate(routed.match, head, parts, exchange);
+        return serve(routed.match, head, parts, exchange);
       default:
         return routed satisfies never;
     }
@@ -57,15 +73,55 @@ function isV1(target: string): boolean {
   return slash > 0 && /^\/v1(?:[/?:]|$)/.test(target.slice(slash, slash + 4));
 }
 
-function pass(upstream: Upstream, target: string, mode: "pass" | "native", exchange: Exchange): PassPlan {
-  exchange.mode = mode;
+function pass(upstream: Upstream, target: string, exchange: Exchange): PassPlan {
+  exchange.mode = "pass";
   return { kind: "pass", upstream, target };
 }
 
-/** An operation of the catalogue: its translation is handed everything it may do. */
-function translate(match: Match, head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
+/** An operation of the catalogue: the rules say who serves it, and whether the other version's answer is compared. */
+function serve(match: Match, head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
   const translation = parts.translations.get(match.operation);
   if (translation === undefined) return native(head, parts, exchange);
+  const { cutover } = parts;
+  if (cutover === undefined) return translate(match, translation, head, parts, exchange);
+  const { client } = exchange;
+  const write = head.method !== "GET";
+  const asked = {
+    resource: match.resource.name,
+    operation: match.operation.name,
+    write,
+    client,
+    headers: head.headers,
+  };
+  const { mode, rule, shadow: settings } = cutover.control.choose(asked);
+  exchange.rule = rule?.name;
+  const { requestId } = exchange;
+  const ask = (): ShadowAsk => ({ match, head, client, rule: rule?.name, settings, requestId, write });
+  if (mode !== "translate") {
+    const watch = mode === "shadow" ? cutover.shadow?.watch(ask()) : undefined;
+    return { ...passNative(head.target, mode, exchange), ...(watch === undefined ? {} : { watch }) };
+  }
+  const plan = translate(match, translation, head, parts, exchange);
+  // Native cannot be asked what a write would have done without doing it.
+  if (cutover.shadow === undefined || write || settings.sample === 0) return plan;
+  const { follow } = cutover.shadow;
+  return { kind: "answer", respond: async (body, signal) => follow(ask(), await plan.respond(body, signal)) };
+}
+
+/** What the platform's own v1 answers, and who served it. */
+function passNative(target: string, mode: "native" | "shadow", exchange: Exchange): PassPlan {
+  exchange.mode = mode;
+  return { kind: "pass", upstream: "v1", target, headers: [["carryover-mode", mode]] };
+}
+
+/** The translation is handed everything it may do. */
+function translate(
+  match: Match,
+  translation: Translation,
+  head: RequestHead,
+  parts: Pick<ProxyParts, "tools">,
+  exchange: Exchange,
+): AnswerPlan {
   exchange.mode = "translate";
   return answer(exchange, (body, signal) => {
     if (head.method === "GET" && body.length > 0) {
@@ -77,7 +133,7 @@ function translate(match: Match, head: RequestHead, parts: ProxyParts, exchange:
 
 /** Not translated: native v1 where there is one, else 501 with the operation's name. */
 function native(head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
-  if (servesNative(parts)) return pass("v1", head.target, "native", exchange);
+  if (servesNative(parts)) return passNative(head.target, "native", exchange);
   const name =
     exchange.resource === "unknown" ? `${head.method} ${exchange.path}` : `${exchange.resource} ${exchange.operation}`;
   throw new Problem("NOT_TRANSLATABLE", `${name} is not translated, and native v1 is not served here`, {
@@ -85,8 +141,8 @@ function native(head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan 
   });
 }
 
-function servesNative({ fallback, upstreams }: ProxyParts): boolean {
-  return fallback === "native" && upstreams.has("v1");
+function servesNative({ fallback, cutover, upstreams }: ProxyParts): boolean {
+  return (cutover?.control.fallback() ?? fallback) === "native" && upstreams.has("v1");
 }
 
 /** A front of the platform may answer CORS: native's if there is one, else what v2 says of the mapped path. */
@@ -121,7 +177,7 @@ function exchangeToken(query: string, target: string, parts: ProxyParts, exchang
       ? `aud=${encodeURIComponent(to)}`
       : pair;
   });
-  return pass("sts", target.slice(0, target.length - query.length) + pairs.join("&"), "pass", exchange);
+  return pass("sts", target.slice(0, target.length - query.length) + pairs.join("&"), exchange);
 }
 
 function isAudience(value: string, audience: string): boolean {

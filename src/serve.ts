@@ -12,6 +12,7 @@ interface ServeIo {
   readonly readFile: ConfigInput["readFile"];
   warn(text: string): void;
   onStop(stop: (graceMs: number) => Promise<void>): void;
+  onReload(reload: () => Promise<void>): void;
 }
 
 /** Listens and says where. Throws ConfigError; a port that cannot be had is told, and ends the command with 1. */
@@ -42,6 +43,8 @@ export async function serveClients(
   ];
   await opening(places, io, outcome, async () => {
     const addresses = await app.listen();
+    // Before `onStop`, which would else take a hang-up for the end.
+    io.onReload(() => app.reload());
     io.onStop((graceMs) => app.close(graceMs));
     io.warn(announcement(config, catalogue, addresses));
   });

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Config } from "./config.ts";
 import type { Exchange, Witness } from "./model/exchange.ts";
-import { compose, header, type Send } from "./model/message.ts";
+import { compose, header, type Send, type SendLayer } from "./model/message.ts";
 import type { RequestHead } from "./model/plan.ts";
 import type { Signal } from "./model/signal.ts";
 import { credentialOf, keyedDigest } from "./share/credential.ts";
@@ -33,14 +33,17 @@ export interface V2 {
 
 /** Tools for requests, and what they share. */
 export interface Toolbox {
-  /** Every call retried within the budget, timed, and noted in the request's exchange. */
-  tools(exchange: Exchange, head: RequestHead, signal: Signal): Tools;
+  /**
+   * Every call retried within the budget, timed, and noted in the request's exchange. `innermost` stands right before the
+   * upstream: what only looks at what a request would do keeps its writes back there.
+   */
+  tools(exchange: Exchange, head: RequestHead, signal: Signal, innermost?: SendLayer): Tools;
   /** What lists take up at present. */
   readonly lists: { readonly readers: () => ReadersState; readonly slots: () => ReturnType<Slots["inUse"]> };
 }
 
 /** Nothing is sent until a request asks for it. */
-export function createToolbox(config: Config, v2: V2): Toolbox {
+export function createToolbox(config: Pick<Config, "lists" | "upstream">, v2: V2): Toolbox {
   const retry = createRetry({ budget: v2.budget, now: () => Date.now(), random: Math.random, sleep: pause });
   const mask = createMaskMemory(config.upstream.v2.maskSpelling);
   const slots = createSlots(config.lists, later);
@@ -55,15 +58,16 @@ export function createToolbox(config: Config, v2: V2): Toolbox {
     sleep: pause,
   });
   const digest = createDigest();
-  const tools: Toolbox["tools"] = (exchange, head, signal) => {
+  const tools: Toolbox["tools"] = (exchange, head, signal, innermost) => {
     const timed = createTimed(exchange, "v2", now);
-    const send = compose([retry, timed], v2.send);
+    const upstream = innermost === undefined ? v2.send : innermost(v2.send);
+    const send = compose([retry, timed], upstream);
     // Made when it is asked for: most requests are no lists.
     let made: Listing | undefined;
     const listing = (): Listing => {
       made ??= (() => {
         const credential = digest(head);
-        const reads = compose([retry, readers.layer(credential), timed], v2.send);
+        const reads = compose([retry, readers.layer(credential), timed], upstream);
         return { reads, ...drainsFor({ exchange, credential, signal, send, reads }) };
       })();
       return made;
@@ -100,7 +104,7 @@ interface DrainInput {
 }
 
 /** What all drains share: slots, limits, and what was learnt of lists. */
-function createDrainSource(config: Config, slots: Slots): (input: DrainInput) => Drains {
+function createDrainSource(config: Pick<Config, "lists" | "upstream">, slots: Slots): (input: DrainInput) => Drains {
   const { lists, upstream } = config;
   const memory = createMemory();
   const shared: Pick<DrainParts, "limits" | "tokens" | "require" | "now" | "turn"> = {

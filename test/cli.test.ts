@@ -38,6 +38,7 @@ async function inProcess(
     warn: (text) => {
       err += `${text}\n`;
     },
+    onReload: () => {},
     onStop: (stop) => later(() => stop(0)),
   });
   return { code, out, err };

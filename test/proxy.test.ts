@@ -1,11 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createExchange, type Exchange, type Upstream } from "../src/model/exchange.ts";
 import type { Match, Routed } from "../src/model/match.ts";
-import type { ApiRequest, ApiResponse, HeaderList } from "../src/model/message.ts";
-import type { Plan, RequestHead } from "../src/model/plan.ts";
+import type { Answer, ApiRequest, ApiResponse, HeaderList } from "../src/model/message.ts";
+import type { Plan, RequestHead, Watch } from "../src/model/plan.ts";
 import { Problem } from "../src/model/problem.ts";
 import type { Operation, Resource } from "../src/model/resource.ts";
-import { createProxy, type ProxyParts } from "../src/proxy.ts";
+import type { Choice, Rule } from "../src/model/rules.ts";
+import { type Cutover, createProxy, type ProxyParts } from "../src/proxy.ts";
+import type { ShadowAsk } from "../src/shadow/shadow.ts";
 import type { V1Request } from "../src/translate/tools.ts";
 import { gathered } from "./support/whole.ts";
 
@@ -33,6 +35,7 @@ interface World {
   readonly from?: string | undefined;
   readonly translated?: boolean;
   readonly answer?: ApiResponse;
+  readonly cutover?: Cutover;
 }
 
 /** A proxy that has been asked once: its plan, and what it noted. */
@@ -56,6 +59,7 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
     ),
     upstreams: new Set<Upstream>(["v2", ...(world.upstreams ?? [])]),
     fallback: world.fallback ?? "refuse",
+    cutover: world.cutover,
     audience: { from: "from" in world ? world.from : PUBLIC, to: "https://v2.example/a b" },
     tools: (exchange) => ({
       send: async (request) => {
@@ -72,6 +76,10 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
   const exchange = createExchange("id", 0, method, target.split("?")[0] ?? "");
   const head: RequestHead = { method, target, headers };
   return { plan: () => createProxy(parts)(head, exchange), exchange, sent, asked };
+}
+
+function nativePass(target: string, mode = "native"): Plan {
+  return { kind: "pass", upstream: "v1", target, headers: [["carryover-mode", mode]] };
 }
 
 async function unasked(): Promise<never> {
@@ -99,9 +107,13 @@ function facts({ apiVersion, resource, operation, mode }: Exchange): unknown {
 
 describe("a v2 request", () => {
   it("passes to v2 with the client's own target", () => {
-    const { plan, exchange } = decide({ routed: { kind: "v2" } }, "PATCH", "/iam/v2beta1/things/%61?x=%2f&&");
+    const { plan, exchange } = decide(
+      { routed: { kind: "v2", resource: "group" } },
+      "PATCH",
+      "/iam/v2beta1/things/%61?x=%2f&&",
+    );
     expect(plan()).toEqual({ kind: "pass", upstream: "v2", target: "/iam/v2beta1/things/%61?x=%2f&&" });
-    expect(facts(exchange)).toEqual({ apiVersion: "v2", resource: "unknown", operation: "unknown", mode: "pass" });
+    expect(facts(exchange)).toEqual({ apiVersion: "v2", resource: "group", operation: "unknown", mode: "pass" });
   });
 });
 
@@ -129,7 +141,7 @@ describe("an operation of the catalogue", () => {
 
   it("without a translation goes to native v1, or is refused by its name", () => {
     const there = decide({ translated: false, upstreams: ["v1"], fallback: "native" }, "GET", "/iam/v1/things?a=%41");
-    expect(there.plan()).toEqual({ kind: "pass", upstream: "v1", target: "/iam/v1/things?a=%41" });
+    expect(there.plan()).toEqual(nativePass("/iam/v1/things?a=%41"));
     expect(there.exchange.mode).toBe("native");
     const refused = decide({ translated: false });
     const problem = problemOf(refused.plan);
@@ -153,7 +165,7 @@ describe("an operation without a v2 counterpart", () => {
       "GET",
       "/registry/v1/charts:find?q=%2B",
     );
-    expect(plan()).toEqual({ kind: "pass", upstream: "v1", target: "/registry/v1/charts:find?q=%2B" });
+    expect(plan()).toEqual(nativePass("/registry/v1/charts:find?q=%2B"));
     expect(facts(exchange)).toEqual({ apiVersion: "v1", resource: "chart", operation: "find", mode: "native" });
   });
 
@@ -194,7 +206,7 @@ describe("OPTIONS", () => {
       "OPTIONS",
       "/iam/v1/things/a?x",
     );
-    expect(plan()).toEqual({ kind: "pass", upstream: "v1", target: "/iam/v1/things/a?x" });
+    expect(plan()).toEqual(nativePass("/iam/v1/things/a?x"));
     expect(exchange).toMatchObject({ mode: "native", operation: "options", apiVersion: "v1" });
   });
 
@@ -321,5 +333,139 @@ describe("a target that the router refuses", () => {
   });
   it.each(["/iam/v10/x", "/v1/x", "/iam/v2/x", "/a/b/v1/x", "/"])("%s does not", (target) => {
     expect(refusing(target)).toBe("none");
+  });
+});
+
+const RULE: Rule = {
+  name: "ci-reads",
+  line: 1,
+  match: {
+    resources: undefined,
+    operations: undefined,
+    clients: undefined,
+    time: undefined,
+    header: undefined,
+    cookie: undefined,
+    percent: undefined,
+  },
+  mode: "translate",
+  expires: undefined,
+  shadow: { sample: 0.5, control: 0 },
+  stepBack: undefined,
+  promoteWhen: undefined,
+  headers: undefined,
+  identity: "1",
+};
+const WATCH: Watch = { sent: () => {}, head: () => {}, data: () => {}, over: () => {} };
+
+/** What the rules say, and what was asked of whom. */
+function cutover(choice: Partial<Choice>, fallback?: "native" | "refuse") {
+  const asked: unknown[] = [];
+  const watched: ShadowAsk[] = [];
+  const followed: [ShadowAsk, Answer][] = [];
+  const parts: Cutover = {
+    nameOf: (headers) => headers.find(([name]) => name === "user-agent")?.[1] ?? "unknown",
+    control: {
+      choose: (request) => {
+        asked.push(request);
+        return { mode: "translate", rule: RULE, shadow: RULE.shadow, why: "rule", ...choice };
+      },
+      fallback: () => fallback,
+    },
+    shadow: {
+      watch: (ask) => {
+        watched.push(ask);
+        return WATCH;
+      },
+      follow: (ask, answer) => {
+        followed.push([ask, answer]);
+        return { ...answer, headers: [...answer.headers, ["x-followed", "yes"]] };
+      },
+    },
+  };
+  return { asked, watched, followed, parts };
+}
+
+describe("the rules in force", () => {
+  const NATIVE = { upstreams: ["v1"], fallback: "native" } as const;
+
+  it("are asked with what they may match on", () => {
+    const { asked, parts } = cutover({});
+    const { plan, exchange } = decide({ ...NATIVE, cutover: parts }, "PUT", "/iam/v1/things/a", [
+      ["user-agent", "ci-bot"],
+    ]);
+    plan();
+    expect(asked).toEqual([
+      { resource: "thing", operation: "list", write: true, client: "ci-bot", headers: [["user-agent", "ci-bot"]] },
+    ]);
+    expect([exchange.mode, exchange.rule]).toEqual(["translate", "ci-reads"]);
+  });
+
+  it("are asked in the name of whoever sends, but a token that is to be exchanged is not looked into", () => {
+    const { parts } = cutover({});
+    const named = (routed: Routed) => {
+      const world = { routed, upstreams: ["v1", "sts"], fallback: "native", cutover: parts } as const;
+      const { plan, exchange } = decide(world, "GET", "/x", [["user-agent", "ci-bot"]]);
+      plan();
+      return exchange.client;
+    };
+    expect(named({ kind: "v2", resource: "group" })).toBe("ci-bot");
+    expect(named({ kind: "native", resource: "chart", operation: "find" })).toBe("ci-bot");
+    expect(named({ kind: "sts", query: "" })).toBe("unknown");
+  });
+
+  it("native: the platform's own v1 answers, nobody compares", () => {
+    const { watched, parts } = cutover({ mode: "native" });
+    const { plan, exchange } = decide({ ...NATIVE, cutover: parts }, "GET", "/iam/v1/things?a=%41");
+    expect(plan()).toEqual(nativePass("/iam/v1/things?a=%41"));
+    expect([exchange.mode, watched]).toEqual(["native", []]);
+  });
+
+  it("shadow: the platform's own v1 answers, and is watched", () => {
+    const { watched, parts } = cutover({ mode: "shadow" });
+    const { plan, exchange } = decide({ ...NATIVE, cutover: parts }, "POST", "/iam/v1/things", [["a", "b"]]);
+    expect(plan()).toEqual({ ...nativePass("/iam/v1/things", "shadow"), watch: WATCH });
+    expect(exchange.mode).toBe("shadow");
+    expect(watched).toEqual([
+      {
+        match: MATCH,
+        head: { method: "POST", target: "/iam/v1/things", headers: [["a", "b"]] },
+        client: "unknown",
+        rule: "ci-reads",
+        settings: RULE.shadow,
+        requestId: "id",
+        write: true,
+      },
+    ]);
+  });
+
+  it("translate with a sample: the answer of a read goes out by way of the comparison", async () => {
+    const { followed, parts } = cutover({});
+    const { plan } = decide({ ...NATIVE, cutover: parts });
+    const response = await respond(plan());
+    expect(response.headers).toEqual([
+      ["x-from", "v2"],
+      ["carryover-mode", "translate"],
+      ["x-followed", "yes"],
+    ]);
+    expect(followed).toHaveLength(1);
+  });
+
+  it.each([
+    ["a write", "PUT", RULE.shadow],
+    ["a read without a sample", "GET", { sample: 0, control: 0 }],
+  ] as const)("translate: %s is not compared", async (_name, method, shadow) => {
+    const { followed, parts } = cutover({ shadow });
+    await respond(decide({ ...NATIVE, cutover: parts }, method).plan());
+    expect(followed).toEqual([]);
+  });
+
+  it("say what becomes of an operation that v2 lacks, whatever is configured", () => {
+    const world = { routed: { kind: "native", resource: "chart", operation: "find" }, upstreams: ["v1"] } as const;
+    const target = "/registry/v1/charts:find";
+    const refused = decide({ ...world, fallback: "native", cutover: cutover({}, "refuse").parts }, "GET", target);
+    expect(problemOf(refused.plan).reason).toBe("NOT_TRANSLATABLE");
+    const served = decide({ ...world, fallback: "refuse", cutover: cutover({}, "native").parts }, "GET", target);
+    expect(served.plan()).toEqual(nativePass(target));
   });
 });

@@ -47,9 +47,10 @@ export async function check(argv: readonly string[], around: Around = {}): Promi
     warn: (text) => {
       err += `${text}\n`;
     },
+
     onStop: (stop) => stopper?.(() => stop(0)),
   };
-  const code = await run(["check", ...argv], io);
+  const code = await run(["check", ...argv], { ...io, onReload: () => {} });
   return { code, out, err, written };
 }
 

@@ -27,6 +27,7 @@ async function written(
     warn: (text: string) => {
       err += text;
     },
+    onReload: () => {},
     onStop: () => {},
   };
   const code = await run(["check", "--upstream-v2-url", url, "--write-config", fileIn(folder)], io);

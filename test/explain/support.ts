@@ -32,6 +32,7 @@ export async function explainWith(words: readonly string[], around: Around = {})
     warn: (text: string) => {
       err += `${text}\n`;
     },
+    onReload: () => {},
     onStop: () => {},
     readStdin: () => new TextEncoder().encode(around.stdin ?? ""),
     terminal: around.terminal ?? false,

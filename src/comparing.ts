@@ -1,0 +1,89 @@
+/** How are answers of both versions compared in the background? (Connections, places and memory of its own: design section 7.) */
+import type { Catalogue } from "./catalogue.ts";
+import type { Config } from "./config.ts";
+import { compareAnswers } from "./cutover/compare.ts";
+import { withoutNoise } from "./cutover/noise.ts";
+import { shapeOf } from "./cutover/shape.ts";
+import { createDecisions } from "./decide.ts";
+import type { Comparison } from "./model/comparison.ts";
+import { createExchange, type Exchange } from "./model/exchange.ts";
+import { header } from "./model/message.ts";
+import type { RequestHead } from "./model/plan.ts";
+import type { TranslateInShadow } from "./shadow/options.ts";
+import { createShadow, type Shadow } from "./shadow/shadow.ts";
+import { createToolbox } from "./tools.ts";
+import { decode } from "./upstream/decode.ts";
+import { createTurns } from "./upstream/drain/turns.ts";
+import { later } from "./upstream/later.ts";
+import { createBackgroundUpstreams } from "./upstreams.ts";
+
+/** Who hears of what is found. */
+export interface ComparingHooks {
+  /** A comparison is over. */
+  report(comparison: Comparison): void;
+  /** What a translation in the background noted about the request with this head. */
+  learn(exchange: Exchange, head: RequestHead): void;
+}
+
+/** Pages of one list read at a time: slower than for a client, who waits. */
+const READERS = 2;
+
+/** Undefined without native v1: there is nothing to compare with. */
+export function createComparing(config: Config, catalogue: Catalogue, hooks: ComparingHooks): Shadow | undefined {
+  const { v1, v2 } = config.upstream;
+  if (v1 === undefined) return undefined;
+  const { concurrent, answerBytes, memoryBytes, seconds } = config.shadow;
+  const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * READERS, answerBytes);
+  const decisions = createDecisions(config, catalogue);
+  const toolbox = createToolbox({ lists: backgroundLists(config), upstream: config.upstream }, upstreams.v2);
+  const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
+    const [path = ""] = head.target.split("?", 1);
+    const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), head.method, path);
+    const decide = decisions((noted, asked, stop) => toolbox.tools(noted, asked, stop, layer));
+    const plan = decide(head, exchange);
+    if (plan.kind !== "answer") throw new Error("what is compared is translated");
+    try {
+      return { answer: await plan.respond(body, signal), exchange };
+    } finally {
+      hooks.learn(exchange, head);
+    }
+  };
+  const shadow = createShadow({
+    limits: { concurrent, answerBytes, memoryBytes, seconds },
+    native: upstreams.v1,
+    translate,
+    decode,
+    compare: { shapeOf, compareAnswers, withoutNoise },
+    report: hooks.report,
+    samples: { perOperation: config.shadow.samples, values: config.shadow.values },
+    now: () => performance.now(),
+    wall: () => Date.now(),
+    random: Math.random,
+    later,
+    turn: createTurns(),
+  });
+  return {
+    ...shadow,
+    close: async () => {
+      await shadow.close();
+      await upstreams.close();
+    },
+  };
+}
+
+/** Lists read for comparing: no longer than what is compared, whole, a few pages at a time, and nobody waits in line. */
+function backgroundLists({ lists, shadow }: Config): Config["lists"] {
+  const maxBytes = Math.min(lists.maxBytes, shadow.answerBytes);
+  return {
+    ...lists,
+    maxBytes,
+    bufferBytes: maxBytes,
+    maxSeconds: Math.min(lists.maxSeconds, shadow.seconds),
+    readers: Math.min(lists.readers, READERS),
+    readersPerCredential: shadow.concurrent * READERS,
+    readersPerUpstream: shadow.concurrent * READERS,
+    maxConcurrent: shadow.concurrent,
+    maxConcurrentPerCredential: shadow.concurrent,
+    queueSeconds: 0,
+  };
+}

@@ -1,0 +1,201 @@
+/** Who calls, by which rules, and what is known of all that so far? (Everything of the migration that outlives one request.) */
+import { randomUUID } from "node:crypto";
+import type { Catalogue } from "./catalogue.ts";
+import { createComparing } from "./comparing.ts";
+import { readRules } from "./config/rules.ts";
+import type { Config } from "./config.ts";
+import { createBucket } from "./control/bucket.ts";
+import { type Control, createControl } from "./control/control.ts";
+import { readBounded } from "./control/read-bounded.ts";
+import type { ControlEvent } from "./control/record.ts";
+import { createRulesFile, type RulesFile } from "./control/rules-file.ts";
+import type { ExplainCutover } from "./explain/rule.ts";
+import { disk } from "./ledger/disk.ts";
+import { createLedgerFile, type LedgerFile } from "./ledger/file.ts";
+import { createIdentity, type Identity } from "./ledger/identity.ts";
+import { createLedger, type Ledger } from "./ledger/ledger.ts";
+import { createQuestions } from "./ledger/questions.ts";
+import type { Comparison } from "./model/comparison.ts";
+import type { Exchange } from "./model/exchange.ts";
+import type { CutoverSources } from "./observe/cutover-metrics.ts";
+import type { Log } from "./observe/log.ts";
+import { createTotals } from "./observe/totals.ts";
+import { type ProgressSources, progressOf } from "./progress.ts";
+import type { Cutover } from "./proxy.ts";
+import { rulesContext } from "./rules-context.ts";
+import type { Shadow } from "./shadow/shadow.ts";
+import { PAGE_SIZE } from "./tools.ts";
+import { later } from "./upstream/later.ts";
+
+/** Who else hears of it. */
+export interface MigrationHooks {
+  readonly log: Log;
+  compared(comparison: Comparison): void;
+  /** `at`: milliseconds since 1970. */
+  reloaded(successful: boolean, at: number): void;
+}
+
+export interface Migration {
+  readonly cutover: Cutover;
+  readonly sources: CutoverSources;
+  readonly explain: ExplainCutover;
+  readonly control: Control;
+  readonly ledger: Ledger;
+  readonly identity: Identity;
+  readonly shadow: Shadow | undefined;
+  readonly rulesFile: RulesFile | undefined;
+  /** `GET /progress`. */
+  progress(): unknown;
+  /** To be called once for each request, when it is over. */
+  observe(exchange: Exchange): void;
+  /** Reads what was kept and the rules. Rejects with ConfigError for a rules file that is wrong. */
+  start(): Promise<void>;
+  /** Looks at the rules file now. */
+  reload(): Promise<void>;
+  /** Ends comparisons, keeps what is to be kept. */
+  close(): Promise<void>;
+}
+
+const LEDGER_SAVE_MS = 30_000;
+
+const wall = (): number => Date.now();
+
+/** Nothing is read or sent before `start`. */
+export function createMigration(config: Config, catalogue: Catalogue, hooks: MigrationHooks): Migration {
+  const { log } = hooks;
+  const { mode, salt } = config.cutover;
+  const instance = randomUUID();
+  const identity = createIdentity({ ...config.clients, key: salt });
+  const ledger = createLedger({
+    ...createQuestions(catalogue.resources),
+    max: config.clients.max,
+    wall,
+    instance,
+    pageSize: PAGE_SIZE,
+    labelOf: identity.labelOf,
+    isExcluded: identity.isExcluded,
+  });
+  const totals = createTotals(wall);
+  const bucketOf = createBucket(salt);
+  const control = createControl({ rules: undefined, mode, bucketOf, wall, told: (event) => logEvent(log, event) });
+  const compared = (comparison: Comparison): void => {
+    control.compared(comparison);
+    hooks.compared(comparison);
+  };
+  const shadow = createComparing(config, catalogue, {
+    report: compared,
+    learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
+  });
+  const rulesFile = rulesFileOf(config, catalogue, control, hooks);
+  const ledgerFile = ledgerFileOf(config, ledger, log);
+  const sources: ProgressSources = {
+    instance,
+    since: wall(),
+    wall,
+    mode,
+    control,
+    shadow,
+    lastReloadSuccessful: () => rulesFile?.state().failing === undefined,
+    totals: totals.snapshot,
+    ledger: ledger.snapshot,
+  };
+  return {
+    cutover: { nameOf: identity.nameOf, control, shadow },
+    sources: sourcesOf({ config, identity, ledger, control, shadow }),
+    explain: { control, bucketOf, nameOf: identity.nameOf, wall },
+    control,
+    ledger,
+    identity,
+    shadow,
+    rulesFile,
+    progress: () => progressOf(sources),
+    observe: (exchange) => {
+      control.observe(exchange);
+      ledger.observe(exchange);
+      totals.observe(exchange);
+    },
+    start: async () => {
+      await ledgerFile?.start();
+      await rulesFile?.start();
+    },
+    reload: async () => rulesFile?.check(),
+    close: async () => {
+      rulesFile?.close();
+      await shadow?.close();
+      await ledgerFile?.close();
+    },
+  };
+}
+
+/** What operators want to be woken for is a warning. */
+function logEvent(log: Log, { kind, rule, from, to, reason }: ControlEvent): void {
+  const facts = { ...(rule === undefined ? {} : { rule }), from, to, reason };
+  if (kind === "stepped-back" || kind === "forced") log.warn(`cutover: ${kind}`, undefined, facts);
+  else log.info(`cutover: ${kind}`, facts);
+}
+
+function rulesFileOf(
+  config: Config,
+  catalogue: Catalogue,
+  control: Control,
+  { log, reloaded }: MigrationHooks,
+): RulesFile | undefined {
+  const { rulesFile: path, reloadSeconds } = config.cutover;
+  if (path === undefined) return undefined;
+  const native = config.upstream.v1 !== undefined;
+  let inForce = false;
+  return createRulesFile({
+    path,
+    read: readBounded,
+    parse: (bytes, first) =>
+      readRules(
+        bytes,
+        rulesContext(catalogue, { name: path, native, now: wall(), expired: first ? "warn" : "refuse" }),
+      ),
+    everyMs: reloadSeconds * 1000,
+    later,
+    wall,
+    apply: (rules, warnings) => {
+      control.replace(rules);
+      // The start's rules are no reload.
+      if (inForce) reloaded(true, wall());
+      inForce = true;
+      for (const warning of warnings) log.warn("the rules file", undefined, { warning });
+    },
+    failed: (error) => {
+      reloaded(false, wall());
+      log.error("the rules file cannot be used; the rules before it stay in force", error);
+    },
+    recovered: () => reloaded(true, wall()),
+  });
+}
+
+function ledgerFileOf(config: Config, ledger: Ledger, log: Log): LedgerFile | undefined {
+  const { file } = config.clients;
+  if (file === undefined) return undefined;
+  const warn = (message: string, cause: unknown): void => log.warn(message, cause);
+  return createLedgerFile({ path: file, disk, everyMs: LEDGER_SAVE_MS, later, ledger, warn });
+}
+
+interface Known {
+  readonly config: Config;
+  readonly identity: Identity;
+  readonly ledger: Ledger;
+  readonly control: Control;
+  readonly shadow: Shadow | undefined;
+}
+
+/** What metrics read. */
+function sourcesOf({ config, identity, ledger, control, shadow }: Known): CutoverSources {
+  return {
+    clientLabel: (name) => (identity.isExcluded(name) ? undefined : identity.labelOf(name)),
+    metricSeries: config.clients.metricSeries,
+    clients: () => {
+      const { clients } = ledger.snapshot();
+      const of = (version: "v1" | "v2") => clients.filter(({ requests }) => requests[version] > 0).length;
+      return { v1: of("v1"), v2: of("v2") };
+    },
+    rules: control.states,
+    shadow: () => shadow?.state() ?? { running: 0, waiting: 0, heldBytes: 0, passed: {} },
+  };
+}

@@ -1,0 +1,53 @@
+/** What can operators look at, and under which names? (Design section 10: the admin port.) */
+import type { TextView, View } from "./admin/server.ts";
+import type { Catalogue } from "./catalogue.ts";
+import type { Config } from "./config.ts";
+import { createExplainView } from "./explain/view.ts";
+import { clientsTable, clientsView } from "./ledger/views.ts";
+import { wayOut } from "./ledger/way-out.ts";
+import type { Migration } from "./migration.ts";
+import { Problem } from "./model/problem.ts";
+import type { UnknownFields } from "./observe/unknown-fields.ts";
+
+/** Everything below `/healthz`, `/readyz` and `/metrics`. */
+export interface Views {
+  readonly views: ReadonlyMap<string, View>;
+  readonly texts: ReadonlyMap<string, TextView>;
+}
+
+/** Nothing of it changes anything. */
+export function createViews(
+  config: Config,
+  catalogue: Catalogue,
+  { migration, unknownFields }: { readonly migration: Migration; readonly unknownFields: UnknownFields },
+): Views {
+  const { ledger, control, shadow, rulesFile } = migration;
+  return {
+    views: new Map<string, View>([
+      ["rules", () => ({ ...asObject(control.view()), rulesFile: rulesFile?.state() ?? null })],
+      ["clients", (query) => clientsView(ledger.snapshot(), query)],
+      ["samples", (query) => shadow?.samples(query) ?? []],
+      ["progress", () => migration.progress()],
+      ["unknown-fields", () => unknownFields.view()],
+      ["explain", createExplainView(config, catalogue, migration.explain)],
+    ]),
+    texts: new Map<string, TextView>([
+      ["clients.txt", (query) => clientsTable(ledger.snapshot(), query)],
+      ["way-out.md", (query) => wayOutOf(query, migration, catalogue)],
+    ]),
+  };
+}
+
+function asObject(value: unknown): object {
+  return typeof value === "object" && value !== null ? value : {};
+}
+
+/** `?client=NAME`: what that client has to change, in Markdown. */
+function wayOutOf(query: URLSearchParams, { ledger }: Migration, catalogue: Catalogue): string {
+  const name = query.get("client");
+  if (name === null)
+    throw new Problem("INVALID_REQUEST", "which client? ask for /way-out.md?client=NAME, as /clients names it");
+  const entry = ledger.snapshot().clients.find((client) => client.name === name);
+  if (entry === undefined) throw new Problem("UNKNOWN_PATH", `no client of that name is in the ledger: see /clients`);
+  return wayOut(entry, { resources: catalogue.resources, version: catalogue.version });
+}
