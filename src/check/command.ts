@@ -1,16 +1,17 @@
 /** How is `carryover check` called, and what does it print? */
-import { writeFileSync } from "node:fs";
 import { isatty } from "node:tty";
-import { catalogueVersions, loadCatalogue } from "../catalogue.ts";
+import { assumedConfig } from "../assumed-config.ts";
+import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue.ts";
 import { ConfigError } from "../config/fault.ts";
-import { FILE_VARIABLE } from "../config/sources.ts";
-import { writtenConfig } from "../config/write.ts";
-import { type Config, type ConfigInput, configOptions, loadConfig, optionFlags } from "../config.ts";
+import { type Config, type ConfigInput, loadConfig, optionFlags } from "../config.ts";
+import { printable } from "../explain/printable.ts";
 import { createStopper, type Signal } from "../model/signal.ts";
 import { isUid } from "../model/uid.ts";
 import { exitCodeOf, type Finding, verdictOf } from "./finding.ts";
-import { jsonOf, textOf } from "./show.ts";
+import type { RulesReport } from "./rules.ts";
+import { type Heading, jsonOf, textOf } from "./show.ts";
 import { readStdin, readToken, TOKEN_VARIABLE } from "./token.ts";
+import { refuseReplacing, writeConfig } from "./write-config.ts";
 
 /** The part of a command-line parser that is used here. */
 interface Program {
@@ -41,6 +42,8 @@ interface CheckFlags {
   readonly writeUnder?: string;
   readonly writeConfig?: string;
   readonly force?: true;
+  readonly rules?: string;
+  readonly rulesOnly?: true;
   readonly strict?: true;
   readonly json?: true;
 }
@@ -59,6 +62,8 @@ export function addCheck(program: Program, io: CheckIo, outcome: { code: number 
     .option("--write-under <uid>", "also try what takes writing, in a fresh group below this group, removed afterwards")
     .option("--write-config <file>", "write this configuration, with what was found, as a YAML file")
     .option("--force", "replace that file when it is there")
+    .option("--rules <file>", "also check this file of rules, in place of cutover.rulesFile")
+    .option("--rules-only", "check nothing but the rules: needs no platform and no token")
     .option("--strict", "warnings end with exit code 1 too")
     .option("--json", "print one JSON document");
   for (const { flags, description, default: byDefault, env } of optionFlags()) {
@@ -73,6 +78,7 @@ async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<n
   const flags: CheckFlags = given;
   const { [TOKEN_VARIABLE]: variable, ...env } = io.env;
   const input: ConfigInput = { flags: given, env, readFile: io.readFile };
+  if (flags.rulesOnly === true) return rulesOnly(flags, input, io);
   const { config, warnings } = loadConfig(input);
   await refuseUnknownResources(input, config.upstream.v2.version);
   for (const warning of warnings) io.warn(`warning: ${warning}`);
@@ -97,15 +103,58 @@ async function judged({ config, token, flags, input, signal }: Judging, io: Chec
   const { runCheck } = await import("../check.ts");
   const { writeUnder } = flags;
   const report = await runCheck({ config, token, writeUnder, now: Date.now, random: Math.random, signal });
-  const { version, findings } = report;
-  const heading = { url: config.upstream.v2.url, version };
-  const colour = (io.terminal ?? isatty(1)) && (io.env["NO_COLOR"] ?? "") === "";
-  const text = flags.json === true ? jsonOf(findings, heading) : textOf(findings, heading, colour);
+  const rules = await rulesReport({ config, known: true }, flags, io);
+  const findings = [...report.findings, ...(rules?.findings ?? [])];
+  const platform = { url: config.upstream.v2.url, version: report.version };
+  const text = shown(findings, { platform, rules }, flags, io);
   // The platform could put anything into a name that is shown, this included.
   io.print(token === undefined ? text : text.replaceAll(token, "[token]"));
   // Behind the report: what was found is not lost with a file that cannot be written.
   if (flags.writeConfig !== undefined) writeConfig(flags.writeConfig, flags.force === true, input, findings, io);
   return exitCodeOf(verdictOf(findings), flags.strict === true);
+}
+
+/** For pipelines in which rules are changed: nobody is asked anything. */
+async function rulesOnly(flags: CheckFlags, input: ConfigInput, io: CheckIo): Promise<number> {
+  for (const [option, value] of [
+    ["--write-under", flags.writeUnder],
+    ["--write-config", flags.writeConfig],
+  ] as const) {
+    const what = "with --rules-only no platform is asked";
+    if (value !== undefined) throw new ConfigError([{ where: option, what, remedy: "leave one of them out" }]);
+  }
+  const rules = await rulesReport(assumedConfig(input), flags, io);
+  if (rules === undefined) {
+    const remedy = "name it with --rules, or in cutover.rulesFile";
+    throw new ConfigError([{ where: "--rules-only", what: "there is no rules file", remedy }]);
+  }
+  io.print(shown(rules.findings, { platform: undefined, rules }, flags, io));
+  return exitCodeOf(verdictOf(rules.findings), flags.strict === true);
+}
+
+/** Undefined when no file of rules is named. */
+async function rulesReport(
+  { config, known }: { readonly config: Config; readonly known: boolean },
+  flags: CheckFlags,
+  io: CheckIo,
+): Promise<RulesReport | undefined> {
+  if (flags.rules === undefined && config.cutover.rulesFile === undefined) return undefined;
+  const { checkRules } = await import("./rules.ts");
+  const catalogue = await catalogueFor(config.upstream.v2.version);
+  // Without an address of v2 there is no configuration that could lack one of v1.
+  const native = known ? undefined : true;
+  return checkRules({ file: flags.rules, config, catalogue, readFile: io.readFile, now: Date.now(), native });
+}
+
+async function catalogueFor(version: string): Promise<Catalogue | undefined> {
+  return (await catalogueVersions()).includes(version) ? loadCatalogue(version) : undefined;
+}
+
+function shown(findings: readonly Finding[], heading: Heading, { json }: CheckFlags, io: CheckIo): string {
+  const colour = (io.terminal ?? isatty(1)) && (io.env["NO_COLOR"] ?? "") === "";
+  // What stands in a rules file is nobody's word on how a terminal behaves.
+  const safe = findings.map((finding) => ({ ...finding, what: printable(finding.what) }));
+  return json === true ? jsonOf(findings, heading) : textOf(safe, heading, colour);
 }
 
 /**
@@ -135,58 +184,13 @@ async function stoppable<T>(
 
 /** `lists.require` may name resources, which only the catalogue knows: wrong ones are told as `serve` tells them. */
 async function refuseUnknownResources(input: ConfigInput, version: string): Promise<void> {
-  if (!(await catalogueVersions()).includes(version)) return;
-  const { resources } = await loadCatalogue(version);
-  loadConfig({ ...input, resources: resources.map(({ name }) => name) });
+  const catalogue = await catalogueFor(version);
+  if (catalogue !== undefined) loadConfig({ ...input, resources: catalogue.resources.map(({ name }) => name) });
 }
 
 function refuseWrongUses({ writeUnder, writeConfig, force }: CheckFlags, io: CheckIo): void {
   if (writeUnder !== undefined && !isUid(writeUnder)) {
     throw new ConfigError([{ where: "--write-under", what: "this is no uid", remedy: "give the uid of a group" }]);
   }
-  if (writeConfig === undefined || force === true) return;
-  try {
-    io.readFile(writeConfig);
-  } catch {
-    return;
-  }
-  throw new ConfigError([alreadyThere(writeConfig)]);
-}
-
-function alreadyThere(file: string) {
-  return { where: "--write-config", what: `${file} is there already`, remedy: "name another file, or add --force" };
-}
-
-function writeConfig(
-  file: string,
-  replace: boolean,
-  input: ConfigInput,
-  findings: readonly Finding[],
-  io: CheckIo,
-): void {
-  const named = input.flags["config"] ?? input.env[FILE_VARIABLE];
-  const name = typeof named === "string" && named !== "" ? named : undefined;
-  const sources = {
-    flags: input.flags,
-    env: input.env,
-    file: name === undefined ? undefined : { name, text: new TextDecoder().decode(io.readFile(name)) },
-  };
-  const text = writtenConfig(
-    sources,
-    configOptions(),
-    findings.flatMap(({ set }) => set ?? []),
-  );
-  const write = io.writeFile ?? ((path, content, over) => writeFileSync(path, content, { flag: over ? "w" : "wx" }));
-  try {
-    write(file, text, replace);
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error)) throw error;
-    const what = `${file} cannot be written (${String(error.code)})`;
-    throw new ConfigError([
-      error.code === "EEXIST"
-        ? alreadyThere(file)
-        : { where: "--write-config", what, remedy: "name a file that can be written" },
-    ]);
-  }
-  io.warn(`written: ${file}`);
+  if (writeConfig !== undefined && force !== true) refuseReplacing(writeConfig, io.readFile);
 }

@@ -58,7 +58,10 @@ export type Verdict = "fail" | "unjudged" | "warn" | "incomplete" | "ok";
 export function verdictOf(findings: readonly Finding[]): Verdict {
   const has = (level: Level) => findings.some((finding) => finding.level === level);
   if (has("fail")) return "fail";
-  if (findings.every(({ probe, level }) => probe !== "lists" || level === "skipped")) return "unjudged";
+  // Whoever asks about rules alone is told about them alone.
+  const asked = findings.filter(({ probe }) => probe !== "rules");
+  const lists = asked.filter(({ probe, level }) => probe === "lists" && level !== "skipped");
+  if (lists.length === 0 && (asked.length > 0 || findings.length === 0)) return "unjudged";
   if (has("warn")) return "warn";
   return has("skipped") ? "incomplete" : "ok";
 }

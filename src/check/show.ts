@@ -1,12 +1,16 @@
 /** How do findings read, for a person and for a program? */
 import { styleText } from "node:util";
 import { exitCodeOf, type Finding, type Level, type Verdict, verdictOf } from "./finding.ts";
+import type { RulesReport } from "./rules.ts";
+import { rulesLines } from "./rules-table.ts";
 import { HOW_TO_GIVE } from "./token.ts";
 
 /** What the report is about. */
 export interface Heading {
-  readonly url: string;
-  readonly version: string;
+  /** Undefined when only rules were looked at. */
+  readonly platform: { readonly url: string; readonly version: string } | undefined;
+  /** Undefined without a rules file. */
+  readonly rules: RulesReport | undefined;
 }
 
 const COLOURS = { ok: "green", note: "cyan", warn: "yellow", fail: "red", skipped: "dim" } as const;
@@ -21,7 +25,7 @@ const WORDS: Readonly<Record<Verdict, readonly [word: string, means: string]>> =
 const COLOUR_OF = { ok: "ok", incomplete: "skipped", warn: "warn", unjudged: "fail", fail: "fail" } as const;
 
 /** One line a finding, what to do below it, the verdict last. */
-export function textOf(findings: readonly Finding[], { url, version }: Heading, colour: boolean): string {
+export function textOf(findings: readonly Finding[], { platform, rules }: Heading, colour: boolean): string {
   // Whether a terminal reads it was decided by the caller.
   const paint = (level: Level, text: string) =>
     colour ? styleText(COLOURS[level], text, { validateStream: false }) : text;
@@ -34,18 +38,25 @@ export function textOf(findings: readonly Finding[], { url, version }: Heading, 
       ...(set === undefined ? [] : [`${indent}set ${set.path}: ${set.value}`]),
     ];
   });
+  const table = rulesLines(rules?.rules ?? []);
+  const subject = platform === undefined ? rules?.file : `${platform.url}, ${platform.version}`;
   return [
-    `carryover check of ${url}, ${version}`,
+    `carryover check of ${subject}`,
     "",
     ...lines,
     "",
+    ...(table.length === 0 ? [] : ["The first that matches decides:", ...table, ""]),
     paint(COLOUR_OF[verdictOf(findings)], verdictLine(findings)),
   ].join("\n");
 }
 
 /** The same as one JSON document. */
-export function jsonOf(findings: readonly Finding[], { url, version }: Heading): string {
-  return JSON.stringify({ upstream: url, version, verdict: verdictOf(findings), findings }, null, 2);
+export function jsonOf(findings: readonly Finding[], { platform, rules }: Heading): string {
+  const about = {
+    ...(platform === undefined ? {} : { upstream: platform.url, version: platform.version }),
+    ...(rules === undefined ? {} : { rules: { file: rules.file, digest: rules.digest, rules: rules.rules } }),
+  };
+  return JSON.stringify({ ...about, verdict: verdictOf(findings), findings }, null, 2);
 }
 
 /** `usable: 2 warnings, 1 not judged`. */

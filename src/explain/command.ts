@@ -2,15 +2,16 @@
 import { readFileSync } from "node:fs";
 import { isatty } from "node:tty";
 import { styleText } from "node:util";
-import { catalogueVersions, loadCatalogue } from "../catalogue.ts";
+import { assumedConfig } from "../assumed-config.ts";
+import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue.ts";
 import { ConfigError } from "../config/fault.ts";
-import { FILE_VARIABLE } from "../config/sources.ts";
-import { type Config, type ConfigInput, loadConfig, optionFlags } from "../config.ts";
+import { type ConfigInput, optionFlags } from "../config.ts";
 import { Problem } from "../model/problem.ts";
 import { curlLines } from "./curl-lines.ts";
 import { type Given, readRequest } from "./input.ts";
 import { printable, printableAll } from "./printable.ts";
 import { type ReadFile, unclear } from "./request.ts";
+import type { ExplainCutover } from "./rule.ts";
 import type { Paint } from "./table.ts";
 import { textOf } from "./text.ts";
 import { basesOf } from "./upstream-addresses.ts";
@@ -45,6 +46,9 @@ interface ExplainFlags {
   readonly data?: string;
   readonly json?: true;
   readonly curl?: true;
+  readonly rules?: string;
+  readonly client?: string;
+  readonly at?: string;
 }
 
 const REFUSED = 1;
@@ -64,6 +68,9 @@ export function addExplain(program: Program, io: ExplainIo, outcome: { code: num
     .option("-X, --request <method>", "method, where the request does not say it")
     .option("--json", "print one JSON document (docs/explain.md)")
     .option("--curl", "print the v2 calls as curl lines")
+    .option("--rules <file>", "rules that say who serves it, in place of cutover.rulesFile")
+    .option("--client <name>", "who sends it, as rules name clients; otherwise its header fields say it")
+    .option("--at <instant>", "for that day or time (2026-12-01T09:30Z) instead of now")
     .exitOverride((error) => {
       if (error.exitCode !== 0) outcome.code = USAGE;
       if (UNQUOTED.has(error.code))
@@ -95,13 +102,16 @@ async function explainOnce(text: string, given: Record<string, unknown>, io: Exp
   const flags = given as unknown as ExplainFlags;
   if (flags.json === true && flags.curl === true) throw unclear("--json and --curl: give one of them");
   const request = readRequest(givenOf(text, flags, io), readerOf(io));
-  const { config, known } = configOf(given, io);
+  const assumed = assumedConfig({ flags: given, env: io.env, readFile: io.readFile });
+  const { config, known } = assumed;
   const { version } = config.upstream.v2;
   const versions = await catalogueVersions();
   if (!versions.includes(version)) throw unclear(`upstream.v2.version: known versions are ${versions.join(", ")}`);
   // Loaded only for this command: `serve` is to start soon and to be small.
   const { createExplain } = await import("../explain.ts");
-  const explanation = await createExplain(config, await loadCatalogue(version))(request);
+  const catalogue = await loadCatalogue(version);
+  const cutover = await cutoverOf(flags, assumed, catalogue, io);
+  const explanation = await createExplain(config, catalogue, cutover)(request, flags.client);
   const bases = basesOf(config, known);
   if (flags.json === true) io.print(printable(JSON.stringify(explanation, null, 2)));
   else {
@@ -136,27 +146,35 @@ function stdinOf(io: ExplainIo): Uint8Array {
   return io.readStdin === undefined ? readFileSync(0) : io.readStdin();
 }
 
-/** Where no address of v2 is needed. */
-const NOWHERE = "http://v2.invalid";
-
-/**
- * The configuration that `serve` would run with. An address of v2 may be missing, and files that only a running carryover needs
- * (certificates, tokens) are not looked at.
- */
-function configOf(flags: Record<string, unknown>, { env, readFile }: ExplainIo): { config: Config; known: boolean } {
-  const named = flags["config"] ?? env[FILE_VARIABLE];
-  const input: ConfigInput = {
-    flags,
-    env,
-    readFile: (path) => (path === named ? readFile(path) : Buffer.from("unread")),
-  };
-  try {
-    return { config: loadConfig(input).config, known: true };
-  } catch (error) {
-    const isMissing = error instanceof ConfigError && error.faults.every(({ where }) => where === "upstream.v2.url");
-    if (!isMissing) throw error;
-    return { config: loadConfig({ ...input, flags: { ...flags, upstreamV2Url: NOWHERE } }).config, known: false };
+/** Who would serve it: by the rules that are named, for the instant that is asked for. Undefined: everything is translated. */
+async function cutoverOf(
+  { rules, at, client }: ExplainFlags,
+  { config, known }: ReturnType<typeof assumedConfig>,
+  catalogue: Catalogue,
+  io: ExplainIo,
+): Promise<ExplainCutover | undefined> {
+  const { rulesFile, mode } = config.cutover;
+  if (rules === undefined && rulesFile === undefined && mode === "translate") {
+    if (at === undefined && client === undefined) return undefined;
+    throw unclear("--client and --at are about rules: name their file with --rules");
   }
+  const [{ cutoverGiven, instantOf }, { rulesGiven }] = await Promise.all([
+    import("./cutover-given.ts"),
+    import("../rules-given.ts"),
+  ]);
+  const instant = at === undefined ? Date.now() : instantOf(at);
+  const given = rulesGiven({
+    file: rules,
+    config,
+    catalogue,
+    readFile: io.readFile,
+    now: instant,
+    expired: "warn",
+    // Without an address of v2 there is no configuration that could lack one of v1.
+    native: known ? undefined : true,
+  });
+  for (const warning of given?.warnings ?? []) io.warn(printable(`warning: ${warning}`));
+  return cutoverGiven(config, given?.rules, instant);
 }
 
 /** Colours for a person at a terminal who did not ask for none (https://no-color.org). */

@@ -203,6 +203,8 @@ describe("a look that was asked for", () => {
     const { held, due, file, timers } = await started("a");
     await file.check();
     expect([held.reads, due(), timers()]).toEqual([2, 2_000, 1]);
+    await file.check();
+    expect([held.reads, due(), timers()]).toEqual([3, 2_000, 1]);
   });
 
   it("goes on until the file rests, but not for ever", async () => {
@@ -324,7 +326,7 @@ describe("close", () => {
     while (due() !== 100) await setImmediate();
     file.close();
     await asked;
-    expect([applied, timers()]).toEqual([["a"], 0]);
+    expect([applied, timers(), held.reads]).toEqual([["a"], 0, 2]);
   });
 
   it("before the first look is over keeps that from being taken", async () => {

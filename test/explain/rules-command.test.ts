@@ -1,0 +1,125 @@
+/** Does `carryover explain` read rules as `serve` does, and say so for people and programs? */
+import { describe, expect, test } from "vitest";
+import { explainWith } from "./support.ts";
+
+const RULES = `version: carryover/v1
+rules:
+  - name: ci
+    match: { client: ci-bot, operation: reads }
+    mode: native
+    expires: 2199-12-01
+  - name: canary
+    match: { header: { x-canary: always } }
+    mode: shadow
+  - name: rest
+    match: {}
+    mode: translate
+`;
+const FILES = { "rules.yaml": RULES };
+const GROUPS = "GET /iam/v1/groups";
+const UNDER = ["--rules", "rules.yaml"];
+
+async function cutoverOf(words: readonly string[], around: Parameters<typeof explainWith>[1] = { files: FILES }) {
+  const { out, err } = await explainWith([...words, "--json"], around);
+  if (out === "") throw new Error(err);
+  return JSON.parse(out).cutover;
+}
+
+describe("the text", () => {
+  test("names the client, its bucket, each rule up to the one that takes it, and what follows", async () => {
+    const { out, code, err } = await explainWith([GROUPS, ...UNDER, "--client", "ci-bot", "--at", "2026-12-01"], {
+      files: FILES,
+    });
+    expect([code, err]).toEqual([0, ""]);
+    const lines = out.split("\n");
+    expect(lines[1]).toBe("list of group: native v1 serves it (native: rule ci)");
+    const at = lines.indexOf("Rules");
+    expect(lines[at + 1]).toMatch(/^ {2}client ci-bot, bucket \d+\.\d, at 2026-12-01T00:00:00\.000Z$/);
+    expect(lines[at + 2]).toMatch(/^ {2}ci +native +takes it +everything it asks for holds +line 3$/);
+    expect(lines[at + 3]).toBe("  native v1 answers, and nothing is compared");
+    expect(out).toContain("\nCalls\n  1  GET $V1/iam/v1/groups\n");
+    expect(out).toContain("\nCalls, if it were translated\n  1  GET $V2/iam/v2beta1/groups?");
+    expect(out).toContain("\nAnswer, if it were translated\n");
+  });
+
+  test("says of each rule that is passed over why it is", async () => {
+    const { out } = await explainWith([GROUPS, ...UNDER], { files: FILES });
+    expect(out).toMatch(/^ {2}ci +native +passed over +client is unknown, not ci-bot +line 3$/m);
+    expect(out).toMatch(/^ {2}canary +shadow +passed over +header x-canary .* +line 7$/m);
+    expect(out).toMatch(/^ {2}rest +translate +takes it +everything it asks for holds +line 10$/m);
+    expect(out).toMatch(/^Calls$/m);
+    expect(out).not.toContain("if it were translated");
+  });
+
+  test("as curl lines has native's call, and those of the translation behind a remark", async () => {
+    const { out } = await explainWith([GROUPS, ...UNDER, "--client", "ci-bot", "--curl"], { files: FILES });
+    const [native, remark, translated] = out.split("\n\n");
+    expect(native).toContain(`"$V1"'/iam/v1/groups'`);
+    expect(remark).toBe("# if it were translated:");
+    expect(translated).toContain(`"$V2"'/iam/v2beta1/groups`);
+  });
+
+  test("does nothing to a terminal, whatever the client is called", async () => {
+    const { out } = await explainWith([GROUPS, ...UNDER, "--client", "a\u001b[2Jb"], { files: FILES });
+    expect(out).toContain("client a\\u001b[2Jb,");
+    expect(out).not.toContain("\u001b");
+  });
+});
+
+describe("which rules", () => {
+  test("--rules goes before cutover.rulesFile, which goes before none", async () => {
+    const files = {
+      ...FILES,
+      "other.yaml": RULES.replace("rest", "other"),
+      "c.yaml": "cutover: { rulesFile: other.yaml }\n",
+    };
+    expect((await cutoverOf([GROUPS, "--config", "c.yaml"], { files })).rule).toBe("other");
+    expect((await cutoverOf([GROUPS, "--config", "c.yaml", ...UNDER], { files })).rule).toBe("rest");
+    expect(await cutoverOf([GROUPS], { files })).toBeNull();
+  });
+
+  test("clients are who the configuration says: header fields are read as serve reads them", async () => {
+    const who = ["--clients-identify", "header:x-user", "--clients-names", "ci-bot=ci@example.com"];
+    const sent = ["-H", "X-User: ci@example.com"];
+    expect(await cutoverOf([GROUPS, ...UNDER, ...who, ...sent])).toMatchObject({ client: "ci-bot", rule: "ci" });
+    expect((await cutoverOf([GROUPS, ...UNDER, ...who, ...sent, "--client", "x"])).rule).toBe("rest");
+    expect((await cutoverOf([GROUPS, ...UNDER, "-H", "X-Canary: always"])).rule).toBe("canary");
+  });
+
+  test("--at is the instant at which they are looked at", async () => {
+    const as = [...UNDER, "--client", "ci-bot", "--at"];
+    expect((await cutoverOf([GROUPS, ...as, "2199-11-30T23:59:59Z"])).rule).toBe("ci");
+    expect(await cutoverOf([GROUPS, ...as, "2199-12-01"])).toMatchObject({
+      rule: "rest",
+      at: "2199-12-01T00:00:00.000Z",
+    });
+  });
+
+  test("force says so", async () => {
+    const forced = { files: { "rules.yaml": RULES.replace("rules:", "force: native\nrules:") } };
+    expect(await cutoverOf([GROUPS, ...UNDER], forced)).toMatchObject({ why: "forced", mode: "native", rule: null });
+  });
+
+  test("that expired are no error: it is told what they do now, and warned of", async () => {
+    const old = { files: { "rules.yaml": RULES.replace("2199", "2020") } };
+    const { code, out, err } = await explainWith([GROUPS, ...UNDER, "--client", "ci-bot"], old);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^ {2}ci +native +passed over +expired on 2020-12-01/m);
+    expect(err).toMatch(/^warning: rules\.yaml:\d+/m);
+  });
+});
+
+describe("what is no question", () => {
+  test.each([
+    [[...UNDER], { "rules.yaml": "rules: 1\n" }, /rules\.yaml:1:\d+/],
+    [[...UNDER], {}, /--rules: rules\.yaml cannot be read/],
+    [[...UNDER, "--at", "soon"], FILES, /--at: "soon" is no instant/],
+    [["--client", "ci-bot"], {}, /--client and --at are about rules: name their file with --rules/],
+    [["--at", "2026-12-01"], {}, /--client and --at are about rules/],
+    [[...UNDER, "--upstream-v2-url", "http://v2.test"], FILES, /rules\.yaml:5:\d+.*upstream\.v1\.url/],
+  ])("%j ends with 2, and says what is wrong", async (flags, files, told) => {
+    const { code, out, err } = await explainWith([GROUPS, ...flags], { files });
+    expect([code, out]).toEqual([2, ""]);
+    expect(err).toMatch(told);
+  });
+});
