@@ -6,7 +6,7 @@ export default defineConfig({
     include: ["test/ingress/*.ingress.ts"],
     setupFiles: ["test/setup.ts"],
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });

@@ -12,20 +12,27 @@ export interface Ends {
 
 /** `kept`, or what happened instead; over HTTP/1.1 and HTTP/2, in one word when they agree. */
 export async function arrivalOf(trip: Trip, ends: Ends): Promise<string> {
-  const h1 = await over(trip, ends, async () => {
-    const { method = "GET", target, headers = [], body } = trip;
-    const outgoing = { method, target, headers: ["Host", "v1.example.com", ...headers] };
-    return (await ask(ends.proxy.url, body === undefined ? outgoing : { ...outgoing, body })).status;
-  });
+  const { method = "GET", target, headers = [], body } = trip;
+  const outgoing = {
+    method,
+    target,
+    headers: ["Host", "v1.example.com", ...headers],
+    ...(body === undefined ? {} : { body }),
+  };
+  const h1 = await over(trip, ends, () => ask(ends.proxy.url, outgoing));
   if (!trip.h2) return h1;
-  const h2 = await over(trip, ends, () => askH2(ends.proxy.h2Url, trip));
+  const h2 = await over(trip, ends, () => askH2(ends.proxy.h2Url, outgoing));
   return h1 === h2 ? h1 : `${h1}; over HTTP/2 ${h2}`;
 }
 
-async function over(trip: Trip, { carryover, platform }: Ends, send: () => Promise<number>): Promise<string> {
+async function over(
+  trip: Trip,
+  { carryover, platform }: Ends,
+  send: () => Promise<{ readonly status: number }>,
+): Promise<string> {
   carryover.arrived.length = 0;
   platform.arrived.length = 0;
-  const status = await send();
+  const { status } = await send();
   const [there] = carryover.arrived;
   const [past] = platform.arrived;
   if (there !== undefined) return difference(trip, there);

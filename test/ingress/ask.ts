@@ -52,27 +52,46 @@ async function read(incoming: IncomingMessage, onFirstByte = () => {}): Promise<
   };
 }
 
-/** The status over HTTP/2 without TLS; 0: there was no answer. Never rejects. */
-export function askH2(url: string, outgoing: Omit<Outgoing, "onFirstByte">): Promise<number> {
-  const { method = "GET", target, headers = [], body } = outgoing;
-  const fields: Record<string, string | string[]> = {};
-  for (let i = 0; i + 1 < headers.length; i += 2) {
-    const name = (headers[i] ?? "").toLowerCase();
-    const before = fields[name];
-    const value = headers[i + 1] ?? "";
-    fields[name] = before === undefined ? value : [...(typeof before === "string" ? [before] : before), value];
-  }
+/** Over HTTP/2 without TLS, on a connection of its own. Never rejects. */
+export function askH2(url: string, outgoing: Outgoing): Promise<Incoming> {
+  const { method = "GET", target, headers = [], body, onFirstByte = () => {} } = outgoing;
+  const session = connect(url);
+  const pieces: Buffer[] = [];
+  let status = 0;
+  let fields: Incoming["headers"] = new Map();
+  let ended = false;
   return new Promise((done) => {
-    const session = connect(url);
-    const over = (status: number): void => {
-      done(status);
+    const over = (whole: boolean): void => {
       session.destroy();
+      done({ status, headers: fields, text: Buffer.concat(pieces).toString("utf8"), whole });
     };
-    session.once("error", () => over(0));
-    const stream = session.request({ ":method": method, ":path": target, ...fields });
-    stream.once("response", (answer) => over(answer[":status"] ?? 0));
-    stream.once("error", () => over(0));
-    stream.once("close", () => over(0));
+    session.once("error", () => over(false));
+    const stream = session.request({ ":method": method, ":path": target, ...fieldsOf(headers) });
+    stream.once("response", (answer) => {
+      status = answer[":status"] ?? 0;
+      fields = new Map(Object.entries(answer).map(([name, value]) => [name, String(value)]));
+    });
+    stream.once("data", onFirstByte);
+    stream.on("data", (piece: Buffer) => pieces.push(piece));
+    stream.once("end", () => {
+      ended = true;
+    });
+    stream.on("error", () => {});
+    stream.once("close", () => over(ended && stream.rstCode === 0));
     stream.end(body);
   });
+}
+
+/** Node's form for HTTP/2: a name in lower case with a value, or several. */
+function fieldsOf(headers: readonly string[]): Record<string, string | string[]> {
+  const fields = new Map<string, string[]>();
+  for (let i = 0; i + 1 < headers.length; i += 2) {
+    const name = (headers[i] ?? "").toLowerCase();
+    // What HTTP/1.1 calls Host.
+    const called = name === "host" ? ":authority" : name;
+    fields.set(called, [...(fields.get(called) ?? []), headers[i + 1] ?? ""]);
+  }
+  return Object.fromEntries(
+    [...fields].map(([name, values]) => [name, values.length === 1 ? (values[0] ?? "") : values]),
+  );
 }

@@ -31,13 +31,15 @@ describe.each(PROGRAMS)("$title", (program) => {
     }
   });
 
-  it(`${program.repeatsReads ? "sends a read once more, on a used connection" : "sends no read twice"}`, async () => {
+  it(`${program.repeatsReads ? "sends a read again when a used connection is closed" : "sends no read twice"}`, async () => {
     const upstream = await startHangUp();
     const { url } = await startProxy(program, { carryoverUrl: upstream.url, platformUrl: upstream.url });
     const target = "/iam/v1/groups/a";
     await ask(url, { target: `${target}/warm` });
     expect((await ask(url, { target })).status).toBeGreaterThanOrEqual(500);
-    expect(upstream.arrived.length).toBe(program.repeatsReads ? 2 : 1);
+    // It tries every used connection that it holds, and then a fresh one.
+    if (program.repeatsReads) expect(upstream.arrived.length).toBeGreaterThan(1);
+    else expect(upstream.arrived.length).toBe(1);
   });
 
   it("answers for a carryover that is not there, and serves v2 meanwhile", async () => {

@@ -7,6 +7,8 @@ import { join, resolve } from "node:path";
 /** What a recipe leaves open, by the name it has in the file. */
 export type Values = Readonly<Record<string, string>>;
 
+export type Wire = "HTTP/1.1" | "HTTP/2";
+
 export interface Program {
   readonly name: string;
   /** With the release line the recipe is for. */
@@ -17,9 +19,9 @@ export interface Program {
   readonly checksHealth: boolean;
   /** Does it take HTTP/2 without TLS on the port of HTTP/1.1? Else it has one of its own. */
   readonly oneListener: boolean;
-  /** Does an answer that breaks off break off at the client? Else it seems to be whole. */
-  readonly breaksOff: boolean;
-  /** Does it send a GET once more when a connection used before is closed without an answer? */
+  /** Over which an answer that breaks off seems to be whole to the client. */
+  readonly hidesBreaks: readonly Wire[];
+  /** Does it send a GET again when a connection used before is closed without an answer? */
   readonly repeatsReads: boolean;
   readonly path: string;
   /** Writes what must lie in `folder` beside the recipe, which lies there under its own name. */
@@ -58,7 +60,7 @@ const CADDY = {
   recipe: "Caddyfile",
   checksHealth: true,
   oneListener: true,
-  breaksOff: true,
+  hidesBreaks: [],
   repeatsReads: true,
   prepare: nothing,
   check: (folder: string) => ["validate", "--adapter", "caddyfile", "--config", join(folder, "Caddyfile")],
@@ -72,7 +74,7 @@ export const PROGRAMS: readonly Program[] = [
     recipe: "nginx.conf",
     checksHealth: false,
     oneListener: false,
-    breaksOff: true,
+    hidesBreaks: [],
     repeatsReads: false,
     path: join(TOOLS, "usr/sbin/nginx"),
     prepare: (folder) => writeFile(join(folder, "around.conf"), NGINX_AROUND),
@@ -84,8 +86,8 @@ export const PROGRAMS: readonly Program[] = [
     title: "HAProxy 2.6",
     recipe: "haproxy.cfg",
     checksHealth: true,
-    oneListener: true,
-    breaksOff: true,
+    oneListener: false,
+    hidesBreaks: ["HTTP/2"],
     repeatsReads: false,
     path: join(TOOLS, "usr/sbin/haproxy"),
     prepare: nothing,
@@ -98,7 +100,7 @@ export const PROGRAMS: readonly Program[] = [
     recipe: "envoy.yaml",
     checksHealth: true,
     oneListener: true,
-    breaksOff: true,
+    hidesBreaks: [],
     repeatsReads: false,
     path: join(TOOLS, "pypi/envoy"),
     prepare: nothing,
@@ -109,7 +111,13 @@ export const PROGRAMS: readonly Program[] = [
     ],
   },
   { ...CADDY, name: "caddy", title: "Caddy 2.11", path: join(TOOLS, "pypi/caddy") },
-  { ...CADDY, name: "caddy-debian", title: "Caddy 2.6", path: join(TOOLS, "usr/bin/caddy"), breaksOff: false },
+  {
+    ...CADDY,
+    name: "caddy-debian",
+    title: "Caddy 2.6",
+    path: join(TOOLS, "usr/bin/caddy"),
+    hidesBreaks: ["HTTP/1.1", "HTTP/2"],
+  },
 ];
 
 /** The version that was got. Throws with the remedy when the program is not there: a test never passes without it. */
