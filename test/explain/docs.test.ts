@@ -3,7 +3,19 @@ import { expect, test } from "vitest";
 import { explainWith } from "./support.ts";
 
 const UID = "57f9e5fa7da60166436d01ae3baf059ec752f4bb/f99d0132e88f4491";
-const FILES = { "body.json": '{"name":"docs","verified":true,"resourceLimits":{"clusters":3},"colour":"red"}\n' };
+const RULES = `version: carryover/v1
+rules:
+  - name: ci-reads
+    match: { operation: reads, client: ci-bot, percent: 50 }
+    mode: translate
+  - name: everything-else
+    match: {}
+    mode: shadow
+`;
+const FILES = {
+  "rules.yaml": RULES,
+  "body.json": '{"name":"docs","verified":true,"resourceLimits":{"clusters":3},"colour":"red"}\n',
+};
 
 /** A command line as a person would type it, and what it prints. */
 async function shown(line: string, words: readonly string[]): Promise<string> {
@@ -34,6 +46,7 @@ async function page(): Promise<string> {
   const put = [`PUT /iam/v1/groups/${UID}`, "-d", "@body.json"];
   const json = await explainWith([...put, "--json"], { files: FILES });
   const list = await explainWith(["GET /iam/v1/groups?name=x", "--json"]);
+  const ruled = await explainWith(["GET /iam/v1/groups", "--rules", "rules.yaml", "--json"], { files: FILES });
   return [
     ...HEAD,
     "## A full replace",
@@ -76,11 +89,27 @@ async function page(): Promise<string> {
       '{"claimMatch":{},"static":{}}',
     ]),
     "",
+    ...WITH_RULES,
+    "",
+    "```yaml",
+    RULES.trim(),
+    "```",
+    "",
+    await shown("carryover explain 'DELETE /iam/v1/groups/a' --rules rules.yaml --client ci-bot --at 2026-12-01", [
+      "DELETE /iam/v1/groups/a",
+      ...["--rules", "rules.yaml", "--client", "ci-bot", "--at", "2026-12-01"],
+    ]),
+    "",
     ...JSON_FORM,
     "",
     "```text",
-    // Neither has everything: lists that are empty in one come from the other.
-    ...outline({ ...withoutEmpty(JSON.parse(list.out)), ...withoutEmpty(JSON.parse(json.out)) }),
+    // None has everything: lists that are empty in one come from another.
+    ...outline({
+      ...withoutEmpty(JSON.parse(ruled.out)),
+      ...withoutEmpty(JSON.parse(list.out)),
+      ...withoutEmpty(JSON.parse(json.out)),
+      cutover: JSON.parse(ruled.out).cutover,
+    }),
     "```",
     "",
     ...TAIL,
@@ -109,10 +138,21 @@ const HEAD = [
   "| `-X`, `--request` | the method, where the request does not say it |",
   "| `--json` | one JSON document, see below |",
   "| `--curl` | the calls as curl lines |",
+  "| `--rules` | a file of rules, in place of `cutover.rulesFile` ([rules](rules.md)) |",
+  "| `--client` | who sends it, as rules name clients; otherwise `clients.identify` finds it in the header fields |",
+  "| `--at` | an instant such as `2026-12-01T09:30Z` (UTC unless it says otherwise) instead of now: rules expire, and have hours |",
   "",
   "Exit codes: 0 explained; 1 carryover would answer with an error of its own (the explanation says why); 2 the question cannot be",
   "understood: a wrong option, a file that is not there, a line that is no request.",
   "",
+];
+
+const WITH_RULES = [
+  "## Which rule takes it",
+  "",
+  "With a file of rules (`--rules`, or `cutover.rulesFile`) it is told which rule takes the request and why each one before it did not. Where",
+  "native v1 answers, what the translation would have done is shown behind it. Only the file speaks here: what a running carryover has learnt since",
+  "(a rule that stepped back) is told by its admin port, below. With `rules.yaml` holding",
 ];
 
 const JSON_FORM = [
@@ -124,14 +164,16 @@ const JSON_FORM = [
   `curl -sG http://127.0.0.1:8081/explain --data-urlencode 'request=PUT /iam/v1/groups/UID' --data-urlencode 'data={"name":"docs"}'`,
   "```",
   "",
-  "Its parameters are `request` (a method and a path, or a curl line), `data`, `header` (repeated) and `method`. It reads no files, changes",
-  "nothing, and is shown to whom the other views are shown.",
+  "Its parameters are `request` (a method and a path, or a curl line), `data`, `header` (repeated), `method` and `client`. Rules are those in force, as",
+  "they are now. It reads no files, changes nothing, and is shown to whom the other views are shown.",
   "",
   "Members, as an example has them; new ones may be added, these stay:",
 ];
 
 const TAIL = [
-  "`mode` is `translate`, `native`, `pass` or `refused`; `refusal` is null or `{status, code, reason, message, fields[{field, description}]}`.",
+  "`mode` is `translate`, `native`, `shadow`, `pass` or `refused`; `cutover` is null without rules, and for what no rule decides about; its `why` is `rule`,",
+  "`default` (`cutover.mode`), `forced`, `stepped-back` or `promoted`. `translated` has the calls of the translation where the rules let native v1 answer",
+  "instead, and then `fields`, `parameters`, `answer` and `risks` are about it; otherwise it is empty. `refusal` is null or `{status, code, reason, message, fields[{field, description}]}`.",
   "",
   "| `fields[].becomes` | |",
   "|---|---|",
