@@ -24,6 +24,33 @@ async function shown(
   return { ...ran, text: ran.out.replaceAll(url, SHOWN).trimEnd() };
 }
 
+const RULES = `version: carryover/v1
+rules:
+  - name: ci-reads
+    match: { operation: reads, resource: [groups, repos], client: ci-bot, percent: 10 }
+    mode: translate
+    expires: 2199-03-01
+    stepBack: { failures: 0.02, minRequests: 200, minClients: 1, window: 5m }
+  - name: everything-else
+    match: {}
+    mode: shadow
+    promoteWhen: { differencesBelow: 0.001 }
+`;
+const WRONG_RULES = `version: carryover/v1
+rules:
+  - name: ci-reads
+    match: { operation: read, percent: 110 }
+    mode: translate
+    until: 2027-03-01
+`;
+
+/** A rules file, and what is said of it. */
+async function shownRules(text: string): Promise<{ readonly code: number | undefined; readonly text: string }> {
+  const { code, out } = await check(["--rules-only", "--rules", "rules.yaml"], { files: { "rules.yaml": text } });
+  const command = "$ carryover check --rules-only --rules rules.yaml";
+  return { code, text: `\`\`\`yaml\n${text}\`\`\`\n\n\`\`\`console\n${command}\n${out.trimEnd()}\n\`\`\`` };
+}
+
 /** Numbers follow from the records that the sandbox happens to have: others than those shown are no news. */
 function upToNumbers(text: string): string {
   return text.replaceAll(/\d+/g, "0");
@@ -60,6 +87,9 @@ it("docs/check.md shows real runs (`npx vitest run test/check/docs.test.ts -u` w
   page = withBlock(page, "run: right", `\`\`\`\n${right.text}\n\`\`\``, upToNumbers);
   page = withBlock(page, "run: wrong", `\`\`\`\n${wrong.text}\n\`\`\``, upToNumbers);
   page = withBlock(page, "run: config", `\`\`\`yaml\n${config}\`\`\``, upToNumbers);
-  expect([right.code, wrong.code]).toEqual([0, 1]);
+  const [rules, wrongRules] = [await shownRules(RULES), await shownRules(WRONG_RULES)];
+  page = withBlock(page, "run: rules", rules.text, upToNumbers);
+  page = withBlock(page, "run: wrong rules", wrongRules.text);
+  expect([right.code, wrong.code, rules.code, wrongRules.code]).toEqual([0, 1, 0, 1]);
   await expect(page).toMatchFileSnapshot(PAGE.pathname);
 });
