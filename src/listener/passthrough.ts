@@ -1,18 +1,17 @@
 /** How does a request pass through to an upstream untouched? */
 import httpProxy from "@fastify/http-proxy";
 import type { FastifyInstance } from "fastify";
+import { lackingIn } from "../cutover/deprecation.ts";
 import type { Upstream } from "../model/exchange.ts";
 import type { HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Stream, StreamSink } from "../model/stream.ts";
 import { relayBody } from "./body.ts";
 import { cutOff, sendProblem } from "./errors.ts";
-import { returned } from "./headers.ts";
+import { pairs, returned } from "./headers.ts";
 import { writeHead } from "./reply.ts";
 import { noteCall, noteProblem, type Visit, visitOf } from "./visit.ts";
 import { guarded } from "./watched.ts";
-
-const NO_FIELDS: HeaderList = [];
 
 export interface PassOptions {
   readonly upstreams: Partial<Readonly<Record<Upstream, Stream>>>;
@@ -62,9 +61,12 @@ function sinkOf(visit: Visit, basePath: string): StreamSink {
       visit.watch?.head(status, headers);
       if (res.destroyed) return;
       res.sendDate = false;
-      const fields = returned(headers, exchange.requestId, basePath);
-      for (const [name, value] of visit.pass?.headers ?? NO_FIELDS) fields.push(name, value);
-      writeHead(visit, status, statusText, fields);
+      writeHead(
+        visit,
+        status,
+        statusText,
+        withOwn(returned(headers, exchange.requestId, basePath), visit.pass?.headers),
+      );
       // What came in the same packet has been written by then, and takes the head along.
       queueMicrotask(() => {
         if (exchange.responseBytes === 0 && !res.writableEnded) res.flushHeaders();
@@ -89,4 +91,11 @@ function sinkOf(visit: Visit, basePath: string): StreamSink {
       cutOff(visit);
     },
   };
+}
+
+/** `flat` with the plan's own fields behind it, but for those that may stand once and are there. Changes and returns `flat`. */
+function withOwn(flat: string[], own: HeaderList | undefined): string[] {
+  if (own === undefined) return flat;
+  for (const [name, value] of lackingIn(pairs(flat), own)) flat.push(name, value);
+  return flat;
 }

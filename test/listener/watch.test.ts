@@ -111,4 +111,24 @@ describe("fields of carryover's own", () => {
       ["link", "</a>; rel=x"],
     ]);
   });
+
+  it("leave what the answer itself says of its end alone", async () => {
+    const { port } = await rig({
+      decide: ({ target }) => ({
+        kind: "pass",
+        upstream: "v2",
+        target,
+        headers: [
+          ["sunset", "ours"],
+          ["deprecation", "@1"],
+        ],
+      }),
+      script: "HTTP/1.1 200 OK\r\nSunset: theirs\r\nContent-Length: 0\r\n\r\n",
+    });
+    const { fields } = await ask(port, "GET /x");
+    expect(fields.filter(([name]) => ["sunset", "deprecation"].includes(name.toLowerCase()))).toEqual([
+      ["Sunset", "theirs"],
+      ["deprecation", "@1"],
+    ]);
+  });
 });
