@@ -1,5 +1,5 @@
 /** Which record of one list is which of the other? */
-import { isDue, type Pace } from "./compare-text.ts";
+import { isDue, type Pace } from "./compare-skip.ts";
 
 /** One side of a list: what names its elements, and what they say. */
 export interface Listed {

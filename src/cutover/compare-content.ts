@@ -1,6 +1,7 @@
 /** What does a JSON value say, as one text that is the same for all its spellings? */
 import { decimalOf, rawText, textOf } from "./compare-scalar.ts";
-import { elementsOf, isDue, kindOf, membersOf, type Pace, type Span } from "./compare-text.ts";
+import { isDue, type Pace } from "./compare-skip.ts";
+import { elementsOf, kindOf, membersOf, type Span } from "./compare-text.ts";
 
 /** Texts and numbers longer than this are taken as they are spelled. */
 const LONG = 1024 * 1024;

@@ -2,7 +2,8 @@
 import { align } from "./align.ts";
 import { contentOf } from "./compare-content.ts";
 import { textOf } from "./compare-scalar.ts";
-import { elementsOf, kindOf, membersOf, type Pace, type Span } from "./compare-text.ts";
+import type { Pace } from "./compare-skip.ts";
+import { elementsOf, kindOf, membersOf, type Span } from "./compare-text.ts";
 import { addDifference, type Tally } from "./differences.ts";
 
 /** What is for people to read: no program goes by it, and the versions word it differently. */

@@ -1,18 +1,8 @@
 /** Where do the values of a JSON text begin and end, asked in steps short enough for a thread that serves others too? */
 import { isUtf8 } from "node:buffer";
-import {
-  enter,
-  type Loaded,
-  padded,
-  skipColon,
-  skipComma,
-  skipEnd,
-  skipKey,
-  skipSpace,
-  skipValue,
-  space,
-} from "../json/scan.ts";
+import { type Loaded, padded, skipColon, skipComma, skipEnd, skipKey, skipSpace, space } from "../json/scan.ts";
 import { decodeString } from "../json/text.ts";
+import { isDue, type Pace, scalarEnd, skipSlow } from "./compare-skip.ts";
 
 /** One value of a text: `start..end` of its bytes. */
 export interface Span {
@@ -21,28 +11,8 @@ export interface Span {
   readonly end: number;
 }
 
-/** How much was done since the last pause, in bytes looked at. */
-export interface Pace {
-  work: number;
-}
-
-/** Between two pauses: some 0.3 ms for records that differ. */
-const STEP = 128 * 1024;
-/** What a value costs beside its bytes. */
-const EACH = 64;
 /** Copied or compared at once: memory speed. */
 const CHUNK = 256 * 1024;
-/** Deepest nesting that is read; the rewriter reads no deeper. */
-const DEPTH = 100;
-
-/** Notes `bytes` of work; true when it is time for a pause (then: `yield`). */
-export function isDue(pace: Pace, bytes: number): boolean {
-  pace.work += bytes + EACH;
-  if (pace.work < STEP) return false;
-  pace.work = 0;
-  return true;
-}
-
 /** True when both are the same bytes. */
 export function* sameBytes(a: Uint8Array, b: Uint8Array): Generator<void, boolean> {
   if (a.length !== b.length) return false;
@@ -73,9 +43,7 @@ export function* readValue(body: Uint8Array, pace: Pace): Generator<void, Span |
   text.bytes.fill(0, body.length);
   try {
     const start = skipSpace(text.view, 0);
-    const end = isOpening(text.view.getUint8(start))
-      ? yield* skipNested(text, start, pace)
-      : skipValue(text.view, start, 0);
+    const end = scalarEnd(text.view, start) || (yield* skipSlow(text, start, pace));
     skipEnd(text.view, end, body.length);
     return { text, start, end };
   } catch {
@@ -92,48 +60,12 @@ function characterEnd(body: Uint8Array, at: number): number {
   return end;
 }
 
-/** From the opening bracket of an object or array to behind its closing one, checking every byte. */
-function* skipNested(text: Loaded, start: number, pace: Pace): Generator<void, number> {
-  const { view } = text;
-  const closes = [view.getUint8(start) + 2];
-  let at = skipSpace(view, start + 1);
-  for (;;) {
-    const from = at;
-    const close = closes.at(-1);
-    if (close === undefined) return at;
-    if (view.getUint8(at) === close) {
-      closes.pop();
-      at = behind(view, at + 1, closes.at(-1));
-    } else {
-      if (close === 0x7d) at = skipSpace(view, skipColon(view, skipKey(view, at)));
-      const byte = view.getUint8(at);
-      if (isOpening(byte)) {
-        enter(at, DEPTH - closes.length);
-        closes.push(byte + 2);
-        at = skipSpace(view, at + 1);
-      } else at = behind(view, skipValue(view, at, 0), close);
-    }
-    if (isDue(pace, at - from)) yield;
-  }
-}
-
-/** From behind a value to the next one, or to `close` itself. */
-function behind(view: DataView, at: number, close: number | undefined): number {
-  return close === undefined ? at : skipComma(view, at, close);
-}
-
-/** `{` or `[`; two further on stands what closes it. */
-function isOpening(byte: number): boolean {
-  return byte === 0x7b || byte === 0x5b;
-}
-
 /** The elements of an array, in order. */
 export function* elementsOf({ text, start }: Span, pace: Pace): Generator<void, Span[]> {
   const found: Span[] = [];
   let at = skipSpace(text.view, start + 1);
   while (text.view.getUint8(at) !== 0x5d) {
-    const nested = isOpening(text.view.getUint8(at));
-    const end = nested ? yield* skipNested(text, at, pace) : skipValue(text.view, at, 0);
+    const end = scalarEnd(text.view, at) || (yield* skipSlow(text, at, pace));
     found.push({ text, start: at, end });
     const size = end - at;
     at = skipComma(text.view, end, 0x5d);
@@ -150,8 +82,7 @@ export function* membersOf(object: Span, pace: Pace): Generator<void, Map<string
   while (text.view.getUint8(at) !== 0x7d) {
     const nameEnd = skipKey(text.view, at);
     const value = skipSpace(text.view, skipColon(text.view, nameEnd));
-    const nested = isOpening(text.view.getUint8(value));
-    const end = nested ? yield* skipNested(text, value, pace) : skipValue(text.view, value, 0);
+    const end = scalarEnd(text.view, value) || (yield* skipSlow(text, value, pace));
     found.set(decodeString(text.bytes, at, nameEnd), { text, start: value, end });
     const size = end - at;
     at = skipComma(text.view, end, 0x7d);

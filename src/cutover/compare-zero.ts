@@ -1,6 +1,7 @@
 /** Is this JSON value what an unset member looks like? */
 import { decimalOf, textOf } from "./compare-scalar.ts";
-import { elementsOf, kindOf, membersOf, type Pace, type Span } from "./compare-text.ts";
+import type { Pace } from "./compare-skip.ts";
+import { elementsOf, kindOf, membersOf, type Span } from "./compare-text.ts";
 import type { Field } from "./shape.ts";
 
 /**
@@ -18,7 +19,9 @@ export function* isZero(pace: Pace, span: Span, field: Field | undefined): Gener
     case "array":
       return (yield* elementsOf(span, pace)).length === 0;
     case "string":
-      return span.end === span.start + 2 || (field?.zero !== undefined && textOf(span) === field.zero);
+      if (span.end === span.start + 2) return true;
+      // A longer text is no name of an enum.
+      return field?.zero !== undefined && span.end - span.start < 1000 && textOf(span) === field.zero;
     case "number":
       return decimalOf(span) === "0";
     default:

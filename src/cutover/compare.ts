@@ -1,6 +1,7 @@
 /** What comes out when native's answer and the translated one are laid beside each other? (Design section 7: shadow.) */
 import { compareErrors } from "./compare-errors.ts";
-import { elementsOf, kindOf, membersOf, type Pace, readValue, type Span, sameBytes } from "./compare-text.ts";
+import type { Pace } from "./compare-skip.ts";
+import { elementsOf, kindOf, membersOf, readValue, type Span, sameBytes } from "./compare-text.ts";
 import { compareAligned, compareMembers, compareValues, idOf, type Where, type Work } from "./compare-values.ts";
 import { addDifference, type Judged, judged, newTally, type Tally } from "./differences.ts";
 import type { CompareShape } from "./shape.ts";

@@ -271,9 +271,9 @@ export interface Resource {
   /** True when v2's default order is ascending by uid. */
   readonly orderedByUid: boolean;
   /**
-   * Dotted v1 paths of scalars that change between two reads although nobody writes the record, or that each version makes up for itself
-   * (members of the record, or of the list's envelope). Comparisons take another value there for noise, so a wrong row of
-   * one goes unnoticed: never for what only seldom changes.
+   * Dotted v1 paths of scalars, in the record or the list's envelope, that change between two reads although nobody writes the
+   * record, or that each version makes up for itself. Comparisons take another value there for noise, so a wrong row of one
+   * goes unnoticed: never for what only seldom changes (native is asked twice for that).
    */
   readonly volatile?: readonly string[];
   readonly operations: readonly Operation[];

@@ -1,6 +1,7 @@
 /** Is a long text read in short steps, and whole? */
 import { describe, expect, test } from "vitest";
-import { elementsOf, membersOf, type Pace, readValue, type Span, sameBytes } from "../../src/cutover/compare-text.ts";
+import type { Pace } from "../../src/cutover/compare-skip.ts";
+import { elementsOf, membersOf, readValue, type Span, sameBytes } from "../../src/cutover/compare-text.ts";
 import { driven } from "./compared.ts";
 
 function pausesOf<T>(steps: Generator<void, T>): { pauses: number; value: T } {
@@ -34,6 +35,33 @@ describe("steps", () => {
     const members = pausesOf(membersOf(read(object), pace));
     expect(members.value.size).toBe(60_000);
     expect(members.pauses).toBeGreaterThan(20);
+  });
+
+  test.each(["x", "\\n", "\\u00e9", "é"])("a long text pauses, and ends where it ends: %s", (unit) => {
+    for (const before of ["", "a", "ab", "abc", "abcd", "abcde"]) {
+      const text = `["${before}${unit.repeat(400_000)}","${before}${unit.repeat(40_000)}",{"a":"${unit.repeat(40_000)}"}]`;
+      const { pauses, value } = pausesOf(readValue(bytes(text), { work: 0 }));
+      expect(pauses).toBeGreaterThan(3);
+      expect(
+        driven(elementsOf(value as Span, { work: 0 })).map(({ start, end }) => [text[start], text[end - 1]]),
+      ).toEqual(
+        unit === "é"
+          ? expect.anything()
+          : [
+              ['"', '"'],
+              ['"', '"'],
+              ["{", "}"],
+            ],
+      );
+    }
+    expect(pausesOf(readValue(bytes(`"${unit.repeat(400_000)}"`), { work: 0 })).pauses).toBeGreaterThan(3);
+  });
+
+  test.each(["\\x", "\\u00g0", "\n", "\\"])("a fault in a long text is found: %j", (fault) => {
+    const long = "x".repeat(200_000);
+    for (const text of [`"${long}${fault}"`, `["${fault}${long}"]`, `["${fault}"]`, `{"a":"${long}${fault}${long}"}`]) {
+      expect(driven(readValue(bytes(text), { work: 0 }))).toBeUndefined();
+    }
   });
 
   test("bytes are compared in pieces, to the last one", () => {

@@ -79,7 +79,7 @@ describe("against an independent reading", () => {
       fc.property(twins, ([one, other]) => {
         expect(found(compare(one, other, ONE))).toEqual(expectedCounts(one, other));
       }),
-      { numRuns: 2000 },
+      { numRuns: 1000 },
     );
   });
 
@@ -89,7 +89,7 @@ describe("against an independent reading", () => {
         const moved = [...translated].sort((a, b) => rank(a["id"]) - rank(b["id"]));
         expect(found(compareLists(native, moved))).toEqual(expectedOfLists(native, moved));
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 });
@@ -194,7 +194,7 @@ describe("whatever the answers are", () => {
           if (!readable) expect(result).toBe("error");
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: 1500 },
     );
   });
 });
