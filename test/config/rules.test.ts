@@ -250,6 +250,11 @@ describe("a file is refused with line, column and remedy for", () => {
       /rules.0.match: nothing stands behind it; expected a map of keys$/,
     ],
     [
+      "nothing behind a key at the top",
+      `fallback:\n${file()}`,
+      "r.yaml:1:10 fallback: nothing stands behind it; expected one of native, refuse",
+    ],
+    [
       "no mode",
       rule("match: {}"),
       /^r.yaml:3:5 rules.0.mode: required, and not given; expected one of native, shadow, translate$/,
@@ -631,7 +636,7 @@ describe("a file half written", () => {
     }
     console.log(`cut at every byte: ${refused} refused, ${taken} are files of their own`);
     expect(refused).toBeGreaterThan(taken);
-  });
+  }, 60_000);
 
   test("is always refused when it says that it has an end mark", () => {
     for (const whole of [DESIGN, block]) {
@@ -643,7 +648,7 @@ describe("a file half written", () => {
         expect(faults(bytes.slice(0, length)), `${length}`).not.toEqual([]);
       }
     }
-  });
+  }, 60_000);
 });
 
 test("no bytes whatever make it throw anything but a list of faults", () => {

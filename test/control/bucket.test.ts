@@ -36,7 +36,7 @@ describe("100,000 clients under 10 salts and 10 growing percentages", () => {
       });
     });
     expect(apart).toBe(0);
-  });
+  }, 60_000);
 
   test("a percentage takes that share of clients, within five standard deviations", () => {
     for (const percent of PERCENTAGES) {
