@@ -121,7 +121,8 @@ export function shortened(text: string): string {
 /** The result of everything that was counted. */
 export function judged({ places, noise, beyond, total }: Tally): Judged {
   const detail: Detail = { places: [...places.values()], noise: noise > 0, beyond };
-  return { ...summed(detail, total), detail };
+  // Not enumerable: a copy of the result, kept as a sample or written as JSON, leaves the megabytes behind.
+  return Object.defineProperty(summed(detail, total), "detail", { value: detail });
 }
 
 /** What is to be said of `detail`. */

@@ -85,6 +85,12 @@ describe("withoutNoise", () => {
     expect(withoutNoise(compared, compare(many(1), many(3), ONE))).toMatchObject({ result: "value", total: 1500 });
   });
 
+  test("a copy of a result leaves its detail behind", () => {
+    const compared = compareLists(list("a"), list("x"));
+    expect(Object.keys({ ...compared })).toEqual(["result", "total", "differences"]);
+    expect(JSON.parse(JSON.stringify(compared))).not.toHaveProperty("detail");
+  });
+
   test("results without their detail are explained as far as they show", () => {
     const plain = ({ result, total, differences }: Compared): Compared => ({ result, total, differences });
     const one = plain(compareLists(list("a"), list("x")));
