@@ -34,7 +34,6 @@ async function* copied(
     }
     whole = true;
   } finally {
-    if (!whole) copy.drop();
     over(!whole ? "aborted" : (lost ?? { ...head, body: copy.bytes() }));
   }
 }

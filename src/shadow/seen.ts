@@ -50,7 +50,6 @@ export function createWatch({ held, answerBytes, over }: WatchInput): Watch {
       if (lost === undefined) lose(answer.add(chunk));
     },
     over(whole) {
-      if (!whole) lose("aborted");
       over(
         !whole ? "aborted" : (lost ?? { request: request.bytes(), answer: { status, headers, body: answer.bytes() } }),
       );
