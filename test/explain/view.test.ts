@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { later, rigForTest, takeDownAfterEach } from "../app/rig.ts";
 import { explained } from "./support.ts";
 
 takeDownAfterEach();
@@ -33,6 +36,32 @@ describe("GET /explain of the admin port", () => {
     const native = await ask(adminUrl, { request: "GET /iam/v1/terms/a" });
     expect(native.body.mode).toBe("native");
     expect(sandbox.requests.length).toBe(before);
+  });
+
+  test("says which of the rules in force takes it, for whom it is asked: as requests are served", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "explain-"));
+    later(async () => rmSync(dir, { recursive: true, force: true }));
+    const path = join(dir, "rules.yaml");
+    const rule = (name: string, client: string) =>
+      `  - { name: ${name}, match: { client: ${client} }, mode: native }\n`;
+    writeFileSync(path, `version: carryover/v1\nrules:\n${rule("one", "ci-bot")}${rule("two", "x")}`);
+    const flags = { cutoverRulesFile: path, clientsIdentify: "header:x-user" };
+    const { adminUrl, ask: send } = await rigForTest({ flags });
+    const request = "GET /iam/v1/groups";
+    const { body } = await ask(adminUrl, { request, client: "x" });
+    expect([body.mode, body.cutover.rule, body.cutover.client]).toEqual(["native", "two", "x"]);
+    expect(body.cutover.rules.map(({ name }: { name: string }) => name)).toEqual(["one", "two"]);
+    const sent = await ask(adminUrl, { request, header: "x-user: ci-bot" });
+    expect([sent.body.mode, sent.body.cutover.rule]).toEqual(["native", "one"]);
+    const nobody = await ask(adminUrl, { request });
+    expect([nobody.body.mode, nobody.body.cutover.rule]).toEqual(["translate", null]);
+    for (const [user, mode] of [
+      ["ci-bot", "native"],
+      ["nobody", "translate"],
+    ] as const) {
+      const answer = await send("GET", "/iam/v1/groups", { headers: { "x-user": user } });
+      expect(answer.field("carryover-mode")).toBe(mode);
+    }
   });
 
   test("takes curl lines, header fields and a method", async () => {
