@@ -1,6 +1,6 @@
 /** Who calls, what, since when, and what makes it hard to move each of them? (Design section 8.) */
 import type { Exchange } from "../model/exchange.ts";
-import type { LedgerSnapshot } from "../model/ledger.ts";
+import type { LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
 import { isEntered } from "./entered.ts";
 import { createRoom, factOf, type Room } from "./facts.ts";
 import { mergeSnapshots } from "./merge.ts";
@@ -32,6 +32,8 @@ export interface Ledger {
   /** Notes what was found out behind a request that native v1 served; counts nothing, and makes no entry. */
   learn(learnt: Learnt): void;
   snapshot(): LedgerSnapshot;
+  /** How many clients called each version; cheap, for metrics. */
+  callers(): VersionCounts;
   /**
    * Takes in what was known before; from then on the ledger goes under the instance of `snapshot`. Throws `Error` when a
    * request has been entered already.
@@ -81,6 +83,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       bound: state.clients.bound(),
       clients: [...state.clients.items()].map((record) => entryOf(record, options.tells)).sort(byCount),
     }),
+    callers: () => callers(state.clients.items()),
     restore: (snapshot) => restore(state, snapshot),
     revision: () => state.revision,
   };
@@ -124,6 +127,15 @@ function observe(state: State, exchange: Exchange): void {
   if (isLookedInto(exchange)) operation.looked += 1;
   if (lacks(state, exchange)) noteNeed(record, "lacking", exchange.resource, exchange.operation, state.room);
   noteNeeds(state, record, exchange);
+}
+
+function callers(records: Iterable<ClientRecord>): VersionCounts {
+  let [v1, v2] = [0, 0];
+  for (const record of records) {
+    if (record.v1 > 0) v1 += 1;
+    if (record.v2 > 0) v2 += 1;
+  }
+  return { v1, v2 };
 }
 
 /** An operation that v2 lacks, refused because native v1 is not served: still what a client that is known needs. */

@@ -27,6 +27,11 @@ export function plainName(text: string): string | undefined {
   return name === "" || name.length > MAX_NAME || UNPRINTABLE.test(name) ? undefined : name;
 }
 
+/** True when `text` holds letters of any script, marks and blanks only. */
+export function isPrintable(text: string): boolean {
+  return !UNPRINTABLE.test(text);
+}
+
 /** True when nobody can take it for another text that looks the same. */
 export function isUnmistakable(name: string): boolean {
   return PRINTABLE_ASCII.test(name);

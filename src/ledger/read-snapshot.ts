@@ -2,7 +2,7 @@
 import { isJsonObject, member } from "../model/json.ts";
 import type { ClientEntry, ClientNeeds, LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
 import { MAX_CLIENTS } from "./merge.ts";
-import { plainName } from "./plain.ts";
+import { isPrintable, plainName } from "./plain.ts";
 import { MAX_NEEDS, MAX_OPERATIONS } from "./record.ts";
 
 /**
@@ -95,8 +95,8 @@ function readName(value: unknown): string {
 
 function word(value: unknown, name: string): string {
   const found = member(value, name);
-  if (typeof found !== "string" || found.length > MAX_WORD)
-    throw wrong(name, `no text of at most ${MAX_WORD} characters`);
+  if (typeof found !== "string" || found.length > MAX_WORD || !isPrintable(found))
+    throw wrong(name, `no printable text of at most ${MAX_WORD} characters`);
   return found;
 }
 

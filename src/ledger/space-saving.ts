@@ -30,63 +30,79 @@ export interface SpaceSaving<T extends Counted> {
   readonly size: number;
 }
 
+interface State<T extends Counted> {
+  readonly max: number;
+  readonly make: (name: string) => T;
+  readonly dropped: (item: T) => void;
+  readonly byName: Map<string, T>;
+  /** By count, rarest on top. */
+  readonly heap: T[];
+  bound: number;
+  uses: number;
+}
+
 /**
  * At most `max` names in a heap by count, rarest on top: an `add` costs one look-up and at most log2(max) swaps, usually
  * none or one. `make` gives the item of a new name, `dropped` hears of each that makes room.
  */
 export function createSpaceSaving<T extends Counted>(
   max: number,
-  make: (name: string, over: number) => T,
+  make: (name: string) => T,
   dropped: (item: T) => void,
 ): SpaceSaving<T> {
-  const byName = new Map<string, T>();
-  const heap: T[] = [];
-  const state = { bound: 0, uses: 0 };
-  const place = (item: T): void => {
-    state.uses += 1;
-    item.touched = state.uses;
-    byName.set(item.name, item);
-    rise(heap, heap.push(item) - 1);
-  };
-  const makeRoom = (): void => {
-    const rarest = heap[0];
-    const last = heap.pop();
-    if (rarest === undefined || last === undefined) return;
-    byName.delete(rarest.name);
-    if (last !== rarest) sink(heap, put(heap, 0, last));
-    state.bound = Math.max(state.bound, rarest.count);
-    dropped(rarest);
-  };
+  const state: State<T> = { max, make, dropped, byName: new Map(), heap: [], bound: 0, uses: 0 };
   return {
-    add(name) {
-      const known = byName.get(name);
-      if (known !== undefined) {
-        state.uses += 1;
-        known.touched = state.uses;
-        known.count += 1;
-        sink(heap, known.place);
-        return known;
-      }
-      if (heap.length >= max) makeRoom();
-      const item = make(name, state.bound);
-      item.over = state.bound;
-      item.count = state.bound + 1;
-      place(item);
-      return item;
-    },
-    find: (name) => byName.get(name),
+    add: (name) => countAgain(state, name) ?? begin(state, name),
+    find: (name) => state.byName.get(name),
     load(item) {
-      if (heap.length < max) place(item);
+      if (state.heap.length < max) place(state, item);
     },
     raiseBound(bound) {
       state.bound = Math.max(state.bound, bound);
     },
     bound: () => state.bound,
-    items: () => heap,
+    items: () => state.heap,
     get size() {
-      return heap.length;
+      return state.heap.length;
     },
   };
+}
+
+function countAgain<T extends Counted>(state: State<T>, name: string): T | undefined {
+  const known = state.byName.get(name);
+  if (known === undefined) return undefined;
+  state.uses += 1;
+  known.touched = state.uses;
+  known.count += 1;
+  sink(state.heap, known.place);
+  return known;
+}
+
+function begin<T extends Counted>(state: State<T>, name: string): T {
+  if (state.heap.length >= state.max) makeRoom(state);
+  const item = state.make(name);
+  item.over = state.bound;
+  item.count = state.bound + 1;
+  place(state, item);
+  return item;
+}
+
+function place<T extends Counted>(state: State<T>, item: T): void {
+  state.uses += 1;
+  item.touched = state.uses;
+  state.byName.set(item.name, item);
+  rise(state.heap, state.heap.push(item) - 1);
+}
+
+function makeRoom<T extends Counted>(state: State<T>): void {
+  const { heap, byName, dropped } = state;
+  const rarest = heap[0];
+  const last = heap.pop();
+  if (rarest === undefined || last === undefined) return;
+  byName.delete(rarest.name);
+  if (last !== rarest) sink(heap, put(heap, 0, last));
+  state.bound = Math.max(state.bound, rarest.count);
+  dropped(rarest);
 }
 
 function isRarer(a: Counted, b: Counted): boolean {

@@ -16,10 +16,14 @@ describe("what enters", () => {
     ledger.observe(exchange("c", { status: 403, calls: [call(403)] }));
     expect(names(ledger)).toEqual(["a", "b", "c"]);
     expect(ledger.snapshot().requests).toEqual({ v1: 2, v2: 1 });
+    expect(ledger.callers()).toEqual({ v1: 2, v2: 1 });
+    ledger.observe(exchange("b"));
+    expect(ledger.callers()).toEqual({ v1: 3, v2: 1 });
   });
 
   test.each<[string, Partial<Exchange>]>([
     ["answered 401 by the platform", { status: 401, calls: [call(401)] }],
+    ["answered 401 behind a first call that was let in", { status: 401, calls: [call(200), call(401)] }],
     ["refused before the platform saw it", { mode: "refused", status: 400, reason: "INVALID_PATH", calls: [] }],
     ["a body that the translation refused", { status: 400, reason: "INVALID_BODY", calls: [] }],
     ["answered by nobody", { status: 502, reason: "UPSTREAM_UNREACHABLE", calls: [call(0)] }],

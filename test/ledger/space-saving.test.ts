@@ -3,15 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Counted, createSpaceSaving, type SpaceSaving } from "../../src/ledger/space-saving.ts";
 
-interface Item extends Counted {
-  readonly madeWith: number;
-}
-function summary(max: number, dropped: (item: Item) => void = () => {}): SpaceSaving<Item> {
-  return createSpaceSaving<Item>(
-    max,
-    (name, over) => ({ name, count: 0, over: 0, touched: 0, place: 0, madeWith: over }),
-    dropped,
-  );
+function summary(max: number, dropped: (item: Counted) => void = () => {}): SpaceSaving<Counted> {
+  return createSpaceSaving<Counted>(max, (name) => ({ name, count: 0, over: 0, touched: 0, place: 0 }), dropped);
 }
 
 /** A small generator of its own, so that every run sees the same stream. */
@@ -24,7 +17,7 @@ function random(seed: number): () => number {
 }
 
 /** Adds `stream` and holds every promise against exact counts. */
-function check(stream: readonly string[], max: number): SpaceSaving<Item> {
+function check(stream: readonly string[], max: number): SpaceSaving<Counted> {
   const exact = new Map<string, number>();
   const found = summary(max);
   for (const name of stream) {
@@ -107,12 +100,12 @@ describe("room", () => {
     found.add("e");
     expect(gone).toEqual(["b", "a"]);
     expect(found.find("a")).toBeUndefined();
-    expect(found.find("e")).toMatchObject({ count: 3, over: 2, madeWith: 2 });
+    expect(found.find("e")).toMatchObject({ count: 3, over: 2 });
   });
 
   test("what is loaded keeps its count and its place, and a raised bound counts for new names", () => {
     const found = summary(2);
-    found.load({ name: "a", count: 5, over: 1, touched: 0, place: 0, madeWith: 0 });
+    found.load({ name: "a", count: 5, over: 1, touched: 0, place: 0 });
     found.raiseBound(3);
     expect(found.add("b")).toMatchObject({ count: 4, over: 3 });
     expect(found.add("a")).toMatchObject({ count: 6, over: 1 });
@@ -121,7 +114,7 @@ describe("room", () => {
     expect(found.bound()).toBe(4);
     found.raiseBound(1);
     expect(found.bound()).toBe(4);
-    found.load({ name: "z", count: 9, over: 0, touched: 0, place: 0, madeWith: 0 });
+    found.load({ name: "z", count: 9, over: 0, touched: 0, place: 0 });
     expect(found.find("z")).toBeUndefined();
   });
 });

@@ -1,0 +1,95 @@
+/** Is nothing taken for a ledger that is none? */
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { mergeSnapshots } from "../../src/ledger/merge.ts";
+import { readSnapshot } from "../../src/ledger/read-snapshot.ts";
+import { exchange, ledgerOf, snapshots } from "./samples.ts";
+
+const { ledger } = ledgerOf();
+ledger.observe(
+  exchange("a", {
+    unknownFields: [
+      { direction: "request", name: "" },
+      { direction: "request", name: " x\n" },
+    ],
+  }),
+);
+const whole = ledger.snapshot();
+const client = whole.clients[0]!;
+const read = (value: unknown) => readSnapshot(JSON.stringify(value));
+
+test("what a ledger writes is read as it was, also of several merged", () => {
+  expect(read(whole)).toEqual(whole);
+  fc.assert(
+    fc.property(snapshots, (list) => {
+      const merged = mergeSnapshots(
+        list.map((one) => ({ ...one, clients: one.clients.map((each) => ({ ...each, over: 0 })) })),
+      );
+      expect(read(merged)).toEqual(merged);
+    }),
+  );
+});
+
+test("members that are none of it are left out", () => {
+  expect(read({ ...whole, more: 1, clients: [{ ...client, secret: "x" }] })).toEqual(whole);
+});
+
+describe("refused is", () => {
+  const of = (given: object) => ({ ...whole, clients: [{ ...client, ...given }] });
+  test.each<[string, unknown, string]>([
+    ["another version", { ...whole, version: 2 }, "expected version 1"],
+    ["no object", 7, "expected version 1"],
+    ["a count below zero", { ...whole, bound: -1 }, "bound"],
+    ["half a request", { ...whole, requests: { v1: 0.5, v2: 0 } }, "v1"],
+    ["a text for a time", { ...whole, at: "now" }, "at"],
+    ["a name twice", { ...whole, clients: [client, client] }, "a name twice"],
+    ["a name with blanks around it", of({ name: " a" }), "name"],
+    ["a name with a mark of direction", of({ name: "a\u202e" }), "name"],
+    ["a name that is too long", of({ name: "x".repeat(129) }), "name"],
+    [
+      "a field with a control byte",
+      of({ needs: { ...client.needs, unknownFields: [{ resource: "r", field: "\u0007" }] } }),
+      "field",
+    ],
+    ["an error larger than the count", of({ over: 2 }), "over"],
+    [
+      "65 operations",
+      of({
+        operations: Array.from({ length: 65 }, (_, n) => ({
+          resource: "r",
+          operation: `o${n}`,
+          requests: 1,
+          lastSeen: 1,
+        })),
+      }),
+      "operations",
+    ],
+    [
+      "33 needs of a kind",
+      of({
+        needs: {
+          ...client.needs,
+          lacking: Array.from({ length: 33 }, (_, n) => ({ resource: "r", operation: `o${n}` })),
+        },
+      }),
+      "lacking",
+    ],
+    ["an entry without needs", of({ needs: undefined }), "longLists"],
+  ])("%s", (_what, value, said) => {
+    expect(() => read(value)).toThrow(said);
+  });
+
+  test("whatever else is put in the place of a member, never with another kind of error", () => {
+    const places = ["version", "instances", "since", "at", "requests", "bound", "clients"];
+    fc.assert(
+      fc.property(fc.constantFrom(...places), fc.jsonValue(), (place, value) => {
+        try {
+          read({ ...whole, [place]: value });
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+          expect(error).not.toBeInstanceOf(TypeError);
+        }
+      }),
+    );
+  });
+});
