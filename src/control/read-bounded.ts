@@ -15,14 +15,13 @@ export async function readBounded(path: string, maxBytes: number = MAX_BYTES): P
   try {
     const stat = await handle.stat();
     if (!stat.isFile()) throw new Error(stat.isDirectory() ? "it is a directory" : "it is no file");
-    if (stat.size > maxBytes) throw tooLarge(maxBytes);
     return await readAll(handle, maxBytes);
   } finally {
     await handle.close();
   }
 }
 
-/** Some files have no size (those of /proc), and others grow while they are read: what counts is what comes. */
+/** What counts is what comes: some files have no size (those of /proc), and others grow while they are read. */
 async function readAll(handle: FileHandle, maxBytes: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
@@ -32,12 +31,8 @@ async function readAll(handle: FileHandle, maxBytes: number): Promise<Uint8Array
     if (bytesRead === 0) return Buffer.concat(pieces, length);
     pieces.push(piece.subarray(0, bytesRead));
     length += bytesRead;
-    if (length > maxBytes) throw tooLarge(maxBytes);
+    if (length > maxBytes) throw new Error(`it has more than ${maxBytes} bytes`);
   }
 }
 
 const PIECE_BYTES = 64 * 1024;
-
-function tooLarge(maxBytes: number): Error {
-  return new Error(`it has more than ${maxBytes} bytes`);
-}

@@ -200,6 +200,13 @@ describe("readBounded", () => {
     await expect(readBounded(join(dir, "file"))).rejects.toThrow("it has more than 1048576 bytes");
   });
 
+  it("says of what is no file what it is", async () => {
+    await expect(readBounded(dir)).rejects.toThrow("it is a directory");
+    execFileSync("mkfifo", [join(dir, "pipe")]);
+    await expect(readBounded(join(dir, "pipe"))).rejects.toThrow("it is no file");
+    await expect(readBounded("/dev/zero")).rejects.toThrow("it is no file");
+  });
+
   it("counts what comes where the system gives no size", async () => {
     expect(new TextDecoder().decode(await readBounded("/proc/self/comm"))).toMatch(/\n$/);
     await expect(readBounded("/proc/self/environ", 0)).rejects.toThrow("it has more than 0 bytes");
