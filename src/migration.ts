@@ -190,11 +190,7 @@ function sourcesOf({ config, identity, ledger, control, shadow }: Known): Cutove
   return {
     clientLabel: (name) => (identity.isExcluded(name) ? undefined : identity.labelOf(name)),
     metricSeries: config.clients.metricSeries,
-    clients: () => {
-      const { clients } = ledger.snapshot();
-      const of = (version: "v1" | "v2") => clients.filter(({ requests }) => requests[version] > 0).length;
-      return { v1: of("v1"), v2: of("v2") };
-    },
+    clients: ledger.callers,
     rules: control.states,
     shadow: () => shadow?.state() ?? { running: 0, waiting: 0, heldBytes: 0, passed: {} },
   };

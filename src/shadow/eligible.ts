@@ -10,8 +10,21 @@ export function isComparable({ match, head }: ShadowAsk): boolean {
   const { operation } = match;
   if (!METHODS.has(head.method) || operation.kind === "native") return false;
   if (operation.kind === "get" && operation.extension) return false;
+  if (isNewName(match.resource, head.target)) return false;
   if (header(head.headers, "range") !== undefined) return false;
   return !hasPageToken(match);
+}
+
+/** True for a collection called as v2 calls it, which carryover takes in v1 paths too, and v1 itself never did. */
+function isNewName({ v1, v2 }: ShadowAsk["match"]["resource"], target: string): boolean {
+  if (v1 === v2) return false;
+  const [collection = ""] = (target.split("/", 4)[3] ?? "").split(/[?:]/, 1);
+  return collection === v2 || decoded(collection) === v2;
+}
+
+/** What was matched can be decoded. */
+function decoded(segment: string): string {
+  return segment.includes("%") ? decodeURIComponent(segment) : segment;
 }
 
 /** Whatever the caller says: only a GET may be asked twice. */

@@ -134,6 +134,14 @@ describe("what a file says", () => {
     });
   });
 
+  test("a rule that translates compares where it says so, or has to know of differences", () => {
+    const sampleOf = (more: string) => one(`mode: translate, match: {}${more}`)?.shadow.sample;
+    expect(sampleOf("")).toBe(0);
+    expect(sampleOf(", stepBack: { failures: 0.1 }")).toBe(0);
+    expect(sampleOf(", stepBack: { differences: 0.1 }")).toBe(0.1);
+    expect(sampleOf(", shadow: { sample: 0.3 }")).toBe(0.3);
+  });
+
   test("without native v1 nothing is compared, and force and fallback are as said", () => {
     const { rules } = read(`force: translate\nfallback: refuse\n${file("{ name: a, match: {}, mode: translate }")}`, {
       native: false,

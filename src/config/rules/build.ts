@@ -10,10 +10,13 @@ export interface RuleFacts {
   readonly resources: ReadonlySet<string> | undefined;
   /** Whether there is a native v1 to compare with. */
   readonly native: boolean;
+  /** Whether the file itself says how much is compared. */
+  readonly saysSample: boolean;
 }
 
 /** The rule, complete and frozen. */
-export function buildRule(text: RuleText, { line, resources, native }: RuleFacts): Rule {
+export function buildRule(text: RuleText, facts: RuleFacts): Rule {
+  const { line, resources } = facts;
   const match = matchOf(text, resources);
   const most = match.clients?.size ?? Number.POSITIVE_INFINITY;
   const { promoteWhen, headers } = text;
@@ -22,8 +25,7 @@ export function buildRule(text: RuleText, { line, resources, native }: RuleFacts
     match,
     mode: text.mode,
     expires: text.expires,
-    // Without native v1 there is nothing to compare with, whatever the default says.
-    shadow: native ? text.shadow : { ...text.shadow, sample: 0 },
+    shadow: comparesAtAll(text, facts) ? text.shadow : { ...text.shadow, sample: 0 },
     stepBack: text.stepBack && stepBackOf(text.stepBack, most),
     promoteWhen: promoteWhen && { ...promoteWhen, minClients: Math.min(promoteWhen.minClients, most) },
     headers: headers && {
@@ -34,6 +36,14 @@ export function buildRule(text: RuleText, { line, resources, native }: RuleFacts
     },
   };
   return freeze({ ...rule, line, identity: identityOf(rule) });
+}
+
+/**
+ * Without native v1 there is nothing to compare with, whatever the default says. A rule that translates asks native only
+ * where it says so, or has to know of differences: the platform is to be relieved of v1.
+ */
+function comparesAtAll({ mode, stepBack }: RuleText, { native, saysSample }: RuleFacts): boolean {
+  return native && (mode !== "translate" || saysSample || stepBack?.differences !== undefined);
 }
 
 function matchOf({ match }: RuleText, resources: ReadonlySet<string> | undefined): RuleMatch {

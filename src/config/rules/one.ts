@@ -38,15 +38,12 @@ export function readRule(given: unknown, at: number, file: ConfigFile, context: 
   if (!parsed.success) return { rule: undefined, at, faults: [], warnings: [] };
   const text = parsed.data;
   const names = namesOf(text, context.resources);
+  const { native, now } = context;
+  const saysSample = valueAt(given, ["shadow", "sample"]) !== undefined;
   const remarks = [
     ...names.remarks,
     ...withoutPrototypes(given),
-    ...contradictionsOf(text, {
-      native: context.native,
-      now: context.now,
-      reads: names.reads,
-      saysSample: valueAt(given, ["shadow", "sample"]) !== undefined,
-    }),
+    ...contradictionsOf(text, { native, now, reads: names.reads, saysSample }),
   ];
   const tell = ({ path, what, remedy }: RuleRemark): Fault => ({
     where: locate(file, context.name, ["rules", at, ...path]),
@@ -58,7 +55,7 @@ export function readRule(given: unknown, at: number, file: ConfigFile, context: 
   const warnings = [...remarks.filter(isWarning), ...withoutEffect(text, given)].map(tell);
   if (faults.length > 0) return { rule: undefined, at, faults, warnings };
   const line = file.placeOf(["rules", at])?.line ?? 1;
-  return { rule: buildRule(text, { line, resources: names.resources, native: context.native }), at, faults, warnings };
+  return { rule: buildRule(text, { line, resources: names.resources, native, saysSample }), at, faults, warnings };
 }
 
 /** Catalogue names of the rule's resources, and whether it is about reads; what is wrong with its names. */

@@ -60,7 +60,11 @@ const match = z
 
 const comparisons = z
   .strictObject({
-    sample: share.default(0.1).describe("Share of requests that are compared; of a translate rule reads only"),
+    sample: share
+      .default(0.1)
+      .describe(
+        "Share of requests that are compared; of a translate rule reads only, and by default none unless stepBack.differences is set",
+      ),
     control: share
       .default(0.1)
       .describe("Share of compared reads for which native is asked twice, to know what differs by itself"),
