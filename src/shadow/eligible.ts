@@ -19,12 +19,8 @@ export function isComparable({ match, head }: ShadowAsk): boolean {
 function isNewName({ v1, v2 }: ShadowAsk["match"]["resource"], target: string): boolean {
   if (v1 === v2) return false;
   const [collection = ""] = (target.split("/", 4)[3] ?? "").split(/[?:]/, 1);
-  return collection === v2 || decoded(collection) === v2;
-}
-
-/** What was matched can be decoded. */
-function decoded(segment: string): string {
-  return segment.includes("%") ? decodeURIComponent(segment) : segment;
+  // Nothing is written as an escape that can be written as itself: such paths are refused.
+  return collection === v2;
 }
 
 /** Whatever the caller says: only a GET may be asked twice. */

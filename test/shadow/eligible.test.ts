@@ -41,11 +41,11 @@ describe("never compared", () => {
   test.each([
     "/iam/v1/roleBindings",
     "/iam/v1/roleBindings?name=a",
-    "/iam/v1/role%42indings",
+
     "/iam/v1/groupInvites/g1",
   ])("a collection by the name that v1 never gave it: %s", (target) => {
     expect(isComparable(asked(target.endsWith("g1") ? "POST" : "GET", target))).toBe(false);
-    const old = target.replace(/role(B|%42)indings/, "rolebindings").replace("groupInvites", "group_invites");
+    const old = target.replace("roleBindings", "rolebindings").replace("groupInvites", "group_invites");
     expect(isComparable(asked(target.endsWith("g1") ? "POST" : "GET", old))).toBe(true);
   });
 
