@@ -13,9 +13,16 @@ export interface Addresses {
 export function announcement(config: Config, catalogue: Catalogue, { url, adminUrl }: Addresses): string {
   return [
     `carryover ${VERSION}: v1 clients at ${url}, v2 ${catalogue.version} at ${config.upstream.v2.url}, admin at ${adminUrl}, ${catalogue.resources.length} resources`,
+    `  v1 requests: ${served(config)}`,
     `  operations that only v1 has: ${onlyV1(config)}`,
     `  token exchange: ${exchange(config)}`,
   ].join("\n");
+}
+
+function served({ cutover: { rulesFile, mode } }: Config): string {
+  return rulesFile === undefined
+    ? `${mode} (cutover.mode)`
+    : `by the rules of ${rulesFile}, else ${mode} (cutover.mode)`;
 }
 
 function onlyV1({ upstream: { v1 }, fallback }: Config): string {

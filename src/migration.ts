@@ -2,13 +2,14 @@
 import { randomUUID } from "node:crypto";
 import type { Catalogue } from "./catalogue.ts";
 import { createComparing } from "./comparing.ts";
+import { ConfigError, textOf } from "./config/fault.ts";
 import { readRules } from "./config/rules.ts";
 import type { Config } from "./config.ts";
 import { createBucket } from "./control/bucket.ts";
 import { type Control, createControl } from "./control/control.ts";
 import { readBounded } from "./control/read-bounded.ts";
 import type { ControlEvent } from "./control/record.ts";
-import { createRulesFile, type RulesFile } from "./control/rules-file.ts";
+import { createRulesFile, faultsOf, type RulesFile } from "./control/rules-file.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
 import { disk } from "./ledger/disk.ts";
 import { createLedgerFile, type LedgerFile } from "./ledger/file.ts";
@@ -116,7 +117,7 @@ export function createMigration(config: Config, catalogue: Catalogue, hooks: Mig
     },
     start: async () => {
       await ledgerFile?.start();
-      await rulesFile?.start();
+      await rulesFile?.start().catch(refuse);
     },
     reload: async () => rulesFile?.check(),
     close: async () => {
@@ -125,6 +126,13 @@ export function createMigration(config: Config, catalogue: Catalogue, hooks: Mig
       await ledgerFile?.close();
     },
   };
+}
+
+/** Without right rules nothing begins, whatever is wrong with the file: that is a fault of the configuration. */
+function refuse(error: unknown): never {
+  if (error instanceof ConfigError || !(error instanceof Error)) throw error;
+  const faults = faultsOf(error);
+  throw faults.length === 0 ? error : new ConfigError(faults);
 }
 
 /** What operators want to be woken for is a warning. */
@@ -162,9 +170,10 @@ function rulesFileOf(
       inForce = true;
       for (const warning of warnings) log.warn("the rules file", undefined, { warning });
     },
-    failed: (error) => {
+    failed: (error, faults) => {
       reloaded(false, wall());
-      log.error("the rules file cannot be used; the rules before it stay in force", error);
+      const what = faults.length > 0 ? faults.map(textOf).join(" | ") : error.message;
+      log.error("the rules file cannot be used; the rules before it stay in force", undefined, { faults: what });
     },
     recovered: () => reloaded(true, wall()),
   });

@@ -274,6 +274,34 @@ describe("serve", () => {
   });
 
   it.each([
+    [[], "translate (cutover.mode)"],
+    [["--upstream-v1-url", "http://127.0.0.1:7", "--cutover-mode", "shadow"], "shadow (cutover.mode)"],
+  ])("with %j says what serves v1 requests", async (flags, says) => {
+    const { err } = await inProcess([
+      ...LOCAL,
+      "--log-level",
+      "silent",
+      "--upstream-v2-url",
+      "http://127.0.0.1:9",
+      ...flags,
+    ]);
+    expect(err.split("\n")).toContain(`  v1 requests: ${says}`);
+  });
+
+  it("does not begin without the rules file that it is given, and says what to do", async () => {
+    const { code, err } = await inProcess([
+      ...LOCAL,
+      "--upstream-v2-url",
+      "http://127.0.0.1:9",
+      "--cutover-rules-file",
+      "/no/such/rules",
+    ]);
+    expect(code).toBe(64);
+    expect(err).toMatch(/\/no\/such\/rules: it cannot be read \(ENOENT.*\); put a rules file there/);
+    expect(err).not.toContain(" at ");
+  });
+
+  it.each([
     [[], "none, /sts/exchange is answered with 404 (upstream.sts.url is not set)", 404],
     [["--upstream-sts-url", "http://127.0.0.1:9"], "/sts/exchange goes to http://127.0.0.1:9", 502],
   ])("with %j says whether tokens are exchanged, as it then does", async (flags, says, status) => {
