@@ -151,7 +151,6 @@ function rulesFileOf(
   const { rulesFile: path, reloadSeconds } = config.cutover;
   if (path === undefined) return undefined;
   const native = config.upstream.v1 !== undefined;
-  let inForce = false;
   return createRulesFile({
     path,
     read: readBounded,
@@ -165,9 +164,7 @@ function rulesFileOf(
     wall,
     apply: (rules, warnings) => {
       control.replace(rules);
-      // The start's rules are no reload.
-      if (inForce) reloaded(true, wall());
-      inForce = true;
+      reloaded(true, wall());
       for (const warning of warnings) log.warn("the rules file", undefined, { warning });
     },
     failed: (error, faults) => {

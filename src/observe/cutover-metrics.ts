@@ -204,9 +204,13 @@ function exportRules(registry: Registry, sources: CutoverSources): void {
     });
   stated("mode", "1 for what the rule does at present", "mode", ({ effective }) => effective);
   stated("state", "1 for forward, back or returning", "state", ({ state }) => state);
-  perRule("requests", "Requests it decided since it is as it is", ({ requests }) => requests);
+  perRule(
+    "requests",
+    "Translated requests that speak for or against the translation, since the rule is as it is",
+    ({ requests }) => requests,
+  );
   perRule("failures", "Of those, failed because of translation", ({ failures }) => failures);
-  perRule("comparisons", "Answers compared for it since it is as it is", ({ comparisons }) => comparisons);
+  perRule("comparisons", "Comparisons that its bound rests on", ({ comparisons }) => comparisons);
   perRule("differences", "Of those, with a difference", ({ differences }) => differences);
   perRule("difference_bound", "Share of answers that differ at most (95 %)", ({ bound }) => bound);
   perRule("step_backs", "How often it stepped back since it is as it is", ({ stepBacks }) => stepBacks);

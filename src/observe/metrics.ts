@@ -41,7 +41,7 @@ export interface Metrics {
   observe(exchange: Exchange): void;
   /** To be called once for each comparison. */
   compared(comparison: Comparison): void;
-  /** Rules were read again, or could not be; `at`: milliseconds since 1970. */
+  /** Rules were read, or could not be; `at`: milliseconds since 1970. */
   reloaded(successful: boolean, at: number): void;
   readonly contentType: string;
   text(): Promise<string>;
@@ -195,10 +195,12 @@ function createState(registry: Registry, options: MetricsOptions): { reloaded: b
       },
     });
   if (options.inFlight !== undefined) gauge("in_flight_requests", "Requests under way", options.inFlight);
-  gauge("config_last_reload_successful", "1 when the last configuration read was usable", () => Number(state.reloaded));
+  gauge("config_last_reload_successful", "1 when the rules file, as last read, was usable", () =>
+    Number(state.reloaded),
+  );
   gauge(
     "config_last_reload_successful_timestamp_seconds",
-    "When that was; 0 while only the start's is in force",
+    "When rules were last read with success; 0 without a rules file",
     () => state.reloadedAt / 1000,
   );
   if (options.lists !== undefined) createListGauges(gauge, options.lists);
