@@ -1,0 +1,254 @@
+/** How does a test get a carryover under rules, before platforms that do what the test says? */
+import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createApp } from "../../src/app.ts";
+import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import { loadConfig } from "../../src/config.ts";
+import type { ApiRequest, SendLayer } from "../../src/model/message.ts";
+import { createLog } from "../../src/observe/log.ts";
+import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { type Answer, type Ask, answerOf, later } from "../app/rig.ts";
+import { exchange } from "../comparison/http.ts";
+
+export interface CutoverChoices {
+  /** Text of the rules file; without it there is none. */
+  readonly rules?: string;
+  readonly flags?: Readonly<Record<string, string>>;
+  readonly sandbox?: SandboxOptions;
+  /** Serves v1, or v2, instead of the sandbox. */
+  readonly v1Url?: string;
+  readonly v2Url?: string;
+  readonly catalogue?: Catalogue;
+}
+
+/** One carryover. */
+export interface Front {
+  readonly url: string;
+  readonly adminUrl: string;
+  readonly lines: string[];
+  /** Sends `target` byte for byte. */
+  ask(method: string, target: string, ask?: Ask): Promise<Answer>;
+  /** A view of the admin port as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into views of every shape.
+  view(path: string): Promise<any>;
+  text(path: string): Promise<string>;
+  /** The sum of all series of a metric whose labels hold all that is given. */
+  metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
+  /** Resolves when no comparison is under way, none waits, and nothing is held for one. */
+  idle(): Promise<void>;
+  /** Resolves when this many comparisons are over. */
+  compared(count: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CutoverRig extends Front {
+  readonly sandbox: Sandbox;
+  readonly sandboxUrl: string;
+  /** Everything that arrived at the sandbox. */
+  readonly arrived: ApiRequest[];
+  readonly rulesPath: string;
+  /** Puts other rules into force. */
+  change(text: string): Promise<void>;
+  /** A further carryover of the same rules before the same platform. */
+  replica(flags?: Readonly<Record<string, string>>): Promise<Front>;
+}
+
+/** Resolves with what `look` sees when it holds; the test's own time is the limit. */
+export async function until<T>(look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
+  for (;;) {
+    const seen = await look();
+    if (holds(seen)) return seen;
+    await sleep(10);
+  }
+}
+
+/** A carryover before a sandbox which is both versions, taken down after the test. */
+export async function cutover(choices: CutoverChoices = {}): Promise<CutoverRig> {
+  const arrived: ApiRequest[] = [];
+  const { faults } = choices.sandbox ?? {};
+  const sandbox = createSandbox({
+    ...choices.sandbox,
+    faults: (next) => {
+      const faulty = faults === undefined ? next : faults(next);
+      return (request, options) => {
+        arrived.push(request);
+        return faulty(request, options);
+      };
+    },
+  });
+  later(() => sandbox.close());
+  const { url: sandboxUrl } = await sandbox.listen();
+  const rulesPath = join(await folder(), "rules.yaml");
+  if (choices.rules !== undefined) await writeFile(rulesPath, choices.rules);
+  const replica = (flags: Readonly<Record<string, string>> = {}) =>
+    front(sandbox, {
+      v1Url: choices.v1Url ?? sandboxUrl,
+      v2Url: choices.v2Url ?? sandboxUrl,
+      catalogue: choices.catalogue,
+      flags: {
+        cutoverReloadSeconds: "0.05",
+        ...(choices.rules === undefined ? {} : { cutoverRulesFile: rulesPath }),
+        ...choices.flags,
+        ...flags,
+      },
+    });
+  const one = await replica();
+  return {
+    ...one,
+    sandbox,
+    sandboxUrl,
+    arrived,
+    rulesPath,
+    replica,
+    change: async (text) => {
+      const before = (await one.view("/rules")).rulesFile.reloads as number;
+      await writeFile(`${rulesPath}.new`, text);
+      await rename(`${rulesPath}.new`, rulesPath);
+      const { rulesFile } = await until(
+        () => one.view("/rules"),
+        ({ rulesFile }) => rulesFile.reloads > before || rulesFile.failing !== undefined,
+      );
+      if (rulesFile.failing !== undefined) throw new Error(JSON.stringify(rulesFile.failing));
+    },
+  };
+}
+
+/** A directory, removed after the test. */
+export async function folder(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), "cutover-e2e-"));
+  later(() => rm(path, { recursive: true, force: true }));
+  return path;
+}
+
+interface FrontOptions {
+  readonly v1Url: string;
+  readonly v2Url: string;
+  readonly flags: Readonly<Record<string, string>>;
+  readonly catalogue: Catalogue | undefined;
+}
+
+async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue }: FrontOptions): Promise<Front> {
+  const { config } = loadConfig({
+    flags: {
+      listenHost: "127.0.0.1",
+      listenPort: "0",
+      adminPort: "0",
+      upstreamV2Url: v2Url,
+      ...(v1Url === "" ? {} : { upstreamV1Url: v1Url }),
+      ...flags,
+    },
+    env: {},
+    readFile: () => new Uint8Array(),
+  });
+  const lines: string[] = [];
+  const log = createLog({ level: config.log.level, destination: { write: (line) => lines.push(line) } });
+  const app = createApp(config, catalogue ?? (await loadCatalogue(config.upstream.v2.version)), { log });
+  const { url, adminUrl } = await app.listen();
+  const text = async (path: string) => (await fetch(`${adminUrl}${path}`)).text();
+  const metric = async (name: string, labels: Readonly<Record<string, string>> = {}) =>
+    sumOf(await text("/metrics"), name, labels);
+  const closed = { yet: false };
+  const close = async () => {
+    if (closed.yet) return;
+    closed.yet = true;
+    await app.close(1_000);
+  };
+  later(close);
+  return {
+    url,
+    adminUrl,
+    lines,
+    text,
+    metric,
+    view: async (path) => (await fetch(`${adminUrl}${path}`)).json(),
+    ask: (method, target, ask = {}) => send(url, sandbox, method, target, ask),
+    idle: async () => {
+      await until(
+        async () => {
+          const now = await text("/metrics");
+          return ["in_progress", "waiting", "held_bytes"].map((what) => sumOf(now, `carryover_comparisons_${what}`));
+        },
+        (gauges) => gauges.every((gauge) => gauge === 0),
+      );
+    },
+    compared: async (count) => {
+      await until(
+        () => metric("carryover_comparisons_total"),
+        (sum) => sum >= count,
+      );
+    },
+    close,
+  };
+}
+
+/** Sends to any address what `Front.ask` sends to a carryover. */
+export async function send(url: string, sandbox: Sandbox, method: string, target: string, ask: Ask): Promise<Answer> {
+  const { as = "admin", headers, body } = ask;
+  const authorization = as === null ? {} : { authorization: `Bearer ${sandbox.token(as)}` };
+  const bytes =
+    body === undefined || body instanceof Uint8Array
+      ? body
+      : new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
+  return answerOf(await exchange({ method, url, target, headers: { ...authorization, ...headers }, body: bytes }));
+}
+
+/** The sum of the series of `name` in Prometheus text whose labels hold `labels`. */
+export function sumOf(metrics: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
+  let sum = 0;
+  for (const line of metrics.split("\n")) {
+    if (!line.startsWith(`${name}{`) && !line.startsWith(`${name} `)) continue;
+    if (Object.entries(labels).every(([key, value]) => line.includes(`${key}="${value}"`))) {
+      sum += Number(line.slice(line.lastIndexOf(" ") + 1));
+    }
+  }
+  return sum;
+}
+
+/** What a client that names its product sends. */
+export function as(product: string): { readonly headers: Readonly<Record<string, string>> } {
+  return { headers: { "user-agent": `${product}/1.0` } };
+}
+
+/** A server of the test's own, closed with all its connections after it. Every request that came is in `asked`. */
+export async function platform(
+  serve: (request: IncomingMessage, response: ServerResponse, body: Buffer) => void,
+): Promise<{ readonly url: string; readonly asked: string[] }> {
+  const asked: string[] = [];
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("error", () => {});
+    response.on("error", () => {});
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      asked.push(`${request.method} ${request.url}`);
+      serve(request, response, Buffer.concat(chunks));
+    });
+  });
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  later(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((closed) => server.close(closed));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+}
+
+/** A sandbox whose v2 answers (those whose target `of` matches) say something else. */
+export function v2Says(change: (text: string) => string, of = /\/v2beta1\//): SendLayer {
+  return (next) => async (request, options) => {
+    const answer = await next(request, options);
+    if (!of.test(request.target)) return answer;
+    const headers = answer.headers.filter(([name]) => name !== "content-length");
+    return { ...answer, headers, body: Buffer.from(change(Buffer.from(answer.body).toString())) };
+  };
+}
