@@ -40,7 +40,8 @@ export interface Cutover {
 export function createProxy(parts: ProxyParts): Decide {
   return (head, exchange) => {
     if (isV1(head.target)) exchange.apiVersion = "v1";
-    const routed = parts.route(head.method, head.target);
+    const routed = routeOf(head, parts, exchange);
+    if (routed === undefined) return passNative(head.target, "native", exchange);
     // A token that is to be exchanged is read by nobody here.
     if (routed.kind !== "sts" && parts.cutover !== undefined) exchange.client = parts.cutover.nameOf(head.headers);
     switch (routed.kind) {
@@ -66,6 +67,26 @@ export function createProxy(parts: ProxyParts): Decide {
         return routed satisfies never;
     }
   };
+}
+
+/**
+ * What is asked for; undefined where v1 has no such method and native answers for itself: whoever is not translated must not
+ * notice that carryover is there.
+ */
+function routeOf(head: RequestHead, parts: ProxyParts, exchange: Exchange): Routed | undefined {
+  try {
+    return parts.route(head.method, head.target);
+  } catch (error) {
+    const { cutover } = parts;
+    const isMethod = error instanceof Problem && error.reason === "METHOD_NOT_ALLOWED" && exchange.apiVersion === "v1";
+    if (!isMethod || cutover === undefined || !parts.upstreams.has("v1")) throw error;
+    exchange.client = cutover.nameOf(head.headers);
+    const { resource, operation, client } = exchange;
+    const write = head.method !== "HEAD";
+    const { mode } = cutover.control.choose({ resource, operation, write, client, headers: head.headers });
+    if (mode === "translate") throw error;
+    return undefined;
+  }
 }
 
 function isV1(target: string): boolean {

@@ -30,6 +30,8 @@ const PUBLIC = "https://api.example";
 
 interface World {
   readonly routed?: Routed;
+  /** The router's. */
+  readonly problem?: Problem;
   readonly upstreams?: readonly Upstream[];
   readonly fallback?: "native" | "refuse";
   readonly from?: string | undefined;
@@ -43,7 +45,10 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
   const sent: ApiRequest[] = [];
   const asked: V1Request[] = [];
   const parts: ProxyParts = {
-    route: () => world.routed ?? { kind: "match", match: MATCH },
+    route: () => {
+      if (world.problem !== undefined) throw world.problem;
+      return world.routed ?? { kind: "match", match: MATCH };
+    },
     translations: new Map(
       world.translated === false
         ? []
@@ -458,6 +463,30 @@ describe("the rules in force", () => {
     const { followed, parts } = cutover({ shadow });
     await respond(decide({ ...NATIVE, cutover: parts }, method).plan());
     expect(followed).toEqual([]);
+  });
+
+  it.each(["native", "shadow"] as const)("%s: a method that v1 lacks is for native to answer", (mode) => {
+    const problem = new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed");
+    const { parts, asked } = cutover({ mode });
+    const { plan, exchange } = decide({ ...NATIVE, problem, cutover: parts }, "HEAD", "/iam/v1/groups");
+    expect(plan()).toEqual(nativePass("/iam/v1/groups"));
+    expect(exchange.mode).toBe("native");
+    expect(asked).toMatchObject([{ resource: "unknown", operation: "unknown", write: false }]);
+  });
+
+  it.each([
+    ["translated", "HEAD", "/iam/v1/groups", { ...NATIVE, cutover: cutover({}).parts }],
+    ["without native", "HEAD", "/iam/v1/groups", { cutover: cutover({ mode: "native" }).parts }],
+    ["for token exchange", "PUT", "/sts/exchange", { ...NATIVE, cutover: cutover({ mode: "native" }).parts }],
+  ])("a method that v1 lacks is refused: %s", (_name, method, target, world) => {
+    const problem = new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed");
+    expect(problemOf(decide({ ...world, problem }, method, target).plan).reason).toBe("METHOD_NOT_ALLOWED");
+  });
+
+  it("native: a path that is refused stays refused", () => {
+    const problem = new Problem("INVALID_PATH", "odd");
+    const world = { ...NATIVE, problem, cutover: cutover({ mode: "native" }).parts };
+    expect(problemOf(decide(world).plan).reason).toBe("INVALID_PATH");
   });
 
   it("say what becomes of an operation that v2 lacks, whatever is configured", () => {

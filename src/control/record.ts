@@ -2,7 +2,7 @@
 import { couldMove, evidence, reduce as reducePromotion } from "../cutover/promote.ts";
 import { type Retreat, type RetreatEvent, reduce as reduceRetreat } from "../cutover/retreat.ts";
 import { type Comparison, isDifference, isJudged } from "../model/comparison.ts";
-import type { Exchange } from "../model/exchange.ts";
+import type { Exchange, UpstreamCall } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
 import { type Held, translates } from "./state.ts";
 import { changeWords, evidenceWords, percent, phaseWords } from "./words.ts";
@@ -27,13 +27,21 @@ const FAULTS: ReadonlyMap<string, string> = new Map(
 /**
  * What a finished v1 request says about translation: true when it failed because of it, false when it went well, undefined
  * when it says nothing: not translated, the client left, its own error (also one that the platform found), the platform's
- * outage, a limit of this instance. These are not counted at all: they would make the share of failures smaller than it is.
+ * outage, a limit of this instance, or a caller whom the platform did not let in, who could be anybody. These are not counted
+ * at all: they would make the share of failures smaller than it is.
  */
 export function failedByTranslation(exchange: Exchange): boolean | undefined {
   const { apiVersion, mode, aborted, status, reason } = exchange;
   if (apiVersion !== "v1" || mode !== "translate" || aborted || status === 499) return undefined;
+  // A mistake of carryover's own is one, whoever finds it.
+  if (reason === "INTERNAL") return true;
+  if (!exchange.calls.some(isLetIn)) return undefined;
   if (reason !== undefined) return FAULTS.get(reason) === "translation" ? true : undefined;
   return status >= 200 && status < 400 ? false : undefined;
+}
+
+function isLetIn({ status }: UpstreamCall): boolean {
+  return status !== 0 && status !== 401;
 }
 
 /** A request that the rule decided on is over. */

@@ -129,7 +129,7 @@ function counted(state: Retreat): Retreat {
   return phase.kind === "returning" ? { ...state, phase: { ...phase, seen: phase.seen + 1 } } : state;
 }
 
-/** With `seen` in the window; what puts a share over its threshold, by however few, ends the quiet. */
+/** With `seen` in the window; what puts a share over its threshold, by however few requests of enough clients, ends the quiet. */
 function noted(state: Retreat, seen: Seen): Retreat {
   const { now } = state.time;
   const after = { ...state, window: put(state.window, now, seen) };
@@ -139,6 +139,9 @@ function noted(state: Retreat, seen: Seen): Retreat {
 
 function isOver(state: Retreat, of: Seen["of"]): boolean {
   const counts = tally(state.window, state.time.now);
+  // One client alone could else keep a rule back for ever.
+  const needed = clientsNeeded(state.settings) * (of === "requests" ? translatedShare(state) : 1);
+  if (clientsOf(state.window, state.time.now, of) < Math.ceil(needed)) return false;
   return of === "requests"
     ? exceeds(counts.failures, counts.requests, state.settings.failures)
     : exceeds(counts.differences, counts.comparisons, state.settings.differences);

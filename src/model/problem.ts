@@ -16,7 +16,7 @@ export const PROBLEMS = {
   UNKNOWN_PATH: { http: 404, code: RpcCode.NOT_FOUND, fault: "client" },
   REQUEST_TIMEOUT: { http: 408, code: RpcCode.DEADLINE_EXCEEDED, fault: "client" },
   ALREADY_EXISTS: { http: 409, code: RpcCode.ALREADY_EXISTS, fault: "client" },
-  CONDITION_UNSUPPORTED: { http: 412, code: RpcCode.FAILED_PRECONDITION, fault: "translation" },
+  CONDITION_UNSUPPORTED: { http: 412, code: RpcCode.FAILED_PRECONDITION, fault: "client" },
   BODY_TOO_LARGE: { http: 413, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
   URI_TOO_LONG: { http: 414, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
   GRPC_UNSUPPORTED: { http: 415, code: RpcCode.UNIMPLEMENTED, fault: "client" },

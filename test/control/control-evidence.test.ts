@@ -9,7 +9,17 @@ import { finished, MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
 
 const reasons = Object.entries(PROBLEMS).map(([reason, { fault, http }]) => ({ reason, fault, status: http }));
 
+function call(status: number): Exchange["calls"][number] {
+  return { upstream: "v2", method: "GET", path: "/", status, ms: 1 };
+}
+
 describe("requests", () => {
+  test("a mistake of carryover's own is one, whoever finds it", () => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(300, { calls: [], status: 500, reason: "INTERNAL" });
+    expect(made.choose().why).toBe("stepped-back");
+  });
+
   test.each(reasons)(
     "$reason is held against translation if, and only if, it is its fault ($fault)",
     ({ reason, fault, status }) => {
@@ -31,6 +41,9 @@ describe("requests", () => {
     ["of v2", { apiVersion: "v2", reason: "INTERNAL", status: 500 }],
     ["that no rule decided on", { rule: undefined, reason: "INTERNAL", status: 500 }],
     ["with a reason of its own", { status: 500, reason: "__proto__" }],
+    ["that never reached the platform", { calls: [], status: 422, reason: "DRAIN_TOO_LARGE" }],
+    ["of a caller whom the platform did not let in", { calls: [call(401)], status: 502, reason: "UPSTREAM_INVALID" }],
+    ["that the platform did not answer", { calls: [call(0)], status: 502, reason: "UPSTREAM_INVALID" }],
   ];
   test.each(silent)("a request %s counts neither way", (_, facts) => {
     const made = rig(rulesOf([rule()]));
@@ -131,7 +144,7 @@ describe("comparisons", () => {
     made.compare(20, { result: "missing" });
     for (let n = 1; n <= 60; n++) {
       made.at = START + n * MINUTE;
-      made.compare(1, { served: "shadow", result: "missing" });
+      made.compare(3, { served: "shadow", result: "missing" });
       expect(made.choose().why).toBe("stepped-back");
     }
     made.at += 10 * MINUTE;

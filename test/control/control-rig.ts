@@ -91,6 +91,7 @@ export function finished(client: string, facts: Partial<Exchange> = {}): Exchang
   return Object.assign(
     createExchange("r-1", 0, "GET", "/iam/v1/groups"),
     { apiVersion: "v1", resource: "group", operation: "list", mode: "translate", status: 200, rule: "all", client },
+    { calls: [{ upstream: "v2", method: "GET", path: "/iam/v2beta1/groups", status: 200, ms: 1 }] },
     facts,
   );
 }

@@ -143,11 +143,19 @@ describe("returning", () => {
   });
 
   test("a difference while it is back begins the quiet time again", () => {
-    const differing = comparisons(back(), 1, { at: 9 * MINUTE, differs: true });
+    const differing = comparisons(back(), 3, { at: 9 * MINUTE, differs: true });
     expect(tick(differing, 18.9 * MINUTE).phase.kind).toBe("back");
     expect(tick(differing, 19 * MINUTE).phase.kind).toBe("returning");
     const equal = comparisons(back(), 50, { at: 9 * MINUTE });
     expect(tick(equal, 10 * MINUTE).phase.kind).toBe("returning");
+  });
+
+  test("one client alone cannot keep it back", () => {
+    let state = back();
+    for (let n = 1; n <= 30; n++) {
+      state = reduce(state, { kind: "compared", at: (n * MINUTE) / 3, client: "loud", differs: true });
+    }
+    expect(tick(state, 10 * MINUTE).phase.kind).toBe("returning");
   });
 
   test("differences that stay below the threshold do not keep it back", () => {

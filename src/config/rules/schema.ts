@@ -67,7 +67,9 @@ const comparisons = z
       ),
     control: share
       .default(0.1)
-      .describe("Share of compared reads for which native is asked twice, to know what differs by itself"),
+      .describe(
+        "Share of compared reads for which native is asked twice, to know what differs by itself; whatever it says, each difference is looked at twice",
+      ),
   })
   .prefault({})
   .describe("How much is compared with native");
