@@ -1,5 +1,6 @@
 /** How does a Problem become a reply? (The only place.) */
 import { STATUS_CODES } from "node:http";
+import type { Exchange } from "../model/exchange.ts";
 import { type Problem, problemBody } from "../model/problem.ts";
 import { writeWhole } from "./reply.ts";
 import { isAnswered, noteProblem, type Visit } from "./visit.ts";
@@ -23,8 +24,13 @@ export function sendProblem(visit: Visit, problem: Problem, status: number = pro
     return;
   }
   if (UNSAFE.has(problem.reason)) visit.last = true;
-  const headers = [...problemHeaders(problem), "x-request-id", visit.exchange.requestId];
+  const headers = [...problemHeaders(problem), ...modeHeader(visit.exchange), "x-request-id", visit.exchange.requestId];
   writeWhole(visit, status, headers, Buffer.from(problemBody(problem)));
+}
+
+/** Who was to serve a v1 request, as answers say it too. */
+function modeHeader({ apiVersion, mode }: Exchange): readonly string[] {
+  return apiVersion === "v1" && mode !== "refused" && mode !== "pass" ? ["carryover-mode", mode] : [];
 }
 
 /** Ends an answer that has begun so that nobody takes it for complete. */
