@@ -71,14 +71,13 @@ export function createComparing(config: Config, catalogue: Catalogue, hooks: Com
   };
 }
 
-/** Lists read for comparing: no longer than what is compared, whole, a few pages at a time, and nobody waits in line. */
+/**
+ * Lists read for comparing: a few pages at a time, and nobody waits in line. How long they may be is the client's own limit:
+ * what is refused here would be refused there. A list too long to be compared comes in pieces, and is given up on the way.
+ */
 function backgroundLists({ lists, shadow }: Config): Config["lists"] {
-  const maxBytes = Math.min(lists.maxBytes, shadow.answerBytes);
   return {
     ...lists,
-    maxBytes,
-    bufferBytes: maxBytes,
-    maxSeconds: Math.min(lists.maxSeconds, shadow.seconds),
     readers: Math.min(lists.readers, READERS),
     readersPerCredential: shadow.concurrent * READERS,
     readersPerUpstream: shadow.concurrent * READERS,

@@ -1,15 +1,25 @@
 /** How does a sample say what differs, and how to see it again, without giving anything away? */
+import type { Difference } from "../model/comparison.ts";
 import type { RequestHead } from "../model/plan.ts";
 
-/** What answers are told apart by; nobody's data. */
-const PLAIN_PATHS: ReadonlySet<string> = new Set(["status", "code"]);
 const MAX_TARGET = 2_048;
 
-/** A JSON text as it is, or its type and length. What looks like a token is never shown. */
-export function shownValue(json: string, path: string, values: "redact" | "show"): string {
-  if (PLAIN_PATHS.has(path)) return json;
+/** A JSON text at a difference, as it is or its type and length. What looks like a token is never shown. */
+export function shownValue(
+  json: string,
+  difference: Pick<Difference, "class" | "path">,
+  values: "redact" | "show",
+): string {
+  if (isNobodys(json, difference)) return json;
   return values === "redact" || TOKEN.test(json) ? typeOf(json) : json;
 }
+/** What answers are told apart by: a status, and the number of an error. Records may have a `code` that lets people in. */
+function isNobodys(json: string, difference: Pick<Difference, "class" | "path">): boolean {
+  if (difference.class === "status") return difference.path === "status" && NUMBER.test(json);
+  return difference.class === "error" && difference.path === "code" && NUMBER.test(json);
+}
+const NUMBER = /^\d{1,3}$/;
+
 /** Three parts in base64url, or anything behind the word. */
 const TOKEN = /[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|\bbearer\s+\S/i;
 

@@ -98,8 +98,8 @@ function sampleOf(comparison: Comparison, head: RequestHead, values: SampleOptio
       class: name,
       path,
       ...(id === undefined ? {} : { id }),
-      ...(native === undefined ? {} : { native: shownValue(native, path, values) }),
-      ...(translated === undefined ? {} : { translated: shownValue(translated, path, values) }),
+      ...(native === undefined ? {} : { native: shownValue(native, { class: name, path }, values) }),
+      ...(translated === undefined ? {} : { translated: shownValue(translated, { class: name, path }, values) }),
     })),
     repeat: curlLines(head),
   };

@@ -34,6 +34,8 @@ function over(more: Partial<Comparison> = {}): Comparison {
 
 const ALL = new URLSearchParams();
 
+const VALUE = { class: "value", path: "items[].x" } as const;
+
 describe("samples", () => {
   test("one says who asked what and where it differs, by types and lengths, with lines to see it again", () => {
     const samples = createSamples({ perOperation: 2, values: "redact" });
@@ -123,17 +125,26 @@ describe("values", () => {
     ['{"id":"x…', "object(long)"],
     ["<html>", "text(long)"],
   ])("%s is told as %s", (json, told) => {
-    expect(shownValue(json, "items[].x", "redact")).toBe(told);
+    expect(shownValue(json, VALUE, "redact")).toBe(told);
   });
 
   test("status and code tell nothing of anybody", () => {
-    expect([shownValue("404", "status", "redact"), shownValue("5", "code", "redact")]).toEqual(["404", "5"]);
+    expect(shownValue("404", { class: "status", path: "status" }, "redact")).toBe("404");
+    expect(shownValue("5", { class: "error", path: "code" }, "redact")).toBe("5");
   });
+
+  test.each(["value", "missing", "extra", "error"] as const)(
+    "the code of a record is somebody's secret: %s",
+    (name) => {
+      expect(shownValue('"56f8"', { class: name, path: "code" }, "redact")).toBe("string(4)");
+      if (name !== "error") expect(shownValue("56", { class: name, path: "code" }, "redact")).toBe("number(2)");
+    },
+  );
 
   test.each([`"${"a".repeat(20)}.${"b".repeat(20)}.${"c".repeat(20)}"`, `"${TOKEN}"`])(
     "a token is not shown by anybody's wish",
     (json) => {
-      expect(shownValue(json, "items[].x", "show")).toMatch(/^string\(\d+\)$/);
+      expect(shownValue(json, VALUE, "show")).toMatch(/^string\(\d+\)$/);
     },
   );
 });
