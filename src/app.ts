@@ -86,7 +86,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     route: routerFor(config, catalogue),
     version: catalogue.version,
     publicUrl: config.listen.publicUrl,
-    rule: (name) => migration.control.rules()?.rules.find((rule) => rule.name === name),
+    rule: migration.control.rule,
   });
   const listener = createListener({
     ...config.listen,

@@ -2,7 +2,7 @@
 import { couldMove, evidence, reduce as reducePromotion } from "../cutover/promote.ts";
 import { type Retreat, type RetreatEvent, reduce as reduceRetreat } from "../cutover/retreat.ts";
 import { type Comparison, isDifference, isJudged } from "../model/comparison.ts";
-import type { Exchange, UpstreamCall } from "../model/exchange.ts";
+import { type Exchange, wasLetIn } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
 import { type Held, translates } from "./state.ts";
 import { changeWords, evidenceWords, percent, phaseWords } from "./words.ts";
@@ -35,13 +35,9 @@ export function failedByTranslation(exchange: Exchange): boolean | undefined {
   if (apiVersion !== "v1" || mode !== "translate" || aborted || status === 499) return undefined;
   // A mistake of carryover's own is one, whoever finds it.
   if (reason === "INTERNAL") return true;
-  if (!exchange.calls.some(isLetIn)) return undefined;
+  if (!wasLetIn(exchange)) return undefined;
   if (reason !== undefined) return FAULTS.get(reason) === "translation" ? true : undefined;
   return status >= 200 && status < 400 ? false : undefined;
-}
-
-function isLetIn({ status }: UpstreamCall): boolean {
-  return status !== 0 && status !== 401;
 }
 
 /** A request that the rule decided on is over. */

@@ -102,3 +102,8 @@ export function createExchange(requestId: string, startedAt: number, method: str
     aborted: false,
   };
 }
+
+/** True when an upstream answered something to this caller but 401: whoever it says it is, it may be there. */
+export function wasLetIn({ calls }: Pick<Exchange, "calls">): boolean {
+  return calls.some(({ status }) => status !== 0 && status !== 401);
+}

@@ -1,7 +1,7 @@
 /** What do metrics say of clients, rules and comparisons? (Design sections 7, 8 and 10.) */
 import { Counter, Gauge, type Registry } from "prom-client";
 import type { Comparison } from "../model/comparison.ts";
-import type { Exchange } from "../model/exchange.ts";
+import { type Exchange, wasLetIn } from "../model/exchange.ts";
 import { createClientSeries } from "./client-series.ts";
 import { oneOf, type resourceLabels, wordLabel } from "./labels.ts";
 import { createSeries, OTHER } from "./series.ts";
@@ -84,9 +84,9 @@ export function createCutoverMetrics(
   exportComparisons(registry, comparisons, sources);
   exportRules(registry, sources);
   return {
-    observe: ({ apiVersion, client, status, mode }) => {
-      if (apiVersion !== "v1" && apiVersion !== "v2") return;
-      clients.count(labelOf(client, status, mode, sources), apiVersion);
+    observe: (exchange) => {
+      const { apiVersion } = exchange;
+      if (apiVersion === "v1" || apiVersion === "v2") clients.count(labelOf(exchange, sources), apiVersion);
     },
     compared: ({ resource, operation, result, failure, calls: { v1, v2 } }) => {
       if (failure !== undefined) failures.inc({ reason: wordLabel(failure) });
@@ -98,10 +98,12 @@ export function createCutoverMetrics(
   };
 }
 
-/** Whoever the platform did not let in can claim to be anybody. */
-function labelOf(client: string, status: number, mode: Exchange["mode"], sources: CutoverSources): string {
+/** Whoever the platform did not let in can claim to be anybody, and gets no place among clients. */
+function labelOf(exchange: Exchange, sources: CutoverSources): string {
+  const { status, calls, reason, client } = exchange;
   if (status === 401) return "unauthenticated";
-  if (mode === "refused") return OTHER;
+  // Without any call it is a shared list, made a moment ago for the same credential, or a refusal of carryover's own.
+  if (calls.length === 0 ? reason !== undefined : !wasLetIn(exchange)) return OTHER;
   return sources.clientLabel(client) ?? "excluded";
 }
 

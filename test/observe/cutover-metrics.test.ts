@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Comparison } from "../../src/model/comparison.ts";
+import type { Exchange } from "../../src/model/exchange.ts";
 import type { CutoverSources, RuleFacts } from "../../src/observe/cutover-metrics.ts";
 import { createMetrics } from "../../src/observe/metrics.ts";
 import { finished } from "./exchange.ts";
@@ -18,6 +19,8 @@ const RULE: RuleFacts = {
   couldMove: false,
   expired: true,
 };
+
+const CALL = { upstream: "v2", method: "GET", path: "/", status: 200, ms: 1 } as const;
 
 function metrics(sources: Partial<CutoverSources> = {}) {
   return createMetrics({
@@ -57,21 +60,22 @@ const comparison = (facts: Partial<Comparison>): Comparison => ({
 describe("clients", () => {
   test("are counted by label and version; what is no part of the migration together", async () => {
     const made = metrics();
-    for (const facts of [
+    const all: readonly Partial<Exchange>[] = [
       { client: "a" },
       { client: "a", apiVersion: "v2" },
       { client: "probe" },
       { client: "liar", status: 401 },
-      { client: "b", mode: "refused" },
+      { client: "b", mode: "refused", reason: "INVALID_PATH", status: 400 },
+      { client: "b", reason: "INVALID_FILTER", status: 400 },
+      { client: "b", reason: "UPSTREAM_UNREACHABLE", status: 502, calls: [{ ...CALL, status: 0 }] },
       { client: "a", apiVersion: "sts" },
-    ] as const) {
-      made.observe(finished(facts));
-    }
+    ];
+    for (const facts of all) made.observe(finished(facts));
     const parsed = parsePrometheus(await made.text());
     const value = (client: string, api_version = "v1") =>
       sampleValue(parsed, "carryover_client_requests_total", { client, api_version });
     expect([value("c-a"), value("c-a", "v2"), value("excluded"), value("unauthenticated"), value("other")]).toEqual([
-      1, 1, 1, 1, 1,
+      1, 1, 1, 1, 3,
     ]);
     expect([value("c-liar"), value("c-b")]).toEqual([undefined, undefined]);
     expect(sampleValue(parsed, "carryover_clients", { api_version: "v1" })).toBe(3);
