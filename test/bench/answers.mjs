@@ -4,7 +4,10 @@ const GROUPS = "/iam/v2beta1/groups";
 const LIST = `${GROUPS}?page_size=200`;
 const RECORDS = 200;
 
-/** Gives `answers` (by request target), the `calls` to make and the client's `token`. Throws when the list is not one page of 200. */
+/**
+ * Gives `answers` (by request target), those of `native` v1 (by target), the `calls` to make and the client's `token`.
+ * Throws when the list is not one page of 200.
+ */
 export async function recordAnswers(dist) {
   const { createSandbox } = await import(new URL("sandbox/sandbox.js", dist).href);
   const sandbox = createSandbox({ seed: "bench", organisation: false, clock: () => new Date("2026-01-01T00:00:00Z") });
@@ -18,9 +21,13 @@ export async function recordAnswers(dist) {
   if (groups.length !== RECORDS || nextPageToken) throw new Error("the sandbox's list is not one page of 200");
   const { uid } = groups.at(-2);
   const v2Get = `${GROUPS}/${uid}`;
+  const v1List = "/iam/v1/groups";
+  // v1's own way to get one group: its gateway has no Get.
+  const v1ById = `${v1List}?id=${encodeURIComponent(uid)}`;
   return {
     answers: { [LIST]: list, [v2Get]: await ask(sandbox, "GET", v2Get) },
-    calls: { v2Get, v1Get: `/iam/v1/groups/${uid}`, v2List: LIST, v1List: "/iam/v1/groups" },
+    native: { [v1List]: await ask(sandbox, "GET", v1List), [v1ById]: await ask(sandbox, "GET", v1ById) },
+    calls: { v2Get, v1Get: `${v1List}/${uid}`, v2List: LIST, v1List, v1ById },
     token: sandbox.token("admin"),
   };
 }

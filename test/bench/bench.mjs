@@ -13,17 +13,18 @@ const DIST = join(import.meta.dirname, "../../dist");
 
 /**
  * `only`: keys of rows, separated by commas; none means all. Prints everything; a whole run that is not `quick` also writes
- * RESULTS.md and the picture. Sets the exit code to 1 when something broke (a wrong answer, not 2xx, or none): no number
+ * RESULTS.md and the picture. `before`: an earlier build, for rows that can set one beside `dist`. Sets the exit code to 1 when something broke (a wrong answer, not 2xx, or none): no number
  * that was not reached does that.
  */
-export async function runBench({ quick = false, dist = DIST, only = "", load = "" }) {
+export async function runBench({ quick = false, dist = DIST, before, only = "", load = "" }) {
   const keys = only === "" ? ROWS.flatMap((row) => row.keys) : only.split(",");
   const unknown = keys.filter((key) => !ROWS.some((row) => row.keys.includes(key)));
   if (unknown.length > 0) throw new Error(`no such row: ${unknown}; there are ${ROWS.flatMap((row) => row.keys)}`);
   const folder = await mkdtemp(join(tmpdir(), "carryover-bench-"));
   try {
     const bench = {
-      dist: pathToFileURL(`${resolve(dist)}/`),
+      dist: folderUrl(dist),
+      before: before === undefined ? undefined : folderUrl(before),
       folder,
       settings: settingsFor(quick),
       load: await chooseLoad(load),
@@ -44,6 +45,8 @@ export async function runBench({ quick = false, dist = DIST, only = "", load = "
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+const folderUrl = (path) => pathToFileURL(`${resolve(path)}/`);
 
 /** A row that fails leaves the others their numbers. */
 async function measured(row, bench) {

@@ -7,8 +7,8 @@ import { findTool } from "./tools.mjs";
 const run = promisify(execFile);
 
 /**
- * Gives `{ name, fire }`. `fire(url, token, { connections, seconds })` resolves with `requests` and `failed` (answers that
- * are not 2xx, and requests without one), and `perSecond`.
+ * Gives `{ name, fire }`. `fire(url, token, { connections, seconds, agent })` resolves with `requests` and `failed` (answers
+ * that are not 2xx, and requests without one), and `perSecond`. `agent`: the user agent; without it none is sent.
  */
 export async function chooseLoad(wanted) {
   const wrk = wanted === "autocannon" ? undefined : await findTool("wrk", ["-v"]);
@@ -19,8 +19,9 @@ export async function chooseLoad(wanted) {
 }
 
 function fireWrk({ command, env }) {
-  return async (url, token, { connections, seconds }) => {
+  return async (url, token, { connections, seconds, agent }) => {
     const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "-H", `Authorization: Bearer ${token}`];
+    if (agent !== undefined) args.push("-H", `User-Agent: ${agent}`);
     const { stdout } = await run(command, [...args, "-H", "Accept: application/json", url], { env });
     const number = (pattern) => Number(pattern.exec(stdout)?.[1] ?? 0);
     const sockets = /Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)/.exec(stdout)?.slice(1) ?? [];
@@ -32,9 +33,10 @@ function fireWrk({ command, env }) {
   };
 }
 
-async function fireAutocannon(url, token, { connections, seconds }) {
+async function fireAutocannon(url, token, { connections, seconds, agent }) {
   const script = createRequire(import.meta.url).resolve("autocannon");
   const headers = ["-H", `authorization=Bearer ${token}`, "-H", "accept=application/json"];
+  if (agent !== undefined) headers.push("-H", `user-agent=${agent}`);
   const args = [script, "-j", "-c", String(connections), "-d", String(seconds), ...headers, url];
   const { stdout } = await run(process.execPath, args, { maxBuffer: 1 << 24 });
   const result = JSON.parse(stdout);

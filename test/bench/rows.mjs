@@ -2,11 +2,14 @@
 import { measureBusy } from "./rows/busy.mjs";
 import { measureFlood } from "./rows/flood.mjs";
 import { measureLatency } from "./rows/latency.mjs";
+import { measureLedger } from "./rows/ledger.mjs";
 import { measureLongList } from "./rows/long-list.mjs";
 import { measureProfile } from "./rows/profile.mjs";
 import { measureRaces } from "./rows/races.mjs";
 import { measureReaders } from "./rows/readers.mjs";
 import { measureRewriting } from "./rows/rewriting.mjs";
+import { measureSeries } from "./rows/series.mjs";
+import { measureShadow } from "./rows/shadow.mjs";
 import { measureStart } from "./rows/start.mjs";
 
 /**
@@ -22,5 +25,8 @@ export const ROWS = [
   { keys: ["start"], title: "Start, and memory at rest", measure: measureStart },
   { keys: ["busy"], title: "Short calls while long lists saturate", measure: measureBusy },
   { keys: ["flood"], title: "More long lists than memory", measure: measureFlood },
+  { keys: ["shadow"], title: "Comparing in the background", measure: measureShadow },
+  { keys: ["ledger"], title: "Knowing who calls, and deciding by rules", measure: measureLedger },
+  { keys: ["series"], title: "Metric series", measure: measureSeries },
   { keys: ["profile"], title: "Where the time goes", measure: measureProfile },
 ];

@@ -8,8 +8,10 @@ import { runBench } from "./bench.mjs";
 const { values } = parseArgs({
   options: {
     quick: { type: "boolean" },
-    // Another build to measure, some rows only, and another load generator: for work on one of them.
+    // Another build to measure, an earlier one to set beside it (row ledger), some rows only, and another load generator:
+    // for work on one of them.
     dist: { type: "string" },
+    before: { type: "string" },
     only: { type: "string" },
     load: { type: "string" },
   },

@@ -9,6 +9,13 @@ const FULL = {
   starts: { starts: 7, settleSeconds: 10 },
   busy: { rounds: 7, seconds: 2, rate: 200, clients: 20, credentials: 5, records: 100_000, latencyMs: 20 },
   flood: { lists: 20, credentials: 5, records: 100_000, latencyMs: 20, heapMiB: 256 },
+  shadow: {
+    rates: { get: 300, list: 60 },
+    steady: { rounds: 7, seconds: 1.5, warmupSeconds: 0.3, connections: 64 },
+    full: { rounds: 5, seconds: 1, connections: 32 },
+  },
+  ledger: { rounds: 7, seconds: 1, connections: 32, rules: [10, 100], calls: 20_000 },
+  series: { distinct: 100_000, connections: 64 },
   profile: { seconds: 4, warmupSeconds: 2, connections: 32 },
 };
 
@@ -21,6 +28,13 @@ const QUICK = {
   starts: { starts: 2, settleSeconds: 1 },
   busy: { rounds: 1, seconds: 1, rate: 200, clients: 20, credentials: 5, records: 20_000, latencyMs: 20 },
   flood: { lists: 20, credentials: 5, records: 10_000, latencyMs: 20, heapMiB: 256 },
+  shadow: {
+    rates: { get: 300, list: 60 },
+    steady: { rounds: 1, seconds: 1, warmupSeconds: 0.2, connections: 64 },
+    full: { rounds: 1, seconds: 1, connections: 32 },
+  },
+  ledger: { rounds: 1, seconds: 1, connections: 32, rules: [10, 100], calls: 10_000 },
+  series: { distinct: 10_000, connections: 64 },
   profile: { seconds: 1, warmupSeconds: 1, connections: 32 },
 };
 

@@ -1,0 +1,104 @@
+/** What does a client notice of comparisons in the background, and of a v2 that hangs? (Design section 7: shadow.) */
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { startCarryover, startClient, startPeer } from "../processes.mjs";
+import { SHADOW_ALL } from "../rules-files.mjs";
+import { quantile } from "../stats.mjs";
+import { comparisonsOf, doubtsAbout } from "./shadow-counts.mjs";
+import { shadowGoals, shadowText } from "./shadow-text.mjs";
+
+export async function measureShadow(bench, start) {
+  const { calls, settings } = bench;
+  const sides = await startSides(bench, start);
+  const targets = { get: calls.v1ById, list: calls.v1List };
+  await checkAnswers(sides, targets, bench);
+  const client = await start(startClient("steady"));
+  const faults = [];
+  // First, so that everything is compiled when latency is measured.
+  await full(sides, targets, bench, faults);
+  await steady(sides, targets, client, bench, faults);
+  const ends = new Map(await Promise.all(sides.map(async ({ key, server }) => [key, await comparisonsOf(server)])));
+  faults.push(...doubtsAbout(ends));
+  return { goals: shadowGoals(sides), text: shadowText(sides, settings.shadow), faults };
+}
+
+/** The same native v1 behind all three; they differ in the mode and in v2. */
+async function startSides({ dist, folder, answers, native }, start) {
+  const [v2File, v1File, rules] = ["shadow-v2.json", "shadow-v1.json", "shadow.yaml"].map((name) => join(folder, name));
+  await Promise.all([
+    writeFile(v2File, JSON.stringify(answers)),
+    writeFile(v1File, JSON.stringify(native)),
+    writeFile(rules, SHADOW_ALL),
+  ]);
+  const v2 = await start(startPeer("upstream", [v2File]));
+  const v1 = await start(startPeer("upstream", [v1File]));
+  const hanging = await start(startPeer("hanging", []));
+  const side = async (key, name, upstream, own) => {
+    const log = join(folder, `shadow-${key}.log`);
+    const flags = { "upstream-v1-url": v1.url, "clients-identify": "claim:sub", ...own };
+    const server = await start(startCarryover(dist, { upstream, log, flags }));
+    const empty = () => ({ p50: [], p99: [], steadyCpu: [], perSecond: [], fullCpu: [], compared: [0, 0] });
+    return { key, name, server, get: empty(), list: empty() };
+  };
+  return [
+    await side("native", "native", v2.url, { "cutover-mode": "native" }),
+    await side("shadow", "shadow, every answer compared", v2.url, { "cutover-rules-file": rules }),
+    await side("hanging", "shadow, v2 never answers", hanging.url, { "cutover-rules-file": rules }),
+  ];
+}
+
+/** Throws when a side does not give native's bytes. */
+async function checkAnswers(sides, targets, { native, token }) {
+  for (const { name, server } of sides) {
+    for (const target of Object.values(targets)) {
+      const answer = await fetch(server.url + target, { headers: { authorization: `Bearer ${token}` } });
+      if ((await answer.text()) !== native[target].body) throw new Error(`${name} changes ${target}`);
+    }
+  }
+}
+
+/** Round by round, the sides in turns; every other round the other way about. */
+async function inTurns(sides, rounds, turn) {
+  for (let round = -1; round < rounds; round++) {
+    for (const side of round % 2 === 0 ? sides : [...sides].reverse()) {
+      for (const kind of ["get", "list"]) await turn(side, kind, round >= 0);
+    }
+  }
+}
+
+/** At a constant rate, so that there is time to compare. */
+async function steady(sides, targets, client, { token, settings }, faults) {
+  const { rates, steady: how } = settings.shadow;
+  await inTurns(sides, how.rounds, async ({ name, server, ...side }, kind, counts) => {
+    const [cpu, before] = [server.cpuMs(), await comparisonsOf(server)];
+    const fired = await client.ask({
+      do: "fire",
+      targets: [{ url: server.url + targets[kind], token }],
+      ...how,
+      rate: rates[kind],
+    });
+    const [{ latencies, failed }] = fired.targets;
+    if (failed > 0) faults.push(`${name}, ${kind}: ${failed} of ${latencies.length} were not answered 200`);
+    if (!counts) return;
+    const requests = rates[kind] * (how.seconds + how.warmupSeconds);
+    const after = await comparisonsOf(server);
+    side[kind].p50.push(quantile(latencies, 0.5));
+    side[kind].p99.push(quantile(latencies, 0.99));
+    side[kind].steadyCpu.push(((server.cpuMs() - cpu) * 1000) / requests);
+    side[kind].compared[0] += (after.get("equal") ?? 0) - (before.get("equal") ?? 0);
+    side[kind].compared[1] += requests;
+  });
+}
+
+/** As fast as it goes: few can be compared then. */
+async function full(sides, targets, { load, token, settings }, faults) {
+  const how = settings.shadow.full;
+  await inTurns(sides, how.rounds, async ({ name, server, ...side }, kind, counts) => {
+    const cpu = server.cpuMs();
+    const { perSecond, requests, failed } = await load.fire(server.url + targets[kind], token, how);
+    if (failed > 0) faults.push(`${name}, ${kind} under full load: ${failed} requests without a 2xx`);
+    if (!counts) return;
+    side[kind].perSecond.push(perSecond);
+    side[kind].fullCpu.push(((server.cpuMs() - cpu) * 1000) / requests);
+  });
+}
