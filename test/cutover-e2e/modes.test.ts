@@ -47,6 +47,8 @@ function reads({ sandbox }: CutoverRig): readonly (readonly [string, string, str
     ["GET", "/iam/v1/groups", null],
     ["GET", "/iam/v1/groups", "nobody"],
     ["OPTIONS", "/iam/v1/groups", "admin"],
+    ["HEAD", "/iam/v1/groups", "admin"],
+    ["PATCH", `/iam/v1/groups/${someGroup}`, "admin"],
   ];
 }
 
