@@ -4,7 +4,7 @@ import type { Exchange, Upstream } from "./model/exchange.ts";
 import type { Match, Routed } from "./model/match.ts";
 import type { Answer, HeaderList } from "./model/message.ts";
 import type { AnswerPlan, Decide, PassPlan, Plan, RequestHead } from "./model/plan.ts";
-import { Problem } from "./model/problem.ts";
+import { PROBLEMS, Problem, problemBody } from "./model/problem.ts";
 import type { Operation } from "./model/resource.ts";
 import type { Signal } from "./model/signal.ts";
 import type { Router } from "./route/router.ts";
@@ -125,8 +125,29 @@ function serve(match: Match, head: RequestHead, parts: ProxyParts, exchange: Exc
   const plan = translate(match, translation, head, parts, exchange);
   // Native cannot be asked what a write would have done without doing it.
   if (cutover.shadow === undefined || write || settings.sample === 0) return plan;
-  const { follow } = cutover.shadow;
-  return { kind: "answer", respond: async (body, signal) => follow(ask(), await plan.respond(body, signal)) };
+  return followed(plan, cutover.shadow, ask);
+}
+
+/** `plan`, and its answer compared with native's; a refusal of carryover's own is an answer too, where native might not refuse. */
+function followed(plan: AnswerPlan, { follow }: Pick<Shadow, "follow">, ask: () => ShadowAsk): AnswerPlan {
+  return {
+    kind: "answer",
+    respond: async (body, signal) => {
+      try {
+        return follow(ask(), await plan.respond(body, signal));
+      } catch (error) {
+        const fault = error instanceof Problem ? PROBLEMS[error.reason].fault : undefined;
+        if (error instanceof Problem && (fault === "client" || fault === "translation"))
+          follow(ask(), refusalOf(error));
+        throw error;
+      }
+    },
+  };
+}
+
+function refusalOf(problem: Problem): Answer {
+  const body = new TextEncoder().encode(problemBody(problem));
+  return { status: problem.http, headers: [["content-type", "application/json"]], body };
 }
 
 /** What the platform's own v1 answers, and who served it. */

@@ -3,7 +3,7 @@ import { createExchange, type Exchange, type Upstream } from "../src/model/excha
 import type { Match, Routed } from "../src/model/match.ts";
 import type { Answer, ApiRequest, ApiResponse, HeaderList } from "../src/model/message.ts";
 import type { Plan, RequestHead, Watch } from "../src/model/plan.ts";
-import { Problem } from "../src/model/problem.ts";
+import { PROBLEMS, Problem } from "../src/model/problem.ts";
 import type { Operation, Resource } from "../src/model/resource.ts";
 import type { Choice, Rule } from "../src/model/rules.ts";
 import { type Cutover, createProxy, type ProxyParts } from "../src/proxy.ts";
@@ -36,6 +36,8 @@ interface World {
   readonly fallback?: "native" | "refuse";
   readonly from?: string | undefined;
   readonly translated?: boolean;
+  /** The translation's. */
+  readonly refusal?: Problem;
   readonly answer?: ApiResponse;
   readonly cutover?: Cutover;
 }
@@ -57,6 +59,7 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
               LIST,
               async (request: V1Request) => {
                 asked.push(request);
+                if (world.refusal !== undefined) throw world.refusal;
                 return world.answer ?? OK;
               },
             ],
@@ -455,6 +458,23 @@ describe("the rules in force", () => {
     ]);
     expect(followed).toHaveLength(1);
   });
+
+  it.each([
+    ["INVALID_FILTER", 1],
+    ["DRAIN_TOO_LARGE", 1],
+    ["UPSTREAM_TIMEOUT", 0],
+    ["OVERLOADED", 0],
+  ] as const)(
+    "translate with a sample: carryover's own %s is compared where native might not refuse",
+    async (reason, times) => {
+      const { followed, parts } = cutover({});
+      const { plan } = decide({ ...NATIVE, cutover: parts, refusal: new Problem(reason, "no") });
+      await expect(respond(plan())).rejects.toMatchObject({ reason });
+      expect(followed.map(([, answer]) => answer.status)).toEqual(
+        Array.from({ length: times }, () => PROBLEMS[reason].http),
+      );
+    },
+  );
 
   it.each([
     ["a write", "PUT", RULE.shadow],

@@ -1,28 +1,31 @@
 /** Which differences does native also have against itself? */
-import type { Compared, DifferenceClass } from "../model/comparison.ts";
+import type { Compared } from "../model/comparison.ts";
 import { type Detail, type Judged, type Place, summed } from "./differences.ts";
 
-/** A record of a list that is there or not. */
-const RECORD = "items[]";
+/** Where the records of a list are. */
+const ITEMS = "items[";
+/** A record itself is missing or extra, or its time of writing is another one. */
+const WRITTEN = /^items\[\]$|^(?:items\[\]\.)?updatedAt$/;
+/** What is no list is one record, or an error; a name that no id can be taken for. */
+const WHOLE = "whole";
 
 /**
  * `compared` without what `control` explains: native's first answer against its second. A difference is noise when native
- * shows at least as many of the same class at the same path in the same record, and a record that is missing or extra when
- * it came or went between native's answers. Differences beyond what a result remembers are never explained: noise is what
+ * shows at least as many of the same class at the same path in the same record. A record that came or went, or that native
+ * says was written between its answers, says nothing at all: it may have been written there and back. Differences beyond what a result remembers are never explained: noise is what
  * was seen, not what is likely. The total stays.
  */
 export function withoutNoise(compared: Judged, control: Judged): Compared {
   const found = detailOf(compared);
   const known = new Map(detailOf(control).places.map((place) => [nameOf(place), place.ids]));
-  const moved = new Set([...movedIds(known, "missing"), ...movedIds(known, "extra")]);
+  const written = writtenIn(detailOf(control).places);
   let noise = found.noise;
   const places = found.places.flatMap((place) => {
     const same = known.get(nameOf(place));
-    const comes = moved.size > 0 && place.path === RECORD && (place.class === "missing" || place.class === "extra");
-    if (same === undefined && !comes) return [place];
+    if (same === undefined && written.size === 0) return [place];
     const ids = new Map<string | undefined, number>();
     for (const [id, count] of place.ids) {
-      const explained = comes && id !== undefined && moved.has(id) ? count : Math.min(count, same?.get(id) ?? 0);
+      const explained = written.has(recordOf(place, id)) ? count : Math.min(count, same?.get(id) ?? 0);
       noise ||= explained > 0;
       if (count > explained) ids.set(id, count - explained);
     }
@@ -33,8 +36,21 @@ export function withoutNoise(compared: Judged, control: Judged): Compared {
 
 type Ids = ReadonlyMap<string | undefined, number>;
 
-function movedIds(known: ReadonlyMap<string, Ids>, of: DifferenceClass): readonly (string | undefined)[] {
-  return [...(known.get(nameOf({ class: of, path: RECORD }))?.keys() ?? [])];
+/** The record that a difference is in; undefined where it is not known, or around the records of a list. */
+function recordOf({ path }: Pick<Place, "path">, id: string | undefined): string | undefined {
+  if (id !== undefined) return `id ${id}`;
+  return path.startsWith(ITEMS) ? undefined : WHOLE;
+}
+
+/** What was written between native's answers, as these say. What else changed in a record may always do so. */
+function writtenIn(places: readonly Place[]): ReadonlySet<string | undefined> {
+  const written = new Set<string | undefined>();
+  for (const place of places) {
+    if (!WRITTEN.test(place.path)) continue;
+    for (const id of place.ids.keys()) written.add(recordOf(place, id));
+  }
+  written.delete(undefined);
+  return written;
 }
 
 function nameOf(place: Pick<Place, "class" | "path">): string {

@@ -51,8 +51,25 @@ describe("withoutNoise", () => {
       expect(withoutNoise(come, control)).toMatchObject({ result: "noise", total: 1 });
     }
     expect(withoutNoise(gone, compareLists([a, b], [b])).result).toBe("missing");
+    // Before it went it may have been anything.
+    expect(withoutNoise(compareLists([{ ...a, m: 1 }], [a]), compareLists([a], [])).result).toBe("noise");
     // A member that is missing is no record that went.
-    expect(withoutNoise(compareLists([{ ...a, m: 1 }], [a]), compareLists([a], [])).result).toBe("missing");
+    const member = compareLists([{ ...a, m: 1 }], [a]);
+    expect(withoutNoise(gone, member).result).toBe("missing");
+  });
+
+  test("a record that native says was written meanwhile says nothing, whatever differs in it", () => {
+    const at = (updatedAt: string, name: string, id = "r0") => ({ id, name, updatedAt });
+    const before = at("2026-01-01T00:00:00Z", "a");
+    const back = at("2026-01-01T00:00:02Z", "a");
+    const between = at("2026-01-01T00:00:01Z", "b");
+    const other = { id: "r1", name: "c", updatedAt: "2026-01-01T00:00:00Z" };
+    expect(withoutNoise(compareLists([before], [between]), compareLists([before], [back])).result).toBe("noise");
+    expect(withoutNoise(compare(before, between, ONE), compare(before, back, ONE)).result).toBe("noise");
+    // Of another record it says nothing.
+    const wrong = compareLists([before, other], [between, { ...other, name: "d" }]);
+    const left = withoutNoise(wrong, compareLists([before, other], [back, other]));
+    expect(left.differences.map(({ id }) => id)).toEqual(["r1"]);
   });
 
   test("a status or a place without a record is explained as well", () => {
