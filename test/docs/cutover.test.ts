@@ -1,0 +1,160 @@
+/** Is what docs/cutover.md says of modes, comparisons and thresholds what the program does? */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { configOptions } from "../../src/config.ts";
+import { failedByTranslation } from "../../src/control/record.ts";
+import { hold } from "../../src/control/state.ts";
+import { upperBound } from "../../src/cutover/bound.ts";
+import { SLICES } from "../../src/cutover/counts.ts";
+import { DECISIVE_COMPARISONS, LONGEST_WAIT, PATIENCE, STEPS } from "../../src/cutover/retreat.ts";
+import { type ComparisonResult, DIFFERENCE_CLASSES, isDifference, isJudged } from "../../src/model/comparison.ts";
+import { createExchange, type Exchange } from "../../src/model/exchange.ts";
+import type { Rule } from "../../src/model/rules.ts";
+import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { parsePrometheus } from "../observe/prometheus.ts";
+
+takeDownAfterEach();
+
+const ROOT = new URL("../../", import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
+const page = read("docs/cutover.md");
+const runbook = read("docs/runbook.md");
+
+/** The cells of the table behind `<!-- name -->`, its head left out. */
+function rows(name: string): readonly (readonly string[])[] {
+  const [, rest = ""] = page.split(`<!-- ${name} -->\n`);
+  const lines = (rest.split("<!-- end -->")[0] ?? "").split("\n").filter((line) => line.startsWith("| "));
+  if (lines.length < 2) throw new Error(`the page has no table ${name}`);
+  return lines.slice(1).map((line) =>
+    line
+      .split("|")
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+const bare = (cell = "") => cell.replaceAll("`", "");
+
+describe("docs/cutover.md", () => {
+  it("tells of every result of a comparison whether it counts", () => {
+    const results: readonly ComparisonResult[] = ["equal", ...DIFFERENCE_CLASSES, "noise", "failed"];
+    const said = rows("results").map(([result, counts]) => [bare(result), counts]);
+    const counts = (result: ComparisonResult) =>
+      !isJudged(result) ? "not counted" : isDifference(result) ? "yes" : "no";
+    expect(said.toSorted()).toEqual(results.map((result) => [result, counts(result)]).toSorted());
+  });
+
+  it("tells of every reason for which there is nothing to compare, and of no other", () => {
+    const [, union = ""] = /export type Failure =\n([\s\S]*?);/.exec(read("src/shadow/failure.ts")) ?? [];
+    const reasons = [...union.matchAll(/"([a-z-]+)"/g)].map(([, reason]) => reason);
+    expect(reasons.length).toBeGreaterThan(10);
+    expect(
+      rows("failures")
+        .map(([reason]) => bare(reason))
+        .toSorted(),
+    ).toEqual(reasons.toSorted());
+  });
+
+  it("has a row for each mode", () => {
+    expect(rows("modes").map(([mode]) => bare(mode))).toEqual(["native", "shadow", "translate"]);
+  });
+
+  it("has the bounds that comparisons really give", () => {
+    const [, table = ""] = page.split(
+      "| differences | to be below 2 % | below 1 % | below 0.1 % |\n|---|---|---|---|\n",
+    );
+    const lines = (table.split("\n\n")[0] ?? "").split("\n").map((line) => line.match(/[\d,]+/g) ?? []);
+    expect(lines).toHaveLength(3);
+    for (const [differences, ...needed] of lines) {
+      for (const [index, share] of [0.02, 0.01, 0.001].entries()) {
+        const comparisons = Number(needed[index]?.replace(",", ""));
+        expect(upperBound(Number(differences), comparisons)).toBeLessThan(share);
+        expect(upperBound(Number(differences), comparisons - 1)).toBeGreaterThanOrEqual(share);
+      }
+    }
+  });
+
+  it("has the numbers of stepping back", () => {
+    expect(SLICES).toBe(10);
+    expect(page).toContain("(ten slices,");
+    expect(page).toContain(`of at least ${DECISIVE_COMPARISONS} comparisons`);
+    expect(page).toContain(
+      `for ${STEPS.map((step) => step * 100)
+        .join(", ")
+        .replace(/, (\d+)$/, " and $1")} % of its`,
+    );
+    expect(page).toContain(`1, 2, 4, 8, ${LONGEST_WAIT} times \`returnAfter\``);
+    expect(PATIENCE).toBe(4);
+    expect(page).toContain("four times as long, when nobody calls");
+  });
+
+  it("has the brakes of a rule that moves by itself and names none", () => {
+    const settings = hold(AUTOMATIC, 0).retreat?.settings;
+    expect(settings).toMatchObject({ failures: 0.02, differences: 0.005, minRequests: 200, minClients: 1 });
+    expect(settings).toMatchObject({ window: 300_000, returnAfter: undefined });
+    expect(page).toContain(
+      "`failures` 0.02 and `differences` as `differencesBelow`, `minRequests` 200, `minClients` 1, `window` 5m, and no return",
+    );
+  });
+
+  it("says what counts against a translation, and what does not", () => {
+    const judged = CASES.map(([, facts]) => failedByTranslation({ ...translated(), ...facts }));
+    const words = judged.map((failed) => (failed === undefined ? "not at all" : failed ? "as failure" : "as good"));
+    expect(rows("counted").map(([what, counts]) => [what?.split(/[:,]/, 1)[0], counts])).toEqual(
+      CASES.map(([what], index) => [what, words[index]]),
+    );
+  });
+
+  it.each([
+    ["docs/cutover.md", page],
+    ["docs/runbook.md", runbook],
+  ])("names only metrics and options that there are: %s", async (_name, text) => {
+    const { adminUrl } = await rigForTest();
+    const { types } = parsePrometheus(await (await fetch(`${adminUrl}/metrics`)).text());
+    const metrics = new Set([...text.matchAll(/\bcarryover_[a-z0-9_]*[a-z0-9]\b/g)].map(([name]) => name));
+    expect(metrics.size).toBeGreaterThan(8);
+    expect([...metrics].filter((name) => !types.has(name) && name !== "carryover_rule")).toEqual([]);
+    const options = new Set(configOptions().map(({ path }) => path));
+    const named = [...text.matchAll(/`((?:cutover|shadow|clients|upstream|listen|admin)\.[A-Za-z0-9.]+)`?/g)];
+    const unknown = named.map(([, path = ""]) => path).filter((path) => !options.has(path) && !RULE_KEYS.has(path));
+    expect(unknown).toEqual([]);
+  });
+});
+
+/** Keys of a rule that look like options. */
+const RULE_KEYS = new Set(["shadow.sample", "shadow.control", "cutover.md"]);
+
+function translated(): Exchange {
+  const exchange = createExchange("id", 0, "GET", "/iam/v1/groups");
+  const calls = [{ upstream: "v2", status: 200, ms: 1 }] as unknown as Exchange["calls"];
+  return { ...exchange, apiVersion: "v1", mode: "translate", status: 200, calls };
+}
+
+const CASES: readonly (readonly [string, Partial<Exchange>])[] = [
+  ["answered with 2xx or 3xx", { status: 200 }],
+  ["the translation failed", { status: 502, reason: "LIST_UNPROVEN" }],
+  ["the client's own error", { status: 404 }],
+  ["the platform's 5xx", { status: 503, reason: "UPSTREAM_UNREACHABLE" }],
+  ["carryover's limits (`OVERLOADED`)", { status: 503, reason: "OVERLOADED" }],
+  ["the client left", { status: 200, aborted: true }],
+];
+
+const AUTOMATIC: Rule = {
+  name: "auto",
+  line: 1,
+  match: {
+    resources: undefined,
+    operations: undefined,
+    clients: undefined,
+    time: undefined,
+    header: undefined,
+    cookie: undefined,
+    percent: undefined,
+  },
+  mode: "shadow",
+  expires: undefined,
+  shadow: { sample: 1, control: 0.1 },
+  stepBack: undefined,
+  promoteWhen: { differencesBelow: 0.005, minClients: 3, automatic: true },
+  headers: undefined,
+  identity: "one",
+};
