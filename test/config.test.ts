@@ -367,6 +367,12 @@ describe("files", () => {
 });
 
 describe("warnings", () => {
+  test("hashes of clients that anybody can work out", () => {
+    const warn = (flags: Record<string, string>) => load({ flags: { clientsHash: "true", ...flags } }).warnings;
+    expect(warn({})).toEqual([expect.stringMatching(/^--clients-hash: without cutover.salt anybody can work out/)]);
+    expect(warn({ cutoverSalt: "x" })).toEqual([]);
+  });
+
   test("http to another machine is warned about, http to this one is not", () => {
     const warn = (url: string) => load({ flags: { upstreamV2Url: url } }).warnings;
     expect(warn("http://api.example")).toEqual([

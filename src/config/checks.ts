@@ -141,6 +141,13 @@ export function doubts(settings: Settings): readonly Remark[] {
       remedy: "use uid, or leave it out where the platform lists by uid unasked",
     });
   }
+  if (settings.clients.hash && settings.cutover.salt === "") {
+    found.push({
+      path: "clients.hash",
+      what: "without cutover.salt anybody can work out whom a hash stands for",
+      remedy: "set cutover.salt to a text that others do not know, the same on every replica",
+    });
+  }
   if (settings.admin.tokenFile === undefined && !isLoopback(settings.admin.host)) {
     found.push({
       path: "admin.host",

@@ -100,6 +100,14 @@ async function formOf({ markdown, csv, json }: ReportFlags): Promise<(report: Re
   }
   if (markdown === true) return (await import("./markdown.ts")).markdownOf;
   if (csv === true) return (await import("./csv.ts")).csvOf;
-  if (json === true) return (made) => JSON.stringify(made, null, 2);
+  if (json === true) return (made) => JSON.stringify(made, null, 2).replaceAll(UNPRINTABLE, escaped);
   return (await import("./text.ts")).textOf;
+}
+
+/** What a terminal could take for more than a letter, and JSON lets stand; a line break is JSON's own here. */
+const UNPRINTABLE = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
+
+function escaped(character: string): string {
+  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
+  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
 }

@@ -103,6 +103,17 @@ describe("carryover report", () => {
     expect([refused.code, refused.err]).toEqual([2, "http://a:1 answered 403: no [token]\n"]);
   });
 
+  test("prints nothing that a terminal obeys, JSON included, and the names are what they were", async () => {
+    const name = "a\u009b2Jb\u202ec\u2028d\u{e0041}e";
+    const told = progress({ ledger: { clients: [client(name)] } });
+    const hostile = async () => new Response(JSON.stringify(told));
+    for (const form of [[], ["--markdown"], ["--csv"], ["--json"]]) {
+      const { out } = await report(["a:1", ...form], { fetch: hostile });
+      expect(out).not.toMatch(/[\u0080-\u009f\u2028-\u202e\u{e0000}-\u{e007f}]/u);
+      if (form[0] === "--json") expect(JSON.stringify(JSON.parse(out))).toContain(name);
+    }
+  });
+
   test("prints one JSON document in its stable shape", async () => {
     const [address = ""] = await admins(busy().slice(0, 1));
     const { out } = await report([address, "--json", "--since", "7d"]);
