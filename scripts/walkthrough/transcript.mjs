@@ -5,6 +5,11 @@ const LINES = 18;
 const LAST = 4;
 const COLUMNS = 150;
 
+/** To standard output. */
+export function print(text) {
+  process.stdout.write(`${text}\n`);
+}
+
 /** `text` with `mark` before each line. */
 export function indented(text, mark) {
   return text

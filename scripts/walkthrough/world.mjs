@@ -12,9 +12,14 @@ export const MEANWHILE = new Map([
   ["most-clients-move", ({ clients }) => move(clients, (subject) => AGENT.test(subject))],
   ["the-rest-moves", ({ clients }) => move(clients, () => true)],
   ["native-v1-ends", ({ platform }) => set(platform.moods, "v1Gone", true)],
-  ["quiet-time-passes", ({ pause }) => pause(2_500)],
+  ["quiet-time-passes", () => pause(2_500)],
   ["carryover-stops", ({ stop }) => stop()],
 ]);
+
+/** Resolves after `ms` milliseconds. */
+export function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
 
 function set(target, key, value) {
   target[key] = value;
