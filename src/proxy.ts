@@ -116,6 +116,7 @@ function serve(match: Match, head: RequestHead, parts: ProxyParts, exchange: Exc
   };
   const { mode, rule, shadow: settings } = cutover.control.choose(asked);
   exchange.rule = rule?.name;
+  exchange.ruleId = rule?.identity;
   const { requestId } = exchange;
   const ask = (): ShadowAsk => ({ match, head, client, rule: rule?.name, settings, requestId, write });
   if (mode !== "translate") {

@@ -33,9 +33,12 @@ export interface Control {
   choose(asked: Omit<Asked, "at">): Choice;
   /** What the rules file says of operations without a v2 counterpart; undefined: the option `fallback` decides. */
   fallback(): "native" | "refuse" | undefined;
-  /** Hears of each request that is over; those that no rule decided on are passed over. */
+  /**
+   * Hears of each request that is over. Passed over are those that no rule decided on, and those that a rule decided on as it
+   * was before it was changed: they say nothing of what it is now.
+   */
   observe(exchange: Exchange): void;
-  /** Hears of each comparison that is over. */
+  /** Hears of each comparison that is over; passes over as `observe` does. */
   compared(comparison: Comparison): void;
   /** In force from the next request on. Rules of the same name and identity keep what was learnt. */
   replace(rules: Rules): void;
@@ -84,11 +87,11 @@ export function createControl(parts: ControlParts): Control {
     },
     fallback: () => present.rules?.fallback,
     observe: (exchange) => {
-      const held = exchange.rule === undefined ? undefined : present.held.get(exchange.rule);
+      const held = concerned(present, exchange);
       if (held !== undefined) recordRequest(held, exchange, wall(), tell);
     },
     compared: (comparison) => {
-      const held = comparison.rule === undefined ? undefined : present.held.get(comparison.rule);
+      const held = concerned(present, comparison);
       if (held !== undefined) recordComparison(held, comparison, wall(), tell);
     },
     replace: (rules) => {
@@ -112,6 +115,12 @@ export function createControl(parts: ControlParts): Control {
       transitions: transitions.map(transitionView).reverse(),
     }),
   };
+}
+
+/** The rule that decided, if it is still as it was then; whoever names no identity speaks of the rule in force. */
+function concerned({ held }: Present, { rule, ruleId }: Pick<Exchange, "rule" | "ruleId">): Held | undefined {
+  const found = rule === undefined ? undefined : held.get(rule);
+  return ruleId === undefined || ruleId === found?.rule.identity ? found : undefined;
 }
 
 function unruled(mode: CutoverMode, why: "default" | "forced"): Choice {

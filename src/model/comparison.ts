@@ -39,6 +39,8 @@ export interface Comparison {
   readonly client: string;
   /** Name of the rule that asked for it; undefined: `cutover.mode`. */
   readonly rule: string | undefined;
+  /** Its identity: a rule that is changed keeps its name. */
+  readonly ruleId?: string | undefined;
   /** Who answered the client: `shadow` native, `translate` carryover. */
   readonly served: "shadow" | "translate";
   readonly kind: "read" | "write";

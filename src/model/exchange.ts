@@ -51,6 +51,8 @@ export interface Exchange {
   client: string;
   /** Name of the cutover rule that decided on the mode. */
   rule: string | undefined;
+  /** Its identity: a rule that is changed keeps its name. */
+  ruleId?: string | undefined;
   status: number;
   /** Reason of carryover's own error, when it answered with one. */
   reason: string | undefined;
@@ -87,6 +89,7 @@ export function createExchange(requestId: string, startedAt: number, method: str
     mode: "refused",
     client: "unknown",
     rule: undefined,
+    ruleId: undefined,
     status: 0,
     reason: undefined,
     cause: undefined,

@@ -188,6 +188,26 @@ describe("other rules", () => {
     expect(made.told.at(-1)?.reason).toBe("1 rules: 0 new, 1 changed (begin afresh), 0 gone");
   });
 
+  test("what was under way when a rule was changed says nothing of what it is now", () => {
+    const made = rig(rulesOf([rule({ identity: "old" })]));
+    made.control.replace(rulesOf([rule({ identity: "new" })], { digest: "b" }));
+    made.requests(300, { ...BROKEN, ruleId: "old" });
+    made.compare(300, { result: "value", ruleId: "old" });
+    expect(made.choose().why).toBe("rule");
+    expect(made.control.states()[0]).toMatchObject({ requests: 0, failures: 0, comparisons: 0, differences: 0 });
+    made.requests(100, { ...BROKEN, ruleId: "new" });
+    made.compare(10, { result: "value", ruleId: "new" });
+    expect(made.control.states()[0]).toMatchObject({ requests: 100, failures: 100, comparisons: 10, differences: 10 });
+  });
+
+  test("a rule that went while its requests were under way is not looked for", () => {
+    const made = rig(rulesOf([rule()]));
+    made.control.replace(rulesOf([], { digest: "b" }));
+    made.requests(10, { ...BROKEN, ruleId: "1" });
+    made.compare(10, { ruleId: "1" });
+    expect(made.control.states()).toEqual([]);
+  });
+
   test("the same file again is nothing new, and a rule that went and came back is", () => {
     const made = rig(rulesOf([rule()]));
     made.requests(200, BROKEN);
