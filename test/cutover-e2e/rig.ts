@@ -220,7 +220,7 @@ export async function platform(
 ): Promise<{ readonly url: string; readonly asked: string[] }> {
   const asked: string[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((request, response) => {
+  const server = createServer({ maxHeaderSize: 4 * 1024 ** 2 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on("error", () => {});
     response.on("error", () => {});
