@@ -406,7 +406,7 @@ describe("the rules in force", () => {
     expect(asked).toEqual([
       { resource: "thing", operation: "list", write: true, client: "ci-bot", headers: [["user-agent", "ci-bot"]] },
     ]);
-    expect([exchange.mode, exchange.rule, exchange.ruleId]).toEqual(["translate", "ci-reads", "one"]);
+    expect([exchange.mode, exchange.rule, exchange.ruleId]).toEqual(["translate", "ci-reads", "1"]);
   });
 
   it("are asked in the name of whoever sends, but a token that is to be exchanged is not looked into", () => {
