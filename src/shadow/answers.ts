@@ -33,6 +33,8 @@ export interface Translated {
   readonly incomplete: boolean;
   /** carryover refused by itself. */
   readonly own: boolean;
+  /** v2 let the caller in: one of its answers is of a kind that strangers are not given, or the translated one is a success. */
+  readonly letIn: boolean;
 }
 
 /** Their own troubles: such an answer says nothing about the translation. */
@@ -41,6 +43,14 @@ const TROUBLES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 /** True for an answer that its sender would have given to any request at that time. */
 export function isTrouble(status: number): boolean {
   return TROUBLES.has(status);
+}
+
+/** What a gateway says to anybody: it reads a request before the token. */
+const AT_THE_DOOR: ReadonlySet<number> = new Set([400, 401]);
+
+/** True for an answer of v2's that only somebody gets whom it knows. */
+function tellsCaller(status: number): boolean {
+  return !AT_THE_DOOR.has(status) && !isTrouble(status);
 }
 
 export interface AnswersInput {
@@ -55,13 +65,15 @@ export interface AnswersInput {
 /** Every promise rejects with `failing` for what leaves nothing to compare, or with the signal's reason. */
 export function createAnswers({ asked, options, held, signal, calls }: AnswersInput): Answers {
   const { answerBytes } = options.limits;
-  /** Counts every call that leaves for v2; the comparison's own layer is inside, nearer to v2 than anything. */
+  /** Counts every call that leaves for v2, and sees its answer; the comparison's own layer is inside, nearer to v2 than anything. */
   const counting =
-    (layer: SendLayer): SendLayer =>
+    (layer: SendLayer, door: { open: boolean }): SendLayer =>
     (next) =>
-      layer((request, sending) => {
+      layer(async (request, sending) => {
         calls.v2 += 1;
-        return next(request, sending);
+        const response = await next(request, sending);
+        if (tellsCaller(response.status)) door.open = true;
+        return response;
       });
   const readable = async (answer: ApiResponse): Promise<ApiResponse> => {
     const encoding = header(answer.headers, "content-encoding")?.trim().toLowerCase();
@@ -86,23 +98,25 @@ export function createAnswers({ asked, options, held, signal, calls }: AnswersIn
     },
     async translated(body, layer) {
       const { match, head } = asked;
+      const door = { open: false };
       try {
-        const { answer, exchange } = await options.translate({ match, head, body }, counting(layer), signal);
+        const { answer, exchange } = await options.translate({ match, head, body }, counting(layer, door), signal);
         const whole = await gather(answer, answerBytes, held);
         if (isTrouble(whole.status)) throw failing("platform");
-        return { answer: whole, mismatches: [...exchange.mismatches], incomplete: false, own: false };
+        const letIn = door.open || whole.status < 400;
+        return { answer: whole, mismatches: [...exchange.mismatches], incomplete: false, own: false, letIn };
       } catch (thrown) {
         // Whatever was thrown: the comparison's time is over, or it said itself why it ends.
         signal.throwIfAborted();
         if (saidFailure(thrown) !== undefined) throw thrown;
-        return refusal(Problem.from(thrown));
+        return { ...refusal(Problem.from(thrown)), letIn: door.open };
       }
     },
   };
 }
 
 /** carryover's own answer, as the listener would have given it. */
-function refusal(problem: Problem): Translated {
+function refusal(problem: Problem): Omit<Translated, "letIn"> {
   const trouble = troubleOf(problem);
   if (trouble !== undefined) throw failing(trouble);
   const incomplete = problem.reason === "UPDATE_INCOMPLETE";

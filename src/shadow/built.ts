@@ -21,20 +21,32 @@ const NOTHING: Made = { differences: [], untold: new Set() };
 
 /**
  * `caught`: the POST of a create, answered with the record; `seen`: the create as native served it, decoded. Left out is what a Get of the resource is known to hold back (its
- * `v2Only`), where this record holds nothing there: no read shows it.
+ * `v2Only`), where this record holds nothing there: no read shows it. Yields between its steps.
  */
-export function judgeMade({ resource, operation }: Match, { request, held }: Caught, seen: Seen): Made {
+export function* judgeMade(
+  { resource, operation }: Match,
+  { request, held }: Caught,
+  seen: Seen,
+): Generator<void, Made> {
   if (operation.kind !== "create" || request.method !== "POST") return NOTHING;
   const body = parsed(request.body);
+  yield;
   const record = parsed(held.body);
+  yield;
   const heldBack = heldBackByGet(resource);
   const isShown = (row: Row): boolean => !heldBack.has(row.v2) || isRead(row, record);
   const asked = operation.body.rows.filter(isShown).flatMap((row) => askedOf(row, body, { v1: "", v2: [] }));
   const patch = { body: "", asked, defaulted: [], leftAlone: [] };
+  const mismatches = findMismatches(patch, record);
+  yield;
+  const sent = parsed(seen.request);
+  yield;
+  const native = parsed(seen.answer.body);
+  yield;
   return {
     differences: [
-      ...findMismatches(patch, record).map(({ v1 }) => differenceOf(v1, asked, record)),
-      ...lostFields(parsed(seen.request), parsed(seen.answer.body), body, operation.body.rows),
+      ...mismatches.map(({ v1 }) => differenceOf(v1, asked, record)),
+      ...lostFields(sent, native, body, operation.body.rows),
     ],
     untold: new Set(operation.answer.rows.filter((row) => row.v2 !== null && !isShown(row)).map(({ v1 }) => v1)),
   };

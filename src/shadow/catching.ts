@@ -18,6 +18,8 @@ export interface CatchInput {
   readonly made: string | undefined;
   /** `refuse`: native did not do it either, so that there is nothing to be read. */
   readonly mode: "answer" | "refuse";
+  /** Why an answer is not to be parsed whole; undefined when it may be. */
+  bulk(body: Uint8Array): Promise<Failure | undefined>;
 }
 
 export interface Catching {
@@ -35,7 +37,7 @@ const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
 
 /**
  * Answers a PATCH with what a GET of its path gives now, a POST on a collection with the record of it that native made, a
- * DELETE with `{}`. Where no read gives an answer the translation ends, and `failure` says why.
+ * DELETE with `{}`. Where no read gives an answer, or one of more than is parsed, the translation ends, and `failure` says why.
  */
 export function createCatching(input: CatchInput): Catching {
   const caught: Caught[] = [];
@@ -44,13 +46,19 @@ export function createCatching(input: CatchInput): Catching {
     state.failure ??= failure;
     throw failing(failure);
   };
+  const get = async (request: ApiRequest, next: Send, sending: SendOptions): Promise<ApiResponse> => {
+    const answer = await next(request, sending);
+    const refused = await input.bulk(answer.body);
+    return refused === undefined ? answer : give(refused);
+  };
   const read = async (target: string, request: ApiRequest, next: Send, sending: SendOptions): Promise<ApiResponse> => {
-    const held = await next({ method: "GET", target, headers: withoutHeaders(request.headers, OF_WRITES) }, sending);
+    const headers = withoutHeaders(request.headers, OF_WRITES);
+    const held = await get({ method: "GET", target, headers }, next, sending);
     caught.push({ request, held });
     return held;
   };
   const layer: SendLayer = (next) => async (request, sending) => {
-    if (request.method === "GET" || request.method === "HEAD") return next(request, sending);
+    if (request.method === "GET" || request.method === "HEAD") return get(request, next, sending);
     const target = input.mode === "refuse" ? undefined : placeOf(request, input);
     if (target === undefined) return give("not-comparable");
     const held = await read(target, request, next, sending);

@@ -4,8 +4,13 @@ import { PROBLEMS, type Problem } from "../model/problem.ts";
 /**
  * `busy` no place, `memory` no bytes, `too-large` a longer answer than is compared, `timeout` not ready in time, `native`
  * native's own trouble, `platform` v2's, `unreachable` no answer, `overloaded` carryover's own limits, `unreadable` bytes
- * that cannot be decoded, `not-comparable` only doing it would tell, `gone` the written record is not there any more,
- * `overtaken` somebody has written it since, `internal` a fault of the comparison, `closed` carryover is stopping.
+ * that cannot be decoded, `not-comparable` only doing it would tell (or it is a record of more members than is compared),
+ * `gone` the written record is not there any more, `overtaken` somebody has written it since, `refused` neither version let
+ * the caller in, `internal` a fault of the comparison, `closed` carryover is stopping.
+ *
+ * `refused` is what keeps strangers out of the evidence. A gateway refuses what it cannot read before it looks at the token,
+ * and so does carryover: anybody can send a thousand such requests, whose answers are equal (or not) whatever the
+ * translation of a request that is let in would be. They are counted, and prove nothing.
  */
 export type Failure =
   | "busy"
@@ -20,6 +25,7 @@ export type Failure =
   | "not-comparable"
   | "gone"
   | "overtaken"
+  | "refused"
   | "internal"
   | "closed";
 

@@ -30,12 +30,13 @@ export const readsOnly: SendLayer = (next) => (request, sending) =>
  * each time, and a record that somebody changed in between: when native's second answer equals the translated one at a
  * place, it differs from its first there. A fault of the translation at the very place that changed is not seen in this
  * comparison. What is left differs although native said the same before and after. Without a second answer (native in
- * trouble, `controlled` false) differences stand as they are.
+ * trouble, `controlled` false) differences stand as they are. Throws `failing`, `refused` where nobody was let in.
  */
 export async function compareShadowed<Shape>(work: ReadWork<Shape>, seen: Seen): Promise<Verdict> {
   const { answers, asked, options } = work;
   const native = await answers.readable(seen.answer);
   const translated = await answers.translated(seen.request, readsOnly);
+  needsLetIn(native, translated);
   const shape = options.compare.shapeOf(asked.match);
   const compared = await pair(work, native, translated, shape);
   if (!isDifference(compared.result) && !wantsControl(work)) return uncontrolled(compared);
@@ -46,20 +47,32 @@ export async function compareShadowed<Shape>(work: ReadWork<Shape>, seen: Seen):
  * The reverse: carryover has answered the client with `seen`, and native is asked afterwards. Where they differ, everything is
  * asked once more, in the order that proves something: carryover, which is later than native's first answer, then native.
  * What those two show is judged as above. When it is nothing, the record changed between the two answers that differed (or
- * the translation is sometimes right and sometimes wrong, which looks the same), and the comparison counts as noise.
+ * the translation is sometimes right and sometimes wrong, which looks the same), and the comparison counts as noise. Where
+ * both refused, carryover is asked once more in any case: that shows whether v2 let the caller in.
  */
 export async function compareFollowed<Shape>(work: ReadWork<Shape>, seen: ApiResponse): Promise<Verdict> {
   const { answers, asked, options } = work;
   const native = await answers.native();
   if (isTrouble(native.status) || native.status === 401) throw failing("native");
+  const again = isRefusal(native) && isRefusal(seen) ? await answers.translated(NO_BODY, readsOnly) : undefined;
+  if (again !== undefined) needsLetIn(native, again);
   const shape = options.compare.shapeOf(asked.match);
   const compared = await pair(work, native, { answer: seen, own: false }, shape);
   if (!isDifference(compared.result)) {
     return wantsControl(work) ? controlled(work, compared, native, shape) : uncontrolled(compared);
   }
-  const later = await answers.translated(NO_BODY, readsOnly);
+  const later = again ?? (await answers.translated(NO_BODY, readsOnly));
   const verdict = await controlled(work, await pair(work, native, later, shape), native, shape);
   return isDifference(verdict.result) ? verdict : { ...verdict, result: "noise" };
+}
+
+/** Throws `failing`, `refused`: what neither version did for the caller, anybody could have asked for. */
+export function needsLetIn(native: ApiResponse, { letIn }: Pick<Translated, "letIn">): void {
+  if (isRefusal(native) && !letIn) throw failing("refused");
+}
+
+function isRefusal({ status }: ApiResponse): boolean {
+  return status >= 400;
 }
 
 /** Asks native again, and leaves out of `compared` what differs between its two answers. */

@@ -51,10 +51,20 @@ export function curlLines({ method, target }: RequestHead): { readonly native: s
   return { native: line("$NATIVE"), carryover: line("$CARRYOVER") };
 }
 
-/** Query parameters that let somebody in, or mean nothing to anybody else. */
+/** Query parameters that let somebody in, or mean nothing to anybody else. Looks at each character once. */
 function withoutSecrets(target: string): string {
   const shown = target.length > MAX_TARGET ? `${target.slice(0, MAX_TARGET)}…` : target;
-  return shown.replace(/([?&][^=&]*(?:token|secret|password|code)[^=&]*=)[^&]*/gi, "$1…");
+  return shown.split("&").map(withoutSecret).join("&");
+}
+const SECRET = /token|secret|password|code/i;
+
+/** `part`: from one `&` to the next; a name begins there, or behind any `?`. */
+function withoutSecret(part: string, index: number): string {
+  const pieces = part.split("=");
+  const name = (piece: string, at: number): string =>
+    at === 0 && index > 0 ? piece : piece.slice(piece.includes("?") ? piece.indexOf("?") : piece.length);
+  const secret = pieces.findIndex((piece, at) => at < pieces.length - 1 && SECRET.test(name(piece, at)));
+  return secret < 0 ? part : `${pieces.slice(0, secret + 1).join("=")}=…`;
 }
 
 /** For a POSIX shell. */

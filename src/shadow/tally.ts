@@ -24,7 +24,10 @@ export interface TallyRow {
 }
 
 export interface Tally {
-  /** `noisy`: whether native differed from itself; undefined when it was not asked twice. */
+  /**
+   * `noisy`: whether native differed from itself; undefined when it was not asked twice. A client's row begins with its first
+   * comparison that is judged.
+   */
   add(comparison: Comparison, noisy: boolean | undefined): void;
   /** Operations in the order in which they were first compared, each followed by its clients. */
   rows(): readonly TallyRow[];
@@ -64,7 +67,8 @@ export function createTally(mostClients: number = MOST_CLIENTS): Tally {
       operations.set(key, entry);
       count(entry.all, comparison, noisy);
       let own = entry.clients.get(client);
-      if (own === undefined && clients < mostClients) {
+      // Names cost a stranger nothing: only what was let in gets a row.
+      if (own === undefined && clients < mostClients && isJudged(comparison.result)) {
         own = countsOf(comparison, client);
         entry.clients.set(client, own);
         clients += 1;

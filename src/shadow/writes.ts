@@ -4,24 +4,31 @@ import { isJsonObject, type Json, member } from "../model/json.ts";
 import type { ApiResponse } from "../model/message.ts";
 import type { Translated } from "./answers.ts";
 import { judgeMade, mismatch } from "./built.ts";
+import { bulkOf } from "./bulk.ts";
 import { type Catching, createCatching } from "./catching.ts";
-import { failing } from "./failure.ts";
+import { type Failure, failing } from "./failure.ts";
 import { isProvable } from "./provable.ts";
-import { pair, type ReadWork } from "./reads.ts";
+import { needsLetIn, pair, type ReadWork } from "./reads.ts";
 import type { Seen } from "./seen.ts";
-import { EQUAL, type Verdict, withMore, withoutPlaces } from "./verdict.ts";
+import { driven, EQUAL, type Verdict, withMore, withoutPlaces } from "./verdict.ts";
 
 /**
  * Native has served the write. The translation is run again with everything that would change something caught, and answered
  * by reads of what v2 holds now, which is what native made. Proved is: the call can be built; each field that it names (its
  * mask, zeros of a full replace included) is what v2 holds; and v2's record makes the v1 answer that native gave. Not proved
  * is what only v2 could say: that it takes the call. Times tell when somebody has written the record since; then there is
- * nothing to compare. What native refused is compared only where the translation refuses it by itself.
- * Throws `failing`, `not-comparable` for every write that reads cannot show.
+ * nothing to compare. What native refused is compared only where the translation refuses it by itself, for a caller whom a
+ * read of v2's let in. Request, answer and record are parsed whole, each in one step, and so must not be large (`bulkOf`).
+ * Throws `failing`: `not-comparable` for every write that reads cannot show, `refused` where nobody was let in.
  */
 export async function compareWritten<Shape>(work: ReadWork<Shape>, seen: Seen): Promise<Verdict> {
   const { match } = work.asked;
+  const bulk = (text: Uint8Array): Promise<Failure | undefined> => driven(bulkOf(text), work.options.turn, work.signal);
   const native = await work.answers.readable(seen.answer);
+  for (const text of [seen.request, native.body]) {
+    const refused = await bulk(text);
+    if (refused !== undefined) throw failing(refused);
+  }
   const succeeded = native.status >= 200 && native.status < 300;
   if (succeeded && !isProvable(match, seen.request)) throw failing("not-comparable");
   const body = parsed(native);
@@ -29,8 +36,10 @@ export async function compareWritten<Shape>(work: ReadWork<Shape>, seen: Seen): 
     uidPath: match.uidPath,
     made: succeeded ? textOf(member(body, match.resource.key)) : undefined,
     mode: succeeded ? "answer" : "refuse",
+    bulk,
   });
   const translated = await answerOf(work, seen, catching);
+  needsLetIn(native, translated);
   const compared = await compareAll(work, { ...seen, answer: native }, translated, catching);
   if (isDifference(compared.result) && isOvertaken(body, catching)) throw failing("overtaken");
   // Asking native twice would write twice, so there is no control.
@@ -62,7 +71,7 @@ async function compareAll<Shape>(
   const { match } = work.asked;
   const { mismatches, incomplete } = translated;
   const [first] = catching.caught;
-  const made = first === undefined ? undefined : judgeMade(match, first, seen);
+  const made = first && (await driven(judgeMade(match, first, seen), work.options.turn, work.signal));
   // A refusal to answer for what v2 holds is no answer to compare; the fields that it names are.
   const answers = incomplete ? EQUAL : await pair(work, seen.answer, translated, work.options.compare.shapeOf(match));
   const further = [

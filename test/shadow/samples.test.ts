@@ -1,5 +1,6 @@
 /** Do samples show what differs, and give nothing away? */
-import { describe, expect, test } from "vitest";
+import fc from "fast-check";
+import { describe, expect, test, vi } from "vitest";
 import type { Comparison, Difference } from "../../src/model/comparison.ts";
 import { curlLines, shownValue } from "../../src/shadow/sample-text.ts";
 import { createSamples } from "../../src/shadow/samples.ts";
@@ -168,5 +169,31 @@ describe("curl lines", () => {
     expect(curlLines({ ...HEAD, target: "/x?name=n&access_token=abc&pageToken=t&secret=s&z=1" }).native).toMatch(
       /'\/x\?name=n&access_token=…&pageToken=…&secret=…&z=1'$/,
     );
+  });
+
+  test("wherever in a query they are", () => {
+    const word = fc.constantFrom("?", "&", "=", "a", "token", "CODE", "%", "…");
+    fc.assert(
+      fc.property(fc.array(word, { size: "max", maxLength: 40 }), (words) => {
+        const target = `/${words.join("")}`;
+        // What is meant, at a price that grows with the cube of the length.
+        const meant = target.replace(/([?&][^=&]*(?:token|secret|password|code)[^=&]*=)[^&]*/gi, "$1…");
+        expect(curlLines({ ...HEAD, target }).native).toBe(
+          `curl -H "Authorization: Bearer $TOKEN" "$NATIVE"'${meant}'`,
+        );
+      }),
+    );
+  });
+
+  test.each(["?token", "?code=", "&token?", "token", "?"])("no character is searched twice: %s", (unit) => {
+    const target = unit.repeat(2_048 / unit.length);
+    const spy = vi.spyOn(RegExp.prototype, "exec");
+    curlLines({ ...HEAD, target });
+    const length = spy.mock.calls.reduce((sum, [text]) => sum + text.length, 0);
+    const patterns = spy.mock.contexts.map(String);
+    spy.mockRestore();
+    // Two lines are made of it.
+    expect(length).toBeLessThanOrEqual(2 * target.length);
+    for (const pattern of patterns) expect(pattern).not.toMatch(/[*+{]/);
   });
 });

@@ -5,6 +5,7 @@ import type { Comparison } from "../../src/model/comparison.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
 import type { Watch } from "../../src/model/plan.ts";
 import { Problem } from "../../src/model/problem.ts";
+import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import type { TranslateInShadow } from "../../src/shadow/options.ts";
 import { createRig, gathered, json, play, type RigOptions, settled } from "./rig.ts";
 
@@ -29,6 +30,14 @@ function platform(v1: Send = async () => NATIVE, v2: Send = async () => json(200
 /** What a translation answers, whatever it is asked. */
 function translating(answer: () => Promise<ApiResponse>): TranslateInShadow {
   return async () => ({ answer: await answer(), exchange: { mismatches: [] } as never });
+}
+
+/** A translation that refuses by itself what v2 has answered with `status`. */
+function refusing(status: number): TranslateInShadow {
+  return async (_request, layer, signal) => {
+    await layer(async () => json(status, {}))({ method: "GET", target: "/x", headers: [] }, { signal });
+    throw new Problem("INVALID_FILTER", "other words");
+  };
 }
 
 /** One read through a shadow, and what was reported of it. */
@@ -132,7 +141,7 @@ describe("what is compared", () => {
 
   test("refusals are compared by status and code where carryover refuses by itself", async () => {
     const refused = json(400, { code: 3, message: "native's own words", details: [] });
-    const mine = { translate: translating(() => Promise.reject(new Problem("INVALID_FILTER", "other words"))) };
+    const mine = { translate: refusing(200) };
     expect(
       (
         await compared(
@@ -189,6 +198,120 @@ describe("what is compared", () => {
     };
     const { report } = await compared(platform(), { translate });
     expect([report?.failure, sent]).toEqual(["not-comparable", ["HEAD", "GET"]]);
+  });
+});
+
+describe("who was let in", () => {
+  const REFUSED = json(400, { code: 3, message: "native's own words", details: [] });
+  const own = translating(() => Promise.reject(new Problem("INVALID_FILTER", "other words")));
+  const NOBODY = { result: "failed", failure: "refused", total: 0, differences: [] };
+
+  test("thirty strangers' requests that both refuse before the token are counted, and are no evidence", async () => {
+    const sandbox = createSandbox();
+    const rig = await createRig(sandbox.send);
+    for (let i = 0; i < 30; i++) {
+      const answer = await rig.pass({ method: "GET", target: "/iam/v1/groups?uidp.in_root=x", headers: [] });
+      expect(answer.status).toBe(400);
+      await rig.idle();
+    }
+    await sandbox.close();
+    expect(rig.reports.map(({ result, failure }) => [result, failure])).toEqual(Array(30).fill(["failed", "refused"]));
+    expect(rig.shadow.bounds()).toMatchObject([{ comparisons: 0, differences: 0, byFailure: { refused: 30 } }]);
+    expect(rig.shadow.samples(new URLSearchParams())).toMatchObject({ samples: [] });
+  });
+
+  test.each([
+    ["equal", 400, 3],
+    ["different", 400, 9],
+    ["different", 404, 5],
+  ])("%s refusals of both prove nothing without an answer of v2's: %i/%i", async (_name, status, code) => {
+    const native = async () => json(status, { code, message: "", details: [] });
+    const { report, v1, v2 } = await compared(platform(native), { translate: own });
+    expect([report, v1, v2]).toMatchObject([NOBODY, [], []]);
+  });
+
+  test.each([
+    [200, "equal"],
+    [403, "equal"],
+    [404, "equal"],
+    [400, "failed"],
+    [401, "failed"],
+    [429, "failed"],
+    [503, "failed"],
+  ])("v2 that answered a call with %i has let somebody in, or nobody: %s", async (status, result) => {
+    const { report } = await compared(
+      platform(async () => REFUSED),
+      { translate: refusing(status) },
+    );
+    expect(report).toMatchObject(result === "failed" ? NOBODY : { result, failure: undefined });
+  });
+
+  test("a call without an answer lets nobody in", async () => {
+    const translate: TranslateInShadow = async (_request, layer, signal) => {
+      const send = layer(() => Promise.reject(new Problem("UPSTREAM_UNREACHABLE", "down")));
+      await send({ method: "GET", target: "/x", headers: [] }, { signal }).catch(() => {});
+      throw new Problem("INVALID_FILTER", "other words");
+    };
+    const { report } = await compared(
+      platform(async () => REFUSED),
+      { translate },
+    );
+    expect(report).toMatchObject(NOBODY);
+  });
+
+  test("v2's refusal of a stranger beside native's is none to compare", async () => {
+    const { report, v2 } = await compared(
+      platform(
+        async () => REFUSED,
+        async () => json(401, { code: 16, details: [] }),
+      ),
+    );
+    expect([report, v2.length]).toMatchObject([NOBODY, 1]);
+  });
+
+  test.each([
+    ["native let the caller in, and carryover refused", async () => NATIVE, own],
+    ["native refused whom v2 let in", async () => REFUSED, undefined],
+  ])("a difference stays one: %s", async (_name, native, translate) => {
+    const { report } = await compared(platform(native), translate === undefined ? {} : { translate });
+    expect(report).toMatchObject({ result: "status", failure: undefined });
+  });
+
+  test("where carryover serves, its own refusal proves nothing, equal to native's or not", async () => {
+    const answered = json(400, { code: 3, message: "other words", details: [] });
+    for (const native of [REFUSED, json(404, { code: 5, message: "", details: [] })]) {
+      const rig = await createRig(
+        platform(async () => native),
+        { translate: own },
+      );
+      rig.shadow.follow(rig.ask(READ), answered);
+      await rig.idle();
+      expect(rig.reports).toMatchObject([{ ...NOBODY, served: "translate", calls: { v1: 1, v2: 0 } }]);
+    }
+  });
+
+  test("where carryover serves, a refusal is compared when v2 lets the caller in, or native does", async () => {
+    const gone = json(404, { code: 5, message: "", details: [] });
+    const both = await createRig(
+      platform(
+        async () => gone,
+        async () => gone,
+      ),
+    );
+    both.shadow.follow(both.ask(READ), gone);
+    await both.idle();
+    expect(both.reports).toMatchObject([{ result: "equal", calls: { v1: 1, v2: 1 } }]);
+    const one = await createRig(platform(), { translate: own });
+    one.shadow.follow(one.ask(READ), gone);
+    await one.idle();
+    expect(one.reports).toMatchObject([{ result: "status", failure: undefined }]);
+  });
+
+  test("where carryover serves, an answer that v2 gave is compared though native refuses", async () => {
+    const rig = await createRig(platform(async () => REFUSED));
+    rig.shadow.follow(rig.ask(READ), NATIVE);
+    await rig.idle();
+    expect(rig.reports).toMatchObject([{ result: "status", failure: undefined }]);
   });
 });
 

@@ -74,4 +74,16 @@ describe("tally", () => {
     ]);
     expect(tally.unlisted()).toBe(3);
   });
+
+  test("a name that was never let in takes no client's row", () => {
+    const tally = createTally(2);
+    for (let i = 0; i < 10; i++) tally.add(over("failed", { client: `stranger${i}`, failure: "refused" }), undefined);
+    for (const client of ["a", "b"]) tally.add(over("equal", { client }), undefined);
+    tally.add(over("failed", { client: "a" }), undefined);
+    expect(tally.rows().map(({ client, comparisons, failed }) => [client, comparisons, failed])).toEqual([
+      [undefined, 2, 11],
+      ["a", 1, 1],
+      ["b", 1, 0],
+    ]);
+  });
 });

@@ -1,8 +1,10 @@
 /** What is told of a write that native served, and what never is? */
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
+import { Problem } from "../../src/model/problem.ts";
 import { createSandbox } from "../../src/sandbox/sandbox.ts";
-import { createRig, json, type RigOptions } from "./rig.ts";
+import type { TranslateInShadow } from "../../src/shadow/options.ts";
+import { createRig, json, type RigOptions, settled } from "./rig.ts";
 
 const ZEROS = { resourceLimits: {}, verified: false, kind: "ORG_KIND_UNSPECIFIED", status: "ORG_STATUS_UNSPECIFIED" };
 const V1 = { id: "g1", name: "n", description: "d", updatedAt: "2024-01-01T00:00:00Z", ...ZEROS };
@@ -175,16 +177,29 @@ describe("deletes", () => {
 });
 
 describe("what native refused", () => {
-  test("is equal where the translation refuses with the same status and code", async () => {
-    const native = json(400, { code: 3, message: "bad", details: [] });
-    const { report, v2 } = await written(put({ name: 7 }), native, json(200, V2));
-    expect(report).toMatchObject({ result: "equal", calls: { v1: 0, v2: 0 } });
+  const BAD = json(400, { code: 3, message: "bad", details: [] });
+
+  test.each([
+    ["with the same status and code", BAD],
+    ["otherwise", REFUSED],
+  ])("proves nothing where the translation refuses by itself %s: a stranger's would be", async (_name, native) => {
+    const { report, v2, shadow } = await written(put({ name: 7 }), native, json(200, V2));
+    expect(report).toMatchObject({ result: "failed", failure: "refused", differences: [], calls: { v1: 0, v2: 0 } });
     expect(v2).toEqual([]);
+    expect(shadow.bounds()[0]).toMatchObject({ comparisons: 0, byFailure: { refused: 1 } });
   });
 
-  test("differs where it refuses otherwise", async () => {
-    const { report } = await written(put({ name: 7 }), REFUSED, json(200, V2));
-    expect(report).toMatchObject({ result: "status" });
+  test.each([
+    ["equal", 200, BAD],
+    ["status", 200, REFUSED],
+    ["equal", 403, BAD],
+  ] as const)("is %s where v2 answered a read of the caller's with %i first", async (result, status, native) => {
+    const translate: TranslateInShadow = async (_request, layer, signal) => {
+      await layer(async () => json(status, {}))({ method: "GET", target: "/x", headers: [] }, { signal });
+      throw new Problem("INVALID_BODY", "by itself");
+    };
+    const { report } = await written(put(), native, json(200, V2), { translate });
+    expect(report).toMatchObject({ result, failure: undefined });
   });
 
   test.each([put(), post(), DELETE])("tells nothing where it would ask v2: $method", async (request) => {
@@ -196,6 +211,49 @@ describe("what native refused", () => {
   test("what the translation would have refused and native did is a difference", async () => {
     const { report } = await written(put({ name: 7 }), json(200, V1), json(200, V2));
     expect(report).toMatchObject({ result: "status" });
+  });
+});
+
+describe("what would be one long step", () => {
+  const MANY = Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`x${i}`, 1]));
+  const LONG = { padding: "x".repeat(2 ** 20) };
+  const MADE = { ...V1, id: "p1/g1" };
+  const HELD = { ...V2, uid: "p1/g1" };
+
+  test.each([
+    ["a body of many members", "not-comparable", { name: "n", ...MANY }, MADE, HELD, 0],
+    ["an answer of native's with many members", "not-comparable", { name: "n" }, { ...MADE, ...MANY }, HELD, 0],
+    ["a long answer of native's", "too-large", { name: "n" }, { ...MADE, ...LONG }, HELD, 0],
+    ["a record of many members", "not-comparable", { name: "n" }, MADE, { ...HELD, ...MANY }, 1],
+    ["a long record", "too-large", { name: "n" }, MADE, { ...HELD, ...LONG }, 1],
+  ])("%s is not parsed, and a write with it not compared", async (_name, failure, body, made, held, calls) => {
+    const rig = await written(post(body), json(200, made), json(200, held));
+    expect(rig.report).toMatchObject({ result: "failed", failure, differences: [], calls: { v1: 0, v2: calls } });
+    expect(rig.shadow.state().heldBytes).toBe(0);
+  });
+
+  test("neither is another record that the translation reads first", async () => {
+    const translate: TranslateInShadow = async (_request, layer, signal) => {
+      const send = layer(async () => json(200, LONG));
+      await send({ method: "GET", target: "/x", headers: [] }, { signal });
+      throw new Error("it was read");
+    };
+    const { report } = await written(put(), json(200, V1), json(200, V2), { translate });
+    expect(report).toMatchObject({ result: "failed", failure: "too-large" });
+  });
+
+  test("a record as large as may be is compared, with turns for others in between", async () => {
+    const body = { name: "n", description: "d".repeat(2 ** 20 - 300) };
+    let turns = 0;
+    const turn = async () => {
+      turns++;
+      await settled();
+    };
+    const native = json(200, { ...MADE, ...body });
+    const { report } = await written(post(body), native, json(200, { ...HELD, ...body }), { turn });
+    expect(report).toMatchObject({ result: "equal" });
+    // Three texts in steps of 64 KiB before anything is parsed.
+    expect(turns).toBeGreaterThan(3 * 15);
   });
 });
 
