@@ -60,7 +60,13 @@ interface State {
   revision: number;
 }
 
-/** Bounded, whatever is sent: `max` clients, 63 operations and 32 needs of a kind of each, 100,000 + 16 × `max` in all. */
+/**
+ * Places are competed for by v1 requests alone (Space-Saving): traffic on v2 grows just when v1 gets rare, and must not push
+ * the last callers of v1 out. A client that calls v2 only gets a place that is free, or that of another such client; without
+ * one it is counted in the sums.
+ *
+ * Bounded, whatever is sent: `max` clients, 63 operations and 32 needs of a kind of each, 100,000 + 16 × `max` in all.
+ */
 export function createLedger(options: LedgerOptions): Ledger {
   const since = options.wall();
   const state = createState(options, [options.instance], since);
@@ -108,18 +114,19 @@ function observe(state: State, exchange: Exchange): void {
   }
   const at = options.wall();
   state.revision += 1;
-  const record = clients.add(exchange.client);
-  // What it may have called before it got its place counts for the version with which it came: nobody who never called
-  // v1 is shown as if it had.
-  const times = record.v1 + record.v2 === 0 ? record.count : 1;
-  record.lastSeen = at;
   if (exchange.apiVersion === "v2") {
     state.v2 += 1;
-    record.v2 += times;
+    const user = clients.see(exchange.client);
+    if (user === undefined) return;
+    user.v2 += 1;
+    user.lastSeen = at;
     return;
   }
   state.v1 += 1;
-  record.v1 += times;
+  const record = clients.add(exchange.client);
+  // With its first v1 request: also those that it may have made before it got its place.
+  record.v1 += record.v1 === 0 ? record.count : 1;
+  record.lastSeen = at;
   record.lastV1 = at;
   const operation = operationOf(record, exchange.resource, exchange.operation, state.room);
   operation.amount += 1;
@@ -176,13 +183,15 @@ function restore(state: State, snapshot: LedgerSnapshot): void {
   state.v1 = requests.v1;
   state.v2 = requests.v2;
   clients.raiseBound(bound);
-  // The longest unused first: that is the order in which they make room.
-  for (const entry of [...entries].sort((a, b) => a.lastSeen - b.lastSeen)) {
+  // The longest unused first: that is the order in which they make room. Of callers of v1, v2 requests do not count.
+  for (const entry of [...entries].sort((a, b) => (a.lastV1 ?? a.lastSeen) - (b.lastV1 ?? b.lastSeen))) {
     // Excluded meanwhile.
     if (options.isExcluded(entry.name)) continue;
     // Names may have come or gone with the configuration, so the label is made anew.
     const record = createRecord(entry.name, options.labelOf(entry.name), entry.firstSeen);
     fill(record, entry, room);
+    // Of several ledgers merged, some may have dropped it before.
+    if (record.count > 0 && snapshot.instances.length > 1) record.count += snapshot.bound;
     clients.load(record);
   }
 }

@@ -8,8 +8,9 @@ export const MAX_CLIENTS = 100_000;
 
 /**
  * One snapshot for all of `snapshots`: counts and bounds added, times widened, needs united. Of snapshots that share an
- * instance only one counts: the one of more instances, then the later one. Most requests first, at most `max` clients; what
- * is cut raises the bound. A client's requests are at most its sum + `bound`, at least its sum - `over`.
+ * instance only one counts: the one of more instances, then the later one. Most v1 requests first, then most v2 requests, at
+ * most `max` clients; a caller of v1 that is cut raises the bound. A client made at most `bound` more v1 requests than it is
+ * shown with, and at most `over` fewer.
  *
  * The order of `snapshots` does not matter, nor does it matter which are merged first, as long as no instance comes in two
  * states and no client or need is cut. Without any snapshot: an empty one, at time 0.
@@ -24,16 +25,14 @@ export function mergeSnapshots(snapshots: readonly LedgerSnapshot[], max = MAX_C
     }
   }
   const clients = [...entries.values()].sort(byCount);
-  const first = clients[max];
-  const cut = first === undefined ? 0 : first.requests.v1 + first.requests.v2;
   return {
     version: 1,
     instances: taken.flatMap(({ instances }) => instances).sort(compare),
     since: Math.min(...(taken.length === 0 ? [0] : taken.map(({ since }) => since))),
     at: Math.max(0, ...taken.map(({ at }) => at)),
     requests: addCounts(taken.map(({ requests }) => requests)),
-    // A client that is cut here may be missing elsewhere, too.
-    bound: taken.reduce((sum, { bound }) => sum + bound, 0) + cut,
+    // The first that is cut made most v1 requests of those, and may be missing elsewhere, too.
+    bound: taken.reduce((sum, { bound }) => sum + bound, 0) + (clients[max]?.requests.v1 ?? 0),
     clients: clients.slice(0, max),
   };
 }

@@ -35,7 +35,7 @@ function readEntry(value: unknown): ClientEntry {
   const lastV1 = member(value, "lastV1");
   const requests = counts(value);
   const over = number(value, "over");
-  if (over > requests.v1 + requests.v2) throw wrong("over", "more than there are requests");
+  if (over > requests.v1) throw wrong("over", "more than there are v1 requests");
   return {
     name: readName(member(value, "name")),
     label: word(value, "label"),

@@ -110,7 +110,7 @@ export function fill(record: ClientRecord, entry: ClientEntry, room: Room): void
   const { requests, over, needs } = entry;
   record.v1 = requests.v1;
   record.v2 = requests.v2;
-  record.count = requests.v1 + requests.v2;
+  record.count = requests.v1;
   record.over = over;
   record.lastSeen = entry.lastSeen;
   record.lastV1 = entry.lastV1;
@@ -162,7 +162,7 @@ export function byOperation(
   return compare(a.resource, b.resource) || compare(a.operation, b.operation);
 }
 
-/** Most requests first. */
+/** Most v1 requests first, then most v2 requests. */
 export function byCount(a: ClientEntry, b: ClientEntry): number {
-  return b.requests.v1 + b.requests.v2 - (a.requests.v1 + a.requests.v2) || compare(a.name, b.name);
+  return b.requests.v1 - a.requests.v1 || b.requests.v2 - a.requests.v2 || compare(a.name, b.name);
 }

@@ -1,29 +1,35 @@
-/** Which names come most often, when there is no room for all of them? (Space-Saving: Metwally, Agrawal, El Abbadi 2005.) */
+/** Which names are counted most often, when there is no room for all of them? (Space-Saving: Metwally, Agrawal, El Abbadi 2005.) */
 
 /** What is counted of one name. Only the summary changes it. */
 export interface Counted {
   readonly name: string;
-  /** Times it came, at least: it came at most this often, and at least `count - over` times. */
+  /** It was counted at most this often, and at least `count - over` times. 0: only seen so far, and the first to make room. */
   count: number;
-  /** What it may have come before it got its place: at most `bound()` at that time. */
+  /** How often it may have been counted before it got its place: at most `bound()` at that time. */
   over: number;
-  /** Grows with every use: of names with one count the one longest unused makes room. */
+  /** Grows when it is counted, and when it is seen before that: of names with one count the one with the least makes room. */
   touched: number;
   /** Where it is in the heap. */
   place: number;
 }
 
 export interface SpaceSaving<T extends Counted> {
-  /** Counts `name` once. In a full summary a new name takes the place of the rarest, and may have come as often before. */
+  /** Counts `name` once. In a full summary a new name takes the place of the rarest, and may have been counted as often before. */
   add(name: string): T;
+  /**
+   * Sees `name`, and counts nothing. A new name gets a place that is free, or that of the name longest unseen of those never
+   * counted; when there is none, undefined. Whoever was counted keeps place and rank, however often others are seen.
+   */
+  see(name: string): T | undefined;
   find(name: string): T | undefined;
   /** Takes in what was counted before; nothing when there is no room. `name` must not be there. */
   load(item: T): void;
   /** From now on `bound()` is at least this. */
   raiseBound(bound: number): void;
   /**
-   * No name without a place came more often. While nothing is loaded it is at most the number of all `add` divided by
-   * `max`: the counts add up to that number, so the rarest of `max` has at most that share.
+   * No name without a place was counted more often; nor was one that is only seen, before it got its place. While nothing is
+   * loaded it is at most the number of all `add` divided by `max`: the counts add up to that number, so the rarest of `max`
+   * has at most that share. Names that are only seen have no part in it.
    */
   bound(): number;
   items(): Iterable<T>;
@@ -42,7 +48,7 @@ interface State<T extends Counted> {
 }
 
 /**
- * At most `max` names in a heap by count, rarest on top: an `add` costs one look-up and at most log2(max) swaps, usually
+ * At most `max` names in a heap by count, rarest on top: a name costs one look-up and at most 2 × log2(max) swaps, usually
  * none or one. `make` gives the item of a new name, `dropped` hears of each that makes room.
  */
 export function createSpaceSaving<T extends Counted>(
@@ -52,7 +58,8 @@ export function createSpaceSaving<T extends Counted>(
 ): SpaceSaving<T> {
   const state: State<T> = { max, make, dropped, byName: new Map(), heap: [], bound: 0, uses: 0 };
   return {
-    add: (name) => countAgain(state, name) ?? begin(state, name),
+    add: (name) => count(state, name),
+    see: (name) => see(state, name),
     find: (name) => state.byName.get(name),
     load(item) {
       if (state.heap.length < max) place(state, item);
@@ -68,23 +75,43 @@ export function createSpaceSaving<T extends Counted>(
   };
 }
 
-function countAgain<T extends Counted>(state: State<T>, name: string): T | undefined {
+function count<T extends Counted>(state: State<T>, name: string): T {
   const known = state.byName.get(name);
-  if (known === undefined) return undefined;
-  state.uses += 1;
-  known.touched = state.uses;
-  known.count += 1;
-  sink(state.heap, known.place);
-  return known;
+  const item = known ?? state.make(name);
+  if (known === undefined && state.heap.length >= state.max) makeRoom(state);
+  if (item.count === 0) {
+    // Never counted since it has its place; before, at most as often as any name that is missing.
+    item.over = state.bound;
+    item.count = state.bound;
+  }
+  item.count += 1;
+  if (known === undefined) place(state, item);
+  else touch(state, item);
+  return item;
 }
 
-function begin<T extends Counted>(state: State<T>, name: string): T {
-  if (state.heap.length >= state.max) makeRoom(state);
+function see<T extends Counted>(state: State<T>, name: string): T | undefined {
+  const known = state.byName.get(name);
+  if (known !== undefined) {
+    // Among those that were counted, only what counts gives a rank.
+    if (known.count === 0) touch(state, known);
+    return known;
+  }
+  if (state.heap.length >= state.max) {
+    const rarest = state.heap[0];
+    if (rarest === undefined || rarest.count > 0) return undefined;
+    makeRoom(state);
+  }
   const item = state.make(name);
-  item.over = state.bound;
-  item.count = state.bound + 1;
   place(state, item);
   return item;
+}
+
+/** It is used more, or later, than before. */
+function touch<T extends Counted>(state: State<T>, item: T): void {
+  state.uses += 1;
+  item.touched = state.uses;
+  sink(state.heap, item.place);
 }
 
 function place<T extends Counted>(state: State<T>, item: T): void {

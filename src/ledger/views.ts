@@ -21,7 +21,7 @@ export function clientsView(snapshot: LedgerSnapshot, query = new URLSearchParam
   return { ...snapshot, clients };
 }
 
-/** What `/clients.txt` shows, with the same filters: one line for each client, most requests first. Throws as `clientsView`. */
+/** What `/clients.txt` shows, with the same filters: one line for each client, most v1 requests first. Throws as `clientsView`. */
 export function clientsTable(snapshot: LedgerSnapshot, query = new URLSearchParams()): string {
   const clients = chosen(snapshot, query);
   const rows = [HEAD, ...clients.map(rowOf)];
@@ -58,8 +58,10 @@ function rowOf(entry: ClientEntry): readonly string[] {
 
 function footer({ requests, since, at, bound, clients }: LedgerSnapshot, shown: number): readonly string[] {
   const counted = `${shown} of ${clients.length} clients; ${requests.v1} v1 and ${requests.v2} v2 requests, ${minute(since)} to ${minute(at)}`;
-  const off = `Counts may be too high by the number in brackets; a client that is not listed made at most ${bound} requests.`;
-  return bound === 0 ? [counted] : [counted, off];
+  const off = `v1 counts may be too high by the number in brackets; a client that is not listed made at most ${bound} v1 requests.`;
+  const rest = requests.v2 - clients.reduce((sum, one) => sum + one.requests.v2, 0);
+  const left = `${rest} v2 requests are of clients that are not listed, or were not for a while: callers of v1 go first.`;
+  return [counted, ...(bound === 0 ? [] : [off]), ...(rest > 0 ? [left] : [])];
 }
 
 /** `2026-11-21 14:05Z`. */

@@ -64,7 +64,7 @@ function summary(entry: ClientEntry): readonly string[] {
   const last = lastV1 === undefined ? "It has not called v1." : `Last v1 call: ${minute(lastV1)}.`;
   const off = over === 0 ? "" : ` (perhaps ${over} fewer)`;
   return [
-    `${requests.v1} v1 and ${requests.v2} v2 requests${off}. ${last}`,
+    `${requests.v1} v1${off} and ${requests.v2} v2 requests. ${last}`,
     "",
     "How hard it is:",
     "",

@@ -9,9 +9,12 @@ export interface LedgerSnapshot {
   readonly at: number;
   /** Requests entered in all, clients that are no longer listed included. */
   readonly requests: VersionCounts;
-  /** No client that is missing here made more requests than this; each `over` is at most this. */
+  /**
+   * No client that is missing here made more v1 requests than this; each `over` is at most this. Clients that called v2
+   * only may be missing whatever it says: they have the places that callers of v1 leave.
+   */
   readonly bound: number;
-  /** Most requests first. */
+  /** Most v1 requests first, then most v2 requests. */
   readonly clients: readonly ClientEntry[];
 }
 
@@ -25,13 +28,14 @@ export interface ClientEntry {
   readonly name: string;
   /** How metrics name it: a configured name or a keyed hash. */
   readonly label: string;
-  /** When its entry was made: it may have called before when `over` is not 0. */
+  /** When its entry was made: it may have called before, v1 when `bound` is not 0, v2 at any rate. */
   readonly firstSeen: number;
   readonly lastSeen: number;
   /** When it last called v1; undefined: never. */
   readonly lastV1: number | undefined;
+  /** v1: too high by `over` at most; too low by `bound` at most, and only when it is 0 or ledgers were merged. v2: since `firstSeen`. */
   readonly requests: VersionCounts;
-  /** By how many requests the sum may be too high. */
+  /** By how many `requests.v1` may be too high; `requests.v2` never is. */
   readonly over: number;
   /** v1 operations, most requests first; bounded, the rest under `other`. */
   readonly operations: readonly ClientOperation[];

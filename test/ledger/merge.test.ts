@@ -138,6 +138,15 @@ describe("merging", () => {
     expect(merged.bound).toBe(1 + 2 + 4);
   });
 
+  test("who called v2 only comes last, and is cut without raising the bound", () => {
+    const user = (name: string, v2: number) => entry(name, 0, { requests: { v1: 0, v2 }, lastV1: undefined });
+    const all = [snapshot("i1", [user("a", 900), entry("x", 1)]), snapshot("i2", [user("b", 901), entry("y", 2)])];
+    expect(mergeSnapshots(all).clients.map(({ name }) => name)).toEqual(["y", "x", "b", "a"]);
+    const merged = mergeSnapshots(all, 2);
+    expect(merged.clients.map(({ name }) => name)).toEqual(["y", "x"]);
+    expect(merged.bound).toBe(0);
+  });
+
   test("nobody who is missing, or cut, called more than the bound, and nobody's sum is further off than stated", () => {
     const request = fc.tuple(fc.nat(2), fc.nat(15));
     fc.assert(

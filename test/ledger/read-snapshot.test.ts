@@ -51,7 +51,7 @@ describe("refused is", () => {
       of({ needs: { ...client.needs, unknownFields: [{ resource: "r", field: "\u0007" }] } }),
       "field",
     ],
-    ["an error larger than the count", of({ over: 2 }), "over"],
+    ["an error larger than the count of v1 requests", of({ over: 2, requests: { v1: 1, v2: 9 } }), "over"],
     [
       "65 operations",
       of({

@@ -24,6 +24,11 @@ export function exchange(client: string, given: Partial<Exchange> = {}): Exchang
   } satisfies Partial<Exchange>);
 }
 
+/** A v2 request that was handed on. */
+export function v2Exchange(client: string): Exchange {
+  return exchange(client, { apiVersion: "v2", mode: "pass", resource: "unknown", operation: "unknown" });
+}
+
 /** A ledger whose clock stands at `clock.at`; `rawsbom` and whatever else is no list, get or update is lacking. */
 export function ledgerOf(given: Partial<LedgerOptions> = {}): {
   readonly ledger: Ledger;

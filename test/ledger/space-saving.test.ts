@@ -103,6 +103,33 @@ describe("room", () => {
     expect(found.find("e")).toMatchObject({ count: 3, over: 2 });
   });
 
+  test("is made for who is seen only by who was never counted, the one longest unseen first", () => {
+    const gone: string[] = [];
+    const found = summary(3, ({ name }) => gone.push(name));
+    found.add("a");
+    for (const name of ["b", "c", "b"]) expect(found.see(name)).toMatchObject({ name, count: 0, over: 0 });
+    found.see("d");
+    expect(gone).toEqual(["c"]);
+    found.add("d");
+    found.add("e");
+    expect(gone).toEqual(["c", "b"]);
+    expect(found.see("f")).toBeUndefined();
+    expect(found.size).toBe(3);
+    expect(found.bound()).toBe(0);
+    // Seen last, but counted first.
+    expect(found.see("a")).toMatchObject({ count: 1 });
+    expect(found.add("f")).toMatchObject({ count: 2, over: 1 });
+    expect(gone).toEqual(["c", "b", "a"]);
+  });
+
+  test("who is seen first and counted then may have been counted before as often as the bound says", () => {
+    const found = summary(2);
+    found.raiseBound(3);
+    found.see("a");
+    expect(found.add("a")).toMatchObject({ count: 4, over: 3 });
+    expect(found.add("a")).toMatchObject({ count: 5, over: 3 });
+  });
+
   test("what is loaded keeps its count and its place, and a raised bound counts for new names", () => {
     const found = summary(2);
     found.load({ name: "a", count: 5, over: 1, touched: 0, place: 0 });

@@ -25,7 +25,7 @@ describe("the view", () => {
       ["new", "none"],
     ]);
     expect(view.clients[1]?.why).toBe("uses operations that v2 lacks: repo sbom, repo size");
-    expect(view).toMatchObject({ version: 1, requests: { v1: 17, v2: 2 }, bound: 1 });
+    expect(view).toMatchObject({ version: 1, requests: { v1: 17, v2: 2 }, bound: 0 });
     expect(view.clients[0]).toMatchObject(snapshot.clients[0]!);
   });
 
@@ -45,15 +45,25 @@ describe("the view", () => {
 describe("the table", () => {
   test("is one line for each client, in columns", () => {
     expect(clientsTable(filled())).toMatchInlineSnapshot(`
-      "client    v1  v2  last v1            difficulty  v1 operations
-      ci-bot    12   0  2026-11-21 14:05Z  renames     group list 8, group get 4
-      raw:日本     5   0  2026-11-21 14:05Z  lacking     repo get 1, repo list 1, repo sbom 1, repo size 1, and 1 more
-      new (-1)   0   2  never              none
+      "client  v1  v2  last v1            difficulty  v1 operations
+      ci-bot  12   0  2026-11-21 14:05Z  renames     group list 8, group get 4
+      raw:日本   5   0  2026-11-21 14:05Z  lacking     repo get 1, repo list 1, repo sbom 1, repo size 1, and 1 more
+      new      0   1  never              none
 
       3 of 3 clients; 17 v1 and 2 v2 requests, 1970-01-01 00:00Z to 2026-11-21 14:05Z
-      Counts may be too high by the number in brackets; a client that is not listed made at most 1 requests.
+      1 v2 requests are of clients that are not listed, or were not for a while: callers of v1 go first.
       "
     `);
+  });
+
+  test("says of which clients v1 counts may be too high, and how often somebody may have called v1 who is not listed", () => {
+    const { ledger } = ledgerOf({ max: 2 });
+    for (const name of ["a", "a", "a", "b", "c"]) ledger.observe(exchange(name));
+    const lines = clientsTable(ledger.snapshot()).split("\n");
+    expect(lines[2]).toMatch(/^c \(-1\) +2 +0 /);
+    expect(lines[5]).toBe(
+      "v1 counts may be too high by the number in brackets; a client that is not listed made at most 1 v1 requests.",
+    );
   });
 
   test("takes the same filters, and says how many there are in all", () => {
