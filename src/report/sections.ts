@@ -107,7 +107,7 @@ function clients({ clients: all, ledger, window }: Report): Section {
     ...(ledger.bound === 0
       ? []
       : [
-          `Counts may be too high by ${amount(ledger.bound)}, and clients with no more requests are left out (clients.max).`,
+          `v1 counts may be too high by ${amount(ledger.bound)}, and clients with no more v1 requests may be missing (clients.max).`,
         ]),
   ];
   return {

@@ -24,10 +24,10 @@ export interface Report {
     readonly since: string | null;
     readonly v1: number;
     readonly v2: number;
-    /** Each client's count may be too high by so much, and a client that is not listed made at most so many. */
+    /** Each client's v1 count may be too high by so much, and a client that is not listed made at most so many v1 requests. */
     readonly bound: number;
   };
-  /** Those on v1 first, most requests first. */
+  /** Those on v1 first, most v1 requests first. */
   readonly clients: readonly ClientLine[];
   readonly bounds: readonly BoundLine[];
   readonly rules: readonly RuleLine[];
@@ -72,6 +72,7 @@ export interface ClientLine {
   readonly onV1: boolean;
   readonly v1: number;
   readonly v2: number;
+  /** By how many `v1` may be too high. */
   readonly over: number;
   readonly difficulty: Difficulty;
   readonly firstSeen: string;

@@ -19,7 +19,7 @@ export function judgeV1({ merged, complete, from, onV1 }: Evidence): Pick<Report
   if (hasUnlisted(merged, from)) {
     return {
       v1Left: "unknown",
-      why: "there were v1 requests, and clients for which the ledger had no room (clients.max)",
+      why: "there were v1 requests, and callers of v1 for which the ledger had no room (clients.max)",
     };
   }
   if (!complete) return { v1Left: "unknown", why: "not every instance was heard" };

@@ -34,6 +34,25 @@ describe("on a terminal", () => {
     expect(textOf(empty)).toMatchSnapshot();
   });
 
+  test("how far v1 counts may be off is told, where they are", () => {
+    const of = (bound: number) =>
+      textOf(
+        createReport(
+          [
+            {
+              address: "http://a",
+              progress: progress({ ledger: { bound, clients: [client("ci", { over: bound })] } }),
+            },
+          ],
+          undefined,
+        ),
+      );
+    expect(of(7)).toContain(
+      "v1 counts may be too high by 7, and clients with no more v1 requests may be missing (clients.max).",
+    );
+    expect(of(0)).not.toContain("too high");
+  });
+
   test("no name moves the cursor or makes a line of its own", () => {
     const lines = textOf(withName(HOSTILE)).split("\n");
     expect(lines).toHaveLength(textOf(withName("a")).split("\n").length);

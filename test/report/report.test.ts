@@ -170,6 +170,16 @@ describe("whether v1 is left", () => {
     expect(judged(from(full(NOW - 8 * DAY)), 7 * DAY)).toEqual(["no", 0, 0]);
   });
 
+  test("known, when only users of v2 had no room: every caller of v1 is listed", () => {
+    const before = client("ci", { lastV1: NOW - 8 * DAY });
+    const full = (lastSeen: number) => ({
+      ledger: { since: 0, bound: 0, requests: { v1: 1, v2: 90_000 }, clients: [before] },
+      totals: totals([row({ lastSeen }), row({ apiVersion: "v2", lastSeen: NOW, requests: 90_000 })]),
+    });
+    expect(judged(from(quiet(full(NOW - 8 * DAY))), 7 * DAY)).toEqual(["no", 0, 0]);
+    expect(judged(from(quiet(full(NOW - 8 * DAY))), 9 * DAY)).toEqual(["yes", 0, 1]);
+  });
+
   test("no, when v1 was called only by whom the ledger leaves out on purpose", () => {
     const excluded = quiet({ ledger: { since: 0 }, totals: totals([row({ lastSeen: NOW })]) });
     expect(judged(from(excluded), 7 * DAY)).toEqual(["no", 0, 0]);
