@@ -1,6 +1,8 @@
 /** What does the YAML file say, and on which line? */
-import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from "yaml";
+import { type Document, isNode, LineCounter, parseDocument } from "yaml";
+import { excessOf, swollen } from "./bounds.ts";
 import type { Fault } from "./fault.ts";
+import { createKeys, repeatedKeys } from "./keys.ts";
 
 /** A configuration file as a tree, and the way back from a path to a line. */
 export interface ConfigFile {
@@ -39,20 +41,26 @@ export function readConfigFile(
   habits: FileHabits = OPTIONS,
 ): ConfigFile {
   if (file === undefined) return without([]);
+  const excess = excessOf(file.text);
+  if (excess !== undefined) {
+    const { what, remedy, line, column } = excess;
+    return without([{ where: `${file.name}:${line}:${column}`, what, remedy }]);
+  }
   const lines = new LineCounter();
   const document = parseDocument(file.text, {
     lineCounter: lines,
     prettyErrors: false,
     version: "1.2",
     logLevel: "error",
+    uniqueKeys: false,
   });
   const place = (offset: number): string => {
     const { line, col } = lines.linePos(offset);
     return `${file.name}:${line}:${col}`;
   };
-  const faults = [...document.errors, ...document.warnings].map((error) => ({
-    where: place(error.pos[0]),
-    what: error.message,
+  const faults = wrongYaml(document).map(([offset, what]) => ({
+    where: place(offset),
+    what,
     remedy: "write it as YAML 1.2",
   }));
   if (faults.length > 0) return without(faults);
@@ -61,9 +69,10 @@ export function readConfigFile(
     const remedy = `begin with a key such as ${habits.begin}`;
     return without([{ where: place(0), what: value, remedy }]);
   }
+  const keys = createKeys();
   const placeOf: ConfigFile["placeOf"] = (path, key) => {
-    const node = path.length === 0 ? document.contents : document.getIn(path, true);
-    const start = startOf(key === undefined ? node : keyNode(node, key));
+    const node = keys.valueAt(document.contents, path);
+    const start = startOf(key === undefined ? node : keys.keyOf(node, key));
     if (start === undefined) return undefined;
     const { line, col } = lines.linePos(start);
     return { line, column: col };
@@ -76,10 +85,19 @@ export function readConfigFile(
   return { tree: value, faults, at, placeOf };
 }
 
+/** What makes it no YAML, and at which offsets. */
+function wrongYaml({ errors, warnings, contents }: Document): readonly (readonly [offset: number, what: string])[] {
+  const said = [...errors, ...warnings].map(({ pos, message }) => [pos[0], message] as const);
+  return said.concat(repeatedKeys(contents).map((offset) => [offset, "Map keys must be unique"] as const));
+}
+
 /** The tree, or what is wrong with the whole. */
 function toTree(document: Document, { nulls, of }: FileHabits): Record<string, unknown> | string {
   try {
-    const value: unknown = document.toJS({ maxAliasCount: 100 }) ?? {};
+    // Aliases become the same object wherever they stand, which costs nothing here; what reads the tree meets each anew.
+    const value: unknown = document.toJS({ maxAliasCount: -1 }) ?? {};
+    const excess = swollen(value);
+    if (excess !== undefined) return excess;
     if (!isTree(value)) return `this is not a map of ${of}`;
     return nulls === "drop" ? withoutNulls(value) : value;
   } catch (error) {
@@ -93,11 +111,6 @@ function isTree(value: unknown): value is Record<string, unknown> {
 
 function startOf(node: unknown): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined;
-}
-
-function keyNode(node: unknown, key: string): unknown {
-  if (!isMap(node)) return undefined;
-  return node.items.find((item) => isScalar(item.key) && String(item.key.value) === key)?.key;
 }
 
 /** A key with nothing behind it (all its children commented out) is as good as absent. */
