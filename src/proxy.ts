@@ -115,10 +115,11 @@ function serve(match: Match, head: RequestHead, parts: ProxyParts, exchange: Exc
     headers: head.headers,
   };
   const { mode, rule, shadow: settings } = cutover.control.choose(asked);
+  const ruleId = rule?.identity;
   exchange.rule = rule?.name;
-  exchange.ruleId = rule?.identity;
+  exchange.ruleId = ruleId;
   const { requestId } = exchange;
-  const ask = (): ShadowAsk => ({ match, head, client, rule: rule?.name, settings, requestId, write });
+  const ask = (): ShadowAsk => ({ match, head, client, rule: rule?.name, ruleId, settings, requestId, write });
   if (mode !== "translate") {
     const watch = mode === "shadow" ? cutover.shadow?.watch(ask()) : undefined;
     return { ...passNative(head.target, mode, exchange), ...(watch === undefined ? {} : { watch }) };

@@ -440,6 +440,7 @@ describe("the rules in force", () => {
         head: { method: "POST", target: "/iam/v1/things", headers: [["a", "b"]] },
         client: "unknown",
         rule: "ci-reads",
+        ruleId: "1",
         settings: RULE.shadow,
         requestId: "id",
         write: true,

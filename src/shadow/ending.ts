@@ -38,6 +38,7 @@ export function comparisonOf(asked: ShadowAsk, served: Comparison["served"], end
     operation: asked.match.operation.name,
     client: asked.client,
     rule: asked.rule,
+    ruleId: asked.ruleId,
     served,
     kind: isWrite(asked) ? "write" : "read",
     result: verdict?.result ?? "failed",

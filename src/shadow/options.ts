@@ -73,6 +73,8 @@ export interface ShadowAsk {
   readonly client: string;
   /** Name of the rule that asks for it; undefined: `cutover.mode`. */
   readonly rule: string | undefined;
+  /** Its identity: a rule that is changed keeps its name. */
+  readonly ruleId?: string | undefined;
   readonly settings: ShadowSettings;
   readonly requestId: string;
   readonly write: boolean;

@@ -77,6 +77,13 @@ describe("what is compared", () => {
     expect([v1.length, v2.length]).toEqual([0, 1]);
   });
 
+  test("it says by which rule, and by which form of it", async () => {
+    const rig = await createRig(platform());
+    await rig.pass(READ, { rule: "all", ruleId: "two" });
+    await rig.idle();
+    expect(rig.reports[0]).toMatchObject({ rule: "all", ruleId: "two" });
+  });
+
   test.each([
     ["below the share", 0.5, 0.51, true],
     ["at the share", 0.5, 0.5, false],
