@@ -5,8 +5,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
-const COMMAND_MS = 30_000;
-const START_MS = 20_000;
+const COMMAND_MS = 60_000;
+const START_MS = 60_000;
 
 /** A folder, and `carryover` as the program at `main`. `variables`: of the environment. */
 export function createShell(main, variables) {
