@@ -12,20 +12,23 @@ const WHOLE = "whole";
 /**
  * `compared` without what `control` explains: native's first answer against its second. A difference is noise when native
  * shows at least as many of the same class at the same path in the same record. A record that came or went, or that native
- * says was written between its answers, says nothing at all: it may have been written there and back. Differences beyond what a result remembers are never explained: noise is what
- * was seen, not what is likely. The total stays.
+ * says was written between its answers, says nothing at all: it may have been written there and back. Differences beyond
+ * what a result remembers are never explained: noise is what was seen, not what is likely. The total stays.
  */
 export function withoutNoise(compared: Judged, control: Judged): Compared {
   const found = detailOf(compared);
   const known = new Map(detailOf(control).places.map((place) => [nameOf(place), place.ids]));
   const written = writtenIn(detailOf(control).places);
+  // Writing changes no status, and makes no error of an answer.
+  const isWritten = (place: Place, id: string | undefined): boolean =>
+    place.class !== "status" && place.class !== "error" && written.has(recordOf(place, id));
   let noise = found.noise;
   const places = found.places.flatMap((place) => {
     const same = known.get(nameOf(place));
     if (same === undefined && written.size === 0) return [place];
     const ids = new Map<string | undefined, number>();
     for (const [id, count] of place.ids) {
-      const explained = written.has(recordOf(place, id)) ? count : Math.min(count, same?.get(id) ?? 0);
+      const explained = isWritten(place, id) ? count : Math.min(count, same?.get(id) ?? 0);
       noise ||= explained > 0;
       if (count > explained) ids.set(id, count - explained);
     }

@@ -1,7 +1,7 @@
 /** Who calls, what, since when, and what makes it hard to move each of them? (Design section 8.) */
 import type { Exchange } from "../model/exchange.ts";
 import type { LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
-import { isEntered } from "./entered.ts";
+import { entranceOf } from "./entered.ts";
 import { createRoom, factOf, type Room } from "./facts.ts";
 import { mergeSnapshots } from "./merge.ts";
 import { plainField } from "./plain.ts";
@@ -108,10 +108,9 @@ function createState(options: LedgerOptions, instances: readonly string[], since
 function observe(state: State, exchange: Exchange): void {
   const { options, clients } = state;
   if (options.isExcluded(exchange.client)) return;
-  if (!isEntered(exchange)) {
-    noteRefusal(state, exchange);
-    return;
-  }
+  const entrance = entranceOf(exchange);
+  if (entrance === "no") noteRefusal(state, exchange);
+  if (entrance === "no" || (entrance === "known" && clients.find(exchange.client) === undefined)) return;
   const at = options.wall();
   state.revision += 1;
   if (exchange.apiVersion === "v2") {

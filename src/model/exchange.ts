@@ -106,7 +106,10 @@ export function createExchange(requestId: string, startedAt: number, method: str
   };
 }
 
-/** True when an upstream answered something to this caller but 401: whoever it says it is, it may be there. */
+/** Said only to a caller who was recognised. A gateway says 400, 404, 405, 429 and 501 before it looks at any token. */
+const RECOGNISED: ReadonlySet<number> = new Set([304, 403, 409, 412]);
+
+/** True when an upstream gave an answer that it gives to nobody but a caller whom it let in. */
 export function wasLetIn({ calls }: Pick<Exchange, "calls">): boolean {
-  return calls.some(({ status }) => status !== 0 && status !== 401);
+  return calls.some(({ status }) => (status >= 200 && status < 300) || RECOGNISED.has(status));
 }

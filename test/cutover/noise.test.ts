@@ -66,6 +66,13 @@ describe("withoutNoise", () => {
     const other = { id: "r1", name: "c", updatedAt: "2026-01-01T00:00:00Z" };
     expect(withoutNoise(compareLists([before], [between]), compareLists([before], [back])).result).toBe("noise");
     expect(withoutNoise(compare(before, between, ONE), compare(before, back, ONE)).result).toBe("noise");
+    // No writing makes a status.
+    const refused: Compared = {
+      result: "status",
+      total: 1,
+      differences: [{ class: "status", path: "status", id: undefined, native: "200", translated: "404" }],
+    };
+    expect(withoutNoise(refused, compare(before, back, ONE)).result).toBe("status");
     // Of another record it says nothing.
     const wrong = compareLists([before, other], [between, { ...other, name: "d" }]);
     const left = withoutNoise(wrong, compareLists([before, other], [back, other]));

@@ -122,9 +122,28 @@ describe("an entry", () => {
     });
   });
 
+  test.each([400, 404, 405, 429, 500, 501, 503])(
+    "what platforms answer to strangers as well makes no entry: %i",
+    (status) => {
+      const { ledger } = ledgerOf();
+      ledger.observe(native("a", { status, calls: [call(status)] }));
+      expect(ledger.snapshot()).toMatchObject({ clients: [], requests: { v1: 0, v2: 0 } });
+      ledger.observe(native("a"));
+      ledger.observe(native("a", { status, calls: [call(status)] }));
+      expect(first(ledger).requests).toEqual({ v1: 2, v2: 0 });
+    },
+  );
+
+  test.each([200, 204, 304, 403, 409, 412])("what only those get who were let in makes one: %i", (status) => {
+    const { ledger } = ledgerOf();
+    ledger.observe(native("a", { status, calls: [call(status)] }));
+    expect(first(ledger).requests).toEqual({ v1: 1, v2: 0 });
+  });
+
   test("a path that nobody knows is needed only when it was answered", () => {
     const { ledger } = ledgerOf();
     const unknown = { resource: "unknown", operation: "unknown" };
+    ledger.observe(native("a"));
     ledger.observe(native("a", { ...unknown, status: 404, calls: [call(404)] }));
     expect(first(ledger).needs.lacking).toEqual([]);
     ledger.observe(native("a", unknown));
