@@ -58,13 +58,15 @@ function wordOf({ state, expired, promoted, couldMove }: RuleState): RuleProgres
 }
 
 /** The numbers that it rests on. */
-function detailOf({ requests, failures, comparisons, differences, bound, step }: RuleState): string {
+function detailOf(rule: RuleState): string {
+  const { requests, failures, comparisons, differences, bound, step, heldBack } = rule;
   const parts = [
     ...(step === undefined ? [] : [`${share(step)} of its clients are translated`]),
     ...(requests === 0 ? [] : [`${failures} of ${requests} requests failed because of translation`]),
     ...(comparisons === 0
       ? []
       : [`${differences} of ${comparisons} comparisons differed: at most ${share(bound)} do (95 %)`]),
+    ...(heldBack.length === 0 ? [] : [`not to be translated yet: ${heldBack.join("; ")}`]),
   ];
   return parts.join("; ");
 }

@@ -83,7 +83,7 @@ export function createControl(parts: ControlParts): Control {
       if (held === undefined) return standard;
       // While it is forward, time alone decides nothing that the next observation would not.
       if (held.retreat !== undefined && held.retreat.phase.kind !== "forward") pass(held, { kind: "tick", at }, tell);
-      return choiceFor(held, asked.client, bucketOf);
+      return choiceFor(held, asked, bucketOf);
     },
     fallback: () => present.rules?.fallback,
     observe: (exchange) => {

@@ -1,10 +1,11 @@
 /** How does what was observed change a rule's state, and what is told of it? (Design section 7: step back, promotion.) */
-import { couldMove, evidence, reduce as reducePromotion } from "../cutover/promote.ts";
+import { couldMove, evidence, promote, reduce as reducePromotion } from "../cutover/promote.ts";
 import { type Retreat, type RetreatEvent, reduce as reduceRetreat } from "../cutover/retreat.ts";
 import { type Comparison, isDifference, isJudged } from "../model/comparison.ts";
 import { type Exchange, wasLetIn } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
-import { type Held, translates } from "./state.ts";
+import { follows, isClear, mayMove, moveAll, noteComparison, noteRequest } from "./operations.ts";
+import { type Held, nameOf, translates, translatesOperation } from "./state.ts";
 import { changeWords, evidenceWords, percent, phaseWords } from "./words.ts";
 
 /** Something that changed, told once. `at`: milliseconds since 1970; `rule`: undefined where it is about all of them. */
@@ -42,6 +43,7 @@ export function failedByTranslation(exchange: Exchange): boolean | undefined {
 
 /** A request that the rule decided on is over. */
 export function recordRequest(held: Held, exchange: Exchange, at: number, tell: Tell): void {
+  noteRequest(held, exchange);
   const failed = failedByTranslation(exchange);
   if (failed === undefined || !translates(held)) return;
   held.requests++;
@@ -51,14 +53,41 @@ export function recordRequest(held: Held, exchange: Exchange, at: number, tell: 
 
 /** A comparison that the rule asked for is over. */
 export function recordComparison(held: Held, comparison: Comparison, at: number, tell: Tell): void {
+  noteComparison(held, comparison);
   if (!isJudged(comparison.result)) return;
   const { client } = comparison;
   const differs = isDifference(comparison.result);
-  const translated = translates(held);
-  const before = held.promotion;
-  held.promotion = reducePromotion(before, { client, differs });
+  const translated = translatesOperation(held, comparison);
+  held.promotion = reducePromotion(held.promotion, { client, differs });
   if (translated) pass(held, { kind: "compared", at, client, differs }, tell);
-  else if (held.rule.promoteWhen !== undefined) tellPromotion(held, before, at, tell);
+  else if (mayMove(held)) moveOn(held, comparison, at, tell);
+}
+
+/** A comparison of something that is not translated yet may have been the last that was needed. */
+function moveOn(held: Held, comparison: Comparison, at: number, tell: Tell): void {
+  const { rule, promotion } = held;
+  const told = (kind: "promoted" | "could-promote", reason: string): void => {
+    tell({ kind, rule: rule.name, at, from: "shadow", to: kind === "promoted" ? "translate" : "shadow", reason });
+  };
+  if (promotion.promoted) {
+    if (follows(held, comparison)) told("promoted", `${nameOf(comparison)} follows: it was compared often enough now`);
+    return;
+  }
+  const could = couldMove(promotion);
+  // Told once, and again only after differences: a further operation comes and is compared all the time.
+  if (!could) held.toldCould = false;
+  if (!could || held.toldCould || !isClear(held)) return;
+  const found = evidenceWords(evidence(promotion), promotion.clientsNeeded);
+  const reason = `${found}, less than ${percent(promotion.settings.differencesBelow)}`;
+  if (promotion.settings.automatic) {
+    held.promotion = promote(promotion);
+    held.since = at;
+    moveAll(held);
+    told("promoted", reason);
+  } else {
+    held.toldCould = true;
+    told("could-promote", reason);
+  }
 }
 
 /** Hands `event` to the rule's retreat and tells of a new phase. */
@@ -85,14 +114,4 @@ function changeOf(before: Retreat, after: Retreat): ControlEvent["kind"] | undef
   if (to.kind === "returning") return from.kind === "returning" && from.step === to.step ? undefined : "returning";
   if (from.kind === to.kind) return undefined;
   return to.kind === "back" ? "stepped-back" : "returned";
-}
-
-function tellPromotion(held: Held, before: Held["promotion"], at: number, tell: Tell): void {
-  const { rule, promotion } = held;
-  if (!couldMove(promotion) || couldMove(before)) return;
-  const found = evidenceWords(evidence(promotion), promotion.clientsNeeded);
-  const reason = `${found}, less than ${percent(promotion.settings.differencesBelow)}`;
-  if (promotion.promoted) held.since = at;
-  const [kind, to] = promotion.promoted ? (["promoted", "translate"] as const) : (["could-promote", "shadow"] as const);
-  tell({ kind, rule: rule.name, at, from: "shadow", to, reason });
 }

@@ -1,7 +1,9 @@
 /** What is known of one rule, and what does it do now? (Design section 7.) */
 
+import type { OperationEvidence } from "../cutover/operation.ts";
 import { initialPromotion, type PromoteState } from "../cutover/promote.ts";
 import { initialRetreat, type Retreat, translatedShare } from "../cutover/retreat.ts";
+import type { Exchange } from "../model/exchange.ts";
 import type { Choice, CutoverMode, Rule, ShadowSettings, StepBackSettings } from "../model/rules.ts";
 
 /** Nothing is compared. */
@@ -14,6 +16,11 @@ export interface Held {
   /** Undefined: it can never step back. */
   retreat: Retreat | undefined;
   promotion: PromoteState;
+  /** Of a rule that may move: what is known of each operation that it was asked for, and those that moved with it. */
+  readonly operations: Map<string, OperationEvidence>;
+  readonly moved: Set<string>;
+  /** It was told that the rule could move, and since then nothing was wrong. */
+  toldCould: boolean;
   /** Translated requests that spoke for or against translation, and those that failed because of it. */
   requests: number;
   failures: number;
@@ -48,6 +55,9 @@ export function hold(rule: Rule, at: number): Held {
     },
     retreat: brakes === undefined ? undefined : initialRetreat({ ...brakes, named }),
     promotion: initialPromotion(rule.mode === "shadow" ? rule.promoteWhen : undefined, named),
+    operations: new Map(),
+    moved: new Set(),
+    toldCould: false,
     requests: 0,
     failures: 0,
     since: at,
@@ -61,18 +71,38 @@ function brakesOf(rule: Rule): StepBackSettings | undefined {
   return promoteWhen?.automatic === true ? { ...BRAKES, differences: promoteWhen.differencesBelow } : undefined;
 }
 
+/** An operation by its catalogue names. */
+export type Named = Pick<Exchange, "resource" | "operation">;
+
+export function nameOf({ resource, operation }: Named): string {
+  return `${resource} ${operation}`;
+}
+
+/**
+ * True when the rule, as far as it and its promotion say, translates this operation. One that moved by itself took along what
+ * it had been asked for until then: whatever comes first afterwards was never compared.
+ */
+export function translatesOperation(held: Held, named: Named): boolean {
+  return held.rule.mode === "translate" || (held.promotion.promoted && held.moved.has(nameOf(named)));
+}
+
 /** True when the rule translates, as far as it and its promotion say. */
 export function translates({ rule, promotion }: Held): boolean {
   return rule.mode === "translate" || promotion.promoted;
 }
 
 /**
- * What the rule does for a client. While it returns, its clients are divided anew, for a rule may consist of low buckets only;
+ * What the rule does for a client that asks for this operation. While it returns, its clients are divided anew, for a rule may consist of low buckets only;
  * the same client is always on the same side, and a later step never gives one back.
  */
-export function choiceFor(held: Held, client: string, bucketOf: (client: string) => number): Choice {
+export function choiceFor(
+  held: Held,
+  asked: Named & { readonly client: string },
+  bucketOf: (client: string) => number,
+): Choice {
   const { choices, retreat, promotion } = held;
-  if (!translates(held)) return choices.declared;
+  const { client } = asked;
+  if (!translatesOperation(held, asked)) return choices.declared;
   const forward = promotion.promoted ? choices.promoted : choices.declared;
   if (retreat === undefined || retreat.phase.kind === "forward") return forward;
   const share = translatedShare(retreat);

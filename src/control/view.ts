@@ -5,7 +5,7 @@ import { translatedShare } from "../cutover/retreat.ts";
 import type { CutoverMode, Rule, RuleMatch, Rules } from "../model/rules.ts";
 import type { ControlEvent } from "./record.ts";
 import { effectiveMode, type Held } from "./state.ts";
-import { stateWords } from "./words.ts";
+import { heldBackWords, stateWords } from "./words.ts";
 
 /** One rule at one time, for metrics. */
 export interface RuleState {
@@ -29,6 +29,8 @@ export interface RuleState {
   readonly bound: number;
   /** It may become `translate` by its `promoteWhen`, and has not. */
   readonly couldMove: boolean;
+  /** Operations that keep it from that, or that did not move with it, and why: a sentence each, at most eleven. */
+  readonly heldBack: readonly string[];
   readonly promoted: boolean;
   readonly stepBacks: number;
   readonly expired: boolean;
@@ -39,6 +41,7 @@ export function stateOf(held: Held, force: Rules["force"], now: number): RuleSta
   const { rule, retreat, promotion } = held;
   const { comparisons, differences, bound } = evidence(promotion);
   const state = retreat?.phase.kind ?? "forward";
+  const heldBack = heldBackWords(held);
   return {
     name: rule.name,
     mode: rule.mode,
@@ -51,7 +54,8 @@ export function stateOf(held: Held, force: Rules["force"], now: number): RuleSta
     comparisons,
     differences,
     bound,
-    couldMove: waitsToMove(held) && couldMove(promotion),
+    couldMove: waitsToMove(held) && heldBack.length === 0 && couldMove(promotion),
+    heldBack,
     promoted: promotion.promoted,
     stepBacks: retreat?.stepBacks ?? 0,
     expired: isExpired(rule, now),

@@ -1,6 +1,7 @@
 /** In which words is it said what became of a rule? (For the log and for people who look at the admin port.) */
-import { type Evidence, evidence } from "../cutover/promote.ts";
+import { couldMove, type Evidence, evidence } from "../cutover/promote.ts";
 import { type Cause, LONGEST_WAIT, quietNeeded, type Retreat, translatedShare } from "../cutover/retreat.ts";
+import { type Hinderer, hinderers, mayMove } from "./operations.ts";
 import { type Held, translates } from "./state.ts";
 
 /** `0.02` as `2 %`, to four digits. */
@@ -46,6 +47,36 @@ export function evidenceWords({ comparisons, differences, clients, bound }: Evid
   return `${differences} differences in ${comparisons} comparisons of ${by}: at most ${percent(bound)} differ (95 %)`;
 }
 
+/** Why an operation does not move with its rule: `repo create: 12 requests, 0 compared: cannot be compared`. */
+export function hindererWords({ operation, requests, compared, ...found }: Hinderer): string {
+  return `${operation}: ${requests} requests, ${compared} compared: ${hindranceWords({ compared, ...found })}`;
+}
+
+function hindranceWords({
+  why,
+  compared,
+  differences,
+  failures,
+  needed,
+  failure,
+}: Omit<Hinderer, "operation" | "requests">): string {
+  if (why === "differences") return `${differences} of them differ`;
+  if (why === "too-few") return `${needed} needed`;
+  if (compared === 0 && failure === "not-comparable") return "cannot be compared";
+  return `${failures} failed (${failure ?? "internal"})`;
+}
+
+/** How many operations are named in full. */
+const NAMED = 10;
+
+/** The operations that do not move, one sentence each, those that are asked for most first. */
+export function heldBackWords(held: Held): readonly string[] {
+  if (!mayMove(held)) return [];
+  const found = hinderers(held);
+  const more = found.length - NAMED;
+  return [...found.slice(0, NAMED).map(hindererWords), ...(more > 0 ? [`${more} more operations`] : [])];
+}
+
 /** What the rule does, in a sentence or two. */
 export function stateWords(held: Held): string {
   const { rule, retreat, promotion } = held;
@@ -54,9 +85,10 @@ export function stateWords(held: Held): string {
     return rule.mode === "native" ? "native answers" : `native answers${compared}${promotionWords(held)}`;
   }
   const promoted = promotion.promoted ? "moved on by itself: " : "";
-  if (retreat === undefined || retreat.phase.kind === "forward") return `${promoted}translates${compared}`;
+  const but = leftWords(held);
+  if (retreat === undefined || retreat.phase.kind === "forward") return `${promoted}translates${compared}${but}`;
   if (retreat.phase.kind === "returning") {
-    return `${promoted}translates for ${percent(translatedShare(retreat))} of its clients, native answers the rest${compared}`;
+    return `${promoted}translates for ${percent(translatedShare(retreat))} of its clients, native answers the rest${compared}${but}`;
   }
   return `stepped back: ${causeWords(retreat.phase.cause, retreat)}; native answers${compared}; ${returnWords(retreat)}`;
 }
@@ -68,13 +100,22 @@ function returnWords(retreat: Retreat): string {
   return `it tries again after ${duration(needed)} without a difference${longest}`;
 }
 
-function promotionWords({ rule, promotion }: Held): string {
+/** What a rule that moved by itself leaves to native. */
+function leftWords(held: Held): string {
+  const left = heldBackWords(held);
+  return left.length === 0 ? "" : `; native still answers ${left.join("; ")}`;
+}
+
+function promotionWords(held: Held): string {
+  const { rule, promotion } = held;
   if (rule.promoteWhen === undefined) return "";
   const { differencesBelow, automatic } = rule.promoteWhen;
   const found = evidence(promotion);
-  const could = found.bound < differencesBelow && found.clients >= promotion.clientsNeeded;
-  const says = could
-    ? "it could be set to translate"
-    : `${automatic ? "it moves" : "it may move"} on below ${percent(differencesBelow)}`;
-  return `; ${says}: ${evidenceWords(found, promotion.clientsNeeded)}`;
+  const back = heldBackWords(held);
+  const says =
+    back.length === 0 && couldMove(promotion)
+      ? "it could be set to translate"
+      : `${automatic ? "it moves" : "it may move"} on below ${percent(differencesBelow)}`;
+  const waits = back.length === 0 ? "" : `; held back by ${back.join("; ")}`;
+  return `; ${says}: ${evidenceWords(found, promotion.clientsNeeded)}${waits}`;
 }

@@ -16,7 +16,7 @@ export interface PromoteState {
   readonly clientsNeeded: number;
   readonly older: Half;
   readonly newer: Half;
-  /** True from the moment on when a rule with `automatic` could move, whatever comes after; stepping back is `retreat.ts`. */
+  /** True from `promote` on, whatever comes after; stepping back is `retreat.ts`. */
   readonly promoted: boolean;
 }
 
@@ -66,8 +66,12 @@ export function reduce(
     clients: withClient(newer.clients, seen.client, clientsNeeded),
   };
   const full = half.comparisons >= halfOf(state.settings);
-  const after: PromoteState = full ? { ...state, older: half, newer: NOTHING } : { ...state, newer: half };
-  return !after.promoted && state.settings.automatic && couldMove(after) ? { ...after, promoted: true } : after;
+  return full ? { ...state, older: half, newer: NOTHING } : { ...state, newer: half };
+}
+
+/** The state of a rule that moves now, for it could, and no operation that it takes holds it back (`operation.ts`). */
+export function promote(state: PromoteState): PromoteState {
+  return { ...state, promoted: true };
 }
 
 /** What has been compared. */
@@ -78,7 +82,7 @@ export function evidence({ older, newer }: PromoteState): Evidence {
   return { comparisons, differences, clients, bound: upperBound(differences, comparisons) };
 }
 
-/** True when what has been compared is enough for the rule's settings. */
+/** True when what has been compared is, all operations together, enough for the rule's settings. */
 export function couldMove(state: PromoteState): boolean {
   const { differencesBelow } = state.settings;
   const { older, newer } = state;

@@ -1,0 +1,177 @@
+/** Does a rule move by itself only with operations that were compared? */
+import { describe, expect, test } from "vitest";
+import type { PromoteSettings } from "../../src/model/rules.ts";
+import { type Rig, rig, rule, rulesOf } from "./control-rig.ts";
+
+const GROUPS = { resource: "group", operation: "list" } as const;
+const ROLES = { resource: "role", operation: "list" } as const;
+const CREATES = { resource: "repo", operation: "create" } as const;
+
+function shadowed(over: Partial<PromoteSettings> = {}, sample = 1): Rig {
+  const promoteWhen = { differencesBelow: 0.1, minClients: 3, automatic: true, ...over };
+  return rig(rulesOf([rule({ mode: "shadow", stepBack: undefined, shadow: { sample, control: 0 }, promoteWhen })]));
+}
+
+/** Requests of one operation that native answers, and their comparisons. */
+function asked(made: Rig, count: number, named: typeof GROUPS | typeof ROLES | typeof CREATES, failure?: string): void {
+  made.requests(count, { ...named, mode: "shadow" });
+  made.compare(count, { ...named, served: "shadow", ...(failure === undefined ? {} : { result: "failed", failure }) });
+}
+
+function modeOf(made: Rig, named: typeof GROUPS | typeof ROLES | typeof CREATES): string {
+  return made.control.choose({ ...named, write: false, client: "c0", headers: [] }).mode;
+}
+
+function says(made: Rig): string {
+  return (made.control.view() as { rules: { says: string }[] }).rules[0]?.says ?? "";
+}
+
+describe("what holds a rule back", () => {
+  test("an operation that v2 never answers is not moved by another that it does", () => {
+    const made = shadowed();
+    asked(made, 60, GROUPS, "platform");
+    asked(made, 60, ROLES);
+    expect([modeOf(made, GROUPS), modeOf(made, ROLES)]).toEqual(["shadow", "shadow"]);
+    expect(made.told).toEqual([]);
+    expect(made.control.states()[0]).toMatchObject({
+      promoted: false,
+      couldMove: false,
+      heldBack: ["group list: 60 requests, 0 compared: 60 failed (platform)"],
+    });
+    expect(says(made)).toContain("; held back by group list: 60 requests, 0 compared: 60 failed (platform)");
+  });
+
+  test("writes that nothing can compare hold it back, and it says so", () => {
+    const made = shadowed();
+    asked(made, 12, CREATES, "not-comparable");
+    asked(made, 60, ROLES);
+    expect(modeOf(made, ROLES)).toBe("shadow");
+    expect(says(made)).toContain("held back by repo create: 12 requests, 0 compared: cannot be compared");
+  });
+
+  test("an operation that was asked for and never sampled holds it back until it is", () => {
+    const made = shadowed({}, 0.1);
+    made.requests(12, { ...CREATES, mode: "shadow" });
+    asked(made, 60, ROLES);
+    expect(made.control.states()[0]?.heldBack).toEqual(["repo create: 12 requests, 0 compared: 1 needed"]);
+    made.compare(1, { ...CREATES, served: "shadow" });
+    expect(made.told.map(({ kind }) => kind)).toEqual(["promoted"]);
+    expect([modeOf(made, CREATES), modeOf(made, ROLES)]).toEqual(["translate", "translate"]);
+  });
+
+  test("an operation that is wrong is not hidden by one that is asked for often", () => {
+    const made = shadowed();
+    asked(made, 20, GROUPS);
+    made.compare(5, { ...GROUPS, served: "shadow", result: "value" });
+    asked(made, 2_000, ROLES);
+    expect(modeOf(made, ROLES)).toBe("shadow");
+    expect(made.control.states()[0]?.heldBack).toEqual(["group list: 20 requests, 25 compared: 5 of them differ"]);
+  });
+
+  test.each([
+    ["that native refused", { status: 404 }],
+    ["of a caller who was not let in", { status: 401 }],
+    ["whose client left", { aborted: true }],
+    ["that native failed to answer", { status: 503 }],
+  ])("requests %s ask for nothing, so nobody can hold it back with them", (_, facts) => {
+    const made = shadowed();
+    made.requests(500, { ...CREATES, mode: "shadow", ...facts });
+    asked(made, 60, ROLES);
+    expect(modeOf(made, ROLES)).toBe("translate");
+  });
+
+  test("without `automatic` it could move only when nothing holds it back, and says so once", () => {
+    const made = shadowed({ automatic: false });
+    asked(made, 60, ROLES);
+    expect(made.told.map(({ kind }) => kind)).toEqual(["could-promote"]);
+    made.requests(5, { ...GROUPS, mode: "shadow" });
+    expect(made.control.states()[0]).toMatchObject({ couldMove: false });
+    expect(says(made)).toContain("it may move on below 10 %");
+    for (let n = 0; n < 30; n++) asked(made, 1, GROUPS);
+    expect(made.control.states()[0]).toMatchObject({ couldMove: true, heldBack: [] });
+    expect(says(made)).toContain("it could be set to translate");
+    expect(made.told).toHaveLength(1);
+    made.compare(20, { ...ROLES, served: "shadow", result: "value" });
+    asked(made, 1_000, ROLES);
+    expect(made.told).toHaveLength(2);
+  });
+
+  test("however many operations there are, memory has an end, and what is not counted holds it back", () => {
+    const made = shadowed();
+    for (let n = 0; n < 1_000; n++) made.compare(2, { ...ROLES, operation: `op${n}`, served: "shadow" });
+    expect(made.control.states()[0]).toMatchObject({
+      promoted: false,
+      heldBack: ["further operations: 1400 requests, 0 compared: 20 needed"],
+    });
+  });
+
+  test("many operations are not all told", () => {
+    const made = shadowed();
+    for (let n = 1; n <= 40; n++) made.requests(n, { ...ROLES, operation: `op${n}`, mode: "shadow" });
+    const { heldBack } = made.control.states()[0] ?? { heldBack: [] };
+    expect(heldBack).toHaveLength(11);
+    expect([heldBack[0], heldBack.at(-1)]).toEqual([
+      "role op40: 40 requests, 0 compared: 20 needed",
+      "30 more operations",
+    ]);
+  });
+
+  test("a rule that moves only by its file is told nothing of operations", () => {
+    for (const mode of ["shadow", "translate"] as const) {
+      const made = rig(rulesOf([rule({ mode })]));
+      asked(made, 60, CREATES, "not-comparable");
+      expect(made.control.states()[0]).toMatchObject({ heldBack: [], couldMove: false });
+    }
+  });
+});
+
+describe("what a rule that moved takes along", () => {
+  test("an operation that was first asked for afterwards stays with native until it was compared", () => {
+    const made = shadowed();
+    asked(made, 60, ROLES);
+    expect([modeOf(made, ROLES), modeOf(made, GROUPS)]).toEqual(["translate", "shadow"]);
+    made.requests(8, { ...GROUPS, mode: "shadow" });
+    expect(says(made)).toContain("moved on by itself: translates");
+    expect(says(made)).toContain("; native still answers group list: 8 requests, 0 compared: 4 needed");
+    made.compare(4, { ...GROUPS, served: "shadow" });
+    expect(modeOf(made, GROUPS)).toBe("translate");
+    expect(says(made)).not.toContain("native still answers");
+    expect(made.told.map(({ kind }) => kind)).toEqual(["promoted", "promoted"]);
+    expect(made.told[1]?.reason).toBe("group list follows: it was compared often enough now");
+  });
+
+  test("one that cannot be compared never follows", () => {
+    const made = shadowed();
+    asked(made, 60, ROLES);
+    asked(made, 500, CREATES, "not-comparable");
+    expect([modeOf(made, ROLES), modeOf(made, CREATES)]).toEqual(["translate", "shadow"]);
+  });
+
+  test("differences in what it left behind are no reason to step back with the rest, and keep it there", () => {
+    const made = shadowed();
+    asked(made, 60, ROLES);
+    made.compare(200, { ...GROUPS, served: "shadow", result: "value" });
+    expect([modeOf(made, ROLES), modeOf(made, GROUPS)]).toEqual(["translate", "shadow"]);
+    expect(made.control.states()[0]).toMatchObject({ state: "forward", stepBacks: 0 });
+  });
+
+  test("what moved stays moved whatever becomes of its comparisons, unless the rule steps back", () => {
+    const made = shadowed();
+    asked(made, 60, ROLES);
+    made.compare(200, { ...ROLES, result: "failed", failure: "platform" });
+    expect(modeOf(made, ROLES)).toBe("translate");
+    made.compare(60, { ...ROLES, result: "value" });
+    expect(made.choose().mode).toBe("shadow");
+    expect(modeOf(made, ROLES)).toBe("shadow");
+    expect(made.control.states()[0]).toMatchObject({ state: "back" });
+  });
+
+  test("a rule that was changed begins afresh with its operations too", () => {
+    const made = shadowed();
+    asked(made, 60, CREATES, "not-comparable");
+    const promoteWhen = { differencesBelow: 0.1, minClients: 3, automatic: true };
+    const changed = rule({ mode: "shadow", stepBack: undefined, promoteWhen, identity: "2" });
+    made.control.replace(rulesOf([changed], { digest: "b" }));
+    expect(made.control.states()[0]?.heldBack).toEqual([]);
+  });
+});
