@@ -25,6 +25,8 @@ async function walk() {
   print(`   admin      ${world.urls.admin}\n`);
   let current;
   try {
+    const { code } = await world.shell.run("command -v curl && command -v sed && command -v grep");
+    if (code !== 0) throw new Broken("the runbook's commands need curl, sed and grep");
     for (const [index, step] of steps.entries()) {
       current = step;
       const from = Date.now();
