@@ -1,4 +1,5 @@
 /** What are the two answers that are compared? */
+import { wasLetIn } from "../model/exchange.ts";
 import {
   type Answer,
   type ApiResponse,
@@ -45,14 +46,6 @@ export function isTrouble(status: number): boolean {
   return TROUBLES.has(status);
 }
 
-/** What a gateway says to anybody: it reads a request before the token. */
-const AT_THE_DOOR: ReadonlySet<number> = new Set([400, 401]);
-
-/** True for an answer of v2's that only somebody gets whom it knows. */
-function tellsCaller(status: number): boolean {
-  return !AT_THE_DOOR.has(status) && !isTrouble(status);
-}
-
 export interface AnswersInput {
   readonly asked: ShadowAsk;
   readonly options: Pick<ShadowOptions<never>, "limits" | "native" | "translate" | "decode">;
@@ -72,7 +65,8 @@ export function createAnswers({ asked, options, held, signal, calls }: AnswersIn
       layer(async (request, sending) => {
         calls.v2 += 1;
         const response = await next(request, sending);
-        if (tellsCaller(response.status)) door.open = true;
+        const call = { upstream: "v2", method: request.method, path: "", status: response.status, ms: 0 } as const;
+        if (wasLetIn({ calls: [call] })) door.open = true;
         return response;
       });
   const readable = async (answer: ApiResponse): Promise<ApiResponse> => {

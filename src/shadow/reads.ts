@@ -48,13 +48,13 @@ export async function compareShadowed<Shape>(work: ReadWork<Shape>, seen: Seen):
  * asked once more, in the order that proves something: carryover, which is later than native's first answer, then native.
  * What those two show is judged as above. When it is nothing, the record changed between the two answers that differed (or
  * the translation is sometimes right and sometimes wrong, which looks the same), and the comparison counts as noise. Where
- * both refused, carryover is asked once more in any case: that shows whether v2 let the caller in.
+ * carryover refused, it is asked once more in any case: that shows whether v2 let the caller in.
  */
 export async function compareFollowed<Shape>(work: ReadWork<Shape>, seen: ApiResponse): Promise<Verdict> {
   const { answers, asked, options } = work;
   const native = await answers.native();
   if (isTrouble(native.status) || native.status === 401) throw failing("native");
-  const again = isRefusal(native) && isRefusal(seen) ? await answers.translated(NO_BODY, readsOnly) : undefined;
+  const again = isRefusal(seen) ? await answers.translated(NO_BODY, readsOnly) : undefined;
   if (again !== undefined) needsLetIn(native, again);
   const shape = options.compare.shapeOf(asked.match);
   const compared = await pair(work, native, { answer: seen, own: false }, shape);

@@ -240,8 +240,9 @@ describe("who was let in", () => {
   test.each([
     [200, "equal"],
     [403, "equal"],
-    [404, "equal"],
+    [409, "equal"],
     [400, "failed"],
+    [404, "failed"],
     [401, "failed"],
     [429, "failed"],
     [503, "failed"],
@@ -298,18 +299,18 @@ describe("who was let in", () => {
   });
 
   test("where carryover serves, a refusal is compared when v2 lets the caller in, or native does", async () => {
-    const gone = json(404, { code: 5, message: "", details: [] });
+    const denied = json(403, { code: 7, message: "", details: [] });
     const both = await createRig(
       platform(
-        async () => gone,
-        async () => gone,
+        async () => denied,
+        async () => denied,
       ),
     );
-    both.shadow.follow(both.ask(READ), gone);
+    both.shadow.follow(both.ask(READ), denied);
     await both.idle();
     expect(both.reports).toMatchObject([{ result: "equal", calls: { v1: 1, v2: 1 } }]);
     const one = await createRig(platform(), { translate: own });
-    one.shadow.follow(one.ask(READ), gone);
+    one.shadow.follow(one.ask(READ), denied);
     await one.idle();
     expect(one.reports).toMatchObject([{ result: "status", failure: undefined }]);
   });
@@ -319,6 +320,14 @@ describe("who was let in", () => {
     rig.shadow.follow(rig.ask(READ), NATIVE);
     await rig.idle();
     expect(rig.reports).toMatchObject([{ result: "status", failure: undefined }]);
+    // It was let in then, whatever becomes of it later.
+    const later = await createRig(
+      platform(async () => REFUSED),
+      { translate: own },
+    );
+    later.shadow.follow(later.ask(READ), NATIVE);
+    await later.idle();
+    expect(later.reports).toMatchObject([{ result: "noise", failure: undefined }]);
   });
 });
 
