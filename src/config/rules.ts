@@ -2,17 +2,14 @@
 import { findUnreachable } from "../cutover/unreachable.ts";
 import { member } from "../model/json.ts";
 import type { Rules } from "../model/rules.ts";
-import { ConfigError, type Fault, textOf } from "./fault.ts";
+import { ConfigError, textOf } from "./fault.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
 import { digestOf } from "./rules/build.ts";
-import { createExplainer, locate } from "./rules/faults.ts";
+import { createExplainer, locate, tell, type Untold } from "./rules/faults.ts";
 import { type ReadRule, type RulesContext, readRule } from "./rules/one.ts";
-import { MAX_BYTES, MAX_RULES, RulesSchema } from "./rules/schema.ts";
+import { MAX_BYTES, MAX_RULES, OutlineSchema } from "./rules/schema.ts";
 
 export type { RulesContext } from "./rules/one.ts";
-
-/** A file that is no YAML at all may break it thousands of times. */
-const MAX_YAML_FAULTS = 20;
 
 /**
  * The rules of a file, or a `ConfigError` with everything that is wrong with it: it is taken as a whole or not at all. What
@@ -25,12 +22,14 @@ export function readRules(
   const text = textFrom(bytes, context.name);
   const habits = { nulls: "keep", of: "rules", begin: "version: carryover/v1" } as const;
   const file = readConfigFile({ name: context.name, text }, habits);
-  if (file.faults.length > 0) throw new ConfigError(file.faults.slice(0, MAX_YAML_FAULTS));
-  const whole = RulesSchema.safeParse(file.tree);
-  const found = whole.success ? [] : whole.error.issues.flatMap(createExplainer(file, context.name));
+  const refuse = (untold: readonly Untold[]) => new ConfigError(tell(untold, context.name));
+  if (file.faults.length > 0) throw refuse(file.faults.map((fault) => () => fault));
+  const explain = createExplainer(file, context.name);
+  const whole = OutlineSchema.safeParse(file.tree);
+  const found = whole.success ? [] : whole.error.issues.flatMap((issue) => explain(issue, []));
   const listed: unknown = file.tree["rules"];
   const all: readonly unknown[] = Array.isArray(listed) ? listed.slice(0, MAX_RULES) : [];
-  const read = all.map((given, at) => readRule(given, at, file, context));
+  const read = all.map((given, at) => readRule(given, at, { file, context, explain }));
   const faults = [
     ...found,
     ...ofTheWhole(file, text, context),
@@ -38,7 +37,7 @@ export function readRules(
     ...namedTwice(all, file, context.name),
     ...hidden(read, file, context),
   ];
-  if (faults.length > 0 || !whole.success) throw new ConfigError(faults);
+  if (faults.length > 0 || !whole.success) throw refuse(faults);
   const { force, fallback } = whole.data;
   const rules = Object.freeze(read.flatMap(({ rule }) => rule ?? []));
   return {
@@ -51,7 +50,7 @@ export function readRules(
 function textFrom(bytes: Uint8Array, name: string): string {
   const refuse = (what: string, remedy: string) => new ConfigError([{ where: `${name}:1:1`, what, remedy }]);
   if (bytes.length > MAX_BYTES)
-    throw refuse(`${bytes.length} bytes are more than 1 MiB`, "split clients into fewer rules");
+    throw refuse(`${bytes.length} bytes are more than ${MAX_BYTES / 1024} KiB`, "split clients into fewer rules");
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
     if (text.trim() !== "") return text;
@@ -62,44 +61,50 @@ function textFrom(bytes: Uint8Array, name: string): string {
 }
 
 /** What does not concern one rule. */
-function ofTheWhole(file: ConfigFile, text: string, { name, native }: RulesContext): readonly Fault[] {
-  const faults: Fault[] = [];
+function ofTheWhole(file: ConfigFile, text: string, { name, native }: RulesContext): readonly Untold[] {
+  const faults: Untold[] = [];
   for (const key of ["force", "fallback"]) {
     if (native || member(file.tree, key) !== "native") continue;
-    faults.push({
+    faults.push(() => ({
       where: locate(file, name, [key]),
       what: "native needs the platform's own v1, and upstream.v1.url is not set",
       remedy: `set upstream.v1.url, or ${key === "force" ? "force none or translate" : "refuse"}`,
-    });
+    }));
   }
   if (member(file.tree, "endMark") === true && !/\n\.\.\.[ \t]*(\r?\n)?$/.test(text)) {
-    faults.push({
+    faults.push(() => ({
       where: locate(file, name, ["endMark"]),
       what: "the last line of the file is not ...: it may have been cut off",
       remedy: "write the file to its end, with ... as its last line",
-    });
+    }));
   }
   return faults;
 }
 
-function namedTwice(all: readonly unknown[], file: ConfigFile, name: string): readonly Fault[] {
-  const names = all.map((given) => member(given, "name"));
-  return names.flatMap((called, at) => {
-    const first = names.indexOf(called);
-    if (typeof called !== "string" || first === at) return [];
-    const line = file.placeOf(["rules", first])?.line;
-    const what = `${JSON.stringify(called.slice(0, 64))} is the name of the rule in line ${line} too`;
-    return [{ where: locate(file, name, ["rules", at, "name"]), what, remedy: "give each rule a name of its own" }];
+function namedTwice(all: readonly unknown[], file: ConfigFile, name: string): readonly Untold[] {
+  const firsts = new Map<unknown, number>();
+  return all.flatMap((given, at) => {
+    const called = member(given, "name");
+    const first = firsts.get(called);
+    if (first === undefined) firsts.set(called, at);
+    if (typeof called !== "string" || first === undefined) return [];
+    return [
+      () => {
+        const line = file.placeOf(["rules", first])?.line;
+        const what = `${JSON.stringify(called.slice(0, 64))} is the name of the rule in line ${line} too`;
+        return { where: locate(file, name, ["rules", at, "name"]), what, remedy: "give each rule a name of its own" };
+      },
+    ];
   });
 }
 
 /** Rules that leave nothing to later ones, among those that are right by themselves. */
-function hidden(read: readonly ReadRule[], file: ConfigFile, { name, resources }: RulesContext): readonly Fault[] {
+function hidden(read: readonly ReadRule[], file: ConfigFile, { name, resources }: RulesContext): readonly Untold[] {
   const places = new Map(read.flatMap(({ rule, at }) => (rule === undefined ? [] : [[rule, at] as const])));
   const subjects = resources.flatMap(({ name: resource, operations }) =>
     operations.map(({ name: operation, write }) => ({ resource, operation, write })),
   );
-  return findUnreachable([...places.keys()], subjects).map(({ rule, by }) => ({
+  return findUnreachable([...places.keys()], subjects).map(({ rule, by }) => () => ({
     where: locate(file, name, ["rules", places.get(rule) ?? 0]),
     what: `${rule.name} can never match: ${by.map((other) => `${other.name} (line ${other.line})`).join(" and ")} always ${by.length === 1 ? "matches" : "match"} first`,
     remedy: "move it up, make the earlier rule narrower, or remove it",

@@ -570,10 +570,10 @@ rules:
     expect(faults(text).length).toBe(5);
   });
 
-  test("bytes that are no UTF-8, more than 1 MiB and more than 500 rules", () => {
+  test("bytes that are no UTF-8, more than 256 KiB and more than 500 rules", () => {
     expect(faults(Uint8Array.of(0xff, 0xfe, 0x20))).toEqual(["r.yaml:1:1: this is not UTF-8; save it as UTF-8"]);
-    expect(faults(new Uint8Array(1024 ** 2 + 1).fill(35))).toEqual([
-      "r.yaml:1:1: 1048577 bytes are more than 1 MiB; split clients into fewer rules",
+    expect(faults(new Uint8Array(256 * 1024 + 1).fill(35))).toEqual([
+      "r.yaml:1:1: 262145 bytes are more than 256 KiB; split clients into fewer rules",
     ]);
     const many = Array.from({ length: 501 }, (_, at) => `{ name: r${at}, mode: native, match: { client: c${at} } }`);
     expect(faults(file(...many.slice(1)))).toEqual([]);

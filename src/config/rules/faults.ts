@@ -17,27 +17,45 @@ export function locate(file: ConfigFile, name: string, path: readonly PropertyKe
   return `${name}:${place?.line ?? 1}:${place?.column ?? 1} ${whole.join(".")}`.trimEnd();
 }
 
-/** Turns issues of the schema into faults, each with line and remedy. */
-export function createExplainer(file: ConfigFile, name: string): (issue: Issue) => readonly Fault[] {
+/** A fault that is known of, and put into words when it is to be told. */
+export type Untold = () => Fault;
+
+/** Nobody reads more, and to explain each of very many would hold up whoever reads the file. */
+export const MAX_TOLD = 20;
+
+/** The first `MAX_TOLD` in full; of the others only how many they are, as one more fault. */
+export function tell(untold: readonly Untold[], name: string): readonly Fault[] {
+  const told = untold.slice(0, MAX_TOLD).map((fault) => fault());
+  const more = untold.length - told.length;
+  if (more === 0) return told;
+  const what = `and ${more.toLocaleString("en-US")} more`;
+  return [...told, { where: `${name}:1:1`, what, remedy: "correct these first" }];
+}
+
+/** Turns an issue of the schema about what stands at `base` into faults, each with line and remedy. */
+export type Explain = (issue: Issue, base: readonly PropertyKey[]) => readonly Untold[];
+
+export function createExplainer(file: ConfigFile, name: string): Explain {
   let schema: unknown;
-  return (issue) => {
+  return (issue, base) => {
+    const path = [...base, ...issue.path];
     if (issue.code === "unrecognized_keys") {
-      schema ??= rulesJsonSchema();
-      const known = keysAt(schema, issue.path);
-      return issue.keys.map((key) => ({
-        where: locate(file, name, issue.path, key),
-        what: "there is no such key",
-        remedy: didYouMean(nearest(key, known)),
-      }));
+      return issue.keys.map((key) => () => {
+        schema ??= rulesJsonSchema();
+        const remedy = didYouMean(nearest(key, keysAt(schema, path)));
+        return { where: locate(file, name, path, key), what: "there is no such key", remedy };
+      });
     }
-    const where = locate(file, name, issue.path);
-    const value = valueAt(file.tree, issue.path);
-    const isMap = issue.code === "invalid_type" && issue.expected === "object";
-    const remedy = isMap ? "expected a map of keys" : issue.message;
-    if (value === undefined) return [{ where, what: "required, and not given", remedy }];
-    if (value === null) return [{ where, what: "nothing stands behind it", remedy }];
-    return [{ where, ...wordsFor(remedy, value) }];
+    return [() => explainValue(issue, { where: locate(file, name, path), value: valueAt(file.tree, path) })];
   };
+}
+
+function explainValue(issue: Issue, { where, value }: { readonly where: string; readonly value: unknown }): Fault {
+  const isMap = issue.code === "invalid_type" && issue.expected === "object";
+  const remedy = isMap ? "expected a map of keys" : issue.message;
+  if (value === undefined) return { where, what: "required, and not given", remedy };
+  if (value === null) return { where, what: "nothing stands behind it", remedy };
+  return { where, ...wordsFor(remedy, value) };
 }
 
 /** The keys of the map at `path`, by the JSON Schema. */

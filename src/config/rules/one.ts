@@ -5,8 +5,8 @@ import type { ConfigFile } from "../file.ts";
 import { valueAt } from "../issue.ts";
 import { buildRule } from "./build.ts";
 import { contradictionsOf, type RuleRemark } from "./checks.ts";
-import { locate } from "./faults.ts";
-import { operationFault, type ResourceNames, resourceNamed } from "./names.ts";
+import { type Explain, locate, type Untold } from "./faults.ts";
+import { operationFaults, type ResourceNames, resourceNamed, type UntoldWords } from "./names.ts";
 import { RuleSchema, type RuleText } from "./schema.ts";
 
 /** What a rules file is judged by. */
@@ -28,55 +28,95 @@ export interface ReadRule {
   readonly rule: Rule | undefined;
   /** Its place in the list. */
   readonly at: number;
-  readonly faults: readonly Fault[];
+  readonly faults: readonly Untold[];
   readonly warnings: readonly Fault[];
 }
 
-/** The rule at place `at`. What the schema finds wrong is told by whoever judges the whole file, and not again here. */
-export function readRule(given: unknown, at: number, file: ConfigFile, context: RulesContext): ReadRule {
-  const parsed = RuleSchema.safeParse(given);
-  if (!parsed.success) return { rule: undefined, at, faults: [], warnings: [] };
-  const text = parsed.data;
-  const names = namesOf(text, context.resources);
-  const { native, now } = context;
-  const saysSample = valueAt(given, ["shadow", "sample"]) !== undefined;
-  const remarks = [
-    ...names.remarks,
-    ...withoutPrototypes(given),
-    ...contradictionsOf(text, { native, now, reads: names.reads, saysSample }),
-  ];
+/** What one file gives its rules to be read with. */
+export interface RuleReading {
+  readonly file: ConfigFile;
+  readonly context: RulesContext;
+  readonly explain: Explain;
+}
+
+/** The rule at place `at`. */
+export function readRule(given: unknown, at: number, { file, context, explain }: RuleReading): ReadRule {
+  const base = ["rules", at];
   const tell = ({ path, what, remedy }: RuleRemark): Fault => ({
-    where: locate(file, context.name, ["rules", at, ...path]),
+    where: locate(file, context.name, [...base, ...path]),
     what,
     remedy,
   });
+  const names = namesOf(named(given), context.resources);
+  const misnamed = names.faults.map(
+    ({ key, words }) =>
+      () =>
+        tell({ path: ["match", key], ...words() }),
+  );
+  const parsed = RuleSchema.safeParse(given);
+  if (!parsed.success) {
+    const found = parsed.error.issues.flatMap((issue) => explain(issue, base));
+    return { rule: undefined, at, faults: [...found, ...misnamed], warnings: [] };
+  }
+  const text = parsed.data;
+  const { native, now } = context;
+  const saysSample = valueAt(given, ["shadow", "sample"]) !== undefined;
+  const remarks = [
+    ...withoutPrototypes(given),
+    ...contradictionsOf(text, { native, now, reads: names.reads, saysSample }),
+  ];
   const isWarning = ({ aged }: RuleRemark) => aged === true && context.expired === "warn";
-  const faults = remarks.filter((remark) => !isWarning(remark)).map(tell);
+  const wrong = remarks.filter((remark) => !isWarning(remark)).map((remark) => () => tell(remark));
+  const faults = [...misnamed, ...wrong];
   const warnings = [...remarks.filter(isWarning), ...withoutEffect(text, given)].map(tell);
   if (faults.length > 0) return { rule: undefined, at, faults, warnings };
-  const line = file.placeOf(["rules", at])?.line ?? 1;
+  const line = file.placeOf(base)?.line ?? 1;
   return { rule: buildRule(text, { line, resources: names.resources, native, saysSample }), at, faults, warnings };
 }
 
+interface Named {
+  readonly resource: readonly string[] | undefined;
+  readonly operation: readonly string[] | undefined;
+}
+
+/** Whom a rule names, however wrong the rest of it is; undefined when even these names cannot be read. */
+function named(given: unknown): Named | undefined {
+  const { resource, operation } = RuleSchema.shape.match.shape;
+  const parsed = [resource, operation].map((schema, at) =>
+    schema.safeParse(valueAt(given, ["match", at === 0 ? "resource" : "operation"])),
+  );
+  const [resources, operations] = parsed;
+  if (resources?.success !== true || operations?.success !== true) return undefined;
+  return { resource: resources.data, operation: operations.data };
+}
+
+interface Misnamed {
+  readonly key: "resource" | "operation";
+  readonly words: UntoldWords;
+}
+
 /** Catalogue names of the rule's resources, and whether it is about reads; what is wrong with its names. */
-function namesOf({ match }: RuleText, all: readonly ResourceNames[]) {
-  const remarks: RuleRemark[] = [];
-  const known = match.resource?.flatMap((name) => {
-    const found = resourceNamed(name, all);
-    if ("operations" in found) return [found];
-    remarks.push({ path: ["match", "resource"], ...found });
-    return [];
-  });
-  if (remarks.length > 0) return { remarks, resources: undefined, reads: undefined };
-  const resources = known ?? all;
-  for (const name of match.operation ?? []) {
-    const fault = operationFault(name, resources);
-    if (fault !== undefined) remarks.push({ path: ["match", "operation"], ...fault });
-  }
-  const reads = resources
-    .flatMap(({ operations }) => operations)
-    .some(({ name, write }) => !write && (match.operation?.some((text) => text === name || text === "reads") ?? true));
-  return { remarks, resources: known && new Set(known.map(({ name }) => name)), reads };
+function namesOf(named: Named | undefined, all: readonly ResourceNames[]) {
+  const unknown = (faults: readonly Misnamed[]) => ({ faults, resources: undefined, reads: undefined });
+  if (named === undefined) return unknown([]);
+  const faults: Misnamed[] = [];
+  const known =
+    named.resource &&
+    [...new Set(named.resource)].flatMap((name) => {
+      const found = resourceNamed(name, all);
+      if (typeof found !== "function") return [found];
+      faults.push({ key: "resource", words: found });
+      return [];
+    });
+  if (faults.length > 0) return unknown(faults);
+  const resources = known && [...new Set(known)];
+  const among = resources ?? all;
+  const operations = named.operation && new Set(named.operation);
+  faults.push(...operationFaults(operations ?? [], among).map((words) => ({ key: "operation", words }) as const));
+  const reads = among
+    .flatMap((resource) => resource.operations)
+    .some(({ name, write }) => !write && (operations === undefined || operations.has(name) || operations.has("reads")));
+  return { faults, resources: resources && new Set(resources.map(({ name }) => name)), reads };
 }
 
 /** The schema passes over a key of this name in maps of free keys. */

@@ -14,9 +14,9 @@ import {
   yesNo,
 } from "./leaves.ts";
 
-/** Most rules in a file, and most bytes of one. */
+/** Most rules in a file, and most bytes of one: 500 rules that each use most of what there is. */
 export const MAX_RULES = 500;
-export const MAX_BYTES = 1024 ** 2;
+export const MAX_BYTES = 256 * 1024;
 
 /** In the order of the calendar's numbers: 0 is Sunday. */
 export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
@@ -131,6 +131,13 @@ export const RuleSchema = z.strictObject({
 /** A rule as the file has it: defaults filled in, names not yet looked up. */
 export type RuleText = z.output<typeof RuleSchema>;
 
+function listOf<Item extends z.ZodType>(item: Item) {
+  return z
+    .array(item, { error: "expected a list of rules" })
+    .max(MAX_RULES, { error: `expected at most ${MAX_RULES} rules` })
+    .describe("In order: the first that takes a request decides");
+}
+
 const VERSION = "expected carryover/v1";
 export const RulesSchema = z.strictObject({
   version: z.literal("carryover/v1", { error: VERSION }).meta(form("carryover/v1")).describe("Form of this file"),
@@ -143,11 +150,10 @@ export const RulesSchema = z.strictObject({
   endMark: yesNo()
     .default(false)
     .describe("true: the file is refused unless its last line is ..., so that none is taken that was cut off"),
-  rules: z
-    .array(RuleSchema, { error: "expected a list of rules" })
-    .max(MAX_RULES, { error: `expected at most ${MAX_RULES} rules` })
-    .describe("In order: the first that takes a request decides"),
+  rules: listOf(RuleSchema),
 });
+/** The same, whatever its rules are: each is read by itself. */
+export const OutlineSchema = RulesSchema.extend({ rules: listOf(z.unknown()) });
 
 /** JSON Schema (draft 2020-12) of the file as people write it. What it cannot say (names, rules that hide others) `readRules` checks. */
 export function rulesJsonSchema(): z.core.JSONSchema.BaseSchema {

@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { canaryOf, NEVER } from "../../src/cutover/canary.ts";
+import { coversCanary } from "../../src/cutover/covers.ts";
+import type { RuleMatch } from "../../src/model/rules.ts";
+
+type CanaryMatch = Pick<RuleMatch, "header" | "cookie" | "percent">;
+
+const maybe = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
+const selector = fc.record({ name: fc.constantFrom("one", "two"), value: fc.constantFrom("always", "v2") });
+const canaryMatch: fc.Arbitrary<CanaryMatch> = fc.record({
+  header: maybe(selector),
+  cookie: maybe(selector),
+  percent: maybe(fc.constantFrom(0, 0.01, 10, 50, 99.5, 100)),
+});
+
+/** Every request that two such rules can tell apart. */
+const SAID = [undefined, NEVER, "always", "v2", "other"];
+const FIELDS = SAID.flatMap((one) =>
+  SAID.map(
+    (two) =>
+      new Map([
+        ["one", one],
+        ["two", two],
+      ] as const),
+  ),
+);
+const BUCKETS = [0, 0.01, 10, 50, 99.5];
+const REQUESTS = FIELDS.flatMap((headers) =>
+  FIELDS.flatMap((cookies) =>
+    BUCKETS.map((bucket) => ({
+      header: (name: string) => headers.get(name as "one"),
+      cookie: (name: string) => cookies.get(name as "one"),
+      bucket: () => bucket,
+    })),
+  ),
+);
+
+test("a rule covers another exactly when it takes each of all requests that the other takes", () => {
+  const seen = { covered: 0, open: 0 };
+  fc.assert(
+    fc.property(canaryMatch, canaryMatch, fc.boolean(), fc.boolean(), (outer, other, sameHeader, sameCookie) => {
+      const inner: CanaryMatch = {
+        header: sameHeader ? outer.header : other.header,
+        cookie: sameCookie ? outer.cookie : other.cookie,
+        percent: other.percent,
+      };
+      const takesSome = REQUESTS.some((signs) => canaryOf(inner, signs).taken);
+      fc.pre(takesSome);
+      const covered = REQUESTS.every((signs) => !canaryOf(inner, signs).taken || canaryOf(outer, signs).taken);
+      seen[covered ? "covered" : "open"] += 1;
+      expect(coversCanary(outer, inner)).toBe(covered);
+    }),
+    { numRuns: 4000 },
+  );
+  expect(Math.min(seen.covered, seen.open)).toBeGreaterThan(300);
+}, 60_000);
