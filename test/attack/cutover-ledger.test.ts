@@ -1,0 +1,44 @@
+/** Does the ledger name those who call v1, all of them, and nobody else? */
+import { expect, it } from "vitest";
+import { takeDownAfterEach } from "../app/rig.ts";
+import { as, cutover } from "../cutover-e2e/rig.ts";
+
+takeDownAfterEach();
+
+/** What the platform's gateway answers before it looks at a token: 400, 404 and 501. */
+const AT_THE_DOOR: readonly (readonly [method: string, path: string, body?: string])[] = [
+  ["GET", "/iam/v1/groups?uidp.in_root=x"],
+  ["GET", "/iam/v1/groups/abc"],
+  ["HEAD", "/iam/v1/groups"],
+  ["PATCH", "/iam/v1/groups/abc"],
+  ["GET", "/iam/v1/nonsense"],
+  ["POST", "/iam/v1/groups/abc", "{"],
+  ["GET", "/iam/v2beta1/nonsense"],
+  ["POST", "/iam/v2beta1/groups", "{"],
+  ["PUT", "/iam/v2beta1/groups"],
+  ["GET", "/ping/v1/x"],
+];
+
+it.each(["native", "shadow", "translate"])("strangers leave no name behind in %s", async (mode) => {
+  const rules = `version: carryover/v1\nrules:\n  - { name: all, match: {}, mode: ${mode}, shadow: { sample: 1 } }\n`;
+  const rig = await cutover({ rules });
+  for (const [at, [method, path, body]] of AT_THE_DOOR.entries()) {
+    const headers = { "user-agent": `stranger-${at}/1` };
+    await rig.ask(method, path, { as: null, headers, ...(body === undefined ? {} : { body }) });
+  }
+  await rig.idle();
+  expect((await rig.view("/clients")).clients).toEqual([]);
+  expect(await rig.text("/metrics")).not.toContain('client="c-');
+  expect(
+    (await rig.view("/progress")).bounds.filter((bound: { comparisons: number }) => bound.comparisons > 0),
+  ).toEqual([]);
+});
+
+it("many users of v2 do not push the last callers of v1 out", async () => {
+  const rig = await cutover({ flags: { clientsMax: "10" } });
+  await rig.ask("GET", "/iam/v1/groups", as("last-v1"));
+  for (let i = 0; i < 60; i++) await rig.ask("GET", "/iam/v2beta1/groups?page_size=1", as(`v2-user-${i}`));
+  const { clients, bound } = await rig.view("/clients");
+  expect(clients[0]).toMatchObject({ name: "last-v1", requests: { v1: 1 } });
+  expect(bound).toBe(0);
+});
