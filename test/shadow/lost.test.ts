@@ -43,6 +43,9 @@ describe("lost fields", () => {
       expect(paths({ [name]: "" }, { displayName: "" })).toEqual([]);
     }
     expect(paths({ old_baz: "a" }, { baz: "a" })).toEqual(["baz"]);
+    // Of two rows of one name the first counts.
+    const two = [...ROWS, { v1: "other", v1Proto: "baz", v2: "other", kind: "string", zero: "" } as const];
+    expect(lostFields({ baz: "a" }, { baz: "a", other: "a" }, {}, two).map(({ path }) => path)).toEqual(["baz"]);
     expect(paths({ gone: "a" }, { gone: "a" })).toEqual([]);
     expect(paths({ motto: [1] }, { motto: [1] })).toEqual(["motto"]);
     expect(paths(JSON.parse('{"__proto__":"a","constructor":"b"}'), {})).toEqual([]);
