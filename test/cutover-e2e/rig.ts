@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { vi } from "vitest";
 import { createApp } from "../../src/app.ts";
 import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
 import { loadConfig } from "../../src/config.ts";
@@ -14,6 +15,9 @@ import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { type Answer, type Ask, answerOf, later } from "../app/rig.ts";
 import { exchange } from "../comparison/http.ts";
+
+// Each takes seconds where there is a core for it; many of them share few.
+vi.setConfig({ testTimeout: 120_000 });
 
 export interface CutoverChoices {
   /** Text of the rules file; without it there is none. */
@@ -252,3 +256,11 @@ export function v2Says(change: (text: string) => string, of = /\/v2beta1\//): Se
     return { ...answer, headers, body: Buffer.from(change(Buffer.from(answer.body).toString())) };
   };
 }
+
+/** What v2 lacks and this sandbox's v1 has not: served here, so that there is a client who needs it. */
+export const LACKING = "/iam/v1/externalGroupRoleMappings";
+export const serveLacking: SendLayer = (next) => (request, options) => {
+  if (!request.target.startsWith(LACKING)) return next(request, options);
+  const headers = [["content-type", "application/json"]] as const;
+  return Promise.resolve({ status: 200, headers, body: Buffer.from('{"items":[]}') });
+};

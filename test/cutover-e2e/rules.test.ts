@@ -65,7 +65,7 @@ describe("one operation of one client at one percent", () => {
     }
     await rig.change("version: carryover/v1\nforce: native\nrules: []\n");
     expect(await groupModes(rig, bot)).toEqual(all("native"));
-  }, 60_000);
+  });
 });
 
 describe("operations", () => {

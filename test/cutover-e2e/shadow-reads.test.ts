@@ -108,7 +108,7 @@ describe("with the honest catalogue", () => {
     expect((await rig.view("/samples")).samples).toEqual([]);
     const { bounds } = await rig.view("/progress");
     expect(bounds.filter(({ differences }: { differences: number }) => differences > 0)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 /** The same record of a v2 list of roles, changed. */

@@ -140,7 +140,7 @@ describe("in shadow", () => {
       expect(await rig.text(path)).not.toContain("not-to-be-seen");
     }
     expect(rig.lines.join("")).not.toContain("not-to-be-seen");
-  }, 60_000);
+  });
 
   it("a field that native stored otherwise than the built PATCH would is found by its v1 name", async () => {
     // What v2 shows of the group is what native stored; it stored another name than the client gave.

@@ -145,7 +145,7 @@ describe("the platform's own outages", () => {
       expect(await ruleOf(rig)).toMatchObject({ state: "forward", failures: 0 });
       await rig.close();
     }
-  }, 60_000);
+  });
 
   it("do not hide what translation does wrong meanwhile", async () => {
     const faults: SendLayer = (next) => async (request, options) => {

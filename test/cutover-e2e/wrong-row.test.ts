@@ -155,7 +155,7 @@ rules:
     console.log(`stepped back after ${requests} requests: ${compared}`);
     expect(requests).toBeLessThan(1000);
     expect(compared).toMatch(/20 of 20 /);
-  }, 60_000);
+  });
 });
 
 /** A wrong row of a body: how native is asked so that it matters. */
@@ -273,7 +273,7 @@ describe("a row that was mended", () => {
     expect(shares.filter((share) => share > 0 && share < 40).length).toBeGreaterThan(0);
     const kinds = (await rig.view("/rules")).transitions.map(({ kind }: { kind: string }) => kind).toReversed();
     expect(kinds).toEqual(["rules", "stepped-back", "returning", "returning", "returning", "returned"]);
-  }, 60_000);
+  });
 
   it("lets an operator bring it back at once: a rule that was changed begins afresh", async () => {
     const platform = { wrong: true };
