@@ -4,7 +4,7 @@ import type { ClientEntry } from "./model/ledger.ts";
 import type { TotalsRow } from "./model/progress.ts";
 import type { Asked } from "./report/ask.ts";
 import { breaksOf } from "./report/breaks.ts";
-import { grouped, type Heard, largest, type Merged, merge, sum } from "./report/merge.ts";
+import { grouped, type Heard, largest, type Merged, merge, sharerOf, sum } from "./report/merge.ts";
 import type { ClientLine, InstanceLine, Report, ResourceLine } from "./report/shape.ts";
 import { judgeV1 } from "./report/verdict.ts";
 
@@ -51,11 +51,12 @@ function readInstances(asked: readonly Asked[]): {
   const instances = asked.map(({ address, ...told }): InstanceLine => {
     if ("fault" in told) {
       const nothing = { instance: null, since: null, at: null, mode: null, force: null, lastReloadSuccessful: null };
-      return { address, fault: told.fault, ...nothing, sameAs: null };
+      return { address, fault: told.fault, ...nothing, sameAs: null, sharesLedgerWith: null };
     }
     const { progress } = told;
     const before = heard.findIndex((one) => one.progress.instance === progress.instance);
     const same = heard[before];
+    const sharer = same === undefined ? sharerOf(progress, heard) : undefined;
     if (same === undefined) heard.push({ address, progress });
     else if (progress.at > same.progress.at) heard[before] = { ...same, progress };
     const { instance, since, at, mode, force, lastReloadSuccessful } = progress;
@@ -69,6 +70,7 @@ function readInstances(asked: readonly Asked[]): {
       force,
       lastReloadSuccessful,
       sameAs: same?.address ?? null,
+      sharesLedgerWith: sharer?.address ?? null,
     };
   });
   return { instances, heard };

@@ -29,10 +29,30 @@ export function merge(heard: readonly Heard[]): Merged | undefined {
     at: largest(all.map(({ at }) => at)),
     watchedSince: largest(all.map(({ ledger }) => ledger.since)),
     rows: sums(all.flatMap(({ totals }) => totals.rows)),
-    ledger: mergeSnapshots(all.map(({ ledger }) => ledger)),
+    ledger: mergeSnapshots(apart(heard)),
     bounds: mergeBounds(all.flatMap(({ bounds }) => bounds)),
     rules: mergeRules(heard),
   };
+}
+
+/** Of `others`, the first other instance whose ledger began from the same file as that of `progress`. */
+export function sharerOf({ instance, ledger }: Progress, others: readonly Heard[]): Heard | undefined {
+  const own = new Set(ledger.instances);
+  return others.find(
+    ({ progress }) => progress.instance !== instance && progress.ledger.instances.some((name) => own.has(name)),
+  );
+}
+
+/**
+ * The ledgers, each under a name of its own where two began from one file: by that name only one of them would count, and a
+ * client that the other one saw would be lost. What the file held is counted for both, which hides nobody.
+ */
+function apart(heard: readonly Heard[]): readonly LedgerSnapshot[] {
+  return heard.map(({ progress }) => {
+    const { ledger, instance } = progress;
+    if (sharerOf(progress, heard) === undefined) return ledger;
+    return { ...ledger, instances: ledger.instances.map((name) => `${name} ${instance}`) };
+  });
 }
 
 /** `items` by what `key` says of them, in the order in which each key came first. */
@@ -86,7 +106,7 @@ function mergeRules(heard: readonly Heard[]): Merged["rules"] {
   return groups.flatMap((group) =>
     group.slice(0, 1).map(({ address, rule }) => {
       const times = group.flatMap((one) => one.rule.since ?? []);
-      const since = times.length === 0 ? undefined : Math.min(...times);
+      const since = times.length === 0 ? undefined : times.reduce((first, one) => Math.min(first, one));
       const same = group.every((one) => one.rule.detail === rule.detail);
       const detail = same ? rule.detail : `${rule.detail} (${address})`;
       return { ...rule, since, detail, on: group.map((one) => one.address) };

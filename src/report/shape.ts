@@ -50,6 +50,8 @@ export interface InstanceLine {
   readonly lastReloadSuccessful: boolean | null;
   /** The address before it that is the same instance, counted once. */
   readonly sameAs: string | null;
+  /** The address before it whose ledger began from the same file (`clients.file`): what that held is counted for both. */
+  readonly sharesLedgerWith: string | null;
 }
 
 export interface ResourceLine {

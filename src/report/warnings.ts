@@ -3,7 +3,7 @@ import { oneLine } from "./one-line.ts";
 import { lastLine } from "./sections.ts";
 import type { Report } from "./shape.ts";
 
-/** Each address that was not heard, bad rules files, and (`gate`) why --fail-if-v1 failed. */
+/** Each address that was not heard, bad rules files, ledgers from one file, and (`gate`) why --fail-if-v1 failed. */
 export function warningsOf(report: Report, gate: boolean): readonly string[] {
   const silent = report.instances.flatMap(({ address, fault }) => (fault === null ? [] : [`${address} ${fault}`]));
   const bad = report.instances.flatMap(({ address, lastReloadSuccessful }) =>
@@ -11,6 +11,13 @@ export function warningsOf(report: Report, gate: boolean): readonly string[] {
       ? [`${address} runs on older rules: its rules file is bad (GET ${address}/rules)`]
       : [],
   );
+  const shared = report.instances.flatMap(({ address, sharesLedgerWith }) =>
+    sharesLedgerWith === null
+      ? []
+      : [
+          `${address} began with the same ledger file as ${sharesLedgerWith}: what it held is counted for both (give each replica a clients.file of its own)`,
+        ],
+  );
   const failed = gate && report.v1Left !== "no" ? [lastLine(report)] : [];
-  return [...silent, ...bad, ...failed].map(oneLine);
+  return [...silent, ...bad, ...shared, ...failed].map(oneLine);
 }

@@ -138,7 +138,10 @@ describe("carryover report", () => {
   });
 
   test("--fail-if-v1 ends with 1 while a client calls v1, with 0 when none does, with 2 when nobody can tell", async () => {
-    const [used = "", unused = ""] = await admins([busy()[0], { ...quiet, instance: "quiet" }]);
+    const [used = "", unused = ""] = await admins([
+      busy()[0],
+      { ...quiet, instance: "quiet", ledger: { ...quiet.ledger, instances: ["quiet"] } },
+    ]);
     const found = await report([used, unused, "--fail-if-v1", "--since", "7d"]);
     expect([found.code, found.err]).toEqual([1, "v1 is still in use: 2 clients called v1 since 2026-11-14 21:30Z\n"]);
     expect(await report([used])).toMatchObject({ code: 0 });

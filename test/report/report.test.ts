@@ -4,6 +4,7 @@ import type { Asked } from "../../src/report/ask.ts";
 import type { Report } from "../../src/report/shape.ts";
 import { textOf } from "../../src/report/text.ts";
 import { exitCodeOf } from "../../src/report/verdict.ts";
+import { warningsOf } from "../../src/report/warnings.ts";
 import { createReport } from "../../src/report.ts";
 import { busy, client, DAY, HOUR, NOW, progress, row, totals } from "./support.ts";
 
@@ -66,6 +67,20 @@ describe("what a report says", () => {
     expect(twice.requests.v1).toBe(7000);
     expect(twice.instances.map(({ sameAs }) => sameAs)).toEqual([null, "http://10.0.0.1:8081"]);
     expect(twice.complete).toBe(true);
+  });
+
+  test("of replicas that began from one ledger file loses no client of either, and names them", () => {
+    const old = client("old");
+    const ledger = (name: string) => ({ instances: ["seed"], clients: [old, client(name)] });
+    const a = progress({ instance: "a", ledger: ledger("last-v1") });
+    const b = progress({ instance: "b", ledger: ledger("other") });
+    const both = createReport(from(a, b), undefined);
+    expect(both.clients.map(({ name }) => name).toSorted()).toEqual(["last-v1", "old", "other"]);
+    expect(both.v1Left).toBe("yes");
+    expect(both.instances.map(({ sharesLedgerWith }) => sharesLedgerWith)).toEqual([null, "http://10.0.0.1:8081"]);
+    expect(warningsOf(both, false)).toEqual([
+      expect.stringMatching(/^http:\/\/10.0.0.2:8081 began with the same ledger file/),
+    ]);
   });
 
   test("of very many clients shows the first of them, and counts the others", () => {
