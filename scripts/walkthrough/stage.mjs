@@ -25,9 +25,9 @@ export async function createStage(dist) {
   const shell = createShell(new URL("main.js", dist).pathname, {
     ADMIN: urls.admin,
     V1: urls.carryover,
-    QUIET: "2s",
+    QUIET: "5s",
     TOKEN: platform.sandbox.token("admin#operator@example.com"),
-    // What is different in a walkthrough: addresses, and how long a file waits to be looked at.
+    // What else is different in a walkthrough: addresses, and how long a file waits to be looked at.
     CARRYOVER_LISTEN_HOST: "127.0.0.1",
     CARRYOVER_LISTEN_PORT: String(port),
     CARRYOVER_ADMIN_PORT: String(adminPort),

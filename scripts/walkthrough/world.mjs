@@ -12,7 +12,7 @@ export const MEANWHILE = new Map([
   ["most-clients-move", ({ clients }) => move(clients, (subject) => AGENT.test(subject))],
   ["the-rest-moves", ({ clients }) => move(clients, () => true)],
   ["native-v1-ends", ({ platform }) => set(platform.moods, "v1Gone", true)],
-  ["quiet-time-passes", () => pause(2_500)],
+  ["quiet-time-passes", () => pause(5_500)],
   ["carryover-stops", ({ stop }) => stop()],
 ]);
 
