@@ -49,32 +49,46 @@ function note(held: Held, named: Named, event: OperationEvent): void {
   else operations.set(BEYOND, reduce(operations.get(BEYOND) ?? UNKNOWN_OPERATION, { kind: "request" }));
 }
 
-/** Operations that do not move, those that are asked for most first. Before the rule moved they hold back all of it. */
+/** Operations that hold the rule back, or that it left behind when it moved; those that are asked for most first. */
 export function hinderers(held: Held): readonly Hinderer[] {
   const found: Hinderer[] = [];
   for (const operation of held.operations.keys()) {
     if (held.moved.has(operation)) continue;
     const hindered = hindranceOf(held, operation);
-    if (hindered !== undefined) found.push({ operation, ...hindered });
+    if (hindered === undefined || !(held.promotion.promoted || isInUse(hindered))) continue;
+    found.push({ operation, ...hindered });
   }
   return found.sort((a, b) => b.requests - a.requests);
 }
 
-/** True when every operation that the rule was asked for may move. */
+/** True when every operation that the rule serves may move. */
 export function isClear(held: Held): boolean {
-  for (const operation of held.operations.keys()) if (hindranceOf(held, operation) !== undefined) return false;
+  for (const operation of held.operations.keys()) {
+    const hindered = hindranceOf(held, operation);
+    if (hindered !== undefined && isInUse(hindered)) return false;
+  }
   return true;
 }
 
-function hindranceOf({ rule, operations }: Held, operation: string): Hindrance | undefined {
-  const evidence = operations.get(operation) ?? UNKNOWN_OPERATION;
-  const { promoteWhen, shadow } = rule;
-  return hindrance(evidence, { sample: shadow.sample, differencesBelow: promoteWhen?.differencesBelow ?? 0 });
+/** False where native refused whatever was asked, and nothing came of comparing that: it does not move, and holds nothing. */
+function isInUse({ requests, compared }: Hindrance): boolean {
+  return requests > 0 || compared > 0;
 }
 
-/** All that the rule was asked for moves with it. */
-export function moveAll({ operations, moved }: Held): void {
-  for (const operation of operations.keys()) moved.add(operation);
+function hindranceOf({ rule, operations, promotion }: Held, operation: string): Hindrance | undefined {
+  const { promoteWhen, shadow } = rule;
+  return hindrance(operations.get(operation) ?? UNKNOWN_OPERATION, {
+    sample: shadow.sample,
+    differencesBelow: promoteWhen?.differencesBelow ?? 0,
+    late: promotion.promoted,
+  });
+}
+
+/** All that may move does; called when the rule is about to. */
+export function moveAll(held: Held): void {
+  for (const operation of held.operations.keys()) {
+    if (hindranceOf(held, operation) === undefined) held.moved.add(operation);
+  }
 }
 
 /** An operation that was first asked for after its rule had moved follows when it is known to be right; true when it does. */

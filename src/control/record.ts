@@ -80,9 +80,9 @@ function moveOn(held: Held, comparison: Comparison, at: number, tell: Tell): voi
   const found = evidenceWords(evidence(promotion), promotion.clientsNeeded);
   const reason = `${found}, less than ${percent(promotion.settings.differencesBelow)}`;
   if (promotion.settings.automatic) {
+    moveAll(held);
     held.promotion = promote(promotion);
     held.since = at;
-    moveAll(held);
     told("promoted", reason);
   } else {
     held.toldCould = true;

@@ -1,7 +1,7 @@
 /** In which words is it said what became of a rule? (For the log and for people who look at the admin port.) */
 import { couldMove, type Evidence, evidence } from "../cutover/promote.ts";
 import { type Cause, LONGEST_WAIT, quietNeeded, type Retreat, translatedShare } from "../cutover/retreat.ts";
-import { type Hinderer, hinderers, mayMove } from "./operations.ts";
+import { type Hinderer, hinderers } from "./operations.ts";
 import { type Held, translates } from "./state.ts";
 
 /** `0.02` as `2 %`, to four digits. */
@@ -71,7 +71,6 @@ const NAMED = 10;
 
 /** The operations that do not move, one sentence each, those that are asked for most first. */
 export function heldBackWords(held: Held): readonly string[] {
-  if (!mayMove(held)) return [];
   const found = hinderers(held);
   const more = found.length - NAMED;
   return [...found.slice(0, NAMED).map(hindererWords), ...(more > 0 ? [`${more} more operations`] : [])];

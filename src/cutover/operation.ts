@@ -81,20 +81,27 @@ export function reduce(evidence: OperationEvidence, event: OperationEvent): Oper
   return { ...evidence, failure, ...(full ? { older: half, newer: NOTHING } : { newer: half }) };
 }
 
-/**
- * What keeps the operation from moving; undefined: nothing does. `sample`: share of requests that its rule compares;
- * `differencesBelow`: what the rule allows in all.
- */
+/** What its rule says. */
+export interface Terms {
+  /** Share of requests that are compared; 0 to 1. */
+  readonly sample: number;
+  /** What the rule allows in all. */
+  readonly differencesBelow: number;
+  /** The rule has moved already: its first request is no sign that an operation is asked for seldom. */
+  readonly late: boolean;
+}
+
+/** What keeps the operation from moving; undefined: nothing does. */
 export function hindrance(
   evidence: OperationEvidence,
-  { sample, differencesBelow }: { readonly sample: number; readonly differencesBelow: number },
+  { sample, differencesBelow, late }: Terms,
 ): Hindrance | undefined {
   const { requests, older, newer, failure } = evidence;
   const compared = older.compared + newer.compared;
   const differences = older.differences + newer.differences;
   const failures = older.failures + newer.failures;
   // Whatever was asked for only once needs one, too.
-  const needed = Math.min(ENOUGH, Math.max(1, Math.ceil(requests * sample * PART)));
+  const needed = late ? ENOUGH : Math.min(ENOUGH, Math.max(1, Math.ceil(requests * sample * PART)));
   const why =
     failures > TOLERATED * (compared + failures)
       ? "failures"

@@ -80,6 +80,15 @@ describe("what holds a rule back", () => {
     expect(modeOf(made, ROLES)).toBe("translate");
   });
 
+  test("what native refused and nobody could compare neither holds it back nor moves", () => {
+    const made = shadowed();
+    made.compare(50, { ...CREATES, served: "shadow", result: "failed", failure: "not-comparable" });
+    expect(made.control.states()[0]?.heldBack).toEqual([]);
+    asked(made, 60, ROLES);
+    expect([modeOf(made, ROLES), modeOf(made, CREATES)]).toEqual(["translate", "shadow"]);
+    expect(made.control.states()[0]?.heldBack).toEqual(["repo create: 0 requests, 0 compared: cannot be compared"]);
+  });
+
   test("without `automatic` it could move only when nothing holds it back, and says so once", () => {
     const made = shadowed({ automatic: false });
     asked(made, 60, ROLES);
@@ -132,8 +141,10 @@ describe("what a rule that moved takes along", () => {
     expect([modeOf(made, ROLES), modeOf(made, GROUPS)]).toEqual(["translate", "shadow"]);
     made.requests(8, { ...GROUPS, mode: "shadow" });
     expect(says(made)).toContain("moved on by itself: translates");
-    expect(says(made)).toContain("; native still answers group list: 8 requests, 0 compared: 4 needed");
-    made.compare(4, { ...GROUPS, served: "shadow" });
+    expect(says(made)).toContain("; native still answers group list: 8 requests, 0 compared: 20 needed");
+    made.compare(19, { ...GROUPS, served: "shadow" });
+    expect(modeOf(made, GROUPS)).toBe("shadow");
+    made.compare(1, { ...GROUPS, served: "shadow" });
     expect(modeOf(made, GROUPS)).toBe("translate");
     expect(says(made)).not.toContain("native still answers");
     expect(made.told.map(({ kind }) => kind)).toEqual(["promoted", "promoted"]);
@@ -160,6 +171,7 @@ describe("what a rule that moved takes along", () => {
     asked(made, 60, ROLES);
     made.compare(200, { ...ROLES, result: "failed", failure: "platform" });
     expect(modeOf(made, ROLES)).toBe("translate");
+    expect(made.control.states()[0]).toMatchObject({ heldBack: [] });
     made.compare(60, { ...ROLES, result: "value" });
     expect(made.choose().mode).toBe("shadow");
     expect(modeOf(made, ROLES)).toBe("shadow");

@@ -14,7 +14,7 @@ const REQUEST: OperationEvent = { kind: "request" };
 const EQUAL: OperationEvent = { kind: "compared", differs: false };
 const DIFFERENT: OperationEvent = { kind: "compared", differs: true };
 const FAILED: OperationEvent = { kind: "failed", failure: "platform" };
-const ALL = { sample: 1, differencesBelow: 0.01 };
+const ALL = { sample: 1, differencesBelow: 0.01, late: false };
 
 function given(...events: readonly (readonly [number, OperationEvent])[]): OperationEvidence {
   let evidence = UNKNOWN_OPERATION;
@@ -44,6 +44,12 @@ describe("how often", () => {
     expect(whyNot(0.001, [1, REQUEST])).toBe("too-few");
     expect(whyNot(0.001, [1, REQUEST], [1, EQUAL])).toBeUndefined();
     expect(whyNot(1, [0, REQUEST])).toBe("too-few");
+  });
+
+  test("one that comes when its rule has moved needs all twenty, however seldom it is asked for", () => {
+    const late = { ...ALL, late: true };
+    expect(hindrance(given([1, REQUEST], [19, EQUAL]), late)).toMatchObject({ why: "too-few", needed: 20 });
+    expect(hindrance(given([1, REQUEST], [20, EQUAL]), late)).toBeUndefined();
   });
 
   test("more requests never make an operation move", () => {
