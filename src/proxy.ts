@@ -177,12 +177,24 @@ function translate(
 
 /** Not translated: native v1 where there is one, else 501 with the operation's name. */
 function native(head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
-  if (servesNative(parts)) return passNative(head.target, "native", exchange);
+  if (servesNative(parts)) {
+    noteRule(head, parts, exchange);
+    return passNative(head.target, "native", exchange);
+  }
   const name =
     exchange.resource === "unknown" ? `${head.method} ${exchange.path}` : `${exchange.resource} ${exchange.operation}`;
   throw new Problem("NOT_TRANSLATABLE", `${name} is not translated, and native v1 is not served here`, {
     metadata: { resource: exchange.resource, operation: exchange.operation },
   });
+}
+
+/** No rule decides on what only v1 has; the one that would still says what its clients are told of v1's end. */
+function noteRule({ method, headers }: RequestHead, { cutover }: ProxyParts, exchange: Exchange): void {
+  if (cutover === undefined || exchange.apiVersion !== "v1") return;
+  const { resource, operation, client } = exchange;
+  const { rule } = cutover.control.choose({ resource, operation, write: method !== "GET", client, headers });
+  exchange.rule = rule?.name;
+  exchange.ruleId = rule?.identity;
 }
 
 function servesNative({ fallback, cutover, upstreams }: ProxyParts): boolean {

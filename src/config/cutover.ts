@@ -23,9 +23,11 @@ export const clients = z.strictObject({
     .default([])
     .describe("Names for identities, for rules, reports and metrics"),
   hash: onOff().prefault("false").describe("Whether identities without a name are kept as keyed hashes only"),
-  max: whole(10, 100_000)
+  max: whole(10, 20_000)
     .default(1000)
-    .describe("Most clients remembered; beyond them the rarest make room, and counts say how far they may be off"),
+    .describe(
+      "Most clients remembered; beyond them those make room that call v1 least, users of v2 first, and v1 counts say how far they may be off",
+    ),
   metricSeries: whole(0, 2000).default(200).describe("Clients with metrics of their own; the rest are other"),
   exclude: listOf(z.string({ error: CLIENT }).regex(/^[\x20-\x7e]{1,128}$/, { error: CLIENT }), CLIENT.slice(9))
     .default([])

@@ -1,5 +1,6 @@
 /** How is a file replaced so that whoever reads it finds the old one or the new one, whole? */
-import { open, readFile, rename, rm } from "node:fs/promises";
+import { constants } from "node:fs";
+import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /** What the ledger's file needs of a file system. */
@@ -15,7 +16,7 @@ export interface Disk {
 export const disk: Disk = {
   read: async (path) => {
     try {
-      return await readFile(path, "utf8");
+      return await readWhole(path);
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
       throw error;
@@ -25,7 +26,9 @@ export const disk: Disk = {
     // Of this process alone, in the same folder, so that the rename is one step.
     const temporary = `${path}.${process.pid}.tmp`;
     try {
-      const file = await open(temporary, "w", PRIVATE);
+      // One that a killed process left, or a link that somebody put there: it is neither followed nor filled.
+      await rm(temporary, { force: true });
+      const file = await open(temporary, "wx", PRIVATE);
       try {
         await file.writeFile(text);
         await file.sync();
@@ -41,6 +44,22 @@ export const disk: Disk = {
   },
   move: rename,
 };
+
+/** Larger than any ledger. */
+const MAX_BYTES = 512 * 1024 ** 2;
+
+/** A pipe would be waited for until somebody writes into it, and nobody would be served meanwhile. */
+async function readWhole(path: string): Promise<string> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const stat = await file.stat();
+    if (!stat.isFile()) throw new Error("it is no file");
+    if (stat.size > MAX_BYTES) throw new Error(`it has more than ${MAX_BYTES} bytes`);
+    return await file.readFile("utf8");
+  } finally {
+    await file.close();
+  }
+}
 
 /** Names of clients are nobody else's. */
 const PRIVATE = 0o600;
