@@ -89,6 +89,14 @@ describe("what holds a rule back", () => {
     expect(made.control.states()[0]?.heldBack).toEqual(["repo create: 0 requests, 0 compared: cannot be compared"]);
   });
 
+  test("refusals that differ from native's hold it back, though native served nobody", () => {
+    const made = shadowed();
+    made.compare(30, { ...CREATES, served: "shadow", result: "error" });
+    asked(made, 2_000, ROLES);
+    expect(modeOf(made, ROLES)).toBe("shadow");
+    expect(made.control.states()[0]?.heldBack).toEqual(["repo create: 0 requests, 30 compared: 30 of them differ"]);
+  });
+
   test("without `automatic` it could move only when nothing holds it back, and says so once", () => {
     const made = shadowed({ automatic: false });
     asked(made, 60, ROLES);
