@@ -23,7 +23,7 @@ async function everyWrite(rig: CutoverRig): Promise<[string, number][]> {
   const write = async (name: string, method: string, path: string, body?: object) => {
     const answer = await rig.ask(method, path, { ...as("ui"), ...(body === undefined ? {} : { body }) });
     done.push([name, answer.status]);
-    if (answer.status !== 200) console.log(name, path, answer.text);
+    await rig.idle();
     return answer.json;
   };
   const { emptyGroup, repo } = rig.sandbox.wellKnown;
