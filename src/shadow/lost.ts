@@ -28,7 +28,7 @@ export function lostFields(sent: Json, native: Json, built: JsonObject, rows: re
 }
 
 /** Each row by every name that v1 takes for it; the first of two rows counts. */
-function spellingsOf(rows: readonly Row[]): ReadonlyMap<string, Row> {
+export function spellingsOf(rows: readonly Row[]): ReadonlyMap<string, Row> {
   const spellings = new Map<string, Row>();
   for (const row of rows) {
     const { v1, v1Proto = v1 } = row;
