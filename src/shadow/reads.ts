@@ -1,4 +1,6 @@
 /** Is the translated answer to a read what native answered? (Design section 7: shadow for reads.) */
+
+import { readValue } from "../cutover/compare-text.ts";
 import { type Compared, isDifference } from "../model/comparison.ts";
 import { member } from "../model/json.ts";
 import type { ApiResponse, SendLayer } from "../model/message.ts";
@@ -82,7 +84,7 @@ async function controlled<Shape>(
   native: ApiResponse,
   shape: Shape,
 ): Promise<Verdict> {
-  const again = await secondNative(work.answers, work.signal);
+  const again = await secondNative(work);
   if (again === undefined) return uncontrolled(compared);
   const control = await pair(work, native, { answer: again, own: false }, shape);
   const left = work.options.compare.withoutNoise(compared, control);
@@ -91,7 +93,8 @@ async function controlled<Shape>(
 
 /**
  * The two beside each other. A refusal of carryover's own is in its own words, and a client goes by status and code: where
- * those are native's there is no difference. One that v2 gave is compared down to its details.
+ * those are native's there is no difference. One that v2 gave is compared down to its details. Throws `failing`, `native`, for
+ * a success of native's that is no JSON, where the two differ.
  */
 export async function pair<Shape>(
   { options: { compare, turn }, signal }: Pick<ReadWork<Shape>, "options" | "signal">,
@@ -100,7 +103,20 @@ export async function pair<Shape>(
   shape: Shape,
 ): Promise<Compared> {
   if (own && native.status === answer.status && codeOf(native) === codeOf(answer)) return EQUAL;
-  return driven(compare.compareAnswers(native, answer, shape), turn, signal);
+  const compared = await driven(compare.compareAnswers(native, answer, shape), turn, signal);
+  // Every operation that is compared answers JSON. What is cut off, or a page for people, is native's trouble.
+  if (isDifference(compared.result) && isSuccess(native) && !(await driven(isJson(native), turn, signal))) {
+    throw failing("native");
+  }
+  return compared;
+}
+
+function isSuccess({ status }: ApiResponse): boolean {
+  return status >= 200 && status < 300 && status !== 204;
+}
+
+function* isJson({ body }: ApiResponse): Generator<void, boolean> {
+  return (yield* readValue(body, { work: 0 })) !== undefined;
 }
 
 /** Errors are small; a larger answer is none. */
@@ -124,10 +140,15 @@ function wantsControl<Shape>({ asked, options }: ReadWork<Shape>): boolean {
 }
 
 /** Undefined when native has trouble of its own at that time. */
-async function secondNative(answers: Answers, signal: Signal): Promise<ApiResponse | undefined> {
+async function secondNative<Shape>({
+  answers,
+  options: { turn },
+  signal,
+}: ReadWork<Shape>): Promise<ApiResponse | undefined> {
   try {
     const again = await answers.native();
-    return isTrouble(again.status) ? undefined : again;
+    if (isTrouble(again.status)) return undefined;
+    return isSuccess(again) && !(await driven(isJson(again), turn, signal)) ? undefined : again;
   } catch {
     signal.throwIfAborted();
     return undefined;

@@ -134,6 +134,35 @@ describe("what is compared", () => {
     expect(report).toMatchObject({ result: "failed", failure, differences: [] });
   });
 
+  test.each([
+    ["cut off", '{"items":[{"id":"g1"'],
+    ["a page for people", "<html>We will be back</html>"],
+    ["nothing", ""],
+  ])("a success of native's that is no JSON is its own trouble: %s", async (_name, text) => {
+    for (const v2 of [json(200, V2_LIST), json(403, { code: 7, details: [] })]) {
+      const broken = platform(
+        async () => json(200, text),
+        async () => v2,
+      );
+      const { report, shadow } = await compared(broken);
+      expect(report).toMatchObject({ result: "failed", failure: "native", differences: [] });
+      expect(shadow.state().heldBytes).toBe(0);
+    }
+    const rig = await createRig(platform(async () => json(200, text)));
+    rig.shadow.follow(rig.ask(READ), NATIVE);
+    await rig.idle();
+    expect(rig.reports).toMatchObject([{ result: "failed", failure: "native", served: "translate" }]);
+  });
+
+  test("a second answer of native's that is no JSON is none", async () => {
+    const first = json(200, withZeros({ items: [{ ...GROUP, name: "native's" }] }));
+    const { report } = await compared(
+      platform(async () => first),
+      { native: async () => json(200, "<html>") },
+    );
+    expect(report).toMatchObject({ result: "value", controlled: false });
+  });
+
   test("but a translation that gives up is a difference: v1 had an answer", async () => {
     const translate = translating(() => Promise.reject(new Problem("DRAIN_INCOMPLETE", "no list")));
     const { report } = await compared(platform(), { translate });
