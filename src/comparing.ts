@@ -35,7 +35,7 @@ export function createComparing(config: Config, catalogue: Catalogue, hooks: Com
   const { concurrent, answerBytes, memoryBytes, seconds } = config.shadow;
   const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * READERS, answerBytes);
   const decisions = createDecisions(config, catalogue);
-  const toolbox = createToolbox({ lists: backgroundLists(config), upstream: config.upstream }, upstreams.v2);
+  const toolbox = createToolbox({ ...config, lists: backgroundLists(config) }, upstreams.v2);
   const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
     const [path = ""] = head.target.split("?", 1);
     const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), head.method, path);

@@ -5,6 +5,7 @@ import type { Exchange, Witness } from "./model/exchange.ts";
 import { compose, header, type Send, type SendLayer } from "./model/message.ts";
 import type { RequestHead } from "./model/plan.ts";
 import type { Signal } from "./model/signal.ts";
+import { noteOwnWords } from "./own-words.ts";
 import { credentialOf, keyedDigest } from "./share/credential.ts";
 import type { MaskMemory, Tools } from "./translate/tools.ts";
 import type { Budget } from "./upstream/budget.ts";
@@ -43,7 +44,7 @@ export interface Toolbox {
 }
 
 /** Nothing is sent until a request asks for it. */
-export function createToolbox(config: Pick<Config, "lists" | "upstream">, v2: V2): Toolbox {
+export function createToolbox(config: Pick<Config, "lists" | "upstream" | "unknownFields">, v2: V2): Toolbox {
   const retry = createRetry({ budget: v2.budget, now: () => Date.now(), random: Math.random, sleep: pause });
   const mask = createMaskMemory(config.upstream.v2.maskSpelling);
   const slots = createSlots(config.lists, later);
@@ -61,7 +62,9 @@ export function createToolbox(config: Pick<Config, "lists" | "upstream">, v2: V2
   const tools: Toolbox["tools"] = (exchange, head, signal, innermost) => {
     const timed = createTimed(exchange, "v2", now);
     const upstream = innermost === undefined ? v2.send : innermost(v2.send);
-    const send = compose([retry, timed], upstream);
+    // With `pass` a field that v2 does not know may be the client's.
+    const noting = config.unknownFields.request === "pass" ? [] : [noteOwnWords(exchange)];
+    const send = compose([...noting, retry, timed], upstream);
     // Made when it is asked for: most requests are no lists.
     let made: Listing | undefined;
     const listing = (): Listing => {

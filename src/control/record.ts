@@ -25,6 +25,9 @@ const FAULTS: ReadonlyMap<string, string> = new Map(
   Object.entries(PROBLEMS).map(([reason, { fault }]) => [reason, fault]),
 );
 
+/** Note of an exchange: v2 refused what only carryover can have said. */
+export const OWN_WORDS_REFUSED = "own-words-refused";
+
 /**
  * What a finished v1 request says about translation: true when it failed because of it, false when it went well, undefined
  * when it says nothing: not translated, the client left, its own error (also one that the platform found), the platform's
@@ -36,6 +39,8 @@ export function failedByTranslation(exchange: Exchange): boolean | undefined {
   if (apiVersion !== "v1" || mode !== "translate" || aborted || status === 499) return undefined;
   // A mistake of carryover's own is one, whoever finds it.
   if (reason === "INTERNAL") return true;
+  // No caller can bring that about, whoever it is.
+  if (status === 400 && exchange.notes.includes(OWN_WORDS_REFUSED)) return true;
   if (!wasLetIn(exchange)) return undefined;
   if (reason !== undefined) return FAULTS.get(reason) === "translation" ? true : undefined;
   return status >= 200 && status < 400 ? false : undefined;

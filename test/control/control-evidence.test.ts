@@ -14,6 +14,16 @@ function call(status: number): Exchange["calls"][number] {
 }
 
 describe("requests", () => {
+  test("what v2 refuses of words that only carryover can have said is a failure of translation", () => {
+    const made = rig(rulesOf([rule()]));
+    made.requests(300, { calls: [call(400)], status: 400, notes: ["own-words-refused"] });
+    expect(made.choose().why).toBe("stepped-back");
+    const repeated = rig(rulesOf([rule()]));
+    // It was said otherwise, and taken: a mask in the other spelling.
+    repeated.requests(300, { calls: [call(400), call(200)], status: 200, notes: ["own-words-refused"] });
+    expect(repeated.control.states()[0]).toMatchObject({ state: "forward", failures: 0, requests: 300 });
+  });
+
   test("a mistake of carryover's own is one, whoever finds it", () => {
     const made = rig(rulesOf([rule()]));
     made.requests(300, { calls: [], status: 500, reason: "INTERNAL" });
