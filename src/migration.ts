@@ -1,7 +1,6 @@
 /** Who calls, by which rules, and what is known of all that so far? (Everything of the migration that outlives one request.) */
 import { randomUUID } from "node:crypto";
 import type { Catalogue } from "./catalogue.ts";
-import { createComparing } from "./comparing.ts";
 import { ConfigError, textOf } from "./config/fault.ts";
 import { readRules } from "./config/rules.ts";
 import type { Config } from "./config.ts";
@@ -16,14 +15,15 @@ import { createLedgerFile, type LedgerFile } from "./ledger/file.ts";
 import { createIdentity, type Identity } from "./ledger/identity.ts";
 import { createLedger, type Ledger } from "./ledger/ledger.ts";
 import { createQuestions } from "./ledger/questions.ts";
+import { createComparing } from "./migration/comparing.ts";
+import { type ProgressSources, progressOf } from "./migration/progress.ts";
+import { rulesContext } from "./migration/rules-context.ts";
 import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
 import type { CutoverSources } from "./observe/cutover-metrics.ts";
 import type { Log } from "./observe/log.ts";
 import { createTotals } from "./observe/totals.ts";
-import { type ProgressSources, progressOf } from "./progress.ts";
 import type { Cutover } from "./proxy.ts";
-import { rulesContext } from "./rules-context.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import { PAGE_SIZE } from "./tools.ts";
 import { later } from "./upstream/later.ts";

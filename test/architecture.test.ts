@@ -25,6 +25,7 @@ const FLOORS: ReadonlyMap<string, number> = new Map([
   ["check", 3],
   ["explain", 3],
   ["report", 3],
+  ["migration", 3],
 ]);
 const TOP = 3;
 /** Package to the rooms that may import it. */

@@ -2,8 +2,8 @@
 import type { Catalogue } from "../catalogue.ts";
 import { ConfigError } from "../config/fault.ts";
 import type { Config, ConfigInput } from "../config.ts";
+import { rulesFileOf, rulesGiven } from "../migration/rules-given.ts";
 import type { Rules } from "../model/rules.ts";
-import { rulesFileOf, rulesGiven } from "../rules-given.ts";
 import { type Finding, sayFor } from "./finding.ts";
 import { type RuleRow, rowOf } from "./rules-table.ts";
 

@@ -160,7 +160,7 @@ async function cutoverOf(
   }
   const [{ cutoverGiven, instantOf }, { rulesGiven }] = await Promise.all([
     import("./cutover-given.ts"),
-    import("../rules-given.ts"),
+    import("../migration/rules-given.ts"),
   ]);
   const instant = at === undefined ? Date.now() : instantOf(at);
   const given = rulesGiven({

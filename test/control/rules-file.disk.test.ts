@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { readRules } from "../../src/config/rules.ts";
 import { readBounded } from "../../src/control/read-bounded.ts";
-import { rulesContext } from "../../src/rules-context.ts";
+import { rulesContext } from "../../src/migration/rules-context.ts";
 import { byHand } from "./rules-file-hands.ts";
 
 let dir = "";

@@ -1,9 +1,9 @@
 /** Which rules does a command mean? (A file that it is given, or that of the configuration.) */
-import type { Catalogue } from "./catalogue.ts";
-import { ConfigError } from "./config/fault.ts";
-import { type RulesContext, readRules } from "./config/rules.ts";
-import type { Config, ConfigInput } from "./config.ts";
-import type { Rules } from "./model/rules.ts";
+import type { Catalogue } from "../catalogue.ts";
+import { ConfigError } from "../config/fault.ts";
+import { type RulesContext, readRules } from "../config/rules.ts";
+import type { Config, ConfigInput } from "../config.ts";
+import type { Rules } from "../model/rules.ts";
 import { rulesContext } from "./rules-context.ts";
 
 export interface GivenRules {

@@ -1,14 +1,14 @@
 /** How does an answer tell its client that v1 ends, and which v2 URL takes this very request's place? (Design section 8.) */
-import { deprecationHeaders, lackingIn } from "./cutover/deprecation.ts";
-import type { Exchange } from "./model/exchange.ts";
-import { collectionPath, type Match, v2PathOf } from "./model/match.ts";
-import type { HeaderList } from "./model/message.ts";
-import type { Decide, Plan, RequestHead } from "./model/plan.ts";
-import { Problem } from "./model/problem.ts";
-import type { CompositeName, Filter } from "./model/resource.ts";
-import type { Rule } from "./model/rules.ts";
-import type { Router } from "./route/router.ts";
-import { readListQuery } from "./translate/query.ts";
+import { deprecationHeaders, lackingIn } from "../cutover/deprecation.ts";
+import type { Exchange } from "../model/exchange.ts";
+import { collectionPath, type Match, v2PathOf } from "../model/match.ts";
+import type { HeaderList } from "../model/message.ts";
+import type { Decide, Plan, RequestHead } from "../model/plan.ts";
+import { Problem } from "../model/problem.ts";
+import type { CompositeName, Filter } from "../model/resource.ts";
+import type { Rule } from "../model/rules.ts";
+import type { Router } from "../route/router.ts";
+import { readListQuery } from "../translate/query.ts";
 
 export interface SignpostOptions {
   readonly route: Router;

@@ -1,7 +1,7 @@
 /** Does an instance tell a report what keeps a rule from moving? */
 import { expect, test } from "vitest";
-import { progressOf } from "../src/progress.ts";
-import { rig, rule, rulesOf } from "./control/control-rig.ts";
+import { progressOf } from "../../src/migration/progress.ts";
+import { rig, rule, rulesOf } from "../control/control-rig.ts";
 
 const LEDGER = { since: 0, at: 0, rows: [], overflow: undefined };
 

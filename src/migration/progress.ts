@@ -1,11 +1,11 @@
 /** What does this instance tell a report? (Design section 8: `GET /progress`.) */
-import type { Control } from "./control/control.ts";
-import type { RuleState } from "./control/view.ts";
-import { upperBound } from "./cutover/bound.ts";
-import type { LedgerSnapshot } from "./model/ledger.ts";
-import { type Bound, PROGRESS_VERSION, type Progress, type RuleProgress, type Totals } from "./model/progress.ts";
-import type { CutoverMode } from "./model/rules.ts";
-import type { Shadow } from "./shadow/shadow.ts";
+import type { Control } from "../control/control.ts";
+import type { RuleState } from "../control/view.ts";
+import { upperBound } from "../cutover/bound.ts";
+import type { LedgerSnapshot } from "../model/ledger.ts";
+import { type Bound, PROGRESS_VERSION, type Progress, type RuleProgress, type Totals } from "../model/progress.ts";
+import type { CutoverMode } from "../model/rules.ts";
+import type { Shadow } from "../shadow/shadow.ts";
 
 /** Where it is read from. */
 export interface ProgressSources {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { loadCatalogue } from "../src/catalogue.ts";
-import { createExchange, type Exchange } from "../src/model/exchange.ts";
-import type { Answer, HeaderList } from "../src/model/message.ts";
-import type { AnswerPlan, Decide, PassPlan, Plan } from "../src/model/plan.ts";
-import { Problem } from "../src/model/problem.ts";
-import type { Operation } from "../src/model/resource.ts";
-import type { Rule, RuleHeaders } from "../src/model/rules.ts";
-import { createStopper } from "../src/model/signal.ts";
-import { createRouter } from "../src/route/router.ts";
-import { createSignposts, type SignpostOptions } from "../src/signposts.ts";
+import { loadCatalogue } from "../../src/catalogue.ts";
+import { createSignposts, type SignpostOptions } from "../../src/migration/signposts.ts";
+import { createExchange, type Exchange } from "../../src/model/exchange.ts";
+import type { Answer, HeaderList } from "../../src/model/message.ts";
+import type { AnswerPlan, Decide, PassPlan, Plan } from "../../src/model/plan.ts";
+import { Problem } from "../../src/model/problem.ts";
+import type { Operation } from "../../src/model/resource.ts";
+import type { Rule, RuleHeaders } from "../../src/model/rules.ts";
+import { createStopper } from "../../src/model/signal.ts";
+import { createRouter } from "../../src/route/router.ts";
 
 const version = "v2beta1";
 const { resources, natives } = await loadCatalogue(version);

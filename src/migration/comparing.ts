@@ -1,21 +1,21 @@
 /** How are answers of both versions compared in the background? (Connections, places and memory of its own: design section 7.) */
-import type { Catalogue } from "./catalogue.ts";
-import type { Config } from "./config.ts";
-import { compareAnswers } from "./cutover/compare.ts";
-import { withoutNoise } from "./cutover/noise.ts";
-import { shapeOf } from "./cutover/shape.ts";
-import { createDecisions } from "./decide.ts";
-import type { Comparison } from "./model/comparison.ts";
-import { createExchange, type Exchange } from "./model/exchange.ts";
-import { header } from "./model/message.ts";
-import type { RequestHead } from "./model/plan.ts";
-import type { TranslateInShadow } from "./shadow/options.ts";
-import { createShadow, type Shadow } from "./shadow/shadow.ts";
-import { createToolbox } from "./tools.ts";
-import { decode } from "./upstream/decode.ts";
-import { createTurns } from "./upstream/drain/turns.ts";
-import { later } from "./upstream/later.ts";
-import { createBackgroundUpstreams } from "./upstreams.ts";
+import type { Catalogue } from "../catalogue.ts";
+import type { Config } from "../config.ts";
+import { compareAnswers } from "../cutover/compare.ts";
+import { withoutNoise } from "../cutover/noise.ts";
+import { shapeOf } from "../cutover/shape.ts";
+import { createDecisions } from "../decide.ts";
+import type { Comparison } from "../model/comparison.ts";
+import { createExchange, type Exchange } from "../model/exchange.ts";
+import { header } from "../model/message.ts";
+import type { RequestHead } from "../model/plan.ts";
+import type { TranslateInShadow } from "../shadow/options.ts";
+import { createShadow, type Shadow } from "../shadow/shadow.ts";
+import { createToolbox } from "../tools.ts";
+import { decode } from "../upstream/decode.ts";
+import { createTurns } from "../upstream/drain/turns.ts";
+import { later } from "../upstream/later.ts";
+import { createBackgroundUpstreams } from "../upstreams.ts";
 
 /** Who hears of what is found. */
 export interface ComparingHooks {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type Answer, later, type Rig, rigForTest, takeDownAfterEach } from "./app/rig.ts";
+import { type Answer, later, type Rig, rigForTest, takeDownAfterEach } from "../app/rig.ts";
 
 takeDownAfterEach();
 

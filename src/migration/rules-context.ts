@@ -1,7 +1,7 @@
 /** Which resources and operations can a rules file speak of? (What it is read against, from the catalogue.) */
-import type { RulesContext } from "./config/rules.ts";
-import type { Operation, Resource } from "./model/resource.ts";
-import { snakeCase } from "./translate/names.ts";
+import type { RulesContext } from "../config/rules.ts";
+import type { Operation, Resource } from "../model/resource.ts";
+import { snakeCase } from "../translate/names.ts";
 
 /**
  * What `readRules` needs to know beside the file. Resources may also be called as v1 and v2 call their collections. Operations
