@@ -19,8 +19,8 @@ export interface ShadowState {
   readonly sampleChars: number;
   /** Comparisons of clients without a row of their own in `bounds`. */
   readonly unlisted: number;
-  /** Sampled requests whose answers say nothing about the translation, by reason; they are not reported. */
-  readonly passed: Readonly<Record<"aborted" | "unauthenticated" | "status", number>>;
+  /** Sampled requests that are not reported, by reason: no place when they began (`busy`), or an answer that says nothing. */
+  readonly passed: Readonly<Record<"aborted" | "busy" | "unauthenticated" | "status", number>>;
 }
 
 /** One sampled request. */
@@ -28,11 +28,14 @@ export interface Ticket {
   readonly asked: ShadowAsk;
   readonly held: Held;
   readonly served: "shadow" | "translate";
+  /** Gives up the place that is kept for it until its answer is over. */
+  leave(): void;
 }
 
 /** Every ticket must come to exactly one of `lose`, a `takes` that says no, and `enter`: each gives back what it holds. */
 export interface Desk {
-  open(asked: ShadowAsk, served: Ticket["served"]): Ticket;
+  /** Undefined, and counted in `passed`, when there is no place: then nothing need be copied. */
+  open(asked: ShadowAsk, served: Ticket["served"]): Ticket | undefined;
   /** Nothing of its answer can be compared. */
   lose(ticket: Ticket, why: Lost): void;
   /** Whether an answer of `status` is compared. */
@@ -51,19 +54,26 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
   const memory = createMemory(limits.memoryBytes);
   const jobs = createJobs<Verdict>({ concurrent: limits.concurrent, ms: limits.seconds * 1_000, later });
   const { tell, ...books } = createBooks(options);
-  const passed = { aborted: 0, unauthenticated: 0, status: 0 };
+  const passed = { aborted: 0, busy: 0, unauthenticated: 0, status: 0 };
   let closed = false;
 
   const finish = (ticket: Ticket, end: Ending): void => {
+    ticket.leave();
     ticket.held.release();
     if (!closed) tell(ticket, end);
   };
   const pass = (ticket: Ticket, why: keyof typeof passed): void => {
+    ticket.leave();
     ticket.held.release();
     passed[why] += 1;
   };
   return {
-    open: (asked, served) => ({ asked, served, held: memory.open() }),
+    open(asked, served) {
+      const leave = jobs.reserve(asked.client);
+      if (leave !== undefined) return { asked, served, held: memory.open(asked.client), leave };
+      passed.busy += 1;
+      return undefined;
+    },
     lose(ticket, why) {
       if (why === "aborted") pass(ticket, why);
       else finish(ticket, unbegun(why));
@@ -78,7 +88,9 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
     enter(ticket, compare) {
       const startedAt = now();
       const calls = { v1: 0, v2: 0 };
+      ticket.leave();
       jobs.add({
+        client: ticket.asked.client,
         async run(signal) {
           // The client's answer is on its way in this turn.
           await turn();

@@ -4,13 +4,23 @@ import { createCopy } from "./copy.ts";
 import type { Held } from "./memory.ts";
 import type { Lost } from "./seen.ts";
 
+/** Who is told of one answer. */
+export interface Following {
+  readonly held: Held;
+  over(seen: ApiResponse | Lost): void;
+}
+
 /**
  * `answer`, of which `over` gets a copy when the client has been given the last piece: bytes, order and errors of a stream
- * stay what they are. An answer that is whole already is told at once, and handed on as it is.
+ * stay what they are. An answer that is whole already is told at once, and handed on as it is. `begin`: called once, when
+ * the answer begins to go out (never for a stream that nobody takes); undefined when nobody wants a copy.
  */
-export function followed(answer: Answer, held: Held, limit: number, over: (seen: ApiResponse | Lost) => void): Answer {
+export function followed(answer: Answer, limit: number, begin: () => Following | undefined): Answer {
   const { body, status, headers } = answer;
-  if (!(body instanceof Uint8Array)) return { ...answer, body: copied(body, held, limit, over, { status, headers }) };
+  if (!(body instanceof Uint8Array)) return { ...answer, body: copied(body, limit, begin, { status, headers }) };
+  const following = begin();
+  if (following === undefined) return answer;
+  const { held, over } = following;
   if (body.length > limit) over("too-large");
   else if (!held.take(body.length)) over("memory");
   else over({ ...answer, body });
@@ -19,11 +29,13 @@ export function followed(answer: Answer, held: Held, limit: number, over: (seen:
 
 async function* copied(
   body: BodyStream,
-  held: Held,
   limit: number,
-  over: (seen: ApiResponse | Lost) => void,
+  begin: () => Following | undefined,
   head: Pick<ApiResponse, "status" | "headers">,
 ): BodyStream {
+  const following = begin();
+  if (following === undefined) return yield* body;
+  const { held, over } = following;
   const copy = createCopy(held, limit);
   let lost: Lost | undefined;
   let whole = false;

@@ -13,6 +13,8 @@ export type Ended = "busy" | "timeout" | "closed";
 
 /** One comparison. */
 export interface Job<T> {
+  /** Who asked for what is compared. */
+  readonly client: string;
   /** Must settle soon after its signal aborts; nothing waits for it then. */
   run(signal: Signal): Promise<T>;
   /** Called once, whatever happens. */
@@ -20,6 +22,11 @@ export interface Job<T> {
 }
 
 export interface Jobs<T> {
+  /**
+   * Speaks for a place before there is a job; what it gives back ends that, called once or more. Undefined when all places
+   * are taken or spoken for. An estimate: a job may still find none when it comes.
+   */
+  reserve(client: string): (() => void) | undefined;
   add(job: Job<T>): void;
   running(): number;
   waiting(): number;
@@ -29,28 +36,44 @@ export interface Jobs<T> {
 
 /** Twice as many wait as run: enough for a burst, and no queue that outlives it. */
 const WAITING_PER_RUNNING = 2;
+/** So many of `places` one client may take, rounded up: another finds one then. */
+function shareOf(places: number): number {
+  return Math.ceil(places / 2);
+}
+
 /** Calls that were aborted have ended long before. */
 const CLOSE_MS = 1_000;
 
 interface Entry<T> {
   readonly job: Job<T>;
+  readonly client: string;
   readonly stopper: Stopper;
   callOff: () => void;
 }
 
-/** A job that finds no place ends as `busy`, also one that waited too long: what it would compare has become old. */
+/**
+ * A job that finds no place ends as `busy`, also one that waited too long: what it would compare has become old. Of the
+ * places where jobs run, and of those where they wait, one client takes at most half.
+ */
 export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
   const running = new Set<Entry<T>>();
   const waiting = new Set<Entry<T>>();
   const unsettled = new Set<Promise<void>>();
+  const reserved = new Set<{ readonly client: string }>();
+  const mostWaiting = concurrent * WAITING_PER_RUNNING;
   let closed = false;
+
+  const mayStart = (client: string): boolean =>
+    !closed && running.size < concurrent && ownOf(running, client) < shareOf(concurrent);
+  const mayWait = (client: string): boolean =>
+    waiting.size < mostWaiting && ownOf(waiting, client) < shareOf(mostWaiting);
 
   const settle = (entry: Entry<T>, outcome: Parameters<Job<T>["done"]>[0]): void => {
     if (!running.delete(entry) && !waiting.delete(entry)) return;
     entry.callOff();
     entry.job.done(outcome);
-    const [next] = waiting;
-    if (next !== undefined && running.size < concurrent && !closed) start(next);
+    const next = [...waiting].find(({ client }) => mayStart(client));
+    if (next !== undefined) start(next);
   };
   const end = (entry: Entry<T>, ended: Ended): void => {
     entry.stopper.abort(new Error(`the comparison ended: ${ended}`));
@@ -69,11 +92,20 @@ export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
     void settled.finally(() => unsettled.delete(settled));
   };
   return {
+    reserve(client) {
+      const own = ownOf(running, client) + ownOf(waiting, client) + ownOf(reserved, client);
+      const all = running.size + waiting.size + reserved.size;
+      if (all >= concurrent + mostWaiting || own >= shareOf(concurrent) + shareOf(mostWaiting)) return undefined;
+      const place = { client };
+      reserved.add(place);
+      return () => void reserved.delete(place);
+    },
     add(job) {
       if (closed) return job.done({ ended: "closed" });
-      if (waiting.size >= concurrent * WAITING_PER_RUNNING) return job.done({ ended: "busy" });
-      const entry: Entry<T> = { job, stopper: createStopper(), callOff: () => {} };
-      if (running.size < concurrent) return start(entry);
+      const { client } = job;
+      const entry: Entry<T> = { job, client, stopper: createStopper(), callOff: () => {} };
+      if (mayStart(client)) return start(entry);
+      if (!mayWait(client)) return job.done({ ended: "busy" });
       entry.callOff = later(ms / 2, () => end(entry, "busy"));
       waiting.add(entry);
     },
@@ -91,4 +123,11 @@ export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
       callOff();
     },
   };
+}
+
+/** Places are few. */
+function ownOf(places: Iterable<{ readonly client: string }>, client: string): number {
+  let own = 0;
+  for (const place of places) if (place.client === client) own += 1;
+  return own;
 }

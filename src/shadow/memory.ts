@@ -1,4 +1,4 @@
-/** How many bytes do comparisons hold, all together? (Design section 7: bounded.) */
+/** How many bytes do comparisons hold, all together and of one client? (Design section 7: bounded.) */
 
 /** What one comparison holds. */
 export interface Held {
@@ -9,28 +9,37 @@ export interface Held {
   release(): void;
 }
 
-/** Never more than `limit` bytes at a time. Counted are copies and answers as bytes, not what JSON makes of them. */
-export function createMemory(limit: number): { open(): Held; inUse(): number } {
+/**
+ * Never more than `limit` bytes at a time, nor more than half of them for one client. Counted are copies and answers as
+ * bytes, not what JSON makes of them.
+ */
+export function createMemory(limit: number): { open(client: string): Held; inUse(): number } {
+  /** Only clients that hold something. */
+  const byClient = new Map<string, number>();
   let used = 0;
-  const open = (): Held => {
+  const open = (client: string): Held => {
     let own = 0;
     let released = false;
+    const move = (bytes: number): void => {
+      used += bytes;
+      own += bytes;
+      const left = (byClient.get(client) ?? 0) + bytes;
+      if (left === 0) byClient.delete(client);
+      else byClient.set(client, left);
+    };
     return {
       take(bytes) {
-        if (released || used + bytes > limit) return false;
-        used += bytes;
-        own += bytes;
+        if (released || used + bytes > limit || (byClient.get(client) ?? 0) + bytes > Math.ceil(limit / 2))
+          return false;
+        move(bytes);
         return true;
       },
       give(bytes) {
-        if (released) return;
-        used -= bytes;
-        own -= bytes;
+        if (!released) move(-bytes);
       },
       release() {
         released = true;
-        used -= own;
-        own = 0;
+        move(-own);
       },
     };
   };

@@ -31,11 +31,11 @@ export interface ShadowOptions<Shape> {
 }
 
 export interface ShadowLimits {
-  /** Comparisons under way at a time; twice as many wait. */
+  /** Comparisons under way at a time; twice as many wait. At most half of either are one client's. */
   readonly concurrent: number;
   /** Longest answer that is compared, on each side. */
   readonly answerBytes: number;
-  /** Most bytes held in all, waiting comparisons included. */
+  /** Most bytes held in all, waiting comparisons included; at most half of them for one client. */
   readonly memoryBytes: number;
   /** Longest time of one comparison; before it begins it waits for its place at most half as long. */
   readonly seconds: number;

@@ -24,7 +24,8 @@ export interface Shadow extends Pick<Desk, "state" | "bounds"> {
 
 /**
  * Nothing is compared before the client's answer has gone by whole; nothing that goes wrong here reaches the client. Each
- * sampled request ends as one report, or is counted in `state().passed`.
+ * sampled request ends as one report, or is counted in `state().passed`: where no place is left when it begins, nothing of it
+ * is copied.
  */
 export function createShadow<Shape>(options: ShadowOptions<Shape>): Shadow {
   const { limits, random } = options;
@@ -35,6 +36,7 @@ export function createShadow<Shape>(options: ShadowOptions<Shape>): Shadow {
     watch(asked) {
       if (!isTaken(asked)) return undefined;
       const ticket = desk.open(asked, "shadow");
+      if (ticket === undefined) return undefined;
       return createWatch({
         held: ticket.held,
         answerBytes: limits.answerBytes,
@@ -51,13 +53,16 @@ export function createShadow<Shape>(options: ShadowOptions<Shape>): Shadow {
     },
     follow(asked, answer) {
       if (isWrite(asked) || !isTaken(asked)) return answer;
-      const ticket = desk.open(asked, "translate");
-      if (!desk.takes(ticket, answer.status)) return answer;
-      return followed(answer, ticket.held, limits.answerBytes, (seen) => {
-        if (typeof seen === "string") desk.lose(ticket, seen);
-        else {
-          desk.enter(ticket, (answers, signal) => compareFollowed({ asked, options, answers, signal }, seen));
-        }
+      return followed(answer, limits.answerBytes, () => {
+        const ticket = desk.open(asked, "translate");
+        if (ticket === undefined || !desk.takes(ticket, answer.status)) return undefined;
+        return {
+          held: ticket.held,
+          over(seen) {
+            if (typeof seen === "string") desk.lose(ticket, seen);
+            else desk.enter(ticket, (answers, signal) => compareFollowed({ asked, options, answers, signal }, seen));
+          },
+        };
       });
     },
     state: desk.state,

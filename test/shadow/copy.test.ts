@@ -1,12 +1,12 @@
 /** Does a copy hold what went by, and pay for all that it holds? */
 import { describe, expect, test } from "vitest";
 import { createCopy } from "../../src/shadow/copy.ts";
-import { createMemory } from "../../src/shadow/memory.ts";
+import { createMemory, type Held } from "../../src/shadow/memory.ts";
 
 describe("copy", () => {
   test("pieces of any length come out as one, and no more than twice their length is held", () => {
     const memory = createMemory(100_000);
-    const held = memory.open();
+    const held = memory.open("ci");
     const copy = createCopy(held, 50_000);
     const pieces = Array.from({ length: 300 }, (_, i) => Buffer.alloc(i % 7, i));
     let length = 0;
@@ -21,15 +21,15 @@ describe("copy", () => {
   });
 
   test("a growing copy may be as long as its limit, whatever doubling would make of it", () => {
-    const copy = createCopy(createMemory(1_000).open(), 100);
+    const copy = createCopy(createMemory(1_000).open("ci"), 100);
     expect([copy.add(Buffer.alloc(60)), copy.add(Buffer.alloc(40))]).toEqual([undefined, undefined]);
     expect(copy.add(Buffer.alloc(1))).toBe("too-large");
     expect([copy.add(Buffer.alloc(0)), copy.bytes().length]).toEqual(["too-large", 0]);
   });
 
   test("where there is no room for both buffers while it grows, there is no room", () => {
-    const memory = createMemory(100);
-    const copy = createCopy(memory.open(), 1_000);
+    const memory = createMemory(200);
+    const copy = createCopy(memory.open("ci"), 1_000);
     expect(copy.add(Buffer.alloc(60))).toBeUndefined();
     expect(copy.add(Buffer.alloc(1))).toBe("memory");
     expect(memory.inUse()).toBe(0);
@@ -39,12 +39,13 @@ describe("copy", () => {
 describe("memory", () => {
   test("each gives back its own, once, and takes nothing afterwards", () => {
     const memory = createMemory(100);
-    const [one, other] = [memory.open(), memory.open()];
-    expect([one.take(60), other.take(41), other.take(40)]).toEqual([true, false, true]);
+    const [one, other, third] = ["a", "b", "c"].map(memory.open) as [Held, Held, Held];
+    expect([one.take(50), other.take(51), other.take(50)]).toEqual([true, false, true]);
     one.release();
     one.release();
     one.give(60);
-    expect([memory.inUse(), one.take(1), other.take(60)]).toEqual([40, false, true]);
+    expect([memory.inUse(), one.take(1), other.take(1), third.take(50)]).toEqual([50, false, false, true]);
+    third.release();
     other.release();
     expect(memory.inUse()).toBe(0);
   });

@@ -480,7 +480,7 @@ describe("bounds", () => {
 
   test("all comparisons together hold no more than they may", async () => {
     const { shadow, ask, reports } = await createRig(platform(), { limits: { memoryBytes: 3000 } });
-    const watches = [1, 2, 3].map(() => shadow.watch(ask(READ)));
+    const watches = ["a", "b", "c"].map((client) => shadow.watch(ask(READ, { client })));
     for (const watch of watches) {
       watch?.head(200, []);
       watch?.data(Buffer.alloc(1200));
@@ -491,6 +491,26 @@ describe("bounds", () => {
     watches[0]?.over(false);
     expect(shadow.state()).toMatchObject({ heldBytes: 1200, passed: { aborted: 1 } });
     watches[1]?.over(false);
+    expect(shadow.state().heldBytes).toBe(0);
+  });
+
+  test("and one client's no more than half of it, so that another's are compared", async () => {
+    const { shadow, ask, reports, idle } = await createRig(platform(), { limits: { memoryBytes: 4096 } });
+    const watches = [1, 2].map(() => shadow.watch(ask(READ, { client: "greedy" })));
+    for (const watch of watches) {
+      watch?.head(200, []);
+      watch?.data(Buffer.alloc(1200));
+    }
+    expect(shadow.state().heldBytes).toBe(1200);
+    byHand(shadow.watch(ask(READ, { client: "other" })));
+    await idle();
+    expect(reports).toMatchObject([{ client: "other", result: "equal" }]);
+    watches[0]?.over(false);
+    byHand(shadow.watch(ask(READ, { client: "greedy" })));
+    await idle();
+    expect(reports[1]).toMatchObject({ client: "greedy", result: "equal" });
+    watches[1]?.over(true);
+    expect(reports[2]).toMatchObject({ client: "greedy", failure: "memory" });
     expect(shadow.state().heldBytes).toBe(0);
   });
 
@@ -570,20 +590,69 @@ describe("a v2 that hangs", () => {
     const rig = await createRig(platform(undefined, HANGS), { limits: LIMITS });
     let most = 0;
     for (let i = 0; i < 1000; i++) {
-      expect(await rig.pass(READ)).toBe(NATIVE);
+      expect(await rig.pass(READ, { client: `c${i % 100}` })).toBe(NATIVE);
       most = Math.max(most, rig.shadow.state().heldBytes);
       const { running, waiting } = rig.shadow.state();
       expect(running).toBeLessThanOrEqual(4);
       expect(waiting).toBeLessThanOrEqual(8);
     }
     expect(most).toBeLessThanOrEqual(13 * 2 * NATIVE.body.length);
-    expect(rig.reports.map(({ failure }) => failure)).toEqual(Array(1000 - 12).fill("busy"));
+    expect(rig.shadow.state()).toMatchObject({ running: 4, waiting: 8, passed: { busy: 1000 - 12 } });
+    expect(rig.reports).toEqual([]);
     await rig.clock.pass(20_000);
     expect(rig.shadow.state()).toMatchObject({ running: 0, waiting: 0, heldBytes: 0 });
     expect(rig.clock.timers()).toBe(0);
     const byFailure = rig.shadow.bounds()[0]?.byFailure;
-    expect(byFailure).toEqual({ busy: 1000 - 4, timeout: 4 });
+    expect(byFailure).toEqual({ busy: 8, timeout: 4 });
     expect(rig.v2.length).toBe(4);
+  });
+
+  test("where no place is left, nothing is copied, and places are spoken for while answers go by", async () => {
+    const rig = await createRig(platform(undefined, HANGS), { limits: LIMITS });
+    const begun = Array.from({ length: 12 }, (_, i) => rig.shadow.watch(rig.ask(READ, { client: `c${i}` })));
+    expect(begun).not.toContain(undefined);
+    expect(rig.shadow.watch(rig.ask(READ, { client: "late" }))).toBeUndefined();
+    expect(rig.shadow.follow(rig.ask(READ, { client: "late" }), NATIVE)).toBe(NATIVE);
+    expect(rig.shadow.state()).toMatchObject({ heldBytes: 0, passed: { busy: 2 } });
+    expect(rig.reports).toEqual([]);
+    // Whatever becomes of one, its place is free again.
+    begun[0]?.over(false);
+    byHand(begun[1], json(401, {}));
+    byHand(begun[2], json(500, {}));
+    for (const watch of begun.slice(3)) byHand(watch);
+    expect(rig.shadow.state()).toMatchObject({ running: 4, waiting: 5 });
+    const more = Array.from({ length: 4 }, (_, i) => rig.shadow.watch(rig.ask(READ, { client: `d${i}` })));
+    expect(more.map((watch) => watch !== undefined)).toEqual([true, true, true, false]);
+    await rig.shadow.close();
+  });
+
+  test("a stream that nobody takes speaks for no place, and one that finds none goes out uncopied", async () => {
+    const rig = await createRig(platform(undefined, HANGS), { limits: { ...LIMITS, concurrent: 1 } });
+    const pieces = async function* () {
+      for (const byte of NATIVE.body) yield Uint8Array.of(byte);
+    };
+    const streams = Array.from({ length: 9 }, (_, i) =>
+      rig.shadow.follow(rig.ask(READ, { client: `c${i}` }), { ...NATIVE, body: pieces() }),
+    );
+    const begun = streams.slice(0, 4).map(({ body }) => (body as AsyncGenerator<Uint8Array>)[Symbol.asyncIterator]());
+    for (const one of begun) expect((await one.next()).done).toBe(false);
+    expect(rig.shadow.state().passed.busy).toBe(1);
+    const last = begun[3];
+    let length = 1;
+    while (last !== undefined && (await last.next()).done !== true) length++;
+    expect(length).toBe(NATIVE.body.length);
+    for (const one of begun) await one.return(undefined);
+    expect(rig.shadow.state()).toMatchObject({ heldBytes: 0, running: 0, passed: { busy: 1, aborted: 3 } });
+  });
+
+  test("one client takes half of the places, and others are not busy because of it", async () => {
+    const rig = await createRig(platform(undefined, HANGS), { limits: { ...LIMITS, concurrent: 3 } });
+    for (let i = 0; i < 50; i++) await rig.pass(READ, { client: "greedy" });
+    expect(rig.shadow.state()).toMatchObject({ running: 2, waiting: 3, passed: { busy: 45 } });
+    for (let i = 0; i < 4; i++) await rig.pass(READ, { client: `c${i}` });
+    expect(rig.shadow.state()).toMatchObject({ running: 3, waiting: 6, passed: { busy: 45 } });
+    expect(rig.reports).toEqual([]);
+    await rig.shadow.close();
   });
 
   test("its calls are told to stop, and the next comparison gets the place", async () => {

@@ -1,0 +1,68 @@
+/** Who gets a place when there are few? */
+import { expect, test } from "vitest";
+import { createJobs } from "../../src/shadow/jobs.ts";
+import { settled } from "./rig.ts";
+
+/** Jobs that end when they are told to; `began` and `ended` by name, `client/number`. */
+function places(concurrent: number) {
+  const jobs = createJobs<string>({ concurrent, ms: 1_000, later: () => () => {} });
+  const [began, busy]: [string[], string[]] = [[], []];
+  const finish = new Map<string, () => void>();
+  const add = (...names: string[]): void => {
+    for (const name of names) {
+      const [client = ""] = name.split("/");
+      jobs.add({
+        client,
+        run: () => {
+          began.push(name);
+          return new Promise((resolve) => finish.set(name, () => resolve(name)));
+        },
+        done: (outcome) => {
+          if ("ended" in outcome) busy.push(name);
+        },
+      });
+    }
+  };
+  const end = async (name: string): Promise<void> => {
+    finish.get(name)?.();
+    await settled();
+  };
+  return { jobs, began, busy, add, end };
+}
+
+test("one client runs in half of the places, rounded up, and waits in half of the others", () => {
+  const { jobs, began, busy, add } = places(3);
+  add("a/1", "a/2", "a/3", "a/4", "a/5", "a/6");
+  expect([began, jobs.waiting(), busy]).toEqual([["a/1", "a/2"], 3, ["a/6"]]);
+  add("b/1", "b/2", "b/3", "b/4", "c/1");
+  expect([began.slice(2), jobs.waiting(), busy]).toEqual([["b/1"], 6, ["a/6", "c/1"]]);
+});
+
+test("a place that is left goes to whoever waits longest and has not its half", async () => {
+  const { began, add, end } = places(2);
+  add("a/1", "b/1", "a/2", "c/1");
+  await end("b/1");
+  expect(began).toEqual(["a/1", "b/1", "c/1"]);
+  await end("a/1");
+  expect(began).toEqual(["a/1", "b/1", "c/1", "a/2"]);
+});
+
+test("the only place is anybody's", () => {
+  const { began, add } = places(1);
+  add("a/1");
+  expect(began).toEqual(["a/1"]);
+});
+
+test("places are spoken for as they are taken: no more than there are, nor than are one client's", () => {
+  const { jobs, add } = places(2);
+  add("a/1", "a/2");
+  expect(jobs.reserve("a")).toBeTypeOf("function");
+  expect(jobs.reserve("a")).toBeUndefined();
+  const others = ["b", "c", "d"].map((client) => jobs.reserve(client));
+  expect(others).not.toContain(undefined);
+  expect(jobs.reserve("e")).toBeUndefined();
+  others[0]?.();
+  others[0]?.();
+  expect(jobs.reserve("e")).toBeTypeOf("function");
+  expect(jobs.reserve("f")).toBeUndefined();
+});
