@@ -157,7 +157,7 @@ function exportComparisons(
   });
   new Counter({
     name: "carryover_comparisons_passed_total",
-    help: "Sampled requests whose answers say nothing about the translation, by reason",
+    help: "Sampled requests that were not compared: no place (busy), or their answers say nothing; by reason",
     labelNames: ["reason"],
     registers: [registry],
     collect() {
