@@ -117,21 +117,34 @@ function spawned(path: string, argv: readonly string[], folder: string): Child {
   return { said: () => said, over: () => over, ended, kill: () => child.kill("SIGKILL") };
 }
 
+/** Below the ports that systems give to whoever asks for any (from 32768): no stand-in and no client can have one meanwhile. */
+const FIRST_PORT = 20_000;
+const PORTS_OF_WORKER = 3_000;
+const next = { offset: 0 };
+
+/**
+ * Two ports of this worker's own. One that the other worker could have as well would mix their requests up in silence: some of
+ * these programs share a port with whoever holds it.
+ */
 async function freePorts(): Promise<[number, number]> {
-  const servers = [createServer(), createServer()];
-  const [one, other] = await Promise.all(
-    servers.map(
-      (server) =>
-        new Promise<number>((done) => {
-          server.listen(0, "127.0.0.1", () => {
-            const address = server.address();
-            done(typeof address === "object" && address !== null ? address.port : 0);
-          });
-        }),
-    ),
-  );
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-  return [one ?? 0, other ?? 0];
+  return [await freePort(), await freePort()];
+}
+
+async function freePort(): Promise<number> {
+  const worker = Number(process.env["VITEST_POOL_ID"] ?? 1);
+  for (;;) {
+    next.offset = (next.offset + 1) % PORTS_OF_WORKER;
+    const port = FIRST_PORT + (worker % 4) * PORTS_OF_WORKER + next.offset;
+    if (await isFree(port)) return port;
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((done) => {
+    const server = createServer();
+    server.once("error", () => done(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => done(true)));
+  });
 }
 
 function listens(port: number): Promise<boolean> {
