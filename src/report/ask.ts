@@ -99,5 +99,10 @@ function faultOf(error: unknown, timeoutMs: number): string {
   const { cause } = error;
   if (!(cause instanceof Error)) return `cannot be reached (${oneLine(error.message)})`;
   const code = "code" in cause && typeof cause.code === "string" ? cause.code : oneLine(cause.message);
-  return code.startsWith("HPE_") ? "does not speak HTTP" : `cannot be reached (${code})`;
+  return isNoHttp(cause, code) ? "does not speak HTTP" : `cannot be reached (${code})`;
+}
+
+/** The parser's own codes, or in newer versions of Node only its name. */
+function isNoHttp({ name }: Error, code: string): boolean {
+  return name === "HTTPParserError" || code.startsWith("HPE_") || /^Response does not match the HTTP/.test(code);
 }
