@@ -7,10 +7,11 @@ import { type Config, type ConfigInput, loadConfig, optionFlags } from "../confi
 import { printable } from "../explain/printable.ts";
 import { createStopper, type Signal } from "../model/signal.ts";
 import { isUid } from "../model/uid.ts";
+import { readStdin } from "../token-given.ts";
 import { exitCodeOf, type Finding, verdictOf } from "./finding.ts";
 import type { RulesReport } from "./rules.ts";
 import { type Heading, jsonOf, textOf } from "./show.ts";
-import { readStdin, readToken, TOKEN_VARIABLE } from "./token.ts";
+import { readToken, TOKEN_VARIABLE } from "./token.ts";
 import { refuseReplacing, writeConfig } from "./write-config.ts";
 
 /** The part of a command-line parser that is used here. */

@@ -1,22 +1,10 @@
-/** With which credential does a check ask? (Never from the command line itself: others on the machine can read that.) */
-import { readSync } from "node:fs";
-import { ConfigError } from "../config/fault.ts";
-import type { ConfigInput } from "../config.ts";
+/** With which credential does a check ask? */
+import { type TokenSources, tokenGiven } from "../token-given.ts";
 
 /** The variable that may hold the token. It belongs to this command: no option has it. */
 export const TOKEN_VARIABLE = "CARRYOVER_CHECK_TOKEN";
 /** For a person who gave none. */
 export const HOW_TO_GIVE = `with --token-file FILE (- is standard input) or in ${TOKEN_VARIABLE}`;
-const STDIN: ReadonlySet<string> = new Set(["-", "/dev/stdin"]);
-const PAUSE_MS = 20;
-/** No token is longer. */
-const MOST_BYTES = 1024 * 1024;
-
-/** Where a token may be read. Both throw when it cannot. */
-export interface TokenSources {
-  readonly readFile: ConfigInput["readFile"];
-  readonly readStdin: () => Uint8Array;
-}
 
 /** `file`: of `--token-file`, `-` for standard input; wins over `variable`. Undefined when there is none. Throws ConfigError. */
 export function readToken(
@@ -24,44 +12,10 @@ export function readToken(
   variable: string | undefined,
   sources: TokenSources,
 ): string | undefined {
-  const where = file === undefined ? TOKEN_VARIABLE : "--token-file";
-  const text = file === undefined ? variable : readText(file, where, sources);
-  if (text === undefined || (file === undefined && text === "")) return undefined;
-  const token = text.trim().replace(/^bearer +/i, "");
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw new ConfigError([
-    { where, what: "this holds no token", remedy: "put one word of visible ASCII characters into it" },
-  ]);
+  return tokenGiven({ file, variable: { name: TOKEN_VARIABLE, value: variable }, sources, clean: withoutScheme });
 }
 
-function readText(file: string, where: string, { readFile, readStdin }: TokenSources): string {
-  try {
-    return new TextDecoder().decode(STDIN.has(file) ? readStdin() : readFile(file));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([{ where, what: `${file} cannot be read (${why})`, remedy: "name a file that is there" }]);
-  }
-}
-
-/** All of standard input, by its descriptor: a socket cannot be opened as `/dev/stdin`. Throws as `node:fs` does. */
-export function readStdin(): Uint8Array {
-  const all = new Uint8Array(MOST_BYTES);
-  for (let length = 0; ; ) {
-    const read = readSome(all.subarray(length));
-    length += read ?? 0;
-    if (read === 0) return all.subarray(0, length);
-  }
-}
-
-/** Bytes read; 0 at the end. Undefined when nothing is there yet: a descriptor that others share may refuse to wait. */
-function readSome(into: Uint8Array): number | undefined {
-  try {
-    return readSync(0, into);
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "EOF") return 0;
-    if (code !== "EAGAIN") throw error;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS);
-    return undefined;
-  }
+/** As it is pasted from a header. */
+function withoutScheme(text: string): string {
+  return text.replace(/^bearer +/i, "");
 }

@@ -1,7 +1,8 @@
 /** How is `carryover report` called, and what does it print? */
-import { readStdin } from "../check/token.ts";
+
 import { ConfigError } from "../config/fault.ts";
 import type { ConfigInput } from "../config.ts";
+import { readStdin } from "../token-given.ts";
 import { DEFAULT_ADDRESS, readAddress, readAdminToken, readTimeout, readWindow, TOKEN_VARIABLE } from "./given.ts";
 import type { Report } from "./shape.ts";
 

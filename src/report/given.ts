@@ -1,6 +1,6 @@
 /** Which addresses, which window and which token were given on the command line? (Each function throws `ConfigError`.) */
 import { ConfigError } from "../config/fault.ts";
-import type { ConfigInput } from "../config.ts";
+import { type TokenSources, tokenGiven } from "../token-given.ts";
 
 /** The variable that may hold the admin token. It belongs to this command: no option has it. */
 export const TOKEN_VARIABLE = "CARRYOVER_ADMIN_TOKEN";
@@ -8,7 +8,6 @@ export const TOKEN_VARIABLE = "CARRYOVER_ADMIN_TOKEN";
 export const HOW_TO_GIVE = `--token-file FILE (- is standard input) or set ${TOKEN_VARIABLE}`;
 export const DEFAULT_ADDRESS = "http://127.0.0.1:8081";
 
-const STDIN: ReadonlySet<string> = new Set(["-", "/dev/stdin"]);
 const UNITS: ReadonlyMap<string, number> = new Map([
   ["s", 1000],
   ["m", 60_000],
@@ -46,32 +45,13 @@ export function readTimeout(text: string): number {
   throw fault("--timeout", `${JSON.stringify(text)} is no number of seconds`, `give one up to ${LONGEST_TIMEOUT}`);
 }
 
-/** Where a token may be read. */
-export interface TokenSources {
-  readonly readFile: ConfigInput["readFile"];
-  readonly readStdin: () => Uint8Array;
-}
-
 /** `file` (`-`: standard input) wins over `variable`. Undefined when there is none. */
 export function readAdminToken(
   file: string | undefined,
   variable: string | undefined,
   sources: TokenSources,
 ): string | undefined {
-  if (file === undefined && (variable ?? "") === "") return undefined;
-  const where = file === undefined ? TOKEN_VARIABLE : "--token-file";
-  const token = (file === undefined ? (variable ?? "") : readText(file, sources)).trim();
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw fault(where, "this holds no token", "put one word of visible ASCII characters into it");
-}
-
-function readText(file: string, { readFile, readStdin }: TokenSources): string {
-  try {
-    return new TextDecoder().decode(STDIN.has(file) ? readStdin() : readFile(file));
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw fault("--token-file", `${file} cannot be read (${why})`, "name a file that is there");
-  }
+  return tokenGiven({ file, variable: { name: TOKEN_VARIABLE, value: variable }, sources });
 }
 
 function fault(where: string, what: string, remedy: string): ConfigError {
