@@ -100,6 +100,14 @@ describe.each(["native", "shadow", "translate"])("in mode %s", (mode) => {
 });
 
 describe("the successor", () => {
+  it("of what v2 lacks is not made up", async () => {
+    const rig = await cutover({ rules: rules("translate"), sandbox: { organisation: false } });
+    const answer = await rig.ask("GET", "/iam/v1/externalGroupRoleMappings", as("ui"));
+    expect(answer.field("carryover-mode")).toBe("native");
+    expect(successor(answer)).toBeUndefined();
+    expect(fields(answer, "deprecation")).toHaveLength(1);
+  });
+
   it("is absolute where clients know carryover by a public address, base path included, and only when it is wanted", async () => {
     const rig = await cutover({
       rules: rules("translate"),
