@@ -5,7 +5,7 @@ import type { Answer, ApiRequest, ApiResponse, HeaderList } from "../src/model/m
 import type { Plan, RequestHead, Watch } from "../src/model/plan.ts";
 import { PROBLEMS, Problem } from "../src/model/problem.ts";
 import type { Operation, Resource } from "../src/model/resource.ts";
-import type { Choice, Rule } from "../src/model/rules.ts";
+import { type Choice, EVERY_REQUEST, type Rule } from "../src/model/rules.ts";
 import { type Cutover, createProxy, type ProxyParts } from "../src/proxy.ts";
 import type { ShadowAsk } from "../src/shadow/shadow.ts";
 import type { V1Request } from "../src/translate/tools.ts";
@@ -347,15 +347,7 @@ describe("a target that the router refuses", () => {
 const RULE: Rule = {
   name: "ci-reads",
   line: 1,
-  match: {
-    resources: undefined,
-    operations: undefined,
-    clients: undefined,
-    time: undefined,
-    header: undefined,
-    cookie: undefined,
-    percent: undefined,
-  },
+  match: EVERY_REQUEST,
   mode: "translate",
   expires: undefined,
   shadow: { sample: 0.5, control: 0 },

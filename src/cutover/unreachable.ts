@@ -1,5 +1,5 @@
 /** Which rules can never take a request, because earlier ones always take it first? */
-import type { Rule, RuleMatch, TimeWindow } from "../model/rules.ts";
+import { EVERY_REQUEST, type Rule, type RuleMatch, type TimeWindow } from "../model/rules.ts";
 import { coversCanary } from "./covers.ts";
 import { isAbout, type Subject } from "./subject.ts";
 import { coversWeek } from "./window.ts";
@@ -62,7 +62,7 @@ function createAbout(rules: readonly Rule[], subjects: readonly Subject[]) {
   };
   /** A fresh copy. Operations that nobody lists and only other rules name are no question to this one. */
   const asked = ({ resources, operations: own }: RuleMatch): Bits => {
-    const bits = named({ ...NOTHING, resources, operations: own }).slice();
+    const bits = named({ ...EVERY_REQUEST, resources, operations: own }).slice();
     all.forEach(({ resource, operation }, at) => {
       if (resource !== UNLISTED || operation === UNLISTED || own?.has(operation) === true) return;
       bits[at >>> 5] = (bits[at >>> 5] ?? 0) & ~(1 << (at & 31));
@@ -86,16 +86,6 @@ function unlisted(operations: ReadonlySet<string>): readonly Subject[] {
     [true, false].map((write) => ({ resource: UNLISTED, operation, write })),
   );
 }
-
-const NOTHING: RuleMatch = {
-  resources: undefined,
-  operations: undefined,
-  clients: undefined,
-  time: undefined,
-  header: undefined,
-  cookie: undefined,
-  percent: undefined,
-};
 
 /** True when `outer` takes every request that `inner` takes, as far as both are about its resource and operation. */
 function takesAllOf(outer: Rule, inner: Rule, covers: typeof coversWeek): boolean {

@@ -48,6 +48,17 @@ export interface RuleMatch {
   readonly percent: number | undefined;
 }
 
+/** No restriction at all: takes every request. */
+export const EVERY_REQUEST: RuleMatch = {
+  resources: undefined,
+  operations: undefined,
+  clients: undefined,
+  time: undefined,
+  header: undefined,
+  cookie: undefined,
+  percent: undefined,
+};
+
 export interface Selector {
   readonly name: string;
   readonly value: string;

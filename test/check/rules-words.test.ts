@@ -1,4 +1,5 @@
 /** Do the words of a rules table say what the rule does? */
+
 import { describe, expect, it } from "vitest";
 import { rowOf, rulesLines } from "../../src/check/rules-table.ts";
 import {
@@ -9,7 +10,8 @@ import {
   shareWords,
   stepBackWords,
 } from "../../src/check/rules-words.ts";
-import { MATCH_ALL, makeRule } from "../cutover/make-rule.ts";
+import { EVERY_REQUEST } from "../../src/model/rules.ts";
+import { makeRule } from "../cutover/make-rule.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -40,7 +42,7 @@ describe("what a rule matches", () => {
       "from 2026-12-01, until 2026-12-24T18:30Z",
     ],
   ])("%j", (match, words) => {
-    expect(matchWords({ ...MATCH_ALL, ...match })).toBe(words);
+    expect(matchWords({ ...EVERY_REQUEST, ...match })).toBe(words);
   });
 
   it.each([
@@ -49,7 +51,7 @@ describe("what a rule matches", () => {
     [{ percent: 2.5, header: { name: "a", value: "b" } }, "2.5 % of clients"],
     [{ cookie: { name: "a", value: "b" } }, "who is selected"],
   ])("and of whom: %j", (match, words) => {
-    expect(shareWords({ ...MATCH_ALL, ...match })).toBe(words);
+    expect(shareWords({ ...EVERY_REQUEST, ...match })).toBe(words);
   });
 });
 

@@ -3,7 +3,15 @@ import { type Control, createControl } from "../../src/control/control.ts";
 import type { ControlEvent } from "../../src/control/record.ts";
 import type { Comparison } from "../../src/model/comparison.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
-import type { Choice, CutoverMode, Rule, RuleMatch, Rules, StepBackSettings } from "../../src/model/rules.ts";
+import {
+  type Choice,
+  type CutoverMode,
+  EVERY_REQUEST,
+  type Rule,
+  type RuleMatch,
+  type Rules,
+  type StepBackSettings,
+} from "../../src/model/rules.ts";
 
 export const MINUTE = 60_000;
 
@@ -14,16 +22,6 @@ export const STEP_BACK: StepBackSettings = {
   minClients: 3,
   window: 5 * MINUTE,
   returnAfter: 10 * MINUTE,
-};
-
-const ANY: RuleMatch = {
-  resources: undefined,
-  operations: undefined,
-  clients: undefined,
-  time: undefined,
-  header: undefined,
-  cookie: undefined,
-  percent: undefined,
 };
 
 export function rule(over: Partial<Omit<Rule, "match">> & { readonly match?: Partial<RuleMatch> } = {}): Rule {
@@ -38,7 +36,7 @@ export function rule(over: Partial<Omit<Rule, "match">> & { readonly match?: Par
     headers: undefined,
     identity: "1",
     ...over,
-    match: { ...ANY, ...over.match },
+    match: { ...EVERY_REQUEST, ...over.match },
   };
 }
 

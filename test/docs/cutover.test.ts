@@ -9,7 +9,7 @@ import { SLICES } from "../../src/cutover/counts.ts";
 import { DECISIVE_COMPARISONS, LONGEST_WAIT, PATIENCE, STEPS } from "../../src/cutover/retreat.ts";
 import { type ComparisonResult, DIFFERENCE_CLASSES, isDifference, isJudged } from "../../src/model/comparison.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
-import type { Rule } from "../../src/model/rules.ts";
+import { EVERY_REQUEST, type Rule } from "../../src/model/rules.ts";
 import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
 import { parsePrometheus } from "../observe/prometheus.ts";
 
@@ -141,15 +141,7 @@ const CASES: readonly (readonly [string, Partial<Exchange>])[] = [
 const AUTOMATIC: Rule = {
   name: "auto",
   line: 1,
-  match: {
-    resources: undefined,
-    operations: undefined,
-    clients: undefined,
-    time: undefined,
-    header: undefined,
-    cookie: undefined,
-    percent: undefined,
-  },
+  match: EVERY_REQUEST,
   mode: "shadow",
   expires: undefined,
   shadow: { sample: 1, control: 0.1 },

@@ -6,7 +6,7 @@ import type { Answer, HeaderList } from "../../src/model/message.ts";
 import type { AnswerPlan, Decide, PassPlan, Plan } from "../../src/model/plan.ts";
 import { Problem } from "../../src/model/problem.ts";
 import type { Operation } from "../../src/model/resource.ts";
-import type { Rule, RuleHeaders } from "../../src/model/rules.ts";
+import { EVERY_REQUEST, type Rule, type RuleHeaders } from "../../src/model/rules.ts";
 import { createStopper } from "../../src/model/signal.ts";
 import { createRouter } from "../../src/route/router.ts";
 
@@ -32,15 +32,7 @@ function ruleWith(headers: RuleHeaders | undefined): Rule {
   return {
     name: "r",
     line: 1,
-    match: {
-      resources: undefined,
-      operations: undefined,
-      clients: undefined,
-      time: undefined,
-      header: undefined,
-      cookie: undefined,
-      percent: undefined,
-    },
+    match: EVERY_REQUEST,
     mode: "translate",
     expires: undefined,
     shadow: { sample: 0, control: 0 },

@@ -3,6 +3,7 @@
 import { NEVER } from "../../cutover/canary.ts";
 import { endOf } from "../../cutover/unreachable.ts";
 import { everHolds } from "../../cutover/window.ts";
+import { EVERY_REQUEST } from "../../model/rules.ts";
 import { timeOf } from "./build.ts";
 import type { RuleText } from "./schema.ts";
 
@@ -111,7 +112,7 @@ function times({ match, expires }: RuleText, now: number): readonly RuleRemark[]
     ];
   }
   const path = expires !== undefined && expires <= (time?.until ?? expires) ? ["expires"] : ["match", "time", "until"];
-  const end = endOf({ match: { ...NOTHING, time }, expires });
+  const end = endOf({ match: { ...EVERY_REQUEST, time }, expires });
   if (end > now) return [];
   const date = new Date(end).toISOString();
   return [
@@ -123,15 +124,6 @@ function times({ match, expires }: RuleText, now: number): readonly RuleRemark[]
     },
   ];
 }
-
-const NOTHING = {
-  resources: undefined,
-  operations: undefined,
-  clients: undefined,
-  header: undefined,
-  cookie: undefined,
-  percent: undefined,
-};
 
 /** A value of theirs would be a secret in a file that is none. */
 const CREDENTIALS: readonly string[] = ["authorization", "proxy-authorization"];
