@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { type Admin, createAdmin } from "./admin/server.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
-import { createDecisions, routerFor } from "./decide.ts";
+import { createDecisions } from "./decide.ts";
 import { createListener, type Listener } from "./listener/server.ts";
 import { createSignposts } from "./migration/signposts.ts";
 import { createMigration, type Migration } from "./migration.ts";
@@ -47,7 +47,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const upstreams = createUpstreams(config);
   const toolbox = createToolbox(config, upstreams.v2);
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
-  const migration = createMigration(config, catalogue, {
+  const decisions = createDecisions(config, catalogue);
+  const migration = createMigration(config, catalogue, decisions, {
     log,
     compared: (comparison) => {
       metrics.compared(comparison);
@@ -83,7 +84,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   // Outside of sharing: a list that was made for another client must not carry what is said to that one.
   const signposts = createSignposts({
     ...config.listen,
-    route: routerFor(config, catalogue),
+    route: decisions.route,
     version: catalogue.version,
     publicUrl: config.listen.publicUrl,
     rule: migration.control.rule,
@@ -91,7 +92,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const listener = createListener({
     ...config.listen,
     limits: config.limits,
-    decide: signposts(share.decide(createDecisions(config, catalogue, migration.cutover)(toolbox.tools))),
+    decide: signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
     upstreams: Object.fromEntries(upstreams.streams),
     observe,
     newRequestId: () => randomUUID(),

@@ -3,41 +3,40 @@ import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
 import type { Upstream } from "./model/exchange.ts";
 import type { Decide } from "./model/plan.ts";
-import { type Cutover, createProxy, type ProxyParts } from "./proxy.ts";
+import { createProxy, type ProxyParts } from "./proxy.ts";
 import { createRouter, type Router } from "./route/router.ts";
 import { createTranslations } from "./translate/operations.ts";
 
 /** What of the configuration decides. */
 export type Decisive = Pick<Config, "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "fallback">;
 
-/** Says which operation a target asks for. Throws `Error` for a catalogue that contradicts itself. */
-export function routerFor(config: Pick<Config, "listen">, catalogue: Catalogue): Router {
-  return createRouter({
-    resources: catalogue.resources,
-    natives: catalogue.natives,
-    version: catalogue.version,
-    extraPrefixes: config.listen.extraPrefixes,
-  });
+/** Everything that decides on requests and outlives them; made once, for clients and for comparing alike. */
+export interface Decisions {
+  /** Says which operation a target asks for. */
+  readonly route: Router;
+  /**
+   * The proxy, for whatever `tools` a request is given: those that send, or those that only write down. Without `cutover`
+   * everything that can be is translated; `fallback` takes the place of the configuration's.
+   */
+  decide(tools: ProxyParts["tools"], other?: Partial<Pick<ProxyParts, "cutover" | "fallback">>): Decide;
 }
 
-/**
- * The proxy, for whatever `tools` a request is given: those that send, or those that only write down. Without `cutover`
- * everything that can be is translated. Throws `Error` for a
- * catalogue that contradicts itself.
- */
-export function createDecisions(
-  config: Decisive,
-  catalogue: Catalogue,
-  cutover?: Cutover,
-): (tools: ProxyParts["tools"]) => Decide {
+/** Throws `Error` for a catalogue that contradicts itself. */
+export function createDecisions(config: Decisive, catalogue: Catalogue): Decisions {
   const { v1, sts } = config.upstream;
   const upstreams: Upstream[] = [
     "v2",
     ...(v1 === undefined ? [] : ["v1" as const]),
     ...(sts === undefined ? [] : ["sts" as const]),
   ];
+  const route = createRouter({
+    resources: catalogue.resources,
+    natives: catalogue.natives,
+    version: catalogue.version,
+    extraPrefixes: config.listen.extraPrefixes,
+  });
   const parts = {
-    route: routerFor(config, catalogue),
+    route,
     translations: createTranslations(catalogue.resources, {
       version: catalogue.version,
       unknownRequest: config.unknownFields.request,
@@ -49,8 +48,7 @@ export function createDecisions(
     }),
     upstreams: new Set(upstreams),
     fallback: config.fallback,
-    cutover,
     audience: { from: config.listen.publicUrl, to: config.upstream.v2.audience },
   };
-  return (tools) => createProxy({ ...parts, tools });
+  return { route, decide: (tools, other) => createProxy({ ...parts, ...other, tools }) };
 }

@@ -1,7 +1,7 @@
 /** What would happen to this request? The sentence of `proxy.ts` again, with a recorder in the place of the platform. */
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
-import { createDecisions, routerFor } from "./decide.ts";
+import { createDecisions } from "./decide.ts";
 import { createAssume, sentMembers } from "./explain/assume.ts";
 import { differingOf, explainBody, unreadBody } from "./explain/body.ts";
 import { explainCalls, passedCall } from "./explain/calls.ts";
@@ -40,13 +40,12 @@ export type Explain = (request: AskedRequest, client?: string) => Promise<Explan
  * everything is translated.
  */
 export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutover?: ExplainCutover): Explain {
-  const route = routerFor(config, catalogue);
-  const decisionsFor = decisionsBy(config, catalogue);
+  const { route, decide } = createDecisions(config, catalogue);
   const { maskSpelling } = config.upstream.v2;
   return async (asked, client) => {
     const { request, problem } = receive(asked, config);
     const match = matchOf(request, route);
-    const decisions = decisionsFor(cutover?.control.fallback() ?? config.fallback);
+    const fallback = cutover?.control.fallback() ?? config.fallback;
     const differing = differingOf(request.body, match);
     const assume = createAssume({
       resources: catalogue.resources,
@@ -62,7 +61,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
         limits: drainLimits(config.lists),
         decide: (tools) => (head, exchange) => {
           if (problem !== undefined) throw problem;
-          const plan = decisions(tools)(head, exchange);
+          const plan = decide(tools, { fallback })(head, exchange);
           if (plan.kind === "answer" && request.body.length > config.limits.bodyBytes) {
             throw tooLarge(config.limits.bodyBytes);
           }
@@ -83,19 +82,6 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
       foreign,
       decided,
     });
-  };
-}
-
-/** Made when they are asked for: a rules file may say another fallback than the configuration, and seldom does. */
-function decisionsBy(
-  config: ExplainConfig,
-  catalogue: Catalogue,
-): (fallback: ExplainConfig["fallback"]) => ReturnType<typeof createDecisions> {
-  const made = new Map<ExplainConfig["fallback"], ReturnType<typeof createDecisions>>();
-  return (fallback) => {
-    const decisions = made.get(fallback) ?? createDecisions({ ...config, fallback }, catalogue);
-    made.set(fallback, decisions);
-    return decisions;
   };
 }
 

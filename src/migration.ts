@@ -9,6 +9,7 @@ import { type Control, createControl } from "./control/control.ts";
 import { readBounded } from "./control/read-bounded.ts";
 import type { ControlEvent } from "./control/record.ts";
 import { createRulesFile, faultsOf, type RulesFile } from "./control/rules-file.ts";
+import type { Decisions } from "./decide.ts";
 import type { ExplainCutover } from "./explain/rule.ts";
 import { disk } from "./ledger/disk.ts";
 import { createLedgerFile, type LedgerFile } from "./ledger/file.ts";
@@ -62,7 +63,12 @@ const LEDGER_SAVE_MS = 30_000;
 const wall = (): number => Date.now();
 
 /** Nothing is read or sent before `start`. */
-export function createMigration(config: Config, catalogue: Catalogue, hooks: MigrationHooks): Migration {
+export function createMigration(
+  config: Config,
+  catalogue: Catalogue,
+  decisions: Decisions,
+  hooks: MigrationHooks,
+): Migration {
   const { log } = hooks;
   const { mode, salt } = config.cutover;
   const instance = randomUUID();
@@ -83,7 +89,7 @@ export function createMigration(config: Config, catalogue: Catalogue, hooks: Mig
     control.compared(comparison);
     hooks.compared(comparison);
   };
-  const shadow = createComparing(config, catalogue, {
+  const shadow = createComparing(config, decisions, {
     report: compared,
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });

@@ -1,10 +1,9 @@
 /** How are answers of both versions compared in the background? (Connections, places and memory of its own: design section 7.) */
-import type { Catalogue } from "../catalogue.ts";
 import type { Config } from "../config.ts";
 import { compareAnswers } from "../cutover/compare.ts";
 import { withoutNoise } from "../cutover/noise.ts";
 import { shapeOf } from "../cutover/shape.ts";
-import { createDecisions } from "../decide.ts";
+import type { Decisions } from "../decide.ts";
 import type { Comparison } from "../model/comparison.ts";
 import { createExchange, type Exchange } from "../model/exchange.ts";
 import { header } from "../model/message.ts";
@@ -29,17 +28,16 @@ export interface ComparingHooks {
 const READERS = 2;
 
 /** Undefined without native v1: there is nothing to compare with. */
-export function createComparing(config: Config, catalogue: Catalogue, hooks: ComparingHooks): Shadow | undefined {
+export function createComparing(config: Config, decisions: Decisions, hooks: ComparingHooks): Shadow | undefined {
   const { v1, v2 } = config.upstream;
   if (v1 === undefined) return undefined;
   const { concurrent, answerBytes, memoryBytes, seconds } = config.shadow;
   const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * READERS, answerBytes);
-  const decisions = createDecisions(config, catalogue);
   const toolbox = createToolbox({ ...config, lists: backgroundLists(config) }, upstreams.v2);
   const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
     const [path = ""] = head.target.split("?", 1);
     const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), head.method, path);
-    const decide = decisions((noted, asked, stop) => toolbox.tools(noted, asked, stop, layer));
+    const decide = decisions.decide((noted, asked, stop) => toolbox.tools(noted, asked, stop, layer));
     const plan = decide(head, exchange);
     if (plan.kind !== "answer") throw new Error("what is compared is translated");
     try {

@@ -34,7 +34,7 @@ export async function createLister(send: Send, flags: Readonly<Record<string, st
     const { signal } = createStopper();
     const exchange = createExchange("churn", 0, "GET", target);
     const head = { method: "GET", target, headers };
-    const decide = decisions((each) => tools(each, head, signal));
+    const decide = decisions.decide((each) => tools(each, head, signal));
     const got = await gotOf(async () => {
       const plan = decide(head, exchange);
       if (plan.kind !== "answer") throw new Error("no list");
