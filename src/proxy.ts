@@ -83,8 +83,10 @@ function routeOf(head: RequestHead, parts: ProxyParts, exchange: Exchange): Rout
     exchange.client = cutover.nameOf(head.headers);
     const { resource, operation, client } = exchange;
     const write = head.method !== "HEAD";
-    const { mode } = cutover.control.choose({ resource, operation, write, client, headers: head.headers });
+    const { mode, rule } = cutover.control.choose({ resource, operation, write, client, headers: head.headers });
     if (mode === "translate") throw error;
+    exchange.rule = rule?.name;
+    exchange.ruleId = rule?.identity;
     return undefined;
   }
 }

@@ -50,6 +50,16 @@ describe.each(["native", "shadow", "translate"])("in mode %s", (mode) => {
     expect(["deprecation", "sunset", "link"].flatMap((name) => fields(modern, name))).toEqual([]);
   });
 
+  it("a method that v1 lacks is told of v1's end as well, whoever says that it lacks it", async () => {
+    const rig = await cutover({ rules: rules(mode), sandbox: { organisation: false } });
+    const told = await rig.ask("HEAD", "/iam/v1/roles", as("ui"));
+    // Carryover's own refusals are made behind every rule.
+    const served = told.field("carryover-mode") === "native";
+    expect(served).toBe(mode !== "translate");
+    expect(fields(told, "sunset")).toEqual(served ? ["Tue, 30 Jun 2099 00:00:00 GMT"] : []);
+    expect(links(told).map(({ rel }) => rel)).toEqual(served ? ["deprecation", "sunset"] : []);
+  });
+
   it("the successor, asked with the same token, answers with the same records", async () => {
     const rig = await cutover({ rules: rules(mode) });
     const { rootGroup, someGroup, emptyGroup, repo, advisory } = rig.sandbox.wellKnown;
