@@ -157,13 +157,20 @@ function rulesFileOf(
   const { rulesFile: path, reloadSeconds } = config.cutover;
   if (path === undefined) return undefined;
   const native = config.upstream.v1 !== undefined;
+  const inForce = (): ReadonlySet<string> => new Set(control.rules()?.rules.map(({ identity }) => identity));
   return createRulesFile({
     path,
     read: readBounded,
     parse: (bytes, first) =>
       readRules(
         bytes,
-        rulesContext(catalogue, { name: path, native, now: wall(), expired: first ? "warn" : "refuse" }),
+        rulesContext(catalogue, {
+          name: path,
+          native,
+          now: wall(),
+          expired: first ? "warn" : "refuse",
+          inForce: inForce(),
+        }),
       ),
     everyMs: reloadSeconds * 1000,
     later,

@@ -613,6 +613,17 @@ describe("rules that are over", () => {
       "r.yaml:3:61 rules.0.expires: 2026-11-21T00:00:00.000Z is over: the rule takes nothing; remove the rule, or name a later date",
     ]);
   });
+  test("are kept with a warning while they are in force and something else in the file changes", () => {
+    const before = read(text, { now: NOW - 1 }).rules;
+    const inForce = new Set(before.rules.map(({ identity }) => identity));
+    const { rules, warnings } = read(text.replace("rules:", "force: native\nrules:"), { inForce });
+    expect(rules).toMatchObject({ force: "native", rules: [{ name: "a" }, { name: "b" }] });
+    expect(warnings).toEqual([expect.stringContaining("rules.0.expires: 2026-11-21T00:00:00.000Z is over")]);
+  });
+  test("are refused when they are not those in force", () => {
+    const inForce = new Set(read(text, { now: NOW - 1 }).rules.rules.map(({ identity }) => identity));
+    expect(() => read(text.replace("client: x", "client: y"), { inForce })).toThrow(/rules\.0\.expires: .* is over/);
+  });
   test("mean the same whenever the file is read", () => {
     const before = read(text, { now: NOW - 1 });
     expect(before.warnings).toEqual([]);

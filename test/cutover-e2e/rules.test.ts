@@ -235,6 +235,30 @@ rules:
     expect(await rig.metric("carryover_rule_expired", { rule: "over" })).toBe(1);
   });
 
+  it("a rule that expired while it was in force keeps no other change out, the switch least of all", async () => {
+    const expires = Date.now() + 1500;
+    const file = (force: string) => `version: carryover/v1
+force: ${force}
+rules:
+  - name: trial
+    match: { client: nobody }
+    mode: native
+    expires: ${new Date(expires).toISOString()}
+  - name: all
+    match: {}
+    mode: translate
+`;
+    const rig = await cutover({ rules: file("none"), sandbox: { organisation: false } });
+    await until(
+      () => rig.metric("carryover_rule_expired", { rule: "trial" }),
+      (expired) => expired === 1,
+    );
+    await rig.change(file("native"));
+    expect(await modeOf(rig)).toBe("native");
+    const { warnings } = (await rig.view("/rules")).rulesFile;
+    expect(warnings).toEqual([expect.stringMatching(/rules\.0\.expires: .* is over/)]);
+  });
+
   it("a rule stops at its expiry while carryover runs, without a reload", async () => {
     const rig = await ruled(`  - name: nobody
     match: { client: nobody }

@@ -21,6 +21,8 @@ export interface RulesContext {
   readonly now: number;
   /** A rule that is over is a fault in a new file, and a warning when a process starts with one that has grown old. */
   readonly expired: "refuse" | "warn";
+  /** Identities of the rules in force: one of those that is over by now is a warning too, lest it keep out what else is new. */
+  readonly inForce?: ReadonlySet<string> | undefined;
 }
 
 export interface ReadRule {
@@ -65,13 +67,18 @@ export function readRule(given: unknown, at: number, { file, context, explain }:
     ...withoutPrototypes(given),
     ...contradictionsOf(text, { native, now, reads: names.reads, saysSample }),
   ];
-  const isWarning = ({ aged }: RuleRemark) => aged === true && context.expired === "warn";
-  const wrong = remarks.filter((remark) => !isWarning(remark)).map((remark) => () => tell(remark));
-  const faults = [...misnamed, ...wrong];
-  const warnings = [...remarks.filter(isWarning), ...withoutEffect(text, given)].map(tell);
-  if (faults.length > 0) return { rule: undefined, at, faults, warnings };
+  const [aged, wrong] = [remarks.filter(isAged), remarks.filter((remark) => !isAged(remark))];
   const line = file.placeOf(base)?.line ?? 1;
-  return { rule: buildRule(text, { line, resources: names.resources, native, saysSample }), at, faults, warnings };
+  const right = misnamed.length + wrong.length === 0;
+  const rule = right ? buildRule(text, { line, resources: names.resources, native, saysSample }) : undefined;
+  const mayBeOver = context.expired === "warn" || (rule !== undefined && context.inForce?.has(rule.identity) === true);
+  const faults = [...misnamed, ...(mayBeOver ? wrong : [...wrong, ...aged]).map((remark) => () => tell(remark))];
+  const warnings = [...(mayBeOver ? aged : []), ...withoutEffect(text, given)].map(tell);
+  return { rule: faults.length > 0 ? undefined : rule, at, faults, warnings };
+}
+
+function isAged({ aged }: RuleRemark): boolean {
+  return aged === true;
 }
 
 interface Named {
