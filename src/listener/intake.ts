@@ -1,7 +1,7 @@
 /** What happens to every request before it is routed, and after it is answered? */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { createExchange, type Exchange } from "../model/exchange.ts";
+import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
 import { Problem } from "../model/problem.ts";
 import { clientTimeout } from "./deadline.ts";
 import { sendProblem } from "./errors.ts";
@@ -110,9 +110,6 @@ function leave(visit: Visit): void {
   if (exchange.status === 0) exchange.status = CLIENT_LEFT;
   stop(visit, new Error("the client left"));
 }
-
-/** What servers write into their logs for a client that did not wait (no client sees it). */
-const CLIENT_LEFT = 499;
 
 function createVisit(
   req: IncomingMessage,

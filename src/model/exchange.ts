@@ -106,6 +106,9 @@ export function createExchange(requestId: string, startedAt: number, method: str
   };
 }
 
+/** Status of a request whose client did not wait for an answer, as servers write it into their logs: no client sees it. */
+export const CLIENT_LEFT = 499;
+
 /** Said only to a caller who was recognised. A gateway says 400, 404, 405, 429 and 501 before it looks at any token. */
 const RECOGNISED: ReadonlySet<number> = new Set([304, 403, 409, 412]);
 

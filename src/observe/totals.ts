@@ -1,5 +1,5 @@
 /** How many requests of each kind were there since this instance began, and when was the last? (Design section 8: reports.) */
-import type { Exchange } from "../model/exchange.ts";
+import { CLIENT_LEFT, type Exchange } from "../model/exchange.ts";
 import type { Totals, TotalsRow } from "../model/progress.ts";
 import { apiVersionLabel, modeLabel, oneOf, wordLabel } from "./labels.ts";
 import { createSeries, OTHER } from "./series.ts";
@@ -32,7 +32,7 @@ export function createTotals(wall: () => number): TotalsCounter {
         wordLabel(resource),
         wordLabel(operation),
         modeLabel(mode),
-        classLabel(status === 0 ? "none" : `${Math.floor(status / 100)}xx`),
+        classLabel(status === 0 || status === CLIENT_LEFT ? "none" : `${Math.floor(status / 100)}xx`),
       ]);
       row.requests++;
       // A clock that was set back must not make a request forgotten.

@@ -22,6 +22,10 @@ export function judgeV1({ merged, complete, from, onV1 }: Evidence): Pick<Report
       why: "there were v1 requests, and callers of v1 for which the ledger had no room (clients.max)",
     };
   }
+  if (hasUnproven(merged, from)) {
+    const why = "there were v1 requests without an answer, or answered with 5xx: that tells nothing of who sent them";
+    return { v1Left: "unknown", why };
+  }
   if (!complete) return { v1Left: "unknown", why: "not every instance was heard" };
   if (from !== undefined && merged.watchedSince > from) {
     return { v1Left: "unknown", why: "an instance has not been watching for so long" };
@@ -32,6 +36,17 @@ export function judgeV1({ merged, complete, from, onV1 }: Evidence): Pick<Report
 /** v1 requests in the window that may be those of clients the ledger dropped. */
 function hasUnlisted({ ledger, rows }: Merged, from = 0): boolean {
   return ledger.bound > 0 && rows.some(({ apiVersion, lastSeen }) => apiVersion === "v1" && lastSeen >= from);
+}
+
+/**
+ * v1 requests in the window whose callers nobody knows, since the platform was in trouble or the client did not wait: they make
+ * no entry in the ledger. What carryover refuses by itself serves nobody.
+ */
+function hasUnproven({ rows }: Merged, from = 0): boolean {
+  return rows.some(
+    ({ apiVersion, mode, codes, lastSeen }) =>
+      apiVersion === "v1" && mode !== "refused" && (codes === "none" || codes === "5xx") && lastSeen >= from,
+  );
 }
 
 /** 0: as hoped; 1: v1 is in use and that was to be found out; 2: the report is incomplete, or cannot tell. */

@@ -43,6 +43,12 @@ describe("totals", () => {
     expect(rows.map(({ codes }) => codes)).toEqual(["2xx", "2xx", "2xx", "2xx", "2xx", "5xx", "none"]);
   });
 
+  test("a client that did not wait has no answer", () => {
+    const { totals } = counter();
+    totals.observe(finished({ status: 499, aborted: true }));
+    expect(totals.snapshot().rows.map(({ codes }) => codes)).toEqual(["none"]);
+  });
+
   test("a clock that is set back forgets no request", () => {
     const { clock, totals } = counter();
     clock.ms = 5000;

@@ -195,6 +195,16 @@ describe("whether v1 is left", () => {
     expect(judged(from(quiet(full(NOW - 8 * DAY))), 9 * DAY)).toEqual(["yes", 0, 1]);
   });
 
+  test.each(["none", "5xx"])("not known, when v1 requests ended with %s: nobody knows their callers", (codes) => {
+    const failing = (facts: Parameters<typeof row>[0]) =>
+      quiet({ ledger: { since: 0 }, totals: totals([row({ mode: "native", codes, lastSeen: NOW, ...facts })]) });
+    expect(judged(from(failing({})), 7 * DAY)).toEqual(["unknown", 0, 2]);
+    expect(judged(from(failing({ lastSeen: NOW - 8 * DAY })), 7 * DAY)).toEqual(["no", 0, 0]);
+    expect(judged(from(failing({ apiVersion: "v2" })), 7 * DAY)).toEqual(["no", 0, 0]);
+    // Carryover's own 501: that is no service that anybody would miss.
+    expect(judged(from(failing({ mode: "refused" })), 7 * DAY)).toEqual(["no", 0, 0]);
+  });
+
   test("no, when v1 was called only by whom the ledger leaves out on purpose", () => {
     const excluded = quiet({ ledger: { since: 0 }, totals: totals([row({ lastSeen: NOW })]) });
     expect(judged(from(excluded), 7 * DAY)).toEqual(["no", 0, 0]);
