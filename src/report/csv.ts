@@ -59,9 +59,9 @@ function line(cells: readonly string[]): string {
   return cells.map(cellOf).join(",");
 }
 
-/** Spreadsheets run what begins like a formula, also in full width. */
+/** Spreadsheets run what begins like a formula, also in full width; some begin a new cell at a semicolon or a tab that is not quoted. */
 export function cellOf(text: string): string {
   const shown = oneLine(text);
   const safe = /^\s*[=+\-@＝＋－＠]/.test(shown) ? `'${shown}` : shown;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  return /[",;\t\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

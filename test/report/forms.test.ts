@@ -107,7 +107,7 @@ describe("as CSV", () => {
   });
 
   test("no cell begins like a formula, and quotes are doubled", () => {
-    expect(["=1", "+1", "-1", "@a", " =1", "＝1", "a=1", 'a"b', "a,b", "\t=1", "plain"].map(cellOf)).toEqual([
+    expect(["=1", "+1", "-1", "@a", " =1", "＝1", "a=1", 'a"b', "a,b", "a;=1", "\t=1", "plain"].map(cellOf)).toEqual([
       "'=1",
       "'+1",
       "'-1",
@@ -117,6 +117,7 @@ describe("as CSV", () => {
       "a=1",
       '"a""b"',
       '"a,b"',
+      '"a;=1"',
       "\\t=1",
       "plain",
     ]);
