@@ -86,9 +86,10 @@ export function readConfigFile(
 }
 
 /** What makes it no YAML, and at which offsets. */
-function wrongYaml({ errors, warnings, contents }: Document): readonly (readonly [offset: number, what: string])[] {
+function wrongYaml(document: Document): readonly (readonly [offset: number, what: string])[] {
+  const { errors, warnings } = document;
   const said = [...errors, ...warnings].map(({ pos, message }) => [pos[0], message] as const);
-  return said.concat(repeatedKeys(contents).map((offset) => [offset, "Map keys must be unique"] as const));
+  return said.concat(repeatedKeys(document).map((offset) => [offset, "Map keys must be unique"] as const));
 }
 
 /** The tree, or what is wrong with the whole. */

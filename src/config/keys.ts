@@ -1,5 +1,5 @@
 /** Where does a key stand in a YAML document? (Looked up, never searched for: a map may have very many.) */
-import { isMap, isPair, isScalar, isSeq, type Pair, type YAMLMap } from "yaml";
+import { type Document, isAlias, isMap, isNode, isPair, isScalar, isSeq, type Pair, type YAMLMap } from "yaml";
 
 /** What stands under a path. */
 export interface Keys {
@@ -34,22 +34,31 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   return new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])));
 }
 
-/** Where keys begin that their map has already. The parser would compare each with all before it. */
-export function repeatedKeys(node: unknown, found: number[] = []): readonly number[] {
-  if (isPair(node)) {
-    repeatedKeys(node.key, found);
-    repeatedKeys(node.value, found);
-  } else if (isSeq(node)) {
-    for (const item of node.items) repeatedKeys(item, found);
-  } else if (isMap(node)) {
-    const seen = new Set<unknown>();
-    for (const pair of node.items) {
-      if (isScalar(pair.key)) {
-        if (seen.has(pair.key.value)) found.push(pair.key.range?.[0] ?? 0);
-        seen.add(pair.key.value);
+/** Where keys begin that their map has already, however they are written. The parser would compare each with all before it. */
+export function repeatedKeys(document: Document): readonly number[] {
+  const found: number[] = [];
+  const search = (node: unknown): void => {
+    if (isPair(node)) {
+      search(node.key);
+      search(node.value);
+    } else if (isSeq(node)) {
+      for (const item of node.items) search(item);
+    } else if (isMap(node)) {
+      const seen = new Set<string>();
+      for (const pair of node.items) {
+        const name = nameOf(pair.key, document);
+        if (name !== undefined && seen.has(name)) found.push(isNode(pair.key) ? (pair.key.range?.[0] ?? 0) : 0);
+        if (name !== undefined) seen.add(name);
+        search(pair);
       }
-      repeatedKeys(pair, found);
     }
-  }
+  };
+  search(document.contents);
   return found;
+}
+
+/** What the tree calls a key: 1 and "1" are one there, and an alias is what it stands for. */
+function nameOf(key: unknown, document: Document): string | undefined {
+  const node = isAlias(key) ? key.resolve(document) : key;
+  return isScalar(node) ? String(node.value) : undefined;
 }

@@ -365,6 +365,11 @@ describe("a file is refused with line, column and remedy for", () => {
       /match.client: "ci-\*" is taken literally: rules name clients exactly; name each client$/,
     ],
     [
+      "a client in blanks, which no name has around it",
+      rule('mode: translate, match: { client: " ci" }'),
+      /match.client: got " ci"; expected a client's name/,
+    ],
+    [
       "a client with control bytes",
       rule('mode: translate, match: { client: "a\\u0007" }'),
       /match.client: got "a\\u0007"; expected a client's name/,
@@ -481,6 +486,16 @@ describe("a file is refused with line, column and remedy for", () => {
       /rules.0.stepBack: says nothing on which to step back; /,
     ],
     [
+      "stepBack above all there is",
+      rule(`${T}, stepBack: { failures: 1 }`),
+      /stepBack.failures: has no effect: there is no more than all; name a share below 1$/,
+    ],
+    [
+      "differences above all there are",
+      rule(`${T}, stepBack: { differences: 1 }`),
+      /stepBack.differences: has no effect: there is no more than all; name a share below 1$/,
+    ],
+    [
       "differences without a sample",
       rule(`${T}, shadow: { sample: 0 }, stepBack: { differences: 0.1 }`),
       /stepBack.differences: is never measured: shadow.sample is 0; /,
@@ -518,6 +533,11 @@ describe("a file is refused with line, column and remedy for", () => {
         `{ name: b, ${T} }`,
       ),
       /r.yaml:5:5 rules.2: b can never match: r \(line 3\) and w \(line 4\) always match first; /,
+    ],
+    [
+      "a key twice, once as an alias",
+      "version: carryover/v1\n&k force: none\n*k : native\nrules: []\n",
+      /^r.yaml:3:1: Map keys must be unique; write it as YAML 1.2$/,
     ],
     ["a key twice", rule(`${T}, mode: native`), /^r.yaml:3:\d+: Map keys must be unique; write it as YAML 1.2$/],
     ["two documents", `${file()}---\n${file()}`, /^r.yaml:\d+:1: .*document/],

@@ -68,6 +68,9 @@ function steppingBack(
   if (stepBack.failures === undefined && stepBack.differences === undefined) {
     return at("says nothing on which to step back", "add failures, differences or both");
   }
+  for (const key of ["failures", "differences"] as const) {
+    if (stepBack[key] === 1) return at("has no effect: there is no more than all", "name a share below 1", key);
+  }
   if (stepBack.differences === undefined) return [];
   if (shadow.sample === 0) {
     return at("is never measured: shadow.sample is 0", "raise shadow.sample, or remove it", "differences");

@@ -44,7 +44,7 @@ const match = z
     operation: oneOrMany(word, "an operation, reads or writes", "operations")
       .optional()
       .describe("Operations, by name; reads and writes are groups. Without it: all"),
-    client: oneOrMany(textLike(/^\P{Cc}{1,256}$/u), CLIENT.slice(9), "clients")
+    client: oneOrMany(textLike(/^(?! )\P{Cc}{1,256}(?<! )$/u), CLIENT.slice(9), "clients")
       .optional()
       .describe("Clients, exactly as the ledger names them. Without it: all"),
     header: selector(/^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/, "{ x-canary: always }")
