@@ -174,8 +174,13 @@ async function cutoverOf(
     native: known ? undefined : true,
   });
   for (const warning of given?.warnings ?? []) io.warn(printable(`warning: ${warning}`));
+  if (!known) io.warn(`warning: ${UNCONFIGURED}`);
   return cutoverGiven(config, given?.rules, instant);
 }
+
+/** What the rules file leaves open. */
+const UNCONFIGURED =
+  "without a configuration the client's bucket is that of an empty cutover.salt, and what no rule takes is as cutover.mode is by default; name the running carryover's with --config";
 
 /** Colours for a person at a terminal who did not ask for none (https://no-color.org). */
 function paintFor(io: ExplainIo): Paint {

@@ -14,6 +14,8 @@ rules:
 `;
 const FILES = {
   "rules.yaml": RULES,
+  "carryover.yaml":
+    "upstream: { v2: { url: https://v2.example }, v1: { url: https://v1.example } }\ncutover: { rulesFile: rules.yaml, salt: acme }\n",
   "body.json": '{"name":"docs","verified":true,"resourceLimits":{"clusters":3},"colour":"red"}\n',
 };
 
@@ -95,9 +97,9 @@ async function page(): Promise<string> {
     RULES.trim(),
     "```",
     "",
-    await shown("carryover explain 'DELETE /iam/v1/groups/a' --rules rules.yaml --client ci-bot --at 2026-12-01", [
+    await shown("carryover explain 'DELETE /iam/v1/groups/a' --config carryover.yaml --client ci-bot --at 2026-12-01", [
       "DELETE /iam/v1/groups/a",
-      ...["--rules", "rules.yaml", "--client", "ci-bot", "--at", "2026-12-01"],
+      ...["--config", "carryover.yaml", "--client", "ci-bot", "--at", "2026-12-01"],
     ]),
     "",
     ...JSON_FORM,
@@ -152,7 +154,8 @@ const WITH_RULES = [
   "",
   "With a file of rules (`--rules`, or `cutover.rulesFile`) it is told which rule takes the request and why each one before it did not. Where",
   "native v1 answers, what the translation would have done is shown behind it. Only the file speaks here: what a running carryover has learnt since",
-  "(a rule that stepped back) is told by its admin port, below. With `rules.yaml` holding",
+  "(a rule that stepped back) is told by its admin port, below. Name the running carryover's configuration: a client's bucket follows from its",
+  "`cutover.salt`, and what no rule takes is as its `cutover.mode` says. With a `carryover.yaml` that names `rules.yaml`, which holds",
 ];
 
 const JSON_FORM = [

@@ -19,6 +19,8 @@ const FILES = { "rules.yaml": RULES };
 const GROUPS = "GET /iam/v1/groups";
 const UNDER = ["--rules", "rules.yaml"];
 
+const WITHOUT_CONFIGURATION = expect.stringMatching(/^warning: without a configuration the client's bucket is/);
+
 async function cutoverOf(words: readonly string[], around: Parameters<typeof explainWith>[1] = { files: FILES }) {
   const { out, err } = await explainWith([...words, "--json"], around);
   if (out === "") throw new Error(err);
@@ -30,7 +32,7 @@ describe("the text", () => {
     const { out, code, err } = await explainWith([GROUPS, ...UNDER, "--client", "ci-bot", "--at", "2026-12-01"], {
       files: FILES,
     });
-    expect([code, err]).toEqual([0, ""]);
+    expect([code, err]).toEqual([0, WITHOUT_CONFIGURATION]);
     const lines = out.split("\n");
     expect(lines[1]).toBe("list of group: native v1 serves it (native: rule ci)");
     const at = lines.indexOf("Rules");
@@ -40,6 +42,21 @@ describe("the text", () => {
     expect(out).toContain("\nCalls\n  1  GET $V1/iam/v1/groups\n");
     expect(out).toContain("\nCalls, if it were translated\n  1  GET $V2/iam/v2beta1/groups?");
     expect(out).toContain("\nAnswer, if it were translated\n");
+  });
+
+  test("has the bucket and the mode of the configuration that is named, and no warning then", async () => {
+    const config = `upstream: { v2: { url: https://v2.example }, v1: { url: https://v1.example } }
+cutover: { mode: native, salt: acme }
+`;
+    const files = { "rules.yaml": "version: carryover/v1\nrules: []\n", "carryover.yaml": config };
+    const words = [GROUPS, ...UNDER, "--client", "ci-bot"];
+    const named = await explainWith([...words, "--config", "carryover.yaml"], { files });
+    const unnamed = await explainWith(words, { files });
+    expect([named.err, unnamed.err]).toEqual(["", WITHOUT_CONFIGURATION]);
+    const bucket = ({ out }: { readonly out: string }) => /bucket (\d+\.\d)/.exec(out)?.[1];
+    expect(bucket(named)).not.toBe(bucket(unnamed));
+    expect(named.out).toContain("native v1 serves it");
+    expect(unnamed.out).not.toContain("native v1 serves it");
   });
 
   test("says of each rule that is passed over why it is", async () => {
