@@ -92,7 +92,9 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const listener = createListener({
     ...config.listen,
     limits: config.limits,
-    decide: signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
+    decide: migration.callers.decide(
+      signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
+    ),
     upstreams: Object.fromEntries(upstreams.streams),
     observe,
     newRequestId: () => randomUUID(),

@@ -1,5 +1,5 @@
 /** Who calls, by which rules, and what is known of all that so far? (Everything of the migration that outlives one request.) */
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { Catalogue } from "./catalogue.ts";
 import { ConfigError, textOf } from "./config/fault.ts";
 import { readRules } from "./config/rules.ts";
@@ -16,6 +16,7 @@ import { createLedgerFile, type LedgerFile } from "./ledger/file.ts";
 import { createIdentity, type Identity } from "./ledger/identity.ts";
 import { createLedger, type Ledger } from "./ledger/ledger.ts";
 import { createQuestions } from "./ledger/questions.ts";
+import { type Callers, createCallerOf, createCallers } from "./migration/callers.ts";
 import { createComparing } from "./migration/comparing.ts";
 import { type ProgressSources, progressOf } from "./migration/progress.ts";
 import { rulesContext } from "./migration/rules-context.ts";
@@ -39,6 +40,7 @@ export interface MigrationHooks {
 
 export interface Migration {
   readonly cutover: Cutover;
+  readonly callers: Pick<Callers, "decide">;
   readonly sources: CutoverSources;
   readonly explain: ExplainCutover;
   readonly control: Control;
@@ -85,12 +87,14 @@ export function createMigration(
   const totals = createTotals(wall);
   const bucketOf = createBucket(salt);
   const control = createControl({ rules: undefined, mode, bucketOf, wall, told: (event) => logEvent(log, event) });
-  const compared = (comparison: Comparison): void => {
-    control.compared(comparison);
-    hooks.compared(comparison);
-  };
+  const callerOf = createCallerOf(config.clients.identify, randomBytes(32));
+  const callers = createCallers(callerOf);
   const shadow = createComparing(config, decisions, {
-    report: compared,
+    report: (comparison, caller) => {
+      control.compared(comparison, caller);
+      hooks.compared(comparison);
+    },
+    callerOf,
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });
   const rulesFile = rulesFileOf(config, catalogue, control, hooks);
@@ -108,6 +112,7 @@ export function createMigration(
   };
   return {
     cutover: { nameOf: identity.nameOf, control, shadow },
+    callers,
     sources: sourcesOf({ config, identity, ledger, control, shadow }),
     explain: { control, bucketOf, nameOf: identity.nameOf, wall },
     control,
@@ -117,7 +122,7 @@ export function createMigration(
     rulesFile,
     progress: () => progressOf(sources),
     observe: (exchange) => {
-      control.observe(exchange);
+      control.observe(exchange, callers.of);
       ledger.observe(exchange);
       totals.observe(exchange);
     },

@@ -46,25 +46,39 @@ export function failedByTranslation(exchange: Exchange): boolean | undefined {
   return status >= 200 && status < 400 ? false : undefined;
 }
 
-/** A request that the rule decided on is over. */
-export function recordRequest(held: Held, exchange: Exchange, at: number, tell: Tell): void {
+/** Stands for the credential of whoever sent the request of `exchange`; undefined where nobody knows. */
+export type CredentialOf = (exchange: Exchange) => string | undefined;
+
+/** A request that the rule decided on is over. `credentialOf` is asked only when it failed: a success needs nobody's name. */
+export function recordRequest(
+  held: Held,
+  { exchange, credentialOf }: { readonly exchange: Exchange; readonly credentialOf: CredentialOf },
+  at: number,
+  tell: Tell,
+): void {
   noteRequest(held, exchange);
   const failed = failedByTranslation(exchange);
   if (failed === undefined || !translates(held)) return;
   held.requests++;
   if (failed) held.failures++;
-  pass(held, { kind: "request", at, client: exchange.client, failed }, tell);
+  const who = { client: exchange.client, credential: failed ? credentialOf(exchange) : undefined };
+  pass(held, { kind: "request", at, who, failed }, tell);
 }
 
-/** A comparison that the rule asked for is over. */
-export function recordComparison(held: Held, comparison: Comparison, at: number, tell: Tell): void {
+/** A comparison that the rule asked for is over; `credential` stands for that of whoever sent what was compared. */
+export function recordComparison(
+  held: Held,
+  { comparison, credential }: { readonly comparison: Comparison; readonly credential: string | undefined },
+  at: number,
+  tell: Tell,
+): void {
   noteComparison(held, comparison);
   if (!isJudged(comparison.result)) return;
-  const { client } = comparison;
+  const who = { client: comparison.client, credential };
   const differs = isDifference(comparison.result);
   const translated = translatesOperation(held, comparison);
-  held.promotion = reducePromotion(held.promotion, { client, differs });
-  if (translated) pass(held, { kind: "compared", at, client, differs }, tell);
+  held.promotion = reducePromotion(held.promotion, { who, differs });
+  if (translated) pass(held, { kind: "compared", at, who, differs }, tell);
   else if (mayMove(held)) moveOn(held, comparison, at, tell);
 }
 

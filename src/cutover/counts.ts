@@ -37,12 +37,12 @@ export interface Tally {
 interface Slice extends Tally {
   /** Which one since the clock began. */
   readonly index: number;
-  /** Distinct clients that met a failure, and a difference; at most `keep`. */
-  readonly failing: readonly string[];
-  readonly differing: readonly string[];
+  /** Who met a failure, and a difference. */
+  readonly failing: Crowd;
+  readonly differing: Crowd;
 }
 
-/** Memory: at most `SLICES` slices with at most `keep` clients in each of two lists, whatever the load. */
+/** Memory: at most `SLICES` slices with two crowds of at most `keep` each, whatever the load. */
 export interface Window {
   /** Milliseconds. */
   readonly slice: number;
@@ -55,16 +55,32 @@ export interface Window {
 export interface Seen {
   readonly of: "requests" | "comparisons";
   readonly bad: boolean;
-  readonly client: string;
+  readonly who: Caller;
 }
+
+/** Who asked. */
+export interface Caller {
+  /** As the ledger names it: what the caller says of itself. */
+  readonly client: string;
+  /** Stands for its credential; one value for all that have none, undefined where nobody knows. */
+  readonly credential: string | undefined;
+}
+
+/** Distinct names and distinct credentials of callers, each at most as many as are needed. */
+export interface Crowd {
+  readonly clients: readonly string[];
+  readonly credentials: readonly string[];
+}
+
+export const NOBODY: Crowd = { clients: [], credentials: [] };
 
 const NOTHING: Omit<Slice, "index"> = {
   requests: 0,
   failures: 0,
   comparisons: 0,
   differences: 0,
-  failing: [],
-  differing: [],
+  failing: NOBODY,
+  differing: NOBODY,
 };
 
 /** `length` in milliseconds; `keep`: how many distinct clients need be told apart. */
@@ -103,26 +119,43 @@ export function tally(window: Window, now: number): Tally {
 export function clientsOf(window: Window, now: number, of: Seen["of"]): number {
   const index = Math.floor(now / window.slice);
   const kept = window.slices.filter((slice) => isKept(slice, index));
-  return new Set(kept.flatMap((slice) => (of === "requests" ? slice.failing : slice.differing))).size;
+  return sizeOf(kept.map((slice) => (of === "requests" ? slice.failing : slice.differing)));
 }
 
 function isKept(slice: Slice, index: number): boolean {
   return slice.index > index - SLICES;
 }
 
-function withSeen(slice: Slice, { of, bad, client }: Seen, keep: number): Slice {
+function withSeen(slice: Slice, { of, bad, who }: Seen, keep: number): Slice {
   if (of === "requests") {
     const requests = slice.requests + 1;
     if (!bad) return { ...slice, requests };
-    return { ...slice, requests, failures: slice.failures + 1, failing: withClient(slice.failing, client, keep) };
+    return { ...slice, requests, failures: slice.failures + 1, failing: withCaller(slice.failing, who, keep) };
   }
   const comparisons = slice.comparisons + 1;
   if (!bad) return { ...slice, comparisons };
-  const differing = withClient(slice.differing, client, keep);
+  const differing = withCaller(slice.differing, who, keep);
   return { ...slice, comparisons, differences: slice.differences + 1, differing };
 }
 
-/** `clients` with `client`, unless it is there or there are `keep` already. */
-export function withClient(clients: readonly string[], client: string, keep: number): readonly string[] {
-  return clients.length >= keep || clients.includes(client) ? clients : [...clients, client];
+/** `crowd` with `who` in it. */
+export function withCaller(crowd: Crowd, { client, credential }: Caller, keep: number): Crowd {
+  const clients = withText(crowd.clients, client, keep);
+  const credentials = credential === undefined ? crowd.credentials : withText(crowd.credentials, credential, keep);
+  return clients === crowd.clients && credentials === crowd.credentials ? crowd : { clients, credentials };
+}
+
+/**
+ * How many callers there are in `crowds` together: as many as there are names, and no more than there are credentials. A name
+ * is only said, so one caller can have many; and one client may have many tokens, as each of its runs gets a fresh one. The
+ * fewer of both is what no caller can raise alone.
+ */
+export function sizeOf(crowds: readonly Crowd[]): number {
+  const clients = new Set(crowds.flatMap((crowd) => crowd.clients)).size;
+  return Math.min(clients, new Set(crowds.flatMap((crowd) => crowd.credentials)).size);
+}
+
+/** `texts` with `text`, unless it is there or there are `keep` already. */
+function withText(texts: readonly string[], text: string, keep: number): readonly string[] {
+  return texts.length >= keep || texts.includes(text) ? texts : [...texts, text];
 }

@@ -1,7 +1,7 @@
 /** Has a rule's shadow been compared often enough to move on? (Design section 7: a bound, and who moves.) */
 import type { PromoteSettings } from "../model/rules.ts";
 import { upperBound } from "./bound.ts";
-import { withClient } from "./counts.ts";
+import { type Caller, type Crowd, NOBODY, sizeOf, withCaller } from "./counts.ts";
 
 /** Comparisons without a difference that give a bound `b` are `3 / b`: a half holds four times as many, and old ones leave by halves. */
 const COMPARISONS_PER_HALF = 12;
@@ -23,8 +23,8 @@ export interface PromoteState {
 interface Half {
   readonly comparisons: number;
   readonly differences: number;
-  /** Distinct ones, at most as many as are needed. */
-  readonly clients: readonly string[];
+  /** Who was compared, at most as many as are needed. */
+  readonly crowd: Crowd;
 }
 
 /** What a bound rests on. */
@@ -37,7 +37,7 @@ export interface Evidence {
   readonly bound: number;
 }
 
-const NOTHING: Half = { comparisons: 0, differences: 0, clients: [] };
+const NOTHING: Half = { comparisons: 0, differences: 0, crowd: NOBODY };
 
 /** `settings`: undefined where the rule never moves by itself; `named`: how many clients the rule names, undefined: all. */
 export function initialPromotion(settings: PromoteSettings | undefined, named: number | undefined): PromoteState {
@@ -55,15 +55,12 @@ export function initialPromotion(settings: PromoteSettings | undefined, named: n
  * The state after one more comparison. Old differences age by number, not by time, and not by a run of luck: once the newer
  * half is full, the older one is forgotten. A state belongs to one identity of a rule; a rule that is changed begins afresh.
  */
-export function reduce(
-  state: PromoteState,
-  seen: { readonly client: string; readonly differs: boolean },
-): PromoteState {
+export function reduce(state: PromoteState, seen: { readonly who: Caller; readonly differs: boolean }): PromoteState {
   const { newer, clientsNeeded } = state;
   const half: Half = {
     comparisons: newer.comparisons + 1,
     differences: newer.differences + (seen.differs ? 1 : 0),
-    clients: withClient(newer.clients, seen.client, clientsNeeded),
+    crowd: withCaller(newer.crowd, seen.who, clientsNeeded),
   };
   const full = half.comparisons >= halfOf(state.settings);
   return full ? { ...state, older: half, newer: NOTHING } : { ...state, newer: half };
@@ -78,7 +75,7 @@ export function promote(state: PromoteState): PromoteState {
 export function evidence({ older, newer }: PromoteState): Evidence {
   const comparisons = older.comparisons + newer.comparisons;
   const differences = older.differences + newer.differences;
-  const clients = new Set([...older.clients, ...newer.clients]).size;
+  const clients = sizeOf([older.crowd, newer.crowd]);
   return { comparisons, differences, clients, bound: upperBound(differences, comparisons) };
 }
 

@@ -1,6 +1,7 @@
 /** When does a rule give up `translate` by itself, and when does it try again? (Design section 7: step back.) */
 import type { StepBackSettings } from "../model/rules.ts";
 import {
+  type Caller,
   clientsOf,
   type Elapsed,
   elapse,
@@ -31,8 +32,8 @@ export interface RetreatSettings extends StepBackSettings {
  * are not told). `compared`: a comparison is over. `return`: somebody wants it back now. `at`: milliseconds of any clock.
  */
 export type RetreatEvent =
-  | { readonly kind: "request"; readonly at: number; readonly client: string; readonly failed: boolean }
-  | { readonly kind: "compared"; readonly at: number; readonly client: string; readonly differs: boolean }
+  | { readonly kind: "request"; readonly at: number; readonly who: Caller; readonly failed: boolean }
+  | { readonly kind: "compared"; readonly at: number; readonly who: Caller; readonly differs: boolean }
   | { readonly kind: "tick" | "return"; readonly at: number };
 
 /** Why a rule stepped back: `bad` of `all` in the window, and at least so many clients. */
@@ -92,9 +93,9 @@ export function reduce(state: Retreat, event: RetreatEvent): Retreat {
     case "request":
       // Sent while the rule was still forward: known already.
       if (timed.phase.kind === "back") return judge(timed);
-      return judge(noted(counted(timed), { of: "requests", bad: event.failed, client: event.client }));
+      return judge(noted(counted(timed), { of: "requests", bad: event.failed, who: event.who }));
     case "compared":
-      return judge(noted(timed, { of: "comparisons", bad: event.differs, client: event.client }));
+      return judge(noted(timed, { of: "comparisons", bad: event.differs, who: event.who }));
     default:
       return event satisfies never;
   }

@@ -20,6 +20,14 @@ const SECRET = /auth|cookie|token|secret|key|pass|session|credential|assertion/;
 /** A product of RFC 9110 section 10.1.5, without its version. */
 const PRODUCT = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+/;
 
+/** The fields that `identify` names and that carry credentials, or certificates, in lower case. */
+export function credentialFields(identify: readonly string[]): readonly string[] {
+  return identify
+    .filter((text) => text.startsWith("header:"))
+    .map((text) => text.slice("header:".length).toLowerCase())
+    .filter((name) => SECRET.test(name) || name.includes("cert"));
+}
+
 /** The means that `text` names: `header:NAME`, `claim:NAME`, `claim:A+B`, `user-agent`. Throws `Error` for any other. */
 export function meansOf(text: string): Means {
   const colon = text.indexOf(":");

@@ -15,11 +15,13 @@ import { decode } from "../upstream/decode.ts";
 import { createTurns } from "../upstream/drain/turns.ts";
 import { later } from "../upstream/later.ts";
 import { createBackgroundUpstreams } from "../upstreams.ts";
+import { type CallerOf, createComparedCallers } from "./callers.ts";
 
 /** Who hears of what is found. */
 export interface ComparingHooks {
-  /** A comparison is over. */
-  report(comparison: Comparison): void;
+  /** A comparison is over; `caller` stands for whoever sent what was compared, undefined when nobody knows. */
+  report(comparison: Comparison, caller: string | undefined): void;
+  readonly callerOf: CallerOf;
   /** What a translation in the background noted about the request with this head. */
   learn(exchange: Exchange, head: RequestHead): void;
 }
@@ -34,7 +36,9 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
   const { concurrent, answerBytes, memoryBytes, seconds } = config.shadow;
   const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * READERS, answerBytes);
   const toolbox = createToolbox({ ...config, lists: backgroundLists(config) }, upstreams.v2);
+  const callers = createComparedCallers(hooks.callerOf);
   const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
+    callers.note(head.headers);
     const [path = ""] = head.target.split("?", 1);
     const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), head.method, path);
     const decide = decisions.decide((noted, asked, stop) => toolbox.tools(noted, asked, stop, layer));
@@ -48,11 +52,14 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
   };
   const shadow = createShadow({
     limits: { concurrent, answerBytes, memoryBytes, seconds },
-    native: upstreams.v1,
+    native: (request, sending) => {
+      callers.note(request.headers);
+      return upstreams.v1(request, sending);
+    },
     translate,
     decode,
     compare: { shapeOf, compareAnswers, withoutNoise },
-    report: hooks.report,
+    report: (comparison) => hooks.report(comparison, callers.take(comparison.requestId)),
     samples: { perOperation: config.shadow.samples, values: config.shadow.values },
     now: () => performance.now(),
     wall: () => Date.now(),

@@ -1,6 +1,6 @@
 /** Can somebody make a rule go back, or move on, who should not? */
 import { expect, it } from "vitest";
-import { loadCatalogue } from "../../src/catalogue.ts";
+import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { as, cutover } from "../cutover-e2e/rig.ts";
 
@@ -19,6 +19,16 @@ rules:
     shadow: { sample: 1, control: 0 }
     ${more}
 `;
+}
+
+/** The client of that name, with a token of its own. */
+function client(name: string) {
+  return { ...as(name), as: `admin#${name}` };
+}
+
+/** One caller, under one of five names. */
+function manyNamed(i: number) {
+  return { ...as(`c${i % 5}`), as: "admin#somebody" };
 }
 
 /** Somebody without a credential, under one of five names. */
@@ -63,8 +73,8 @@ it("an operation that v2 never answers is not moved on by the others", async () 
     },
   });
   for (let i = 0; i < 40; i++) {
-    await rig.ask("GET", "/iam/v1/roles", as(`c${i % 5}`));
-    if (i % 10 === 0) await rig.ask("GET", "/iam/v1/groups", as(`c${i % 5}`));
+    await rig.ask("GET", "/iam/v1/roles", client(`c${i % 5}`));
+    if (i % 10 === 0) await rig.ask("GET", "/iam/v1/groups", client(`c${i % 5}`));
     await rig.idle();
   }
   const { rules } = await rig.view("/rules");
@@ -73,6 +83,17 @@ it("an operation that v2 never answers is not moved on by the others", async () 
 });
 
 it("a wrong row that refuses what native serves is found while it translates", async () => {
+  const rig = await cutover({ catalogue: await wrongCatalogue(), rules: rule("translate", STEP_BACK) });
+  for (let i = 0; i < 40; i++) {
+    await rig.ask("GET", "/iam/v1/groups?name=acme", client(`c${i % 5}`));
+    await rig.idle();
+  }
+  const { rules } = await rig.view("/rules");
+  expect(rules[0].state).toBe("back");
+});
+
+/** Of groups it refuses a filter that native takes. */
+async function wrongCatalogue(): Promise<Catalogue> {
   const right = await loadCatalogue("v2beta1");
   const wrong = <T extends { readonly v1: string }>(filter: T) =>
     filter.v1 === "name" ? { ...filter, kind: "bool" } : filter;
@@ -84,16 +105,52 @@ it("a wrong row that refuses what native serves is found while it translates", a
         : operation,
     ),
   }));
-  const rig = await cutover({
-    catalogue: { ...right, resources } as typeof right,
-    rules: rule("translate", STEP_BACK),
-  });
-  for (let i = 0; i < 40; i++) {
-    await rig.ask("GET", "/iam/v1/groups?name=acme", as(`c${i % 5}`));
+  return { ...right, resources } as Catalogue;
+}
+
+it("one caller under five names does not make a rule step back on differences: three callers do", async () => {
+  const rig = await cutover({ catalogue: await wrongCatalogue(), rules: rule("translate", STEP_BACK) });
+  const differ = async (who: ReturnType<typeof client>) => {
+    await rig.ask("GET", "/iam/v1/groups?name=acme", who);
     await rig.idle();
-  }
-  const { rules } = await rig.view("/rules");
-  expect(rules[0].state).toBe("back");
+  };
+  for (let i = 0; i < 25; i++) await differ(manyNamed(i));
+  expect((await rig.view("/rules")).rules[0]).toMatchObject({ state: "forward", comparisons: 25, differences: 25 });
+  await differ(client("c1"));
+  await differ(client("c2"));
+  const text = await rig.text("/rules");
+  expect(JSON.parse(text).rules[0]).toMatchObject({ state: "back" });
+  expect(text).toContain("met by 3 clients");
+});
+
+it("one caller under five names does not make a rule step back on failures: three callers do", async () => {
+  const rig = await cutover({
+    rules: rule("translate", STEP_BACK).replace("sample: 1", "sample: 0").replace("differences: 0.02, ", ""),
+    sandbox: {
+      faults: (next) => async (request, options) =>
+        request.target.startsWith("/iam/v2beta1/roles")
+          ? { status: 200, headers: [["content-type", "application/json"]], body: Buffer.from("[]") }
+          : next(request, options),
+    },
+  });
+  for (let i = 0; i < 40; i++) await rig.ask("GET", "/iam/v1/roles", manyNamed(i));
+  expect((await rig.view("/rules")).rules[0]).toMatchObject({ state: "forward", failures: 40 });
+  await rig.ask("GET", "/iam/v1/roles", client("c1"));
+  await rig.ask("GET", "/iam/v1/roles", client("c2"));
+  expect((await rig.view("/rules")).rules[0]).toMatchObject({ state: "back" });
+});
+
+it("one caller under five names does not make a rule move on: three callers do", async () => {
+  const rig = await cutover({ rules: rule("shadow", PROMOTE) });
+  const equal = async (who: ReturnType<typeof client>) => {
+    await rig.ask("GET", "/iam/v1/roles", who);
+    await rig.idle();
+  };
+  for (let i = 0; i < 40; i++) await equal(manyNamed(i));
+  expect((await rig.view("/rules")).rules[0]).toMatchObject({ promoted: false, comparisons: 40 });
+  await equal(client("c1"));
+  await equal(client("c2"));
+  expect((await rig.view("/rules")).rules[0]).toMatchObject({ promoted: true });
 });
 
 it("a rule that was changed is not judged by what was under way before", async () => {

@@ -5,7 +5,7 @@ import { DIFFERENCE_CLASSES } from "../../src/model/comparison.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import type { PromoteSettings } from "../../src/model/rules.ts";
-import { finished, MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
+import { credentialOf, finished, MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
 
 const reasons = Object.entries(PROBLEMS).map(([reason, { fault, http }]) => ({ reason, fault, status: http }));
 
@@ -113,7 +113,10 @@ describe("requests", () => {
     const made = rig(rulesOf([rule()]));
     for (let n = 0; n < 200; n++) {
       made.requests(20, { status: 504, reason: "UPSTREAM_TIMEOUT" });
-      made.control.observe(finished(`c${n % 7}`, n % 20 === 0 ? { status: 500, reason: "INTERNAL" } : {}));
+      made.control.observe(
+        finished(`c${n % 7}`, n % 20 === 0 ? { status: 500, reason: "INTERNAL" } : {}),
+        credentialOf,
+      );
     }
     expect(made.choose().why).toBe("stepped-back");
   });
@@ -142,7 +145,7 @@ describe("comparisons", () => {
     while (made.choose().mode === "translate" && requests < 10_000) {
       made.at += 100;
       requests++;
-      made.control.observe(finished(`c${requests % 7}`));
+      made.control.observe(finished(`c${requests % 7}`), credentialOf);
       if (requests % 10 === 0) made.compare(1, { client: `c${requests % 7}`, result: "value" });
     }
     expect(requests).toBe(200);
@@ -238,4 +241,16 @@ describe("promotion", () => {
     expect(made.control.states()[0]).toMatchObject({ couldMove: false, comparisons: 20_000 });
     expect(made.told).toEqual([]);
   });
+});
+
+test("what stands for credentials is counted, and neither shown nor told", () => {
+  const made = rig(
+    rulesOf([rule({ mode: "shadow", promoteWhen: { differencesBelow: 0.1, minClients: 3, automatic: true } })]),
+  );
+  made.compare(300, { served: "shadow" });
+  made.compare(20, { result: "value" });
+  expect(made.told.map(({ kind }) => kind)).toEqual(["promoted", "stepped-back"]);
+  const shown = JSON.stringify([made.control.view(), made.control.states(), made.told]);
+  expect(shown).toContain("met by 3 clients");
+  expect(shown).not.toContain("credential of");
 });

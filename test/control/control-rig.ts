@@ -76,12 +76,20 @@ export function rig(
     choose: (client = "c0") =>
       control.choose({ resource: "group", operation: "list", write: false, client, headers: [] }),
     requests: (count, facts = {}) => {
-      for (let n = 0; n < count; n++) control.observe(finished(`c${n % 5}`, facts));
+      for (let n = 0; n < count; n++) control.observe(finished(`c${n % 5}`, facts), credentialOf);
     },
     compare: (count, facts = {}) => {
-      for (let n = 0; n < count; n++) control.compared(comparison(`c${n % 5}`, facts));
+      for (let n = 0; n < count; n++) {
+        const one = comparison(`c${n % 5}`, facts);
+        control.compared(one, credentialOf(one));
+      }
     },
   };
+}
+
+/** As if each client had one of its own. */
+export function credentialOf({ client }: { readonly client: string }): string {
+  return `credential of ${client}`;
 }
 
 /** A translated v1 request that went well, unless `facts` say otherwise. */

@@ -31,7 +31,7 @@ const v2Answers =
     is.on && request.target.includes("/v2beta1/") ? given : next(request, options);
 
 const ask = (rig: CutoverRig, at: number, token = "admin") =>
-  rig.ask("GET", ROLES, { as: token, headers: { "user-agent": `client-${at % 4}/1.0` } });
+  rig.ask("GET", ROLES, { as: `${token}#${at % 4}`, headers: { "user-agent": `client-${at % 4}/1.0` } });
 
 /** Requests until the rule no longer translates; `most` when it never stops. */
 async function requestsUntilBack(rig: CutoverRig, most: number, token?: string): Promise<number> {
@@ -79,7 +79,7 @@ describe("failures caused by translation", () => {
       expect((await rig.ask("GET", ROLES, { headers: { "user-agent": "lonely/1" } })).status).toBe(502);
     }
     expect(await ruleOf(rig)).toMatchObject({ state: "forward", effective: "translate" });
-    await rig.ask("GET", ROLES, { headers: { "user-agent": "second/1" } });
+    await rig.ask("GET", ROLES, { as: "admin#second", headers: { "user-agent": "second/1" } });
     expect(await ruleOf(rig)).toMatchObject({ state: "back" });
   });
 
@@ -156,6 +156,7 @@ describe("the platform's own outages", () => {
     for (let at = 0; at < 10; at++) {
       for (const name of ["owner", "viewer"]) {
         const { field } = await rig.ask("GET", `/iam/v1/roles?name=${name}`, {
+          as: `admin#${at % 4}`,
           headers: { "user-agent": `client-${at % 4}/1.0` },
         });
         expect(field("carryover-mode")).toBe("translate");

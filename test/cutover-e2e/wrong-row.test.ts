@@ -84,7 +84,10 @@ const target = (rig: CutoverRig, path: string) => {
   return path.replace("ROOT", rootGroup).replace("GROUP", someGroup).replace("REPO", repo);
 };
 
-const client = (at: number) => ({ headers: { "user-agent": `client-${at % 3}/1.0` } });
+const client = (at: number) => ({
+  as: `admin#${at % 3}`,
+  headers: { "user-agent": `client-${at % 3}/1.0` },
+});
 
 describe("a wrong row that reads use", () => {
   it.each(READS)(

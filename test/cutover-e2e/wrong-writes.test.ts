@@ -31,8 +31,8 @@ rules:
   const path = `/iam/v1/groups/${rig.sandbox.wellKnown.emptyGroup}`;
   const statuses: number[] = [];
   for (let at = 0; at < 12; at++) {
-    const headers = { "user-agent": `client-${at % 3}/1` };
-    statuses.push((await rig.ask("PUT", path, { headers, body: { name: "x", description: "y" } })).status);
+    const [as, headers] = [`admin#${at % 3}`, { "user-agent": `client-${at % 3}/1` }];
+    statuses.push((await rig.ask("PUT", path, { as, headers, body: { name: "x", description: "y" } })).status);
   }
   expect(statuses.slice(-5)).toEqual([200, 200, 200, 200, 200]);
   expect((await rig.view("/rules")).rules[0]).toMatchObject({ state: "back" });

@@ -1,7 +1,7 @@
 /** Does a rule never flap, and step back exactly when it must, whatever the history and the clock? (Generated histories.) */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { SLICES } from "../../src/cutover/counts.ts";
+import { type Caller, SLICES } from "../../src/cutover/counts.ts";
 import {
   DECISIVE_COMPARISONS,
   initialRetreat,
@@ -11,6 +11,7 @@ import {
   reduce,
   STEPS,
 } from "../../src/cutover/retreat.ts";
+import { caller } from "./caller.ts";
 
 const R = 10_000;
 const SETTINGS: RetreatSettings = {
@@ -55,7 +56,11 @@ function naive(history: readonly RetreatEvent[], now: number, settings: RetreatS
   const failed = requests.filter((event) => event.failed);
   const compared = inside.filter((event) => event.kind === "compared");
   const differing = compared.filter((event) => event.differs);
-  const met = (events: readonly { client: string }[]) => new Set(events.map(({ client }) => client)).size;
+  const met = (events: readonly { who: Caller }[]) =>
+    Math.min(
+      new Set(events.map(({ who }) => who.client)).size,
+      new Set(events.flatMap(({ who }) => who.credential ?? [])).size,
+    );
   const minClients = Math.min(settings.minClients, settings.named ?? settings.minClients);
   return (
     (requests.length >= settings.minRequests &&
@@ -76,6 +81,7 @@ const histories = fc
         after: fc.constantFrom(0, 0, 0, 1, 5, 20, 20, 90),
         of: fc.constantFrom("request", "request", "request", "compared", "tick"),
         client: fc.constantFrom("a", "a", "a", "b", "c"),
+        credential: fc.constantFrom("k", "k", "k", "l", "m", undefined),
         roll: fc.noBias(fc.integer({ min: 0, max: 999 }).map((n) => n / 1000)),
       }),
       { size: "max", minLength: 100, maxLength: 600 },
@@ -83,10 +89,11 @@ const histories = fc
   )
   .map(([bad, steps]): RetreatEvent[] => {
     let at = 0;
-    return steps.map(({ after, of, client, roll }): RetreatEvent => {
+    return steps.map(({ after, of, client, credential, roll }): RetreatEvent => {
       at += after;
-      if (of === "request") return { kind: "request", at, client, failed: roll < bad };
-      return of === "compared" ? { kind: "compared", at, client, differs: roll < bad } : { kind: "tick", at };
+      const who = { client, credential };
+      if (of === "request") return { kind: "request", at, who, failed: roll < bad };
+      return of === "compared" ? { kind: "compared", at, who, differs: roll < bad } : { kind: "tick", at };
     });
   });
 
@@ -117,7 +124,7 @@ describe("stepping back", () => {
 
   test("events of one time may come in any order when all of them are over the threshold", () => {
     const batch: RetreatEvent[] = Array.from({ length: 100 }, (_, n) => {
-      return { kind: "request", at: 5, client: `c${n % 7}`, failed: n < 11 };
+      return { kind: "request", at: 5, who: caller(`c${n % 7}`), failed: n < 11 };
     });
     const shuffles = fc.shuffledSubarray(batch, { minLength: batch.length, maxLength: batch.length });
     fc.assert(
@@ -129,7 +136,7 @@ describe("stepping back", () => {
 
   test("events of one time never step back in any order while they are below the threshold of the least count", () => {
     const batch: RetreatEvent[] = Array.from({ length: 100 }, (_, n) => {
-      return { kind: "request", at: 5, client: `c${n % 7}`, failed: n < 3 };
+      return { kind: "request", at: 5, who: caller(`c${n % 7}`), failed: n < 3 };
     });
     const shuffles = fc.shuffledSubarray(batch, { minLength: batch.length, maxLength: batch.length });
     fc.assert(
@@ -153,10 +160,10 @@ function chance(seed: number): () => number {
 function* live(length: number, step: number, bad: (at: number) => boolean, seed: number): Generator<RetreatEvent> {
   const random = chance(seed);
   for (let at = 0; at < length; at += step) {
-    const client = `c${Math.floor(random() * 9)}`;
+    const who = caller(`c${Math.floor(random() * 9)}`);
     yield random() < 0.9
-      ? { kind: "request", at, client, failed: bad(at) }
-      : { kind: "compared", at, client, differs: bad(at) };
+      ? { kind: "request", at, who, failed: bad(at) }
+      : { kind: "compared", at, who, differs: bad(at) };
   }
 }
 
@@ -261,7 +268,7 @@ describe("clocks", () => {
           const feed = (count: number, failed: boolean): void => {
             for (let n = 0; n < count; n++) {
               at += 5;
-              const next = reduce(state, { kind: "request", at, client: `c${n % 4}`, failed });
+              const next = reduce(state, { kind: "request", at, who: caller(`c${n % 4}`), failed });
               const order = ["back", "step 0", "step 1", "step 2", "forward"];
               if (label(next) !== "back") {
                 expect(order.indexOf(label(next)) - order.indexOf(label(state))).toBeLessThanOrEqual(1);
@@ -289,7 +296,7 @@ describe("clocks", () => {
 
   test("a clock that was set back by a day still lets the quiet time pass", () => {
     const failed: RetreatEvent[] = Array.from({ length: 30 }, (_, n) => {
-      return { kind: "request", at: 1e9, client: `c${n}`, failed: true };
+      return { kind: "request", at: 1e9, who: caller(`c${n}`), failed: true };
     });
     const day = 86_400_000;
     const { changes } = run([
@@ -306,7 +313,7 @@ describe("clocks", () => {
 
   test("readings that are no numbers cost nothing, the first one neither", () => {
     const failed: RetreatEvent[] = Array.from({ length: 30 }, (_, n) => {
-      return { kind: "request", at: Number.NaN, client: `c${n}`, failed: true };
+      return { kind: "request", at: Number.NaN, who: caller(`c${n}`), failed: true };
     });
     const { changes } = run([
       ...failed,
@@ -326,7 +333,7 @@ describe("clocks", () => {
     const { state } = run([
       ...Array.from(
         { length: 30 },
-        (_, n): RetreatEvent => ({ kind: "request", at: 0, client: `c${n}`, failed: true }),
+        (_, n): RetreatEvent => ({ kind: "request", at: 0, who: caller(`c${n}`), failed: true }),
       ),
       { kind: "tick", at: 1e12 },
       { kind: "tick", at: 1e12 },
@@ -344,7 +351,7 @@ test("memory is bounded whatever the number of requests, clients and failures", 
       yield {
         kind,
         at: n,
-        client: `client-${String(n).padStart(8, "0")}`,
+        who: caller(`client-${String(n).padStart(8, "0")}`),
         failed: true,
         differs: false,
       } as RetreatEvent;
@@ -354,6 +361,6 @@ test("memory is bounded whatever the number of requests, clients and failures", 
     if (state.time.now % 1_000 === 999) sizes.push(JSON.stringify(state).length);
   });
   expect(sizes.length).toBeGreaterThan(50);
-  expect(Math.max(...sizes)).toBeLessThan(2 * SLICES * 50 * 20);
+  expect(Math.max(...sizes)).toBeLessThan(2 * SLICES * 50 * (20 + 35));
   expect(Math.max(...sizes.slice(30))).toBeLessThanOrEqual(Math.max(...sizes.slice(0, 30)) + 200);
 });

@@ -8,6 +8,7 @@ import {
   reduce,
   translatedShare,
 } from "../../src/cutover/retreat.ts";
+import { caller } from "./caller.ts";
 
 const MINUTE = 60_000;
 const SETTINGS: RetreatSettings = {
@@ -23,7 +24,7 @@ const SETTINGS: RetreatSettings = {
 function requests(state: Retreat, count: number, facts: { at: number; failed?: boolean; clients?: number }): Retreat {
   const { at, failed = false, clients = 5 } = facts;
   return Array.from({ length: count }).reduce<Retreat>(
-    (now, _, n) => reduce(now, { kind: "request", at, client: `c${n % clients}`, failed }),
+    (now, _, n) => reduce(now, { kind: "request", at, who: caller(`c${n % clients}`), failed }),
     state,
   );
 }
@@ -35,7 +36,7 @@ function comparisons(
 ): Retreat {
   const { at, differs = false, clients = 5 } = facts;
   return Array.from({ length: count }).reduce<Retreat>(
-    (now, _, n) => reduce(now, { kind: "compared", at, client: `c${n % clients}`, differs }),
+    (now, _, n) => reduce(now, { kind: "compared", at, who: caller(`c${n % clients}`), differs }),
     state,
   );
 }
@@ -65,7 +66,40 @@ describe("stepping back", () => {
   test("one client less than the minimum decides nothing, however often it fails", () => {
     const two = requests(start(), 5_000, { at: 0, failed: true, clients: 2 });
     expect(two.phase.kind).toBe("forward");
-    expect(reduce(two, { kind: "request", at: 1, client: "third", failed: true }).phase.kind).toBe("back");
+    expect(reduce(two, { kind: "request", at: 1, who: caller("third"), failed: true }).phase.kind).toBe("back");
+  });
+
+  test("one credential decides nothing where three are needed, whatever names it goes by", () => {
+    const fail = (state: Retreat, n: number, credential: string | undefined): Retreat =>
+      reduce(state, { kind: "request", at: 0, who: { client: `c${n}`, credential }, failed: true });
+    const one = Array.from({ length: 500 }).reduce<Retreat>((state, _, n) => fail(state, n, "the same"), start());
+    expect(one.phase.kind).toBe("forward");
+    const unknown = Array.from({ length: 500 }).reduce<Retreat>((state, _, n) => fail(state, n, undefined), one);
+    expect(unknown.phase.kind).toBe("forward");
+    const two = fail(unknown, 0, "second");
+    expect(two.phase.kind).toBe("forward");
+    expect(fail(two, 0, "third").phase).toMatchObject({ kind: "back", cause: { clients: 3 } });
+  });
+
+  test("fresh tokens of one client make no further clients", () => {
+    const fresh = Array.from({ length: 500 }).reduce<Retreat>(
+      (state, _, n) => reduce(state, { kind: "request", at: 0, who: caller("ci-bot", `token ${n}`), failed: true }),
+      start(),
+    );
+    expect(fresh.phase.kind).toBe("forward");
+  });
+
+  test("whoever takes the names of others hides none of them", () => {
+    const names = ["a", "b", "c"];
+    const taken = names.reduce<Retreat>(
+      (state, name) => reduce(state, { kind: "request", at: 0, who: caller(name, "a thief"), failed: true }),
+      start({ named: 3, minRequests: 6 }),
+    );
+    const own = names.reduce<Retreat>(
+      (state, name) => reduce(state, { kind: "request", at: 0, who: caller(name), failed: true }),
+      taken,
+    );
+    expect(own.phase.kind).toBe("back");
   });
 
   test("a rule that names fewer clients than the minimum needs all of those only", () => {
@@ -82,12 +116,12 @@ describe("stepping back", () => {
   test("clients that are spread over the window are counted together, and each once", () => {
     const spread = [0, 1, 2].reduce(
       (state, minute) =>
-        reduce(state, { kind: "request", at: minute * MINUTE, client: `only-${minute}`, failed: true }),
+        reduce(state, { kind: "request", at: minute * MINUTE, who: caller(`only-${minute}`), failed: true }),
       requests(start({ minRequests: 10 }), 7, { at: 0 }),
     );
     expect(spread.phase).toMatchObject({ kind: "back", cause: { clients: 3 } });
     const same = [0, 1, 2, 3, 4].reduce(
-      (state, minute) => reduce(state, { kind: "request", at: minute * MINUTE, client: "same", failed: true }),
+      (state, minute) => reduce(state, { kind: "request", at: minute * MINUTE, who: caller("same"), failed: true }),
       requests(start({ minRequests: 10 }), 7, { at: 0 }),
     );
     expect(same.phase.kind).toBe("forward");
@@ -153,7 +187,7 @@ describe("returning", () => {
   test("one client alone cannot keep it back", () => {
     let state = back();
     for (let n = 1; n <= 30; n++) {
-      state = reduce(state, { kind: "compared", at: (n * MINUTE) / 3, client: "loud", differs: true });
+      state = reduce(state, { kind: "compared", at: (n * MINUTE) / 3, who: caller("loud"), differs: true });
     }
     expect(tick(state, 10 * MINUTE).phase.kind).toBe("returning");
   });

@@ -116,7 +116,7 @@ const KEYS = [
   "",
   "Dates are days, which begin at 00:00 UTC (`2027-03-01`), or instants (`2027-03-01T08:00:00Z`, `2027-03-01T09:00:00+01:00`). Durations are written as in",
   "[configuration.md](configuration.md): `90`, `90s`, `5m`, `1h`. Resources, operations, clients and days are one text or a list. Shares are from 0 to 1.",
-  "`minClients` is never more than the clients that the rule names.",
+  "`minClients` counts clients by name and by credential, whichever are fewer ([cutover.md](cutover.md)), and is never more than the clients that the rule names.",
   "",
   "| key | form | default | |",
   "|---|---|---|---|",
