@@ -19,7 +19,7 @@ export interface ShadowState {
   readonly sampleChars: number;
   /** Comparisons of clients without a row of their own in `bounds`. */
   readonly unlisted: number;
-  /** Sampled requests that are not reported, by reason: no place when they began (`busy`), or an answer that says nothing. */
+  /** Sampled requests that are not reported, by reason: no place when they began, or when their answer was over (`busy`), or an answer that says nothing. */
   readonly passed: Readonly<Record<"aborted" | "busy" | "unauthenticated" | "status", number>>;
 }
 
@@ -28,8 +28,6 @@ export interface Ticket {
   readonly asked: ShadowAsk;
   readonly held: Held;
   readonly served: "shadow" | "translate";
-  /** Gives up the place that is kept for it until its answer is over. */
-  leave(): void;
 }
 
 /** Every ticket must come to exactly one of `lose`, a `takes` that says no, and `enter`: each gives back what it holds. */
@@ -40,7 +38,7 @@ export interface Desk {
   lose(ticket: Ticket, why: Lost): void;
   /** Whether an answer of `status` is compared. */
   takes(ticket: Ticket, status: number): boolean;
-  /** Compares when there is a place, in a later turn. */
+  /** Compares when there is a place, in a later turn; else counts it in `passed`. */
   enter(ticket: Ticket, compare: (answers: Answers, signal: Signal) => Promise<Verdict>): void;
   state(): ShadowState;
   samples(query: URLSearchParams): unknown;
@@ -58,19 +56,16 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
   let closed = false;
 
   const finish = (ticket: Ticket, end: Ending): void => {
-    ticket.leave();
     ticket.held.release();
     if (!closed) tell(ticket, end);
   };
   const pass = (ticket: Ticket, why: keyof typeof passed): void => {
-    ticket.leave();
     ticket.held.release();
     passed[why] += 1;
   };
   return {
     open(asked, served) {
-      const leave = jobs.reserve(asked.client);
-      if (leave !== undefined) return { asked, served, held: memory.open(asked.client), leave };
+      if (jobs.hasRoom(asked.client)) return { asked, served, held: memory.open(asked.client) };
       passed.busy += 1;
       return undefined;
     },
@@ -86,9 +81,10 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
       return false;
     },
     enter(ticket, compare) {
+      // Others were faster. No place is kept while an answer is on its way: whoever is slow would keep it from all others.
+      if (!jobs.hasRoom(ticket.asked.client)) return pass(ticket, "busy");
       const startedAt = now();
       const calls = { v1: 0, v2: 0 };
-      ticket.leave();
       jobs.add({
         client: ticket.asked.client,
         async run(signal) {

@@ -2,7 +2,7 @@
 import { PROBLEMS, type Problem } from "../model/problem.ts";
 
 /**
- * `busy` no place any more when the answer was over, or none in time, `memory` no bytes, `too-large` a longer answer than is compared, `timeout` not ready in time, `native`
+ * `busy` no place in time, `memory` no bytes, `too-large` a longer answer than is compared, `timeout` not ready in time, `native`
  * native's own trouble, `platform` v2's, `unreachable` no answer, `overloaded` carryover's own limits, `unreadable` bytes
  * that cannot be decoded, `not-comparable` only doing it would tell (or it is a record of more members than is compared),
  * `gone` the written record is not there any more, `overtaken` somebody has written it since, `refused` neither version let

@@ -22,11 +22,8 @@ export interface Job<T> {
 }
 
 export interface Jobs<T> {
-  /**
-   * Speaks for a place before there is a job; what it gives back ends that, called once or more. Undefined when all places
-   * are taken or spoken for. An estimate: a job may still find none when it comes.
-   */
-  reserve(client: string): (() => void) | undefined;
+  /** True while a job of that client would find a place. Nothing is kept for it: a job may still find none when it comes. */
+  hasRoom(client: string): boolean;
   add(job: Job<T>): void;
   running(): number;
   waiting(): number;
@@ -59,14 +56,13 @@ export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
   const running = new Set<Entry<T>>();
   const waiting = new Set<Entry<T>>();
   const unsettled = new Set<Promise<void>>();
-  const reserved = new Set<{ readonly client: string }>();
   const mostWaiting = concurrent * WAITING_PER_RUNNING;
   let closed = false;
 
   const mayStart = (client: string): boolean =>
     !closed && running.size < concurrent && ownOf(running, client) < shareOf(concurrent);
   const mayWait = (client: string): boolean =>
-    waiting.size < mostWaiting && ownOf(waiting, client) < shareOf(mostWaiting);
+    !closed && waiting.size < mostWaiting && ownOf(waiting, client) < shareOf(mostWaiting);
 
   const settle = (entry: Entry<T>, outcome: Parameters<Job<T>["done"]>[0]): void => {
     if (!running.delete(entry) && !waiting.delete(entry)) return;
@@ -92,14 +88,7 @@ export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
     void settled.finally(() => unsettled.delete(settled));
   };
   return {
-    reserve(client) {
-      const own = ownOf(running, client) + ownOf(waiting, client) + ownOf(reserved, client);
-      const all = running.size + waiting.size + reserved.size;
-      if (all >= concurrent + mostWaiting || own >= shareOf(concurrent) + shareOf(mostWaiting)) return undefined;
-      const place = { client };
-      reserved.add(place);
-      return () => void reserved.delete(place);
-    },
+    hasRoom: (client) => mayStart(client) || mayWait(client),
     add(job) {
       if (closed) return job.done({ ended: "closed" });
       const { client } = job;

@@ -53,16 +53,16 @@ test("the only place is anybody's", () => {
   expect(began).toEqual(["a/1"]);
 });
 
-test("places are spoken for as they are taken: no more than there are, nor than are one client's", () => {
-  const { jobs, add } = places(2);
+test("there is room for whoever would find a place, and asking takes none", async () => {
+  const { jobs, add, end } = places(2);
   add("a/1", "a/2");
-  expect(jobs.reserve("a")).toBeTypeOf("function");
-  expect(jobs.reserve("a")).toBeUndefined();
-  const others = ["b", "c", "d"].map((client) => jobs.reserve(client));
-  expect(others).not.toContain(undefined);
-  expect(jobs.reserve("e")).toBeUndefined();
-  others[0]?.();
-  others[0]?.();
-  expect(jobs.reserve("e")).toBeTypeOf("function");
-  expect(jobs.reserve("f")).toBeUndefined();
+  expect(jobs.hasRoom("a")).toBe(true);
+  add("a/3");
+  expect([jobs.hasRoom("a"), jobs.hasRoom("b")]).toEqual([false, true]);
+  add("b/1", "b/2", "c/1");
+  for (let i = 0; i < 10; i++) expect(jobs.hasRoom("d")).toBe(false);
+  await end("b/1");
+  expect(jobs.hasRoom("d")).toBe(true);
+  void jobs.close();
+  expect(jobs.hasRoom("d")).toBe(false);
 });
