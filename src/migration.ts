@@ -172,6 +172,7 @@ function rulesFileOf(
         rulesContext(catalogue, {
           name: path,
           native,
+          fallback: config.fallback,
           now: wall(),
           expired: first ? "warn" : "refuse",
           inForce: inForce(),

@@ -2,7 +2,7 @@
 import { findUnreachable } from "../cutover/unreachable.ts";
 import { member } from "../model/json.ts";
 import type { Rules } from "../model/rules.ts";
-import { ConfigError, textOf } from "./fault.ts";
+import { ConfigError, type Fault, textOf } from "./fault.ts";
 import { type ConfigFile, readConfigFile } from "./file.ts";
 import { digestOf } from "./rules/build.ts";
 import { createExplainer, locate, tell, type Untold } from "./rules/faults.ts";
@@ -42,7 +42,7 @@ export function readRules(
   const rules = Object.freeze(read.flatMap(({ rule }) => rule ?? []));
   return {
     rules: Object.freeze({ force, fallback, rules, digest: digestOf(bytes).slice(0, 12) }),
-    warnings: read.flatMap(({ warnings }) => warnings.map(textOf)),
+    warnings: [...halfForced(whole.data, file, context), ...read.flatMap(({ warnings }) => warnings)].map(textOf),
   };
 }
 
@@ -79,6 +79,22 @@ function ofTheWhole(file: ConfigFile, text: string, { name, native }: RulesConte
     }));
   }
   return faults;
+}
+
+/** `force: native` decides on what both versions have. Whoever takes everything back in a hurry must hear what stays refused. */
+function halfForced(
+  { force, fallback }: Partial<Pick<Rules, "force" | "fallback">>,
+  file: ConfigFile,
+  context: RulesContext,
+): readonly Fault[] {
+  if (force !== "native" || (fallback ?? context.fallback) !== "refuse") return [];
+  return [
+    {
+      where: locate(file, context.name, ["force"]),
+      what: "native leaves what v2 lacks refused with 501, for fallback is refuse",
+      remedy: "write fallback: native to have native v1 serve that too",
+    },
+  ];
 }
 
 function namedTwice(all: readonly unknown[], file: ConfigFile, name: string): readonly Untold[] {

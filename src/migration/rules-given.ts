@@ -37,7 +37,9 @@ export function rulesGiven(
   if (named === undefined) return undefined;
   const { config, catalogue, now, expired, native = config.upstream.v1 !== undefined } = given;
   const bytes = bytesOf(named, given.readFile);
-  return readRules(bytes, rulesContext(catalogue, { name: named.name, native, now, expired }));
+  // Without native v1 the default says nothing of how it would be with one.
+  const fallback = config.upstream.v1 === undefined ? undefined : config.fallback;
+  return readRules(bytes, rulesContext(catalogue, { name: named.name, native, fallback, now, expired }));
 }
 
 function bytesOf(

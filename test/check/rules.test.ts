@@ -90,6 +90,15 @@ describe("--rules-only", () => {
     expect(code).toBe(0);
     expect(out).toMatch(/^note +rules +force: native overrides every rule below/m);
     expect(out).toMatch(/^note +rules +fallback: refuse overrides/m);
+    expect(out).toMatch(/^warn +rules +r:2:8 force: native leaves what v2 lacks refused with 501/m);
+  });
+
+  it("warns of force: native where the configuration refuses what v2 lacks", async () => {
+    const forced = { r: "version: carryover/v1\nforce: native\nrules: []\n" };
+    const both = ["--upstream-v2-url", "http://127.0.0.1:9", "--upstream-v1-url", "http://127.0.0.1:9"];
+    const refusing = await only(["--rules", "r", ...both, "--fallback", "refuse"], forced);
+    expect(refusing.out).toMatch(/^warn +rules +r:2:8 force: native leaves/m);
+    for (const flags of [both, []]) expect((await only(["--rules", "r", ...flags], forced)).out).not.toMatch(/^warn/m);
   });
 
   it("refuses a mode without its upstream where the configuration is known", async () => {

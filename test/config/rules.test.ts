@@ -157,6 +157,21 @@ describe("what a file says", () => {
     });
   });
 
+  test("force: native warns of what stays refused, wherever that is said, and is taken all the same", () => {
+    const forced = (fallback: string) => `version: carryover/v1\nforce: native\n${fallback}rules: []\n`;
+    const left = "native leaves what v2 lacks refused with 501, for fallback is refuse";
+    const remedy = "write fallback: native to have native v1 serve that too";
+    expect(read(forced("fallback: refuse\n")).warnings).toEqual([`r.yaml:2:8 force: ${left}; ${remedy}`]);
+    expect(read(forced(""), { fallback: "refuse" }).warnings).toEqual([`r.yaml:2:8 force: ${left}; ${remedy}`]);
+    expect(read(forced("fallback: native\n"), { fallback: "refuse" }).warnings).toEqual([]);
+    expect(read(forced(""), { fallback: "native" }).warnings).toEqual([]);
+    expect(read(forced(""))).toMatchObject({ warnings: [], rules: { force: "native" } });
+    for (const force of ["none", "translate"]) {
+      const text = `version: carryover/v1\nforce: ${force}\nfallback: refuse\nrules: []\n`;
+      expect(read(text, { fallback: "refuse" }).warnings).toEqual([]);
+    }
+  });
+
   test("byte order mark and line ends of Windows change nothing but the digest", () => {
     const windows = read(`\uFEFF${DESIGN.replaceAll("\n", "\r\n")}`).rules;
     expect(windows.rules).toEqual(read(DESIGN).rules.rules);

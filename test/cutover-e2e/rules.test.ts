@@ -323,6 +323,25 @@ describe("one switch", () => {
   });
 });
 
+describe("one switch beside fallback: refuse", () => {
+  it("gives native what both versions have, leaves refused what v2 lacks, and warns of it", async () => {
+    const rig = await cutover({
+      rules: "version: carryover/v1\nforce: native\nrules: []\n",
+      sandbox: { organisation: false },
+      flags: { fallback: "refuse" },
+    });
+    expect(await groupModes(rig)).toEqual(all("native"));
+    expect((await rig.ask("GET", "/iam/v1/subscriptions")).status).toBe(501);
+    const warned = () => rig.lines.filter((line) => line.includes("leaves what v2 lacks refused")).length;
+    expect(warned()).toBe(1);
+    expect((await rig.view("/rules")).rulesFile.warnings).toHaveLength(1);
+    await rig.change("version: carryover/v1\nforce: native\nfallback: native\nrules: []\n");
+    expect((await rig.ask("GET", "/iam/v1/subscriptions")).field("carryover-mode")).toBe("native");
+    expect((await rig.view("/rules")).rulesFile.warnings).toEqual([]);
+    expect(warned()).toBe(1);
+  });
+});
+
 describe("rules without anything to fall back on", () => {
   it("translate what they say where there is no native v1", async () => {
     const rig = await cutover({

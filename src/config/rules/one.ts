@@ -17,6 +17,8 @@ export interface RulesContext {
   readonly resources: readonly ResourceNames[];
   /** Whether `upstream.v1.url` is set. */
   readonly native: boolean;
+  /** The option of that name; undefined where it is not known. */
+  readonly fallback?: "native" | "refuse" | undefined;
   /** Milliseconds since 1970. */
   readonly now: number;
   /** A rule that is over is a fault in a new file, and a warning when a process starts with one that has grown old. */
