@@ -20,8 +20,8 @@ import type { ShadowAsk, ShadowOptions } from "./options.ts";
 export interface Answers {
   /** What native answered, decoded. */
   readable(answer: ApiResponse): Promise<ApiResponse>;
-  /** Native's answer to the same read, asked once more. */
-  native(): Promise<ApiResponse>;
+  /** Native's answer to a GET of `target` as the caller; without one, to the same read, asked once more. */
+  native(target?: string): Promise<ApiResponse>;
   /** The translated answer, and what the translation noted; carryover's own refusals are answers too. */
   translated(body: Uint8Array, layer: SendLayer): Promise<Translated>;
 }
@@ -79,10 +79,10 @@ export function createAnswers({ asked, options, held, signal, calls }: AnswersIn
   };
   return {
     readable,
-    async native() {
+    async native(target) {
       calls.v1 += 1;
       const { head } = asked;
-      const request = { method: "GET", target: head.target, headers: onceMore(head) };
+      const request = { method: "GET", target: target ?? head.target, headers: onceMore(head) };
       const answer = await options.native(request, { signal }).catch((thrown: unknown) => {
         signal.throwIfAborted();
         throw failing((thrown instanceof Problem ? troubleOf(thrown) : undefined) ?? "native");

@@ -7,6 +7,7 @@ import { isZero } from "../translate/same.ts";
 import { type AskedField, findMismatches } from "../translate/update.ts";
 import type { Caught } from "./catching.ts";
 import { lostFields } from "./lost.ts";
+import { parsedObject } from "./parsed.ts";
 import type { Seen } from "./seen.ts";
 
 /** What the record of a create shows. */
@@ -29,9 +30,9 @@ export function* judgeMade(
   seen: Seen,
 ): Generator<void, Made> {
   if (operation.kind !== "create" || request.method !== "POST") return NOTHING;
-  const body = parsed(request.body);
+  const body = parsedObject(request.body) ?? {};
   yield;
-  const record = parsed(held.body);
+  const record = parsedObject(held.body) ?? {};
   yield;
   const heldBack = heldBackByGet(resource);
   const isShown = (row: Row): boolean => !heldBack.has(row.v2) || isRead(row, record);
@@ -39,9 +40,9 @@ export function* judgeMade(
   const patch = { body: "", asked, defaulted: [], leftAlone: [] };
   const mismatches = findMismatches(patch, record);
   yield;
-  const sent = parsed(seen.request);
+  const sent = parsedObject(seen.request) ?? {};
   yield;
-  const native = parsed(seen.answer.body);
+  const native = parsedObject(seen.answer.body) ?? {};
   yield;
   return {
     differences: [
@@ -103,13 +104,4 @@ function isRead(row: Row, record: JsonObject): boolean {
     const value = path.split(".").reduce<Json | undefined>((at, name) => member(at, name), record);
     return !isZero(value, row);
   });
-}
-
-function parsed(bytes: Uint8Array | undefined): JsonObject {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(bytes ?? []).toString("utf8"));
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }

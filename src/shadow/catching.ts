@@ -30,6 +30,8 @@ export interface Catching {
   failure(): Failure | undefined;
   /** A DELETE was built, and v2 still holds the record. */
   stillThere(): boolean;
+  /** v2 has answered something: what it holds may have had a part in the outcome. */
+  answered(): boolean;
 }
 
 const NOTHING = Buffer.from("{}");
@@ -41,13 +43,18 @@ const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
  */
 export function createCatching(input: CatchInput): Catching {
   const caught: Caught[] = [];
-  const state: { failure: Failure | undefined; there: boolean } = { failure: undefined, there: false };
+  const state: { failure: Failure | undefined; there: boolean; answered: boolean } = {
+    failure: undefined,
+    there: false,
+    answered: false,
+  };
   const give = (failure: Failure): never => {
     state.failure ??= failure;
     throw failing(failure);
   };
   const get = async (request: ApiRequest, next: Send, sending: SendOptions): Promise<ApiResponse> => {
     const answer = await next(request, sending);
+    state.answered = true;
     const refused = await input.bulk(answer.body);
     return refused === undefined ? answer : give(refused);
   };
@@ -68,7 +75,13 @@ export function createCatching(input: CatchInput): Catching {
     }
     return held.status === 200 ? held : give(failureOf(held.status));
   };
-  return { layer, caught, failure: () => state.failure, stillThere: () => state.there };
+  return {
+    layer,
+    caught,
+    failure: () => state.failure,
+    stillThere: () => state.there,
+    answered: () => state.answered,
+  };
 }
 
 /** They speak of a body that a read does not have, or of the record before it was written. */

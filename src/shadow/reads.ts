@@ -139,14 +139,13 @@ function wantsControl<Shape>({ asked, options }: ReadWork<Shape>): boolean {
   return options.random() < asked.settings.control;
 }
 
-/** Undefined when native has trouble of its own at that time. */
-async function secondNative<Shape>({
-  answers,
-  options: { turn },
-  signal,
-}: ReadWork<Shape>): Promise<ApiResponse | undefined> {
+/** Undefined when native has trouble of its own at that time. `target`: of another read than the one that is compared. */
+export async function secondNative<Shape>(
+  { answers, options: { turn }, signal }: ReadWork<Shape>,
+  target?: string,
+): Promise<ApiResponse | undefined> {
   try {
-    const again = await answers.native();
+    const again = await answers.native(target);
     if (isTrouble(again.status)) return undefined;
     return isSuccess(again) && !(await driven(isJson(again), turn, signal)) ? undefined : again;
   } catch {

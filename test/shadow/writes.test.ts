@@ -36,7 +36,8 @@ async function written(request: ApiRequest, native: ApiResponse, held: ApiRespon
   await rig.pass(request);
   await rig.idle();
   expect(rig.reports.length).toBe(1);
-  expect(rig.v1).toEqual([]);
+  // A second look, which tells nothing here: native answers no list.
+  expect(rig.v1.filter(({ method, target }) => method !== "GET" || !target.includes("?id="))).toEqual([]);
   expect(rig.v2.filter(({ method }) => method !== "GET")).toEqual([]);
   return { ...rig, report: rig.reports[0] };
 }
