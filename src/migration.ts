@@ -217,6 +217,7 @@ function sourcesOf({ config, identity, ledger, control, shadow }: Known): Cutove
     metricSeries: config.clients.metricSeries,
     clients: ledger.callers,
     rules: control.states,
+    force: () => control.rules()?.force ?? "none",
     shadow: () => shadow?.state() ?? { running: 0, waiting: 0, heldBytes: 0, passed: {} },
   };
 }

@@ -31,6 +31,8 @@ export interface CutoverSources {
   /** Clients that the ledger knows, by the version they call; a client of both counts for both. */
   clients(): { readonly v1: number; readonly v2: number };
   rules(): readonly RuleFacts[];
+  /** What the rules file forces: a mode, or none. */
+  force(): string;
   shadow(): {
     readonly running: number;
     readonly waiting: number;
@@ -180,6 +182,9 @@ function exportComparisons(
   gauge("comparisons_held_bytes", "Bytes held for comparisons", ({ heldBytes }) => heldBytes);
 }
 
+/** Both are always there, so that an alert asks for a value and not for what is missing. */
+const FORCED = ["native", "translate"] as const;
+
 /** Names of rules are the operator's own, at most 500 of them. */
 function exportRules(registry: Registry, sources: CutoverSources): void {
   const perRule = (name: string, help: string, read: (rule: RuleFacts) => number) =>
@@ -204,6 +209,15 @@ function exportRules(registry: Registry, sources: CutoverSources): void {
         for (const rule of sources.rules()) this.set({ rule: rule.name, [label]: wordLabel(read(rule)) }, 1);
       },
     });
+  new Gauge({
+    name: "carryover_rules_force",
+    help: "1 for what the rules file forces on all requests, 0 for what it does not",
+    labelNames: ["mode"],
+    registers: [registry],
+    collect() {
+      for (const mode of FORCED) this.set({ mode }, Number(sources.force() === mode));
+    },
+  });
   stated("mode", "1 for what the rule does at present", "mode", ({ effective }) => effective);
   stated("state", "1 for forward, back or returning", "state", ({ state }) => state);
   perRule(

@@ -294,9 +294,12 @@ describe("one switch", () => {
     mode: translate
 `;
     const rig = await cutover({ rules: `version: carryover/v1\n${rules}`, sandbox: { organisation: false } });
+    const forced = () => rig.metric("carryover_rules_force", { mode: "native" });
     expect(await groupModes(rig)).toEqual(all("translate"));
+    expect(await forced()).toBe(0);
     await rig.change(`version: carryover/v1\nforce: native\n${rules}`);
     expect(await groupModes(rig)).toEqual(all("native"));
+    expect(await forced()).toBe(1);
     expect(await rig.view("/rules")).toMatchObject({ force: "native" });
     expect(await rig.view("/progress")).toMatchObject({ force: "native" });
     await rig.change(`version: carryover/v1\nforce: none\n${rules}`);

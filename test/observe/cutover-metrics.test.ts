@@ -32,6 +32,7 @@ function metrics(sources: Partial<CutoverSources> = {}) {
       metricSeries: 10,
       clients: () => ({ v1: 3, v2: 4 }),
       rules: () => [RULE],
+      force: () => "none",
       shadow: () => ({ running: 1, waiting: 2, heldBytes: 3, passed: { aborted: 5 } }),
       ...sources,
     },
@@ -125,6 +126,17 @@ describe("rules", () => {
       ),
     ).toEqual([10, 3, 7, 2, 0.5, 1]);
     expect([value("could_move"), value("expired")]).toEqual([0, 1]);
+  });
+
+  test.each([
+    ["none", 0, 0],
+    ["native", 1, 0],
+    ["translate", 0, 1],
+  ])("say what is forced on all, and with %s what is not", async (force, native, translate) => {
+    const parsed = parsePrometheus(await metrics({ force: () => force, rules: () => [] }).text());
+    const value = (mode: string) => sampleValue(parsed, "carryover_rules_force", { mode });
+    expect([value("native"), value("translate")]).toEqual([native, translate]);
+    expect(parsed.samples.filter(({ name }) => name === "carryover_rules_force")).toHaveLength(2);
   });
 
   test("that are gone from the file are gone from the metrics", async () => {
