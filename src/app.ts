@@ -92,9 +92,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const listener = createListener({
     ...config.listen,
     limits: config.limits,
-    decide: migration.callers.decide(
-      signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
-    ),
+    decide: signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
     upstreams: Object.fromEntries(upstreams.streams),
     observe,
     newRequestId: () => randomUUID(),

@@ -16,8 +16,8 @@ import { createLedgerFile, type LedgerFile } from "./ledger/file.ts";
 import { createIdentity, type Identity } from "./ledger/identity.ts";
 import { createLedger, type Ledger } from "./ledger/ledger.ts";
 import { createQuestions } from "./ledger/questions.ts";
-import { type Callers, createCallerOf, createCallers } from "./migration/callers.ts";
 import { createComparing } from "./migration/comparing.ts";
+import { createCredentials } from "./migration/credentials.ts";
 import { type ProgressSources, progressOf } from "./migration/progress.ts";
 import { rulesContext } from "./migration/rules-context.ts";
 import type { Comparison } from "./model/comparison.ts";
@@ -40,7 +40,6 @@ export interface MigrationHooks {
 
 export interface Migration {
   readonly cutover: Cutover;
-  readonly callers: Pick<Callers, "decide">;
   readonly sources: CutoverSources;
   readonly explain: ExplainCutover;
   readonly control: Control;
@@ -87,14 +86,13 @@ export function createMigration(
   const totals = createTotals(wall);
   const bucketOf = createBucket(salt);
   const control = createControl({ rules: undefined, mode, bucketOf, wall, told: (event) => logEvent(log, event) });
-  const callerOf = createCallerOf(config.clients.identify, randomBytes(32));
-  const callers = createCallers(callerOf);
+  const credentialOf = createCredentials(config.clients.identify, randomBytes(32));
   const shadow = createComparing(config, decisions, {
-    report: (comparison, caller) => {
-      control.compared(comparison, caller);
+    credentialOf,
+    report: (comparison, { headers }) => {
+      control.compared(comparison, credentialOf(headers));
       hooks.compared(comparison);
     },
-    callerOf,
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });
   const rulesFile = rulesFileOf(config, catalogue, control, hooks);
@@ -111,8 +109,7 @@ export function createMigration(
     ledger: ledger.snapshot,
   };
   return {
-    cutover: { nameOf: identity.nameOf, control, shadow },
-    callers,
+    cutover: { nameOf: identity.nameOf, credentialOf, control, shadow },
     sources: sourcesOf({ config, identity, ledger, control, shadow }),
     explain: { control, bucketOf, nameOf: identity.nameOf, wall },
     control,
@@ -122,7 +119,7 @@ export function createMigration(
     rulesFile,
     progress: () => progressOf(sources),
     observe: (exchange) => {
-      control.observe(exchange, callers.of);
+      control.observe(exchange);
       ledger.observe(exchange);
       totals.observe(exchange);
     },

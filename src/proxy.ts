@@ -31,6 +31,8 @@ export interface ProxyParts {
 export interface Cutover {
   /** Who asks, as the ledger names it. */
   nameOf(headers: HeaderList): string;
+  /** Stands for the credential that was sent along: the same for the same, and nothing leads back. */
+  credentialOf(headers: HeaderList): string;
   readonly control: Pick<Control, "choose" | "fallback">;
   /** Undefined where there is no native v1 to compare with. */
   readonly shadow: Pick<Shadow, "watch" | "follow"> | undefined;
@@ -126,6 +128,7 @@ function serve(match: Match, head: RequestHead, parts: ProxyParts, exchange: Exc
     const watch = mode === "shadow" ? cutover.shadow?.watch(ask()) : undefined;
     return { ...passNative(head.target, mode, exchange), ...(watch === undefined ? {} : { watch }) };
   }
+  if (rule !== undefined) exchange.credential = () => cutover.credentialOf(head.headers);
   const plan = translate(match, translation, head, parts, exchange);
   // Native cannot be asked what a write would have done without doing it.
   if (cutover.shadow === undefined || write || settings.sample === 0) return plan;

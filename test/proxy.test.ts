@@ -365,6 +365,7 @@ function cutover(choice: Partial<Choice>, fallback?: "native" | "refuse") {
   const followed: [ShadowAsk, Answer][] = [];
   const parts: Cutover = {
     nameOf: (headers) => headers.find(([name]) => name === "user-agent")?.[1] ?? "unknown",
+    credentialOf: (headers) => headers.find(([name]) => name === "authorization")?.[1] ?? "",
     control: {
       choose: (request) => {
         asked.push(request);
@@ -468,6 +469,19 @@ describe("the rules in force", () => {
       );
     },
   );
+
+  it("translate: by a rule, the credential is at hand for whoever counts callers, and of nothing else", () => {
+    const of = (parts: Cutover) => {
+      const { plan, exchange } = decide({ ...NATIVE, cutover: parts }, "GET", "/iam/v1/things", [
+        ["authorization", "a"],
+      ]);
+      plan();
+      return exchange.credential?.();
+    };
+    expect(of(cutover({}).parts)).toBe("a");
+    expect(of(cutover({ rule: undefined, why: "default" }).parts)).toBeUndefined();
+    expect(of(cutover({ mode: "native" }).parts)).toBeUndefined();
+  });
 
   it.each([
     ["a write", "PUT", RULE.shadow],

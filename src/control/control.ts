@@ -3,7 +3,7 @@ import { type Asked, createChooser } from "../cutover/choose.ts";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { Choice, CutoverMode, Rule, Rules, ShadowSettings } from "../model/rules.ts";
-import { type ControlEvent, type CredentialOf, pass, recordComparison, recordRequest } from "./record.ts";
+import { type ControlEvent, pass, recordComparison, recordRequest } from "./record.ts";
 import { choiceFor, type Held, hold, NO_SHADOW } from "./state.ts";
 import { type RuleState, stateOf, transitionView, viewOf } from "./view.ts";
 
@@ -37,7 +37,7 @@ export interface Control {
    * Hears of each request that is over. Passed over are those that no rule decided on, and those that a rule decided on as it
    * was before it was changed: they say nothing of what it is now. What stands for a credential is counted, and shown nowhere.
    */
-  observe(exchange: Exchange, credentialOf: CredentialOf): void;
+  observe(exchange: Exchange): void;
   /** Hears of each comparison that is over, and of whose request; passes over as `observe` does. */
   compared(comparison: Comparison, credential: string | undefined): void;
   /** In force from the next request on. Rules of the same name and identity keep what was learnt. */
@@ -86,9 +86,9 @@ export function createControl(parts: ControlParts): Control {
       return choiceFor(held, asked, bucketOf);
     },
     fallback: () => present.rules?.fallback,
-    observe: (exchange, credentialOf) => {
+    observe: (exchange) => {
       const held = concerned(present, exchange);
-      if (held !== undefined) recordRequest(held, { exchange, credentialOf }, wall(), tell);
+      if (held !== undefined) recordRequest(held, exchange, wall(), tell);
     },
     compared: (comparison, credential) => {
       const held = concerned(present, comparison);

@@ -46,22 +46,15 @@ export function failedByTranslation(exchange: Exchange): boolean | undefined {
   return status >= 200 && status < 400 ? false : undefined;
 }
 
-/** Stands for the credential of whoever sent the request of `exchange`; undefined where nobody knows. */
-export type CredentialOf = (exchange: Exchange) => string | undefined;
-
-/** A request that the rule decided on is over. `credentialOf` is asked only when it failed: a success needs nobody's name. */
-export function recordRequest(
-  held: Held,
-  { exchange, credentialOf }: { readonly exchange: Exchange; readonly credentialOf: CredentialOf },
-  at: number,
-  tell: Tell,
-): void {
+/** A request that the rule decided on is over. */
+export function recordRequest(held: Held, exchange: Exchange, at: number, tell: Tell): void {
   noteRequest(held, exchange);
   const failed = failedByTranslation(exchange);
   if (failed === undefined || !translates(held)) return;
   held.requests++;
   if (failed) held.failures++;
-  const who = { client: exchange.client, credential: failed ? credentialOf(exchange) : undefined };
+  // A success needs nobody's name.
+  const who = { client: exchange.client, credential: failed ? exchange.credential?.() : undefined };
   pass(held, { kind: "request", at, who, failed }, tell);
 }
 

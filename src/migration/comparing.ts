@@ -6,7 +6,7 @@ import { shapeOf } from "../cutover/shape.ts";
 import type { Decisions } from "../decide.ts";
 import type { Comparison } from "../model/comparison.ts";
 import { createExchange, type Exchange } from "../model/exchange.ts";
-import { header } from "../model/message.ts";
+import { type HeaderList, header } from "../model/message.ts";
 import type { RequestHead } from "../model/plan.ts";
 import type { TranslateInShadow } from "../shadow/options.ts";
 import { createShadow, type Shadow } from "../shadow/shadow.ts";
@@ -15,13 +15,13 @@ import { decode } from "../upstream/decode.ts";
 import { createTurns } from "../upstream/drain/turns.ts";
 import { later } from "../upstream/later.ts";
 import { createBackgroundUpstreams } from "../upstreams.ts";
-import { type CallerOf, createComparedCallers } from "./callers.ts";
 
-/** Who hears of what is found. */
+/** Who asks, and who hears of what is found. */
 export interface ComparingHooks {
-  /** A comparison is over; `caller` stands for whoever sent what was compared, undefined when nobody knows. */
-  report(comparison: Comparison, caller: string | undefined): void;
-  readonly callerOf: CallerOf;
+  /** Stands for the credential that was sent along. */
+  credentialOf(headers: HeaderList): string;
+  /** A comparison of the request with this head is over. */
+  report(comparison: Comparison, head: RequestHead): void;
   /** What a translation in the background noted about the request with this head. */
   learn(exchange: Exchange, head: RequestHead): void;
 }
@@ -36,9 +36,7 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
   const { concurrent, answerBytes, memoryBytes, seconds } = config.shadow;
   const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * READERS, answerBytes);
   const toolbox = createToolbox({ ...config, lists: backgroundLists(config) }, upstreams.v2);
-  const callers = createComparedCallers(hooks.callerOf);
   const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
-    callers.note(head.headers);
     const [path = ""] = head.target.split("?", 1);
     const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), head.method, path);
     const decide = decisions.decide((noted, asked, stop) => toolbox.tools(noted, asked, stop, layer));
@@ -52,15 +50,13 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
   };
   const shadow = createShadow({
     limits: { concurrent, answerBytes, memoryBytes, seconds },
-    native: (request, sending) => {
-      callers.note(request.headers);
-      return upstreams.v1(request, sending);
-    },
+    native: upstreams.v1,
     translate,
     decode,
     compare: { shapeOf, compareAnswers, withoutNoise },
-    report: (comparison) => hooks.report(comparison, callers.take(comparison.requestId)),
+    report: hooks.report,
     samples: { perOperation: config.shadow.samples, values: config.shadow.values },
+    ownerOf: ({ head }) => hooks.credentialOf(head.headers),
     now: () => performance.now(),
     wall: () => Date.now(),
     random: Math.random,

@@ -53,6 +53,8 @@ export interface Exchange {
   rule: string | undefined;
   /** Its identity: a rule that is changed keeps its name. */
   ruleId?: string | undefined;
+  /** Stands for the credential of whoever sent a request that a rule had translated, worked out when asked: to count, never to show. */
+  credential?: (() => string) | undefined;
   status: number;
   /** Reason of carryover's own error, when it answered with one. */
   reason: string | undefined;
@@ -90,6 +92,7 @@ export function createExchange(requestId: string, startedAt: number, method: str
     client: "unknown",
     rule: undefined,
     ruleId: undefined,
+    credential: undefined,
     status: 0,
     reason: undefined,
     cause: undefined,

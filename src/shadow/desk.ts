@@ -26,6 +26,8 @@ export interface ShadowState {
 /** One sampled request. */
 export interface Ticket {
   readonly asked: ShadowAsk;
+  /** Whose share it takes. */
+  readonly owner: string;
   readonly held: Held;
   readonly served: "shadow" | "translate";
 }
@@ -48,7 +50,7 @@ export interface Desk {
 }
 
 export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
-  const { limits, later, turn, now } = options;
+  const { limits, later, turn, now, ownerOf } = options;
   const memory = createMemory(limits.memoryBytes);
   const jobs = createJobs<Verdict>({ concurrent: limits.concurrent, ms: limits.seconds * 1_000, later });
   const { tell, ...books } = createBooks(options);
@@ -65,7 +67,8 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
   };
   return {
     open(asked, served) {
-      if (jobs.hasRoom(asked.client)) return { asked, served, held: memory.open(asked.client) };
+      const owner = ownerOf(asked);
+      if (jobs.hasRoom(owner)) return { asked, served, owner, held: memory.open(owner) };
       passed.busy += 1;
       return undefined;
     },
@@ -82,11 +85,11 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
     },
     enter(ticket, compare) {
       // Others were faster. No place is kept while an answer is on its way: whoever is slow would keep it from all others.
-      if (!jobs.hasRoom(ticket.asked.client)) return pass(ticket, "busy");
+      if (!jobs.hasRoom(ticket.owner)) return pass(ticket, "busy");
       const startedAt = now();
       const calls = { v1: 0, v2: 0 };
       jobs.add({
-        client: ticket.asked.client,
+        owner: ticket.owner,
         async run(signal) {
           // The client's answer is on its way in this turn.
           await turn();
@@ -129,7 +132,7 @@ function createBooks({ samples: sampling, report, wall }: Pick<ShadowOptions<nev
         const comparison = comparisonOf(asked, served, end, wall());
         tally.add(comparison, end.verdict?.noisy);
         samples.add(comparison, asked.head);
-        report(comparison);
+        report(comparison, asked.head);
       } catch {
         // Nothing that goes wrong here may reach what calls: the stream of a client's answer, a timer.
       }

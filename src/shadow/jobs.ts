@@ -13,8 +13,8 @@ export type Ended = "busy" | "timeout" | "closed";
 
 /** One comparison. */
 export interface Job<T> {
-  /** Who asked for what is compared. */
-  readonly client: string;
+  /** Whose share of the places it takes. */
+  readonly owner: string;
   /** Must settle soon after its signal aborts; nothing waits for it then. */
   run(signal: Signal): Promise<T>;
   /** Called once, whatever happens. */
@@ -22,8 +22,8 @@ export interface Job<T> {
 }
 
 export interface Jobs<T> {
-  /** True while a job of that client would find a place. Nothing is kept for it: a job may still find none when it comes. */
-  hasRoom(client: string): boolean;
+  /** True while a job of that owner would find a place. Nothing is kept for it: a job may still find none when it comes. */
+  hasRoom(owner: string): boolean;
   add(job: Job<T>): void;
   running(): number;
   waiting(): number;
@@ -33,7 +33,7 @@ export interface Jobs<T> {
 
 /** Twice as many wait as run: enough for a burst, and no queue that outlives it. */
 const WAITING_PER_RUNNING = 2;
-/** So many of `places` one client may take, rounded up: another finds one then. */
+/** So many of `places` one owner may take, rounded up: another finds one then. */
 function shareOf(places: number): number {
   return Math.ceil(places / 2);
 }
@@ -43,14 +43,14 @@ const CLOSE_MS = 1_000;
 
 interface Entry<T> {
   readonly job: Job<T>;
-  readonly client: string;
+  readonly owner: string;
   readonly stopper: Stopper;
   callOff: () => void;
 }
 
 /**
  * A job that finds no place ends as `busy`, also one that waited too long: what it would compare has become old. Of the
- * places where jobs run, and of those where they wait, one client takes at most half.
+ * places where jobs run, and of those where they wait, one owner takes at most half.
  */
 export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
   const running = new Set<Entry<T>>();
@@ -59,16 +59,16 @@ export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
   const mostWaiting = concurrent * WAITING_PER_RUNNING;
   let closed = false;
 
-  const mayStart = (client: string): boolean =>
-    !closed && running.size < concurrent && ownOf(running, client) < shareOf(concurrent);
-  const mayWait = (client: string): boolean =>
-    !closed && waiting.size < mostWaiting && ownOf(waiting, client) < shareOf(mostWaiting);
+  const mayStart = (owner: string): boolean =>
+    !closed && running.size < concurrent && ownOf(running, owner) < shareOf(concurrent);
+  const mayWait = (owner: string): boolean =>
+    !closed && waiting.size < mostWaiting && ownOf(waiting, owner) < shareOf(mostWaiting);
 
   const settle = (entry: Entry<T>, outcome: Parameters<Job<T>["done"]>[0]): void => {
     if (!running.delete(entry) && !waiting.delete(entry)) return;
     entry.callOff();
     entry.job.done(outcome);
-    const next = [...waiting].find(({ client }) => mayStart(client));
+    const next = [...waiting].find(({ owner }) => mayStart(owner));
     if (next !== undefined) start(next);
   };
   const end = (entry: Entry<T>, ended: Ended): void => {
@@ -88,13 +88,13 @@ export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
     void settled.finally(() => unsettled.delete(settled));
   };
   return {
-    hasRoom: (client) => mayStart(client) || mayWait(client),
+    hasRoom: (owner) => mayStart(owner) || mayWait(owner),
     add(job) {
       if (closed) return job.done({ ended: "closed" });
-      const { client } = job;
-      const entry: Entry<T> = { job, client, stopper: createStopper(), callOff: () => {} };
-      if (mayStart(client)) return start(entry);
-      if (!mayWait(client)) return job.done({ ended: "busy" });
+      const { owner } = job;
+      const entry: Entry<T> = { job, owner, stopper: createStopper(), callOff: () => {} };
+      if (mayStart(owner)) return start(entry);
+      if (!mayWait(owner)) return job.done({ ended: "busy" });
       entry.callOff = later(ms / 2, () => end(entry, "busy"));
       waiting.add(entry);
     },
@@ -115,8 +115,8 @@ export function createJobs<T>({ concurrent, ms, later }: JobsOptions): Jobs<T> {
 }
 
 /** Places are few. */
-function ownOf(places: Iterable<{ readonly client: string }>, client: string): number {
+function ownOf(places: Iterable<{ readonly owner: string }>, owner: string): number {
   let own = 0;
-  for (const place of places) if (place.client === client) own += 1;
+  for (const place of places) if (place.owner === owner) own += 1;
   return own;
 }

@@ -1,4 +1,4 @@
-/** How many bytes do comparisons hold, all together and of one client? (Design section 7: bounded.) */
+/** How many bytes do comparisons hold, all together and of one owner? (Design section 7: bounded.) */
 
 /** What one comparison holds. */
 export interface Held {
@@ -10,27 +10,26 @@ export interface Held {
 }
 
 /**
- * Never more than `limit` bytes at a time, nor more than half of them for one client. Counted are copies and answers as
+ * Never more than `limit` bytes at a time, nor more than half of them for one owner. Counted are copies and answers as
  * bytes, not what JSON makes of them.
  */
-export function createMemory(limit: number): { open(client: string): Held; inUse(): number } {
-  /** Only clients that hold something. */
-  const byClient = new Map<string, number>();
+export function createMemory(limit: number): { open(owner: string): Held; inUse(): number } {
+  /** Only owners that hold something. */
+  const byOwner = new Map<string, number>();
   let used = 0;
-  const open = (client: string): Held => {
+  const open = (owner: string): Held => {
     let own = 0;
     let released = false;
     const move = (bytes: number): void => {
       used += bytes;
       own += bytes;
-      const left = (byClient.get(client) ?? 0) + bytes;
-      if (left === 0) byClient.delete(client);
-      else byClient.set(client, left);
+      const left = (byOwner.get(owner) ?? 0) + bytes;
+      if (left === 0) byOwner.delete(owner);
+      else byOwner.set(owner, left);
     };
     return {
       take(bytes) {
-        if (released || used + bytes > limit || (byClient.get(client) ?? 0) + bytes > Math.ceil(limit / 2))
-          return false;
+        if (released || used + bytes > limit || (byOwner.get(owner) ?? 0) + bytes > Math.ceil(limit / 2)) return false;
         move(bytes);
         return true;
       },

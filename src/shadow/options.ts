@@ -15,9 +15,11 @@ export interface ShadowOptions<Shape> {
   /** `bytes` without their Content-Encoding, at most `limit` of them; rejects when that cannot be had. */
   decode(encoding: string, bytes: Uint8Array, limit: number): Promise<Uint8Array>;
   readonly compare: Compare<Shape>;
-  /** Told of every comparison that is over, failed ones included. */
-  report(comparison: Comparison): void;
+  /** Told of every comparison that is over, failed ones included, and of the head of what was compared. */
+  report(comparison: Comparison, head: RequestHead): void;
   readonly samples: SampleOptions;
+  /** Whose share of places and bytes a comparison takes: something that its sender cannot choose. */
+  ownerOf(asked: Pick<ShadowAsk, "head" | "client">): string;
   /** Monotonic clock, milliseconds. */
   now(): number;
   /** Milliseconds since 1970. */

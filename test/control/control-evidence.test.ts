@@ -5,7 +5,7 @@ import { DIFFERENCE_CLASSES } from "../../src/model/comparison.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import type { PromoteSettings } from "../../src/model/rules.ts";
-import { credentialOf, finished, MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
+import { finished, MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
 
 const reasons = Object.entries(PROBLEMS).map(([reason, { fault, http }]) => ({ reason, fault, status: http }));
 
@@ -113,10 +113,7 @@ describe("requests", () => {
     const made = rig(rulesOf([rule()]));
     for (let n = 0; n < 200; n++) {
       made.requests(20, { status: 504, reason: "UPSTREAM_TIMEOUT" });
-      made.control.observe(
-        finished(`c${n % 7}`, n % 20 === 0 ? { status: 500, reason: "INTERNAL" } : {}),
-        credentialOf,
-      );
+      made.control.observe(finished(`c${n % 7}`, n % 20 === 0 ? { status: 500, reason: "INTERNAL" } : {}));
     }
     expect(made.choose().why).toBe("stepped-back");
   });
@@ -145,7 +142,7 @@ describe("comparisons", () => {
     while (made.choose().mode === "translate" && requests < 10_000) {
       made.at += 100;
       requests++;
-      made.control.observe(finished(`c${requests % 7}`), credentialOf);
+      made.control.observe(finished(`c${requests % 7}`));
       if (requests % 10 === 0) made.compare(1, { client: `c${requests % 7}`, result: "value" });
     }
     expect(requests).toBe(200);

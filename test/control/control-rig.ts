@@ -76,7 +76,7 @@ export function rig(
     choose: (client = "c0") =>
       control.choose({ resource: "group", operation: "list", write: false, client, headers: [] }),
     requests: (count, facts = {}) => {
-      for (let n = 0; n < count; n++) control.observe(finished(`c${n % 5}`, facts), credentialOf);
+      for (let n = 0; n < count; n++) control.observe(finished(`c${n % 5}`, facts));
     },
     compare: (count, facts = {}) => {
       for (let n = 0; n < count; n++) {
@@ -88,15 +88,25 @@ export function rig(
 }
 
 /** As if each client had one of its own. */
-export function credentialOf({ client }: { readonly client: string }): string {
+function credentialOf({ client }: { readonly client: string }): string {
   return `credential of ${client}`;
 }
 
 /** A translated v1 request that went well, unless `facts` say otherwise. */
 export function finished(client: string, facts: Partial<Exchange> = {}): Exchange {
+  const credential = (): string => credentialOf({ client });
   return Object.assign(
     createExchange("r-1", 0, "GET", "/iam/v1/groups"),
-    { apiVersion: "v1", resource: "group", operation: "list", mode: "translate", status: 200, rule: "all", client },
+    {
+      apiVersion: "v1",
+      resource: "group",
+      operation: "list",
+      mode: "translate",
+      status: 200,
+      rule: "all",
+      client,
+      credential,
+    },
     { calls: [{ upstream: "v2", method: "GET", path: "/iam/v2beta1/groups", status: 200, ms: 1 }] },
     facts,
   );

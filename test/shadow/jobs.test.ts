@@ -3,16 +3,16 @@ import { expect, test } from "vitest";
 import { createJobs } from "../../src/shadow/jobs.ts";
 import { settled } from "./rig.ts";
 
-/** Jobs that end when they are told to; `began` and `ended` by name, `client/number`. */
+/** Jobs that end when they are told to; `began` and `ended` by name, `owner/number`. */
 function places(concurrent: number) {
   const jobs = createJobs<string>({ concurrent, ms: 1_000, later: () => () => {} });
   const [began, busy]: [string[], string[]] = [[], []];
   const finish = new Map<string, () => void>();
   const add = (...names: string[]): void => {
     for (const name of names) {
-      const [client = ""] = name.split("/");
+      const [owner = ""] = name.split("/");
       jobs.add({
-        client,
+        owner,
         run: () => {
           began.push(name);
           return new Promise((resolve) => finish.set(name, () => resolve(name)));
@@ -30,7 +30,7 @@ function places(concurrent: number) {
   return { jobs, began, busy, add, end };
 }
 
-test("one client runs in half of the places, rounded up, and waits in half of the others", () => {
+test("one owner runs in half of the places, rounded up, and waits in half of the others", () => {
   const { jobs, began, busy, add } = places(3);
   add("a/1", "a/2", "a/3", "a/4", "a/5", "a/6");
   expect([began, jobs.waiting(), busy]).toEqual([["a/1", "a/2"], 3, ["a/6"]]);

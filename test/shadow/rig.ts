@@ -71,6 +71,7 @@ export async function createRig(platform: Send, options: RigOptions = {}): Promi
     random: () => 0.5,
     later: clock.later,
     turn: settled,
+    ownerOf: ({ client }) => client,
     ...options,
     native: (request, sending) => {
       v1.push(request);
