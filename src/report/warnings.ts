@@ -3,8 +3,8 @@ import { oneLine } from "./one-line.ts";
 import { lastLine } from "./sections.ts";
 import type { Report } from "./shape.ts";
 
-/** Each address that was not heard, bad rules files, ledgers from one file, and (`gate`) why --fail-if-v1 failed. */
-export function warningsOf(report: Report, gate: boolean): readonly string[] {
+/** Each address that was not heard, bad rules files, ledgers from one file, and (`reason`) why --fail-if-v1 failed. */
+export function warningsOf(report: Report, reason: boolean): readonly string[] {
   const silent = report.instances.flatMap(({ address, fault }) => (fault === null ? [] : [`${address} ${fault}`]));
   const bad = report.instances.flatMap(({ address, lastReloadSuccessful }) =>
     lastReloadSuccessful === false
@@ -18,6 +18,6 @@ export function warningsOf(report: Report, gate: boolean): readonly string[] {
           `${address} began with the same ledger file as ${sharesLedgerWith}: what it held is counted for both (give each replica a clients.file of its own)`,
         ],
   );
-  const failed = gate && report.v1Left !== "no" ? [lastLine(report)] : [];
+  const failed = reason && report.v1Left !== "no" ? [lastLine(report)] : [];
   return [...silent, ...bad, ...shared, ...failed].map(oneLine);
 }

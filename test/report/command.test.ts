@@ -143,13 +143,30 @@ describe("carryover report", () => {
       { ...quiet, instance: "quiet", ledger: { ...quiet.ledger, instances: ["quiet"] } },
     ]);
     const found = await report([used, unused, "--fail-if-v1", "--since", "7d"]);
-    expect([found.code, found.err]).toEqual([1, "v1 is still in use: 2 clients called v1 since 2026-11-14 21:30Z\n"]);
+    expect([found.code, found.err]).toEqual([1, ""]);
+    expect(found.out).toMatch(/^v1 is still in use: 2 clients called v1 since 2026-11-14 21:30Z$/m);
     expect(await report([used])).toMatchObject({ code: 0 });
     expect(await report([unused, "--fail-if-v1", "--since", "7d"])).toMatchObject({ code: 0, err: "" });
-    expect(await report([unused, "--fail-if-v1", "--since", "8w"])).toMatchObject({
-      code: 2,
-      err: "NOT KNOWN whether v1 is in use: an instance has not been watching for so long\n",
-    });
+    const open = await report([unused, "--fail-if-v1", "--since", "8w"]);
+    expect([open.code, open.err]).toEqual([2, ""]);
+    expect(open.out).toMatch(/^NOT KNOWN whether v1 is in use: an instance has not been watching for so long$/m);
+  });
+
+  test("the reason for the exit code is said once: on standard error where only a program reads the report", async () => {
+    const [used = "", unused = ""] = await admins([busy()[0], { ...quiet, instance: "quiet" }]);
+    const reason = "v1 is still in use: 2 clients called v1 since 2026-11-18 21:30Z\n";
+    for (const [form, err] of [
+      [[], ""],
+      [["--markdown"], ""],
+      [["--csv"], reason],
+      [["--json"], reason],
+    ] as const) {
+      const { code, out, err: said } = await report([used, "--fail-if-v1", ...form]);
+      expect([code, said]).toEqual([1, err]);
+      expect(out.includes("v1 is still in use") === (err === "")).toBe(true);
+      expect((await report([used, ...form])).err).toBe("");
+      expect((await report([unused, "--fail-if-v1", ...form])).err).toBe("");
+    }
   });
 
   test("a command line that is wrong ends with 64 before anything is asked", async () => {
