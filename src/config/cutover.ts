@@ -39,13 +39,13 @@ export const clients = z.strictObject({
 export const shadow = z.strictObject({
   concurrent: whole(1, 1000)
     .default(4)
-    .describe("Comparisons under way at a time, half of them for one client; further ones wait, few of them"),
+    .describe("Comparisons under way at a time, half of them for one credential; further ones wait, few of them"),
   answerBytes: bytes(1024, 256 * MiB)
     .prefault("8MiB")
     .describe("Longest answer that is compared"),
   memoryBytes: bytes(1024, 4096 * MiB)
     .prefault("64MiB")
-    .describe("Most bytes held for comparisons, waiting ones included, half of them for one client"),
+    .describe("Most bytes held for comparisons, waiting ones included, half of them for one credential"),
   seconds: seconds(0.1, 58).prefault("20s").describe("Longest time for one comparison"),
   samples: whole(0, 1000).default(20).describe("Differing answers shown per operation at /samples"),
   values: oneOf("redact", "show")
