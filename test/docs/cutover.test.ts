@@ -7,6 +7,7 @@ import { hold } from "../../src/control/state.ts";
 import { upperBound } from "../../src/cutover/bound.ts";
 import { SLICES } from "../../src/cutover/counts.ts";
 import { DECISIVE_COMPARISONS, LONGEST_WAIT, PATIENCE, STEPS } from "../../src/cutover/retreat.ts";
+import { createIdentity } from "../../src/ledger/identity.ts";
 import { type ComparisonResult, DIFFERENCE_CLASSES, isDifference, isJudged } from "../../src/model/comparison.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import { EVERY_REQUEST, type Rule } from "../../src/model/rules.ts";
@@ -102,6 +103,28 @@ describe("docs/cutover.md", () => {
     expect(rows("counted").map(([what, counts]) => [what?.split(/[:,]/, 1)[0], counts])).toEqual(
       CASES.map(([what], index) => [what, words[index]]),
     );
+  });
+
+  it("says which names of clients get `raw:` before them", () => {
+    const row = page.split("\n").find((line) => line.startsWith("| `raw:")) ?? "";
+    const identity = createIdentity({
+      identify: ["header:x-client"],
+      names: ["ci-bot=ci"],
+      hash: false,
+      exclude: [],
+      key: "",
+    });
+    const named = (name: string) =>
+      identity.nameOf([["x-client", Buffer.from(name, "utf8").toString("latin1")]]) === `raw:${name}`;
+    const said: readonly (readonly [word: string, name: string])[] = [
+      ["`unknown`", "unknown"],
+      ["`other`", "other"],
+      ["`h-` and 16 digits", "h-0123456789abcdef"],
+      ["`clients.names`", "ci-bot"],
+      ["other letters than ASCII", "сi-bot"],
+    ];
+    for (const [word, name] of said) expect([word, row.includes(word), named(name)]).toEqual([word, true, true]);
+    expect(named("anybody")).toBe(false);
   });
 
   it.each([
