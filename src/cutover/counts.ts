@@ -40,6 +40,8 @@ interface Slice extends Tally {
   /** Who met a failure, and a difference. */
   readonly failing: Crowd;
   readonly differing: Crowd;
+  /** Names of clients that sent a request, as far as that was to be known. */
+  readonly asking: readonly string[];
 }
 
 /** Memory: at most `SLICES` slices with two crowds of at most `keep` each, whatever the load. */
@@ -56,6 +58,8 @@ export interface Seen {
   readonly of: "requests" | "comparisons";
   readonly bad: boolean;
   readonly who: Caller;
+  /** Whether to remember who asked though nothing was bad. */
+  readonly asking?: boolean;
 }
 
 /** Who asked. */
@@ -81,6 +85,7 @@ const NOTHING: Omit<Slice, "index"> = {
   differences: 0,
   failing: NOBODY,
   differing: NOBODY,
+  asking: [],
 };
 
 /** `length` in milliseconds; `keep`: how many distinct clients need be told apart. */
@@ -122,15 +127,23 @@ export function clientsOf(window: Window, now: number, of: Seen["of"]): number {
   return sizeOf(kept.map((slice) => (of === "requests" ? slice.failing : slice.differing)));
 }
 
+/** How many distinct clients sent requests that were put with `asking`; exact up to `keep`, as above. */
+export function askersOf(window: Window, now: number): number {
+  const index = Math.floor(now / window.slice);
+  return new Set(window.slices.filter((slice) => isKept(slice, index)).flatMap(({ asking }) => asking)).size;
+}
+
 function isKept(slice: Slice, index: number): boolean {
   return slice.index > index - SLICES;
 }
 
-function withSeen(slice: Slice, { of, bad, who }: Seen, keep: number): Slice {
+function withSeen(slice: Slice, { of, bad, who, asking: isAsking }: Seen, keep: number): Slice {
   if (of === "requests") {
     const requests = slice.requests + 1;
-    if (!bad) return { ...slice, requests };
-    return { ...slice, requests, failures: slice.failures + 1, failing: withCaller(slice.failing, who, keep) };
+    const asking = isAsking === true ? withText(slice.asking, who.client, keep) : slice.asking;
+    if (!bad) return { ...slice, requests, asking };
+    const failing = withCaller(slice.failing, who, keep);
+    return { ...slice, requests, asking, failures: slice.failures + 1, failing };
   }
   const comparisons = slice.comparisons + 1;
   if (!bad) return { ...slice, comparisons };

@@ -1,6 +1,7 @@
 /** When does a rule give up `translate` by itself, and when does it try again? (Design section 7: step back.) */
 import type { StepBackSettings } from "../model/rules.ts";
 import {
+  askersOf,
   type Caller,
   clientsOf,
   type Elapsed,
@@ -133,19 +134,28 @@ function counted(state: Retreat): Retreat {
 /** With `seen` in the window; what puts a share over its threshold, by however few requests of enough clients, ends the quiet. */
 function noted(state: Retreat, seen: Seen): Retreat {
   const { now } = state.time;
-  const after = { ...state, window: put(state.window, now, seen) };
+  const asking = state.phase.kind === "returning";
+  const after = { ...state, window: put(state.window, now, { ...seen, asking }) };
   if (!seen.bad || after.phase.kind === "forward" || !isOver(after, seen.of)) return after;
   return { ...after, phase: { ...after.phase, quietSince: now } };
 }
 
 function isOver(state: Retreat, of: Seen["of"]): boolean {
   const counts = tally(state.window, state.time.now);
-  // One client alone could else keep a rule back for ever.
-  const needed = clientsNeeded(state.settings) * (of === "requests" ? translatedShare(state) : 1);
-  if (clientsOf(state.window, state.time.now, of) < Math.ceil(needed)) return false;
+  if (clientsOf(state.window, state.time.now, of) < mustMeet(state, of)) return false;
   return of === "requests"
     ? exceeds(counts.failures, counts.requests, state.settings.failures)
     : exceeds(counts.differences, counts.comparisons, state.settings.differences);
+}
+
+/**
+ * How many clients must have met what is bad: one client's own trouble is no reason to turn back for all. While the rule
+ * returns, fewer are translated than it names: then all of them, where those are less.
+ */
+function mustMeet({ settings, phase, window, time }: Retreat, of: Seen["of"]): number {
+  const needed = clientsNeeded(settings);
+  if (of === "comparisons" || phase.kind !== "returning") return needed;
+  return Math.max(1, Math.min(needed, askersOf(window, time.now)));
 }
 
 function exceeds(bad: number, all: number, threshold: number | undefined): boolean {
@@ -176,13 +186,13 @@ function causeOf(state: Retreat): Cause | undefined {
   if (counts.requests >= requests && exceeds(counts.failures, counts.requests, settings.failures)) {
     const clients = clientsOf(window, time.now, "requests");
     const cause: Cause = { what: "failures", bad: counts.failures, all: counts.requests, clients };
-    if (clients >= Math.ceil(clientsNeeded(settings) * share)) return cause;
+    if (clients >= mustMeet(state, "requests")) return cause;
   }
   const comparisons = Math.max(1, Math.min(settings.minRequests, DECISIVE_COMPARISONS));
   if (counts.comparisons >= comparisons && exceeds(counts.differences, counts.comparisons, settings.differences)) {
     const clients = clientsOf(window, time.now, "comparisons");
     const cause: Cause = { what: "differences", bad: counts.differences, all: counts.comparisons, clients };
-    if (clients >= clientsNeeded(settings)) return cause;
+    if (clients >= mustMeet(state, "comparisons")) return cause;
   }
   return undefined;
 }

@@ -220,11 +220,19 @@ describe("returning", () => {
     expect(translatedShare(tick(few, 50 * MINUTE))).toBe(0.3);
   });
 
-  test("in the first step a tenth of the requests and of the clients is enough to fall back", () => {
+  test("in the first step a tenth of the requests is enough to fall back, and the only client that is translated", () => {
     const first = tick(back(), 10 * MINUTE);
     const before = requests(first, 19, { at: 10 * MINUTE, failed: true, clients: 1 });
     expect(before.phase.kind).toBe("returning");
     expect(requests(before, 1, { at: 10 * MINUTE, failed: true, clients: 1 }).phase.kind).toBe("back");
+  });
+
+  test("while it returns one client among many cannot turn it back either, however often it fails", () => {
+    const first = tick(back(), 10 * MINUTE);
+    const many = requests(first, 20, { at: 10 * MINUTE, clients: 20 });
+    const one = requests(many, 500, { at: 11 * MINUTE, failed: true, clients: 1 });
+    expect(one.phase.kind).toBe("returning");
+    expect(requests(one, 3, { at: 12 * MINUTE, failed: true, clients: 3 })).toMatchObject({ stepBacks: 2 });
   });
 
   test("a failure in a step, too few to fall back, begins the step's quiet time again", () => {
