@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import fastify, { type FastifyInstance } from "fastify";
 import type { Exchange, Upstream } from "../model/exchange.ts";
-import type { Decide } from "../model/plan.ts";
+import type { Decide, RequestHead } from "../model/plan.ts";
 import { Problem } from "../model/problem.ts";
 import type { Stream } from "../model/stream.ts";
 import { answer } from "./answer.ts";
@@ -151,7 +151,7 @@ function planner(options: ListenerOptions, trusts: Trusts): (visit: Visit) => bo
     const hop = { requestId: exchange.requestId, peer: plainAddress(peer), trusted: trusts(peer), newId };
     visit.outgoing = forwarded(head, hop);
     try {
-      const plan = decide({ method: exchange.method, target, headers: pairs(visit.outgoing) }, exchange);
+      const plan = decide(headOf(visit, target), exchange);
       if (plan.kind === "answer") {
         void answer(visit, plan, answerOptions);
         return false;
@@ -163,4 +163,8 @@ function planner(options: ListenerOptions, trusts: Trusts): (visit: Visit) => bo
       return false;
     }
   };
+}
+
+function headOf({ exchange, outgoing, req }: Visit, target: string): RequestHead {
+  return { method: exchange.method, target, headers: pairs(outgoing), httpVersion: req.httpVersion };
 }

@@ -25,16 +25,26 @@ export function discard(body: Uint8Array | BodyStream): void {
 }
 
 /**
+ * Throws DRAIN_TOO_LARGE where `body` comes in pieces and the client speaks HTTP/1.0 (design: drains), and ends the making of
+ * it. `httpVersion` undefined: 1.1.
+ */
+export function refuseOldHttp(httpVersion: string | undefined, body: Uint8Array | BodyStream): void {
+  if (body instanceof Uint8Array || httpVersion === undefined || httpVersion === "1.1") return;
+  discard(body);
+  throw new Problem(
+    "DRAIN_TOO_LARGE",
+    "the list is too long for HTTP/1.0, which cannot tell a cut answer from a whole one: use HTTP/1.1, or narrow it with a filter",
+  );
+}
+
+/**
  * Writes `reply` in chunks, the next portion only when the client has taken the last. Rejects when there is no first portion,
  * before anything was written, so that the failure gets a reply of its own. Later a failure cuts the answer off, and so does a
  * client that takes nothing for `stallMs`: no final chunk, nothing that could be read as whole (design: drains).
  * When `signal` aborts, whatever makes the body is stopped at once.
  */
 export async function writeStream(visit: Visit, reply: StreamedReply, signal: Signal, stallMs: number): Promise<void> {
-  if (visit.req.httpVersion !== "1.1") {
-    discard(reply.body);
-    throw tooLongForOldHttp();
-  }
+  refuseOldHttp(visit.req.httpVersion, reply.body);
   if (isBodyless(visit, reply.status)) {
     discard(reply.body);
     writeHead(visit, reply.status, undefined, reply.headers);
@@ -99,13 +109,6 @@ function write({ res, exchange }: Visit, portion: readonly Uint8Array[]): boolea
     ready = res.write(piece);
   }
   return ready;
-}
-
-function tooLongForOldHttp(): Problem {
-  return new Problem(
-    "DRAIN_TOO_LARGE",
-    "the list is too long for HTTP/1.0, which cannot tell a cut answer from a whole one: use HTTP/1.1, or narrow it with a filter",
-  );
 }
 
 function stalled(ms: number): Problem {

@@ -4,6 +4,7 @@ import { compareAnswers } from "../cutover/compare.ts";
 import { withoutNoise } from "../cutover/noise.ts";
 import { shapeOf } from "../cutover/shape.ts";
 import type { Decisions } from "../decide.ts";
+import { refuseOldHttp } from "../listener/stream-answer.ts";
 import type { Comparison } from "../model/comparison.ts";
 import { createExchange, type Exchange } from "../model/exchange.ts";
 import { type HeaderList, header } from "../model/message.ts";
@@ -43,7 +44,10 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
     const plan = decide(head, exchange);
     if (plan.kind !== "answer") throw new Error("what is compared is translated");
     try {
-      return { answer: await plan.respond(body, signal), exchange };
+      const answer = await plan.respond(body, signal);
+      // As the client would be answered.
+      refuseOldHttp(head.httpVersion, answer.body);
+      return { answer, exchange };
     } finally {
       hooks.learn(exchange, head);
     }

@@ -9,6 +9,8 @@ export interface RequestHead {
   /** Raw origin-form target as the client sent it (base path already taken off). */
   readonly target: string;
   readonly headers: HeaderList;
+  /** `1.0`, `1.1`; undefined: as new as any. */
+  readonly httpVersion?: string | undefined;
 }
 
 /** Streams through untouched to an upstream. */
