@@ -1,9 +1,23 @@
 /** How hard is a client to move to v2, and why? (Design section 8.) */
 import type { ClientEntry, Difficulty } from "../model/ledger.ts";
 
+/** What of a client says how hard it is to move. */
+export type Judged = Pick<ClientEntry, "lastV1" | "operations" | "needs">;
+
+/** True for calls to paths that no row of the catalogue knows: nobody can say here what takes their place in v2. */
+export function isUnknown({ resource }: { readonly resource: string }): boolean {
+  return resource === "unknown";
+}
+
+/** True when some of its calls are of that kind, answered or not: an error does not show that v1 lacks the path. */
+export function callsUnknown({ operations, needs }: Pick<Judged, "operations" | "needs">): boolean {
+  return operations.some(isUnknown) || needs.lacking.some(isUnknown);
+}
+
 /** The hardest need of a client; `none` when it never called v1. */
-export function difficultyOf({ lastV1, needs }: Pick<ClientEntry, "lastV1" | "needs">): Difficulty {
-  if (needs.lacking.length > 0) return "lacking";
+export function difficultyOf(entry: Judged): Difficulty {
+  const { lastV1, needs } = entry;
+  if (needs.lacking.length > 0 || callsUnknown(entry)) return "lacking";
   if (needs.zeroedFields.length > 0) return "full-replace";
   if (needs.longLists.length > 0) return "long-lists";
   if (needs.unknownFields.length > 0) return "unknown-fields";
@@ -20,12 +34,14 @@ export interface Reason {
 }
 
 /** Every reason, hardest first. */
-export function reasonsOf({ lastV1, needs }: Pick<ClientEntry, "lastV1" | "needs">): readonly Reason[] {
+export function reasonsOf(entry: Judged): readonly Reason[] {
+  const { lastV1, needs } = entry;
   const { lacking, zeroedFields, longLists, unknownFields, unseen } = needs;
   const operation = (one: { resource: string; operation: string }) => `${one.resource} ${one.operation}`;
   const field = (one: { resource: string; field: string }) => `${one.resource} ${one.field}`;
   const known = [
-    ...reason("uses operations that v2 lacks", lacking.map(operation)),
+    ...reason("uses operations that v2 lacks", lacking.filter((one) => !isUnknown(one)).map(operation)),
+    ...(callsUnknown(entry) ? [{ what: "calls paths that carryover does not know", names: [], more: 0 }] : []),
     ...reason("relies on full-replace PUT, left to zero", zeroedFields.map(field)),
     ...reason(
       "relies on unpaginated lists, longest",
@@ -41,7 +57,7 @@ export function reasonsOf({ lastV1, needs }: Pick<ClientEntry, "lastV1" | "needs
 }
 
 /** The same as one line of a report. */
-export function difficultyWords(entry: Pick<ClientEntry, "lastV1" | "needs">): string {
+export function difficultyWords(entry: Judged): string {
   return reasonsOf(entry)
     .map(({ what, names, more }) => {
       return names.length === 0 ? what : `${what}: ${names.join(", ")}${more > 0 ? `, and ${more} more` : ""}`;

@@ -1,7 +1,7 @@
 /** What does one client have to change so that it no longer needs v1? (Design section 8: each client's way out.) */
 import type { ClientEntry, ClientOperation } from "../model/ledger.ts";
 import type { Resource } from "../model/resource.ts";
-import { reasonsOf } from "./difficulty.ts";
+import { callsUnknown, isUnknown, reasonsOf } from "./difficulty.ts";
 import { replaces } from "./questions.ts";
 import { minute } from "./views.ts";
 import { type Called, v1Call, v2Call } from "./way-out/calls.ts";
@@ -29,6 +29,7 @@ export function wayOut(entry: ClientEntry, options: WayOutOptions): string {
     ...summary(entry),
     ...callSection(entry, options),
     ...lackingSection(entry, options),
+    ...strangeSection(entry),
     ...(called.length === 0 ? [] : [ALL_NAMES, ""]),
     ...used.flatMap((resource) => resourceSection(resource, called)),
     ...enumSection(called),
@@ -78,18 +79,22 @@ function summary(entry: ClientEntry): readonly string[] {
 function callSection({ operations }: ClientEntry, { resources, version }: WayOutOptions): readonly string[] {
   const rows = operations.map((one) => {
     const called = find(one, resources);
-    const v1 = called === undefined ? `${one.resource} ${one.operation}` : v1Call(called);
+    const v1 = called === undefined ? nameOf(one) : code(v1Call(called));
     const v2 = called === undefined ? undefined : v2Call(called, version);
-    return [code(v1), v2 ?? "–", String(one.requests), minute(one.lastSeen)];
+    return [v1, v2 ?? "–", String(one.requests), minute(one.lastSeen)];
   });
   if (rows.length === 0) return [];
   return ["## Calls", "", ...table(["v1", "v2", "requests", "last"], rows)];
 }
 
+function nameOf(one: Pick<ClientOperation, "resource" | "operation">): string {
+  return isUnknown(one) ? "paths that carryover does not know" : code(`${one.resource} ${one.operation}`);
+}
+
 function lackingSection({ operations, needs }: ClientEntry, { resources }: WayOutOptions): readonly string[] {
   const all = [...needs.lacking, ...operations.filter((one) => one.resource !== "other")].filter((one) => {
     const kind = find(one, resources)?.operation.kind;
-    return kind === undefined || kind === "native";
+    return !isUnknown(one) && (kind === undefined || kind === "native");
   });
   const names = [...new Set(all.map((one) => `${one.resource} ${one.operation}`))];
   if (names.length === 0) return [];
@@ -97,6 +102,16 @@ function lackingSection({ operations, needs }: ClientEntry, { resources }: WayOu
     "## What v2 lacks",
     "",
     `${codes(names)}: as far as carryover knows, nothing in v2 takes the place. The client needs native v1 until it does without.`,
+    "",
+  ];
+}
+
+function strangeSection(entry: ClientEntry): readonly string[] {
+  if (!callsUnknown(entry)) return [];
+  return [
+    "## What carryover does not know",
+    "",
+    `It calls v1 paths that nobody can say anything about here. The log has them: lines of this client with ${code('"resource":"unknown"')}.`,
     "",
   ];
 }

@@ -1,4 +1,5 @@
 /** How does each thing that would break read in a table? */
+import { isUnknown } from "../ledger/difficulty.ts";
 import { amount } from "./amounts.ts";
 import type { BreakLine } from "./shape.ts";
 
@@ -21,6 +22,7 @@ export function breakRows(lines: readonly BreakLine[]): readonly (readonly strin
 }
 
 function placeOf({ resource, operation, field }: BreakLine): string {
+  if (isUnknown({ resource })) return "paths that carryover does not know";
   if (operation !== null) return `${resource} ${operation}`;
   return field === null ? resource : `${resource}: ${field}`;
 }

@@ -1,4 +1,5 @@
 /** What would break if carryover were removed now? (Design section 8.) */
+import { isUnknown } from "../ledger/difficulty.ts";
 import type { ClientEntry } from "../model/ledger.ts";
 import type { TotalsRow } from "../model/progress.ts";
 import { grouped, largest, sum } from "./merge.ts";
@@ -49,8 +50,10 @@ function placesOf({ name, operations, needs }: ClientEntry, from: number): reado
     client: name,
     ...more,
   });
+  // An error that an unknown path was answered with does not show that v1 lacks it.
+  const strange = operations.filter((one) => isUnknown(one) && one.lastSeen >= from);
   return [
-    ...needs.lacking.map(({ resource, operation }) => place("lacking", resource, { operation })),
+    ...[...needs.lacking, ...strange].map(({ resource, operation }) => place("lacking", resource, { operation })),
     ...needs.zeroedFields.map(({ resource, field }) => place("full-replace", resource, { field })),
     ...needs.longLists.map(({ resource, records }) => place("long-list", resource, { records })),
     ...needs.unknownFields.map(({ resource, field }) => place("unknown-field", resource, { field })),

@@ -209,6 +209,17 @@ describe("what is known of a client", () => {
     for (const [name, { difficulty }] of shown) expect(table).toMatch(new RegExp(`^${name} .*${difficulty}`, "m"));
   });
 
+  it("is that carryover does not know what it calls, in /clients as in its way out", async () => {
+    const rig = await cutover({ flags: { cutoverMode: "translate" }, sandbox: { organisation: false } });
+    await rig.ask("GET", "/iam/v2beta1/roles", as("stray"));
+    expect((await rig.ask("GET", "/iam/v1/nonsense", as("stray"))).status).toBe(404);
+    const [stray] = await clients(rig);
+    expect(stray).toMatchObject({ difficulty: "lacking", why: "calls paths that carryover does not know" });
+    expect(await rig.text("/clients.txt")).toMatch(/^stray .*lacking/m);
+    expect(await rig.text("/way-out.md?client=stray")).toContain("## What carryover does not know");
+    expect(rig.lines.some((line) => /"path":"\/iam\/v1\/nonsense".*"resource":"unknown"/.test(line))).toBe(true);
+  });
+
   it("is seen behind native and shadow as well: the needs are the same", async () => {
     for (const mode of ["native", "shadow"]) {
       const rig = await cutover({

@@ -192,6 +192,8 @@ describe("merging", () => {
 describe("difficulty", () => {
   const field = [{ resource: "group", field: "name" }];
   const operation = [{ resource: "repo", operation: "sbom" }];
+  const calls = (name: string) => ({ resource: name, operation: name, requests: 1, lastSeen: 1 });
+  const operations = [calls("group")];
   const needs = {
     ...NO_NEEDS,
     unknownFields: field,
@@ -201,23 +203,41 @@ describe("difficulty", () => {
   };
 
   test("is the hardest need", () => {
-    expect(difficultyOf({ lastV1: 1, needs })).toBe("lacking");
-    expect(difficultyOf({ lastV1: 1, needs: { ...needs, lacking: [] } })).toBe("full-replace");
-    expect(difficultyOf({ lastV1: 1, needs: { ...needs, lacking: [], zeroedFields: [] } })).toBe("long-lists");
-    expect(difficultyOf({ lastV1: 1, needs: { ...NO_NEEDS, unknownFields: field } })).toBe("unknown-fields");
-    expect(difficultyOf({ lastV1: 1, needs: NO_NEEDS })).toBe("renames");
-    expect(difficultyOf({ lastV1: undefined, needs: NO_NEEDS })).toBe("none");
+    expect(difficultyOf({ operations, lastV1: 1, needs })).toBe("lacking");
+    expect(difficultyOf({ operations, lastV1: 1, needs: { ...needs, lacking: [] } })).toBe("full-replace");
+    expect(difficultyOf({ operations, lastV1: 1, needs: { ...needs, lacking: [], zeroedFields: [] } })).toBe(
+      "long-lists",
+    );
+    expect(difficultyOf({ operations, lastV1: 1, needs: { ...NO_NEEDS, unknownFields: field } })).toBe(
+      "unknown-fields",
+    );
+    expect(difficultyOf({ operations, lastV1: 1, needs: NO_NEEDS })).toBe("renames");
+    expect(difficultyOf({ operations, lastV1: undefined, needs: NO_NEEDS })).toBe("none");
   });
 
   test("says every reason, and what nobody looked into", () => {
-    expect(difficultyWords({ lastV1: 1, needs: { ...needs, unseen: operation } })).toBe(
+    expect(difficultyWords({ operations, lastV1: 1, needs: { ...needs, unseen: operation } })).toBe(
       "uses operations that v2 lacks: repo sbom · relies on full-replace PUT, left to zero: group name · relies on unpaginated lists, longest: group 900 · sends fields that v2 does not know: group name · perhaps more, nobody looked into: repo sbom",
     );
-    expect(difficultyWords({ lastV1: 1, needs: NO_NEEDS })).toBe("renames only");
-    expect(difficultyWords({ lastV1: undefined, needs: NO_NEEDS })).toBe("does not call v1");
+    expect(difficultyWords({ operations, lastV1: 1, needs: NO_NEEDS })).toBe("renames only");
+    expect(difficultyWords({ operations, lastV1: undefined, needs: NO_NEEDS })).toBe("does not call v1");
     const many = [1, 2, 3, 4, 5].map((n) => ({ resource: "r", field: `f${n}` }));
-    expect(difficultyWords({ lastV1: 1, needs: { ...NO_NEEDS, unknownFields: many } })).toBe(
+    expect(difficultyWords({ operations, lastV1: 1, needs: { ...NO_NEEDS, unknownFields: many } })).toBe(
       "sends fields that v2 does not know: r f1, r f2, r f3, and 2 more",
+    );
+  });
+
+  test("is lacking where carryover does not know what is called, and says so, whether that was answered or not", () => {
+    const unknown = [{ resource: "unknown", operation: "unknown" }];
+    const alone = { lastV1: 1, operations: [calls("unknown")], needs: NO_NEEDS };
+    const answered = { ...alone, needs: { ...NO_NEEDS, lacking: unknown } };
+    const beside = { ...alone, operations: [calls("group"), calls("unknown")] };
+    for (const entry of [alone, answered, beside]) {
+      expect(difficultyOf(entry)).toBe("lacking");
+      expect(difficultyWords(entry)).toBe("calls paths that carryover does not know");
+    }
+    expect(difficultyWords({ ...beside, needs: { ...NO_NEEDS, lacking: [...operation, ...unknown] } })).toBe(
+      "uses operations that v2 lacks: repo sbom · calls paths that carryover does not know",
     );
   });
 });

@@ -78,6 +78,20 @@ describe("three clients", () => {
   });
 });
 
+test("a client of paths that carryover does not know is told so, and where to find them", () => {
+  const lacking = [{ resource: "unknown", operation: "unknown" }];
+  for (const needs of [{}, { lacking }]) {
+    const text = told(client("stray", ["unknown unknown"], needs));
+    expect(text).toContain("- calls paths that carryover does not know\n");
+    expect(text).toContain("| paths that carryover does not know | – |");
+    expect(text).toContain("## What carryover does not know");
+    expect(text).toContain('`"resource":"unknown"`');
+    expect(text).not.toContain("`unknown unknown`");
+    expect(text).not.toContain("What v2 lacks");
+    expect(text).not.toContain("renames only");
+  }
+});
+
 describe("whatever a client calls", () => {
   const all = () =>
     catalogue().resources.flatMap(({ name, operations }) => operations.map((one) => [name, one] as const));

@@ -56,6 +56,21 @@ describe("what a report says", () => {
     ]);
   });
 
+  test("a path that carryover does not know would break, whoever answered it how, and is called by no name", () => {
+    const unknown = { resource: "unknown", operation: "unknown" };
+    const stray = client("stray", { operations: [{ ...unknown, requests: 2, lastSeen: NOW }] });
+    const served = { ...stray, name: "served", needs: { ...stray.needs, lacking: [unknown] } };
+    const strange = createReport(from(progress({ ledger: { clients: [stray, served] } })), undefined);
+    expect(strange.clients.map(({ difficulty }) => difficulty)).toEqual(["lacking", "lacking"]);
+    expect(strange.breaks.map(({ kind, clients }) => [kind, ...clients])).toEqual([
+      ["lacking", "served", "stray"],
+      ["operation", "served", "stray"],
+    ]);
+    const text = textOf(strange);
+    expect(text).toMatch(/operation that v2 lacks +paths that carryover does not know +served, stray/);
+    expect(text).not.toContain("unknown unknown");
+  });
+
   test("is JSON as it stands", () => {
     expect(JSON.parse(JSON.stringify(report))).toEqual(report);
   });
