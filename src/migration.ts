@@ -211,6 +211,7 @@ interface Known {
 function sourcesOf({ config, identity, ledger, control, shadow }: Known): CutoverSources {
   return {
     clientLabel: (name) => (identity.isExcluded(name) ? undefined : identity.labelOf(name)),
+    clientNames: identity.names,
     metricSeries: config.clients.metricSeries,
     clients: ledger.callers,
     rules: control.states,

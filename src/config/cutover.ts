@@ -28,7 +28,9 @@ export const clients = z.strictObject({
     .describe(
       "Most clients remembered; beyond them those make room that call v1 least, users of v2 first, and v1 counts say how far they may be off",
     ),
-  metricSeries: whole(0, 2000).default(200).describe("Clients with metrics of their own; the rest are other"),
+  metricSeries: whole(0, 2000)
+    .default(200)
+    .describe("Clients without a configured name that have metrics of their own; the rest are other"),
   exclude: listOf(z.string({ error: CLIENT }).regex(/^[\x20-\x7e]{1,128}$/, { error: CLIENT }), CLIENT.slice(9))
     .default([])
     .describe("Clients that are no part of the migration: health checkers, scanners"),

@@ -20,6 +20,8 @@ export interface IdentityOptions {
 }
 
 export interface Identity {
+  /** The configured names. */
+  readonly names: ReadonlySet<string>;
   /** The name of whoever sent `headers`: never empty, at most 128 printable characters. Believed for nothing. */
   nameOf(headers: HeaderList): string;
   /** What metrics call the client of that name: a configured name, `unknown`, or `c-` and 12 hexadecimal digits. */
@@ -68,6 +70,7 @@ export function createIdentity(options: IdentityOptions): Identity {
     return name.length > MAX_NAME ? undefined : name;
   };
   return {
+    names: new Set(names.exact.values()),
     nameOf,
     labelOf: createLabels(own, key),
     isExcluded: (name) => exclude.patternOf(name) !== undefined,

@@ -19,11 +19,13 @@ const STAYS = 20;
 const CANDIDATES = 4;
 
 /**
- * Half of the `max` places go to whoever comes first, the rest to clients that were seen 20 times: callers that come once
- * each can fill the first half only. A client keeps its place, so that no counter ever goes down; what it was counted
- * before stays with `other`.
+ * Each of `own` has a row from its first request on and takes no place: configured names are few. Of the `max` places for all
+ * others half go to whoever comes first, the rest to clients that were seen 20 times: callers that come once each can fill
+ * the first half only. A client keeps its place, so that no counter ever goes down; what it was counted before stays with
+ * `other`.
  */
-export function createClientSeries(max: number): ClientSeries {
+export function createClientSeries(max: number, own: ReadonlySet<string>): ClientSeries {
+  let places = 0;
   const rows = new Map<string, ClientRow>();
   const candidates = new Map<string, number>();
   const add = (label: string): ClientRow => {
@@ -32,7 +34,6 @@ export function createClientSeries(max: number): ClientSeries {
     return row;
   };
   const other = (): ClientRow => rows.get(OTHER) ?? add(OTHER);
-  const places = () => rows.size - Number(rows.has(OTHER));
   const stays = (label: string): boolean => {
     const seen = (candidates.get(label) ?? 0) + 1;
     if (seen < STAYS) {
@@ -45,8 +46,10 @@ export function createClientSeries(max: number): ClientSeries {
   const rowOf = (label: string): ClientRow => {
     const known = rows.get(label);
     if (known !== undefined) return known;
-    if (places() < max / 2 || (places() < max && stays(label))) return add(label);
-    return other();
+    if (own.has(label)) return add(label);
+    if (places >= max || (places >= max / 2 && !stays(label))) return other();
+    places += 1;
+    return add(label);
   };
   return {
     count: (label, version) => {

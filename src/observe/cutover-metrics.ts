@@ -26,7 +26,9 @@ export interface RuleFacts {
 export interface CutoverSources {
   /** What metrics call a client; undefined: it is no part of the migration. */
   clientLabel(name: string): string | undefined;
-  /** Clients with series of their own. */
+  /** Labels that always have a series of their own: the configured names. */
+  readonly clientNames: ReadonlySet<string>;
+  /** Further clients with series of their own. */
   readonly metricSeries: number;
   /** Clients that the ledger knows, by the version they call; a client of both counts for both. */
   clients(): { readonly v1: number; readonly v2: number };
@@ -48,6 +50,8 @@ export interface CutoverMetrics {
   compared(comparison: Comparison): void;
 }
 
+/** What carryover itself calls those who are no client of their own. */
+const WORDS = ["unknown", "unauthenticated", "excluded"] as const;
 const MAX_COMPARISONS = 600;
 const RESULTS = oneOf([
   "equal",
@@ -68,7 +72,7 @@ export function createCutoverMetrics(
   labels: ReturnType<typeof resourceLabels>,
   sources: CutoverSources,
 ): CutoverMetrics {
-  const clients = createClientSeries(sources.metricSeries);
+  const clients = createClientSeries(sources.metricSeries, new Set([...sources.clientNames, ...WORDS]));
   const comparisons = createSeries(MAX_COMPARISONS, () => ({ count: 0 }));
   const failures = new Counter({
     name: "carryover_comparison_failures_total",

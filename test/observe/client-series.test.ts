@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createClientSeries } from "../../src/observe/client-series.ts";
 
-const counted = (max: number, calls: readonly string[]) => {
-  const series = createClientSeries(max);
+const counted = (max: number, calls: readonly string[], own: readonly string[] = []) => {
+  const series = createClientSeries(max, new Set(own));
   for (const label of calls) series.count(label, "v1");
   return new Map([...series.rows()].map(([label, { v1 }]) => [label, v1]));
 };
@@ -39,12 +39,19 @@ describe("clients with series of their own", () => {
     expect(rows.get("c-7")).toBe(4);
   });
 
+  test("a configured name always has one, and takes none from others", () => {
+    const strangers = ["a", "b", "c", "d"].flatMap((label) => times(label, 25));
+    expect(counted(2, [...strangers, "billing"], ["billing", "idle"]).get("billing")).toBe(1);
+    expect(counted(0, ["billing", "a"], ["billing"]).get("billing")).toBe(1);
+    expect(counted(2, ["billing", "a"], ["billing"]).get("a")).toBe(1);
+  });
+
   test("none at all: everybody is other", () => {
     expect(counted(0, times("a", 50))).toEqual(new Map([["other", 50]]));
   });
 
   test("versions are counted apart", () => {
-    const series = createClientSeries(2);
+    const series = createClientSeries(2, new Set());
     series.count("a", "v1");
     series.count("a", "v2");
     series.count("a", "v2");

@@ -29,6 +29,7 @@ function metrics(sources: Partial<CutoverSources> = {}) {
     now: () => 1,
     cutover: {
       clientLabel: (name) => (name === "probe" ? undefined : `c-${name}`),
+      clientNames: new Set(),
       metricSeries: 10,
       clients: () => ({ v1: 3, v2: 4 }),
       rules: () => [RULE],
