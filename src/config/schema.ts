@@ -83,7 +83,9 @@ const listen = z.strictObject({
     .meta(form("path"))
     .default("")
     .describe("Path that stands before every path clients ask for"),
-  publicUrl: url.optional().describe("What clients call carryover; used for aud, Link and Location"),
+  publicUrl: url
+    .optional()
+    .describe("What clients call carryover, with or without listen.basePath at its end; used for aud and Link"),
   trustedProxies: listOf(z.string({ error: NETWORK }).refine(isNetwork, { error: NETWORK }), NETWORK.slice(9))
     .default([])
     .describe("Networks whose X-Forwarded-* headers are believed"),

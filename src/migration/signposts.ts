@@ -14,7 +14,7 @@ export interface SignpostOptions {
   readonly route: Router;
   /** v2's version segment. */
   readonly version: string;
-  /** What clients call carryover; without it successors are paths. */
+  /** What clients call carryover, with or without the base path at its end; without it successors are paths. */
   readonly publicUrl: string | undefined;
   /** Stands before every path that clients ask for; empty or beginning with a slash. */
   readonly basePath: string;
@@ -34,7 +34,7 @@ const ONE_CALL: ReadonlySet<CompositeName> = new Set(["create-or-replace", "repl
  * sharing: what was made for one client must not tell another what a rule says of the first.
  */
 export function createSignposts(options: SignpostOptions): (next: Decide) => Decide {
-  const base = options.publicUrl === undefined ? undefined : options.publicUrl.replace(/\/+$/, "") + options.basePath;
+  const base = publicBase(options);
   return (next) => (head, exchange) => {
     const plan = next(head, exchange);
     const headers = headersOf(exchange, options);
@@ -45,6 +45,13 @@ export function createSignposts(options: SignpostOptions): (next: Decide) => Dec
     const fields = deprecationHeaders(headers, path === undefined ? undefined : (base ?? ownBase) + path);
     return fields.length === 0 ? plan : withFields(plan, fields);
   };
+}
+
+/** What stands before a path in the URLs that clients use. The base path does so once, wherever the operator wrote it. */
+function publicBase({ publicUrl, basePath }: SignpostOptions): string | undefined {
+  if (publicUrl === undefined) return undefined;
+  const url = publicUrl.replace(/\/+$/, "");
+  return new URL(url).pathname.endsWith(basePath) ? url : url + basePath;
 }
 
 function headersOf({ apiVersion, rule }: Exchange, options: SignpostOptions): Rule["headers"] {

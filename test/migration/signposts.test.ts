@@ -194,6 +194,23 @@ describe("the successor of a request", () => {
     expect(successor("GET", target, { basePath: "/api" })).toBe("/api/iam/v2beta1/groups/a1");
   });
 
+  test.each([
+    ["https://v1.example.com/api", "https://v1.example.com/api"],
+    ["https://v1.example.com/api/", "https://v1.example.com/api"],
+    ["https://v1.example.com/outer/api", "https://v1.example.com/outer/api"],
+    ["https://v1.example.com/outer", "https://v1.example.com/outer/api"],
+    ["https://v1.example.com/my-api", "https://v1.example.com/my-api/api"],
+    ["https://v1.example.com/api/outer", "https://v1.example.com/api/outer/api"],
+    ["https://api", "https://api/api"],
+    ["https://v1.example.com", "https://v1.example.com/api"],
+  ])("it has the base path once, whether or not the address %s ends with it", (publicUrl, base) => {
+    const target = "/iam/v1/groups?id=a1";
+    expect(successor("GET", target, { publicUrl, basePath: "/api" })).toBe(`${base}/iam/v2beta1/groups/a1`);
+    expect(successor("GET", target, { publicUrl, basePath: "" })).toBe(
+      `${publicUrl.replace(/\/$/, "")}/iam/v2beta1/groups/a1`,
+    );
+  });
+
   test("of an answer it is below the root: the listener puts the base path in front", async () => {
     const around = { basePath: "/api", plan: answers([]) };
     expect((await answerOf(decided("GET", "/iam/v1/groups/a1", around))).headers).toEqual([
