@@ -34,8 +34,11 @@ export interface Ticket {
 
 /** Every ticket must come to exactly one of `lose`, a `takes` that says no, and `enter`: each gives back what it holds. */
 export interface Desk {
-  /** Undefined, and counted in `passed`, when there is no place: then nothing need be copied. */
-  open(asked: ShadowAsk, served: Ticket["served"]): Ticket | undefined;
+  /**
+   * Undefined, and counted in `passed`, when there is no place: then nothing need be copied. `status`: of the answer, where it
+   * is known already.
+   */
+  open(asked: ShadowAsk, served: Ticket["served"], status?: number): Ticket | undefined;
   /** Nothing of its answer can be compared. */
   lose(ticket: Ticket, why: Lost): void;
   /** Whether an answer of `status` is compared. */
@@ -66,8 +69,9 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
     passed[why] += 1;
   };
   return {
-    open(asked, served) {
-      const owner = ownerOf(asked);
+    open(asked, served, status) {
+      // Whoever invents tokens has as many as he likes.
+      const owner = status === UNAUTHENTICATED ? STRANGERS : ownerOf(asked);
       if (jobs.hasRoom(owner)) return { asked, served, owner, held: memory.open(owner) };
       passed.busy += 1;
       return undefined;
@@ -77,7 +81,8 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
       else finish(ticket, unbegun(why));
     },
     takes(ticket, status) {
-      if (status === 401) pass(ticket, "unauthenticated");
+      // Of a 401 of v2's native still has to say whether it is a stranger.
+      if (status === UNAUTHENTICATED && ticket.served === "shadow") pass(ticket, "unauthenticated");
       else if (isTrouble(status)) finish(ticket, unbegun(TROUBLE_OF[ticket.served]));
       else if (isContent(status)) return true;
       else pass(ticket, "status");
@@ -114,6 +119,10 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
     },
   };
 }
+
+const UNAUTHENTICATED = 401;
+/** Whose share the requests take that v2 answered with 401, all of them together. */
+const STRANGERS = "strangers";
 
 const TROUBLE_OF: Readonly<Record<Ticket["served"], Failure>> = { shadow: "native", translate: "platform" };
 

@@ -55,7 +55,8 @@ export async function compareShadowed<Shape>(work: ReadWork<Shape>, seen: Seen):
 export async function compareFollowed<Shape>(work: ReadWork<Shape>, seen: ApiResponse): Promise<Verdict> {
   const { answers, asked, options } = work;
   const native = await answers.native();
-  if (isTrouble(native.status) || native.status === 401) throw failing("native");
+  if (native.status === 401) throw failing(seen.status === 401 ? "refused" : "native");
+  if (isTrouble(native.status)) throw failing("native");
   const again = isRefusal(seen) ? await answers.translated(NO_BODY, readsOnly) : undefined;
   if (again !== undefined) needsLetIn(native, again);
   const shape = options.compare.shapeOf(asked.match);

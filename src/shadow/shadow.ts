@@ -54,7 +54,7 @@ export function createShadow<Shape>(options: ShadowOptions<Shape>): Shadow {
     follow(asked, answer) {
       if (isWrite(asked) || !isTaken(asked)) return answer;
       return followed(answer, limits.answerBytes, () => {
-        const ticket = desk.open(asked, "translate");
+        const ticket = desk.open(asked, "translate", answer.status);
         if (ticket === undefined || !desk.takes(ticket, answer.status)) return undefined;
         return {
           held: ticket.held,

@@ -797,6 +797,28 @@ describe("carryover serves, and native is asked", () => {
     expect(shadow.state().heldBytes).toBe(0);
   });
 
+  test.each([
+    ["native lets in is a difference", async () => NATIVE, { result: "status" }],
+    ["native refuses too is a stranger's", async () => json(401, {}), { result: "failed", failure: "refused" }],
+  ] as [string, Send, object][])("a token that v2 refuses and %s", async (_name, native, expected) => {
+    const refused = json(401, { code: 16, message: "", details: [] });
+    const rig = await createRig(platform(native, async () => refused));
+    rig.shadow.follow(rig.ask(READ), refused);
+    await rig.idle();
+    expect(rig.reports).toMatchObject([expected]);
+  });
+
+  test("those who invent tokens take half of the places together", async () => {
+    const refused = json(401, { code: 16, message: "", details: [] });
+    const limits = { concurrent: 4, seconds: 20, memoryBytes: 64 * 1024, answerBytes: 4096 };
+    const rig = await createRig(platform(HANGS), { limits });
+    for (let i = 0; i < 50; i++) rig.shadow.follow(rig.ask(READ, { client: `stranger${i}` }), refused);
+    expect(rig.shadow.state()).toMatchObject({ running: 2, waiting: 4, passed: { busy: 44 } });
+    for (let i = 0; i < 4; i++) rig.shadow.follow(rig.ask(READ, { client: `c${i}` }), NATIVE);
+    expect(rig.shadow.state()).toMatchObject({ running: 4, waiting: 6, passed: { busy: 44 } });
+    await rig.shadow.close();
+  });
+
   test("v2's own trouble, passed on, is not compared", async () => {
     const rig = await createRig(platform());
     rig.shadow.follow(rig.ask(READ), json(503, {}));
