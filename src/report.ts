@@ -4,7 +4,7 @@ import type { ClientEntry } from "./model/ledger.ts";
 import type { TotalsRow } from "./model/progress.ts";
 import type { Asked } from "./report/ask.ts";
 import { breaksOf } from "./report/breaks.ts";
-import { grouped, type Heard, largest, type Merged, merge, sharerOf, sum } from "./report/merge.ts";
+import { grouped, type Heard, largest, latestOf, type Merged, merge, sharerOf, sum } from "./report/merge.ts";
 import type { ClientLine, InstanceLine, Report, ResourceLine } from "./report/shape.ts";
 import { judgeV1 } from "./report/verdict.ts";
 
@@ -48,10 +48,11 @@ function readInstances(asked: readonly Asked[]): {
   readonly heard: Heard[];
 } {
   const heard: Heard[] = [];
+  const latest = latestOf(asked.flatMap((one) => ("fault" in one ? [] : [one])));
   const instances = asked.map(({ address, ...told }): InstanceLine => {
     if ("fault" in told) {
       const nothing = { instance: null, since: null, at: null, mode: null, force: null, lastReloadSuccessful: null };
-      return { address, fault: told.fault, ...nothing, sameAs: null, sharesLedgerWith: null };
+      return { address, fault: told.fault, ...nothing, sameAs: null, sharesLedgerWith: null, clockBehind: null };
     }
     const { progress } = told;
     const before = heard.findIndex((one) => one.progress.instance === progress.instance);
@@ -71,6 +72,7 @@ function readInstances(asked: readonly Asked[]): {
       lastReloadSuccessful,
       sameAs: same?.address ?? null,
       sharesLedgerWith: sharer?.address ?? null,
+      clockBehind: Math.max(0, Math.round((latest - at) / 1000)),
     };
   });
   return { instances, heard };

@@ -2,7 +2,7 @@
 import { isJsonObject, type Json, type JsonObject } from "../model/json.ts";
 
 /** Of ECMAScript's dates. */
-const LAST_TIME = 8.64e15;
+export const LAST_TIME = 8.64e15;
 
 export function objectAt(value: Json | undefined, where: string): JsonObject {
   if (!isJsonObject(value)) throw new Error(`${where} is no object`);

@@ -3,6 +3,7 @@ import { upperBound } from "../cutover/bound.ts";
 import { mergeSnapshots } from "../ledger/merge.ts";
 import type { LedgerSnapshot } from "../model/ledger.ts";
 import type { Bound, Progress, RuleProgress, TotalsRow } from "../model/progress.ts";
+import { setClock } from "./clocks.ts";
 
 /** An instance that was heard, under the first address that leads to it. */
 export interface Heard {
@@ -10,7 +11,7 @@ export interface Heard {
   readonly progress: Progress;
 }
 
-/** All instances as one. */
+/** All instances as one. Times are by the latest clock. */
 export interface Merged {
   readonly at: number;
   /** From when on every one of them has been watching its clients. */
@@ -24,15 +25,22 @@ export interface Merged {
 /** Undefined when nobody was heard. */
 export function merge(heard: readonly Heard[]): Merged | undefined {
   if (heard.length === 0) return undefined;
-  const all = heard.map(({ progress }) => progress);
+  const at = latestOf(heard);
+  const told = heard.map((one) => ({ ...one, progress: setClock(one.progress, at) }));
+  const all = told.map(({ progress }) => progress);
   return {
-    at: largest(all.map(({ at }) => at)),
+    at,
     watchedSince: largest(all.map(({ ledger }) => ledger.since)),
     rows: sums(all.flatMap(({ totals }) => totals.rows)),
-    ledger: mergeSnapshots(apart(heard)),
+    ledger: mergeSnapshots(apart(told)),
     bounds: mergeBounds(all.flatMap(({ bounds }) => bounds)),
-    rules: mergeRules(heard),
+    rules: mergeRules(told),
   };
+}
+
+/** What the latest clock shows, in milliseconds since 1970; 0 when nobody was heard. */
+export function latestOf(heard: readonly Heard[]): number {
+  return largest(heard.map(({ progress }) => progress.at));
 }
 
 /** Of `others`, the first other instance whose ledger began from the same file as that of `progress`. */

@@ -1,6 +1,7 @@
 /** Which tables make up a report for people? (The same for a terminal and in Markdown.) */
 import { amount, percent, sayBound, when } from "./amounts.ts";
 import { breakRows } from "./break-rows.ts";
+import { CLOCKS_MAY_DIFFER, sayBehind } from "./clocks.ts";
 import type { InstanceLine, Report } from "./shape.ts";
 
 export interface Column {
@@ -48,10 +49,16 @@ function shortened(section: Section, most: number): Section {
 }
 
 function instances(report: Report): Section {
-  const state = ({ fault, sameAs, lastReloadSuccessful }: InstanceLine): string => {
+  const state = ({ fault, sameAs, lastReloadSuccessful, clockBehind }: InstanceLine): string => {
     if (fault !== null) return fault;
     if (sameAs !== null) return `the same instance as ${sameAs}`;
-    return lastReloadSuccessful === false ? "heard; its rules file is BAD, older rules are in force" : "heard";
+    const isBad = lastReloadSuccessful === false;
+    const isBehind = clockBehind !== null && clockBehind > CLOCKS_MAY_DIFFER;
+    return [
+      "heard",
+      ...(isBad ? ["its rules file is BAD, older rules are in force"] : []),
+      ...(isBehind ? [`its clock is ${sayBehind(clockBehind)} behind the latest`] : []),
+    ].join("; ");
   };
   return {
     title: "Instances",

@@ -52,6 +52,8 @@ export interface InstanceLine {
   readonly sameAs: string | null;
   /** The address before it whose ledger began from the same file (`clients.file`): what that held is counted for both. */
   readonly sharesLedgerWith: string | null;
+  /** Seconds by which its clock is behind the latest one, by which all times but those of this line are told. */
+  readonly clockBehind: number | null;
 }
 
 export interface ResourceLine {
