@@ -109,7 +109,6 @@ function observe(state: State, exchange: Exchange): void {
   const { options, clients } = state;
   if (options.isExcluded(exchange.client)) return;
   const entrance = entranceOf(exchange);
-  if (entrance === "no") noteRefusal(state, exchange);
   if (entrance === "no" || (entrance === "known" && clients.find(exchange.client) === undefined)) return;
   const at = options.wall();
   state.revision += 1;
@@ -131,6 +130,8 @@ function observe(state: State, exchange: Exchange): void {
   operation.amount += 1;
   operation.at = at;
   if (isLookedInto(exchange)) operation.looked += 1;
+  // Anybody may say that name and ask for something: it is a need of the client's only when somebody was let in.
+  if (entrance !== "yes") return;
   if (lacks(state, exchange)) noteNeed(record, "lacking", exchange.resource, exchange.operation, state.room);
   noteNeeds(state, record, exchange);
 }
@@ -142,13 +143,6 @@ function callers(records: Iterable<ClientRecord>): VersionCounts {
     if (record.v2 > 0) v2 += 1;
   }
   return { v1, v2 };
-}
-
-/** An operation that v2 lacks, refused because native v1 is not served: still what a client that is known needs. */
-function noteRefusal({ clients, room }: State, { reason, client, resource, operation, apiVersion }: Exchange): void {
-  if (apiVersion !== "v1" || reason !== "NOT_TRANSLATABLE") return;
-  const record = clients.find(client);
-  if (record !== undefined && resource !== "unknown") noteNeed(record, "lacking", resource, operation, room);
 }
 
 /** A path that nobody knows is one that the client needs when it was answered. */

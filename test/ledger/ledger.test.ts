@@ -150,23 +150,24 @@ describe("an entry", () => {
     expect(first(ledger).needs.lacking).toEqual([unknown]);
   });
 
-  test("an operation that v2 lacks is remembered of a client that is known, also when it is refused", () => {
+  test("whoever was not let in adds no need to a client, whichever name it says", () => {
     const { ledger } = ledgerOf();
-    const refused: Partial<Exchange> = {
+    ledger.observe(exchange("a"));
+    const stranger = {
       mode: "refused",
       reason: "NOT_TRANSLATABLE",
       status: 501,
       calls: [],
       operation: "sbom",
-    };
-    ledger.observe(exchange("a", refused));
-    expect(names(ledger)).toEqual([]);
-    ledger.observe(exchange("a"));
-    ledger.observe(exchange("a", refused));
-    expect(first(ledger)).toMatchObject({
-      requests: { v1: 1 },
-      needs: { lacking: [{ resource: "group", operation: "sbom" }] },
-    });
+    } as const;
+    ledger.observe(exchange("a", stranger));
+    const junk = { unknownFields: [{ direction: "request" as const, name: "bogus" }], defaultedFields: ["name"] };
+    for (const status of [400, 404, 501]) {
+      ledger.observe(native("a", { operation: "sbom", status, calls: [call(status)], ...junk }));
+    }
+    expect(first(ledger).needs).toEqual(NO_NEEDS);
+    ledger.observe(native("a", { operation: "sbom", status: 403, calls: [call(403)] }));
+    expect(first(ledger).needs.lacking).toEqual([{ resource: "group", operation: "sbom" }]);
   });
 });
 
