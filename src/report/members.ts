@@ -3,6 +3,8 @@ import { isJsonObject, type Json, type JsonObject } from "../model/json.ts";
 
 /** Of ECMAScript's dates. */
 export const LAST_TIME = 8.64e15;
+/** A million a second for 30 years: whoever tells more has not counted. */
+const MOST = 1e15;
 
 export function objectAt(value: Json | undefined, where: string): JsonObject {
   if (!isJsonObject(value)) throw new Error(`${where} is no object`);
@@ -17,15 +19,24 @@ export function textAt(from: JsonObject, name: string): string {
 
 /** Milliseconds since 1970, not beyond what a date can hold. */
 export function timeAt(from: JsonObject, name: string): number {
-  const value = numberAt(from, name);
-  if (value > LAST_TIME) throw new Error(`${name} is no time`);
+  const value = from[name];
+  if (typeof value !== "number" || !(value >= 0 && value <= LAST_TIME)) throw new Error(`${name} is no time`);
   return value;
 }
 
-/** Counts and shares: none of them is ever below zero. */
-export function numberAt(from: JsonObject, name: string): number {
+/** A whole number from 0 on, as large as anything can have been counted. */
+export function countAt(from: JsonObject, name: string): number {
   const value = from[name];
-  if (typeof value !== "number" || !(value >= 0)) throw new Error(`${name} is no number`);
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 0 || value > MOST) {
+    throw new Error(`${name} is no count`);
+  }
+  return value;
+}
+
+/** 0 to 1. */
+export function shareAt(from: JsonObject, name: string): number {
+  const value = from[name];
+  if (typeof value !== "number" || !(value >= 0 && value <= 1)) throw new Error(`${name} is no share`);
   return value;
 }
 

@@ -10,7 +10,7 @@ import {
   type Totals,
   type TotalsRow,
 } from "../model/progress.ts";
-import { booleanAt, listAt, numberAt, objectAt, optional, textAt, timeAt, wordAt, wordsAt } from "./members.ts";
+import { booleanAt, countAt, listAt, objectAt, optional, shareAt, textAt, timeAt, wordAt, wordsAt } from "./members.ts";
 
 /**
  * What another process told, checked member by member; members that it does not know are left out. Throws `Error` with the
@@ -55,7 +55,7 @@ function readRow(from: JsonObject): TotalsRow {
     operation: textAt(from, "operation"),
     mode: textAt(from, "mode"),
     codes: textAt(from, "codes"),
-    requests: numberAt(from, "requests"),
+    requests: countAt(from, "requests"),
     lastSeen: timeAt(from, "lastSeen"),
   };
 }
@@ -65,9 +65,9 @@ function readBound(from: JsonObject): Bound {
     resource: textAt(from, "resource"),
     operation: textAt(from, "operation"),
     client: optional(from, "client", textAt),
-    comparisons: numberAt(from, "comparisons"),
-    differences: numberAt(from, "differences"),
-    upper: numberAt(from, "upper"),
+    comparisons: countAt(from, "comparisons"),
+    differences: countAt(from, "differences"),
+    upper: shareAt(from, "upper"),
   };
 }
 
@@ -90,7 +90,7 @@ function readLedger(from: JsonObject): LedgerSnapshot {
     since: timeAt(from, "since"),
     at: timeAt(from, "at"),
     requests: readCounts(from),
-    bound: numberAt(from, "bound"),
+    bound: countAt(from, "bound"),
     clients: listAt(from, "clients", readClient),
   };
 }
@@ -106,16 +106,16 @@ function readClient(from: JsonObject): ClientEntry {
     lastSeen: timeAt(from, "lastSeen"),
     lastV1: optional(from, "lastV1", timeAt),
     requests: readCounts(from),
-    over: numberAt(from, "over"),
+    over: countAt(from, "over"),
     operations: listAt(from, "operations", (one) => ({
       ...pair(one),
-      requests: numberAt(one, "requests"),
+      requests: countAt(one, "requests"),
       lastSeen: timeAt(one, "lastSeen"),
     })),
     needs: {
       longLists: listAt(needs, "longLists", (one) => ({
         resource: textAt(one, "resource"),
-        records: numberAt(one, "records"),
+        records: countAt(one, "records"),
       })),
       zeroedFields: listAt(needs, "zeroedFields", field),
       lacking: listAt(needs, "lacking", pair),
@@ -127,5 +127,5 @@ function readClient(from: JsonObject): ClientEntry {
 
 function readCounts(from: JsonObject): { readonly v1: number; readonly v2: number } {
   const counts = objectAt(from["requests"], "requests");
-  return { v1: numberAt(counts, "v1"), v2: numberAt(counts, "v2") };
+  return { v1: countAt(counts, "v1"), v2: countAt(counts, "v2") };
 }

@@ -63,6 +63,34 @@ describe("upperBound", () => {
     );
   });
 
+  test("it is as exact for very many differences as for few, to either side of where the way to it changes", () => {
+    /** The chance that a Poisson variable of `mean` is at most `k`, by its terms and from the largest up and down. */
+    const chance = (k: number, mean: number): number => {
+      let [sum, term, i] = [1, 1, k];
+      while (term > 1e-18 * sum) {
+        term *= i / mean;
+        sum += term;
+        i -= 1;
+      }
+      // Stirling, and k ln(mean/k) by its own series: the large parts cancel before they are rounded.
+      const x = (mean - k) / k;
+      return (sum * Math.exp(k * (Math.log1p(x) - x) - 1 / (12 * k))) / Math.sqrt(2 * Math.PI * k);
+    };
+    for (const k of [1000, 50_000, 99_999, 100_000, 100_001, 1e6, 1e7, 1e8]) {
+      const comparisons = 10 * k;
+      expect(chance(k, upperBound(k, comparisons) * comparisons)).toBeCloseTo(0.05, 6);
+    }
+    const means = [99_998, 99_999, 100_000, 100_001, 100_002].map((k) => upperBound(k, 1e6) * 1e6);
+    for (const [at, mean] of means.slice(1).entries()) expect(mean - means[at]!).toBeCloseTo(1.0026, 4);
+  });
+
+  test("counts that nobody can have made end as well, at once", () => {
+    expect(upperBound(1e17, 1e18)).toBeCloseTo(0.1, 6);
+    expect(upperBound(2 ** 52, 2 ** 53)).toBeCloseTo(0.5, 6);
+    expect(upperBound(1e299, 1e300)).toBeCloseTo(0.1, 6);
+    expect(upperBound(Number.MAX_VALUE / 2, Number.MAX_VALUE)).toBeCloseTo(0.5, 6);
+  });
+
   test("it is never below the binomial bound", () => {
     /** The chance of at most `k` of `n`, each with chance `p`, summed from its logarithms. */
     const atMost = (k: number, n: number, p: number): number => {
