@@ -153,14 +153,9 @@ describe("an entry", () => {
   test("whoever was not let in adds no need to a client, whichever name it says", () => {
     const { ledger } = ledgerOf();
     ledger.observe(exchange("a"));
-    const stranger = {
-      mode: "refused",
-      reason: "NOT_TRANSLATABLE",
-      status: 501,
-      calls: [],
-      operation: "sbom",
-    } as const;
-    ledger.observe(exchange("a", stranger));
+    ledger.observe(
+      exchange("a", { mode: "refused", reason: "NOT_TRANSLATABLE", status: 501, calls: [], operation: "sbom" }),
+    );
     const junk = { unknownFields: [{ direction: "request" as const, name: "bogus" }], defaultedFields: ["name"] };
     for (const status of [400, 404, 501]) {
       ledger.observe(native("a", { operation: "sbom", status, calls: [call(status)], ...junk }));
