@@ -88,6 +88,8 @@ describe("a command line that is wrong", () => {
     { argv: ["serve", "--upstream-v2-ulr", "http://a"], says: "Did you mean --upstream-v2-url?" },
     { argv: ["serve", "--port", "8080"], says: "(Did you mean one of --listen-port, --admin-port?)" },
     { argv: ["serve", "--audience", "x"], says: "(Did you mean --upstream-v2-audience?)" },
+    { argv: ["serve", "--rules", "x"], says: "(Did you mean --cutover-rules-file?)" },
+    { argv: ["check", "--token", "x"], says: "--token-file" },
     { argv: ["demo", "--listen-port", "1"], says: "(Did you mean one of --port, --admin-port, --sandbox-port?)" },
     { argv: ["sandbox", "--listen-host", "::1"], says: "(Did you mean --host?)" },
     { argv: ["check", "--admin-listen-port", "1"], says: "(Did you mean one of --listen-port, --admin-port?)" },

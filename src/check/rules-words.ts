@@ -24,9 +24,13 @@ export function matchWords({ resources, operations, clients, time, header, cooki
   return parts.length === 0 ? "everything" : parts.join(", ");
 }
 
-/** `10 % of clients`; `all clients`; of a rule with header or cookie but no percentage: `who is selected`. */
-export function shareWords({ percent, header, cookie }: RuleMatch): string {
-  if (percent !== undefined) return `${percent} % of clients`;
+/**
+ * `10 % of clients`; of a rule that names some, that none of them is divided; `all clients`; of a rule with header or cookie
+ * but no percentage: `who is selected`.
+ */
+export function shareWords({ percent, header, cookie, clients }: RuleMatch): string {
+  if (percent !== undefined)
+    return `${percent} % of ${clients === undefined ? "clients" : "those, each whole or not at all"}`;
   return header === undefined && cookie === undefined ? "all clients" : "who is selected";
 }
 

@@ -48,6 +48,7 @@ describe("what a rule matches", () => {
   it.each([
     [{}, "all clients"],
     [{ percent: 0 }, "0 % of clients"],
+    [{ percent: 1, clients: new Set(["ci-bot"]) }, "1 % of those, each whole or not at all"],
     [{ percent: 2.5, header: { name: "a", value: "b" } }, "2.5 % of clients"],
     [{ cookie: { name: "a", value: "b" } }, "who is selected"],
   ])("and of whom: %j", (match, words) => {
@@ -115,7 +116,7 @@ describe("the table", () => {
       ),
     ];
     expect(rulesLines(rules.map((rule) => rowOf(rule, 0)))).toEqual([
-      "  1  a            translate, 10 % compared  client ci-bot  10 % of clients  expires in 3 days",
+      "  1  a            translate, 10 % compared  client ci-bot  10 % of those, each whole or not at all  expires in 3 days",
       "  2  longer-name  shadow, 10 % compared     everything     all clients",
       "     moves to translate with differences surely below 1 % from 1 client",
     ]);

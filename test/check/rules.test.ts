@@ -40,7 +40,7 @@ describe("--rules-only", () => {
     expect(lines[2]).toMatch(/^ok +rules +2 rules, digest [0-9a-f]{12}$/);
     const table = lines.slice(lines.indexOf("The first that matches decides:") + 1, -2);
     expect(table[0]).toMatch(
-      /^ {2}1 {2}ci-reads +translate, .*reads of group or repo, client ci-bot, header x-canary: always +10 % of clients +expires in \d+ days$/,
+      /^ {2}1 {2}ci-reads +translate, .*reads of group or repo, client ci-bot, header x-canary: always +10 % of those, each whole or not at all +expires in \d+ days$/,
     );
     expect(table[1]).toMatch(/^ +steps back at 2 % failures or 0\.1 % differences of at least 200 in 5m from 1 client/);
     expect(table[2]).toMatch(/^ {2}2 {2}everything-else +shadow, 10 % compared +everything +all clients$/);
