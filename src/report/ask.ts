@@ -75,6 +75,9 @@ function refusalOf(status: number, text: string, token: string | undefined): str
   if (status === 404 && message.includes("there is nothing here")) {
     return "is an older version of carryover, which tells no progress, or its address lacks a path";
   }
+  if (status === 404 && message.includes("none of the API's prefixes")) {
+    return "is carryover's port for clients: give the admin port (admin.port, 8081 unless it was set)";
+  }
   return `answered ${status}: ${oneLine(message.slice(0, LONGEST))}`;
 }
 

@@ -20,6 +20,10 @@ export interface Section {
 
 /** The first line: what this is about, and whether it is whole. */
 export function headline({ at, instances, complete }: Report): string {
+  if (at === null) {
+    const asked = instances.length === 1 ? "1 address" : `any of ${amount(instances.length)} addresses`;
+    return `INCOMPLETE carryover report: nothing was heard from ${asked}`;
+  }
   const distinct = instances.filter(({ fault, sameAs }) => fault === null && sameAs === null).length;
   const many = `${amount(distinct)} ${distinct === 1 ? "instance" : "instances"}`;
   if (complete) return `carryover report of ${many}, ${when(at)}`;
@@ -34,8 +38,9 @@ export function lastLine({ v1Left, why, window, ledger }: Report): string {
   return `${word}: ${why}${v1Left === "unknown" ? "" : since}`;
 }
 
-/** `most`: rows of a table; what is beyond them is said. */
+/** `most`: rows of a table; what is beyond them is said. When nobody was heard there is nothing to tell but why. */
 export function sectionsOf(report: Report, most: number): readonly Section[] {
+  if (report.at === null) return [shortened(instances(report), most)];
   return [instances(report), requests(report), clients(report), comparisons(report), rules(report), breaks(report)].map(
     (section) => shortened(section, most),
   );

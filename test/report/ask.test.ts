@@ -4,7 +4,10 @@ import { afterEach, describe, expect, test } from "vitest";
 import { createAdmin } from "../../src/admin/server.ts";
 import type { Progress } from "../../src/model/progress.ts";
 import { type Asked, ask } from "../../src/report/ask.ts";
+import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
 import { busy } from "./support.ts";
+
+takeDownAfterEach();
 
 const TOKEN = "0123456789-admin-token";
 const closers: (() => Promise<unknown>)[] = [];
@@ -98,6 +101,14 @@ describe("an admin port", () => {
 });
 
 describe("what is no admin port", () => {
+  test("but carryover's port for clients is told from it, with what to ask instead", async () => {
+    const rig = await rigForTest();
+    const told = await ask(rig.url, { token: undefined, timeoutMs: 5000, fetch });
+    expect(told).toMatchObject({
+      fault: "is carryover's port for clients: give the admin port (admin.port, 8081 unless it was set)",
+    });
+  });
+
   test("is named as such", async () => {
     expect(await fault(await stranger(200, "<html>hello</html>"))).toBe(
       "is no carryover admin port: it answered no JSON",

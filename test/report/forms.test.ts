@@ -34,6 +34,22 @@ describe("on a terminal", () => {
     expect(textOf(empty)).toMatchSnapshot();
   });
 
+  test("when nobody was heard, only that is told, and why", () => {
+    const nobody = createReport([{ ...silent }, { ...silent, address: "http://10.0.0.4:8081" }], 86_400_000);
+    expect(textOf(nobody)).toBe(`INCOMPLETE carryover report: nothing was heard from any of 2 addresses
+
+Instances
+  address               since  without a rule  force  state
+  http://10.0.0.3:8081                                cannot be reached (ECONNREFUSED)
+  http://10.0.0.4:8081                                cannot be reached (ECONNREFUSED)
+
+NOT KNOWN whether v1 is in use: no instance was heard`);
+    expect(textOf(createReport([silent], undefined)).split("\n")[0]).toBe(
+      "INCOMPLETE carryover report: nothing was heard from 1 address",
+    );
+    expect(markdownOf(nobody).match(/^#+ .*/gm)).toHaveLength(2);
+  });
+
   test("how far v1 counts may be off is told, where they are", () => {
     const of = (bound: number) =>
       textOf(
