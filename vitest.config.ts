@@ -31,7 +31,7 @@ export default defineConfig({
     // The default leaves one of two cores idle.
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 20_000,
     coverage: { include: ["src/**"], reporter: ["text-summary", "html"] },
   },

@@ -237,7 +237,7 @@ describe("a row that was mended", () => {
   it("lets its rule return by itself after a quiet time, to more and more clients, none of whom goes back", async () => {
     const platform = { wrong: true };
     const rig = await cutover({
-      rules: translate(", window: 5s, returnAfter: 1s").replace("minClients: 2", "minClients: 1"),
+      rules: translate(", window: 10s, returnAfter: 3s").replace("minClients: 2", "minClients: 1"),
       sandbox: {
         organisation: false,
         faults: v2Says((text) => (platform.wrong ? text.replaceAll('"viewer"', '"viewed"') : text)),
