@@ -82,6 +82,7 @@ export function createMigration(
     pageSize: PAGE_SIZE,
     labelOf: identity.labelOf,
     isExcluded: identity.isExcluded,
+    nameNow: identity.nameNow,
   });
   const totals = createTotals(wall);
   const bucketOf = createBucket(salt);

@@ -95,7 +95,6 @@ async function load(options: Required<LedgerFileOptions>, state: State): Promise
   if (text === undefined) return true;
   try {
     ledger.restore(readSnapshot(text));
-    state.saved = ledger.revision();
     return true;
   } catch (error) {
     return moveAside(options, state, error);

@@ -24,6 +24,8 @@ export interface Identity {
   readonly names: ReadonlySet<string>;
   /** The name of whoever sent `headers`: never empty, at most 128 printable characters. Believed for nothing. */
   nameOf(headers: HeaderList): string;
+  /** The name that goes now for whom a ledger kept as `kept`: with `hash`, nobody's own text is shown any more. */
+  nameNow(kept: string): string;
   /** What metrics call the client of that name: a configured name, `unknown`, or `c-` and 12 hexadecimal digits. */
   labelOf(name: string): string;
   /** True for a client that is no part of the migration. */
@@ -72,6 +74,11 @@ export function createIdentity(options: IdentityOptions): Identity {
   return {
     names: new Set(names.exact.values()),
     nameOf,
+    nameNow: (kept) => {
+      if (!hash || own.has(kept) || HASHED.test(kept)) return kept;
+      const identity = kept.startsWith(RAW) ? kept.slice(RAW.length) : kept;
+      return names.exact.get(identity) ?? exclude.patternOf(identity) ?? hashed(identity);
+    },
     labelOf: createLabels(own, key),
     isExcluded: (name) => exclude.patternOf(name) !== undefined,
   };

@@ -21,6 +21,8 @@ export interface LedgerOptions extends Questions {
   /** What metrics call a client (`Identity`). */
   readonly labelOf: (name: string) => string;
   readonly isExcluded: (name: string) => boolean;
+  /** How a client that was kept under `name` is called now (`Identity`). */
+  readonly nameNow: (name: string) => string;
 }
 
 /** What carryover found out about a request, whoever served it. */
@@ -170,7 +172,13 @@ function noteNeeds({ options, room }: State, record: ClientRecord, learnt: Learn
 function restore(state: State, snapshot: LedgerSnapshot): void {
   const { options, clients, room } = state;
   if (clients.size > 0 || state.v1 + state.v2 > 0) throw new Error("a ledger is restored before its first request");
-  const { instances, since, requests, bound, clients: entries } = mergeSnapshots([snapshot], options.max);
+  const renamed = {
+    ...snapshot,
+    clients: snapshot.clients.map((one) => ({ ...one, name: options.nameNow(one.name) })),
+  };
+  // What was kept is to be replaced, although nobody called.
+  if (renamed.clients.some(({ name }, at) => name !== snapshot.clients[at]?.name)) state.revision += 1;
+  const { instances, since, requests, bound, clients: entries } = mergeSnapshots([renamed], options.max);
   state.instances = instances;
   state.since = since;
   state.v1 = requests.v1;

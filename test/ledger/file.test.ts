@@ -16,8 +16,18 @@ beforeEach(async () => {
 afterEach(() => rm(place.folder, { recursive: true, force: true }));
 
 /** A process with a ledger, a file, and a clock that `pass` moves on. */
-function start(given: { readonly disk?: Disk; readonly path?: string; readonly instance?: string } = {}) {
-  const { ledger } = ledgerOf({ instance: given.instance ?? "i1" });
+function start(
+  given: {
+    readonly disk?: Disk;
+    readonly path?: string;
+    readonly instance?: string;
+    readonly nameNow?: (name: string) => string;
+  } = {},
+) {
+  const { ledger } = ledgerOf({
+    instance: given.instance ?? "i1",
+    nameNow: given.nameNow ?? ((name) => name),
+  });
   const warnings: string[] = [];
   const timers: (() => void)[] = [];
   const file = createLedgerFile({
@@ -43,6 +53,18 @@ function start(given: { readonly disk?: Disk; readonly path?: string; readonly i
 const saved = async () => readSnapshot(await readFile(place.path, "utf8"));
 
 describe("saving", () => {
+  test("happens also when a name that was kept may be kept no more, and nobody calls", async () => {
+    const one = start();
+    await one.file.start();
+    one.ledger.observe(exchange("ann@example.com"));
+    await one.file.close();
+    const two = start({ nameNow: () => "h-0" });
+    await two.file.start();
+    await two.pass();
+    expect(await readFile(place.path, "utf8")).not.toContain("ann@");
+    await two.file.close();
+  });
+
   test("happens when something is new, and at the end; a restart has it all", async () => {
     const one = start();
     await one.file.start();

@@ -162,6 +162,30 @@ describe("names", () => {
     );
   });
 
+  test("who was kept in clear goes by the hash of the same identity, once there is one", () => {
+    const { nameOf: before } = of({ identify: ["header:x-client"] });
+    const after = of({
+      identify: ["header:x-client"],
+      names: ["ci-bot=ci@example.com"],
+      exclude: ["probe*"],
+      hash: true,
+    });
+    for (const sent of [
+      "ann@example.com",
+      "unknown",
+      "raw:x",
+      "h-0123456789abcdef",
+      "ci-bot",
+      "ci@example.com",
+      "probe-1",
+    ]) {
+      const headers: HeaderList = [["x-client", sent]];
+      if (sent !== "ci-bot") expect([sent, after.nameNow(before(headers))]).toEqual([sent, after.nameOf(headers)]);
+    }
+    for (const kept of ["unknown", "ci-bot", "h-0123456789abcdef"]) expect(after.nameNow(kept)).toBe(kept);
+    expect(of({}).nameNow("ann@example.com")).toBe("ann@example.com");
+  });
+
   test("hashed names tell nothing, differ by key, and configured names stay", () => {
     const { nameOf } = of({ names, identify, hash: true });
     const hashed = nameOf([["x-client", "ann@example.com"]]);

@@ -302,6 +302,17 @@ describe("restoring", () => {
     expect(after.bound).toBe(before.bound + cut);
   });
 
+  test("whoever goes by another name now is one client with what it was before", () => {
+    const { ledger: before } = ledgerOf();
+    for (const name of ["ann", "ann", "h-ann", "bob"]) before.observe(exchange(name));
+    const { ledger } = ledgerOf({ nameNow: (name) => (name === "ann" ? "h-ann" : name) });
+    const revision = ledger.revision();
+    ledger.restore(before.snapshot());
+    expect(names(ledger)).toEqual(["h-ann", "bob"]);
+    expect(first(ledger).requests.v1).toBe(3);
+    expect(ledger.revision()).not.toBe(revision);
+  });
+
   test("drops who is excluded by now, and is refused once there was a request", () => {
     const before = filled();
     const { ledger } = ledgerOf({ isExcluded: (name) => name === "a" });

@@ -44,6 +44,7 @@ export function ledgerOf(given: Partial<LedgerOptions> = {}): {
     tells: (_resource, operation) => ["list", "update"].includes(operation),
     labelOf: (name) => `c-${name}`,
     isExcluded: (name) => name === "probe",
+    nameNow: (name) => name,
     ...given,
   });
   return { ledger, clock };
