@@ -29,12 +29,16 @@ export interface LedgerFile {
 }
 
 const EVERY_MS = 30_000;
+/** Looks without anything new until the file is renewed all the same: it tells until when the ledger was watching. */
+const IDLE_LOOKS = 10;
 
 interface State {
   /** Digest of what the file holds, as far as this process knows; undefined: no file. */
   held: string | undefined;
   /** The ledger's revision that was saved last. */
   saved: number;
+  /** Looks since then. */
+  looks: number;
   /** The last write failed, or somebody else's was found: said once, until it is over. */
   failing: boolean;
   shared: boolean;
@@ -45,7 +49,8 @@ interface State {
 }
 
 /**
- * Saves every `everyMs` when requests were entered, and at the end. Of two processes with one file the one that writes last
+ * Saves every `everyMs` when requests were entered, else every tenth time, and at the end.
+ * Of two processes with one file the one that writes last
  * wins, and says so: each needs a file of its own.
  */
 export function createLedgerFile(given: LedgerFileOptions): LedgerFile {
@@ -53,6 +58,7 @@ export function createLedgerFile(given: LedgerFileOptions): LedgerFile {
   const state: State = {
     held: undefined,
     saved: options.ledger.revision(),
+    looks: 0,
     failing: false,
     shared: false,
     stopped: false,
@@ -61,7 +67,8 @@ export function createLedgerFile(given: LedgerFileOptions): LedgerFile {
   };
   const tick = (): void => {
     state.stop = options.later(options.everyMs, () => {
-      state.writing = save(options, state).finally(() => {
+      state.looks += 1;
+      state.writing = save(options, state, state.looks >= IDLE_LOOKS).finally(() => {
         if (!state.stopped) tick();
       });
     });
@@ -76,7 +83,7 @@ export function createLedgerFile(given: LedgerFileOptions): LedgerFile {
       state.stopped = true;
       state.stop();
       await state.writing;
-      await save(options, state);
+      await save(options, state, true);
     },
   };
 }
@@ -118,12 +125,17 @@ async function moveAside(
   }
 }
 
-async function save(options: Required<LedgerFileOptions>, state: State): Promise<void> {
+/** `always`: also when nothing is new, unless that would replace what somebody else counted. */
+async function save(options: Required<LedgerFileOptions>, state: State, always: boolean): Promise<void> {
   const { path, disk, ledger, warn } = options;
   const now = ledger.revision();
-  if (now === state.saved) return;
+  const isNew = now !== state.saved;
+  if (!isNew && !always) return;
+  state.looks = 0;
   try {
-    await noticeOthers(options, state);
+    const isForeign = digest(await disk.read(path)) !== state.held;
+    if (isForeign && !isNew) return;
+    if (isForeign) warnOfOthers(options, state);
     const text = JSON.stringify(ledger.snapshot());
     await disk.write(path, text);
     state.held = digest(text);
@@ -136,8 +148,8 @@ async function save(options: Required<LedgerFileOptions>, state: State): Promise
 }
 
 /** Somebody else wrote the file since this process read or wrote it: what they counted is about to be lost. */
-async function noticeOthers({ path, disk, warn }: Required<LedgerFileOptions>, state: State): Promise<void> {
-  if (state.shared || digest(await disk.read(path)) === state.held) return;
+function warnOfOthers({ path, warn }: Required<LedgerFileOptions>, state: State): void {
+  if (state.shared) return;
   state.shared = true;
   warn(
     `clients.file: another process writes ${path}; the last one wins. Give each replica a file of its own`,

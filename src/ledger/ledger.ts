@@ -48,6 +48,8 @@ export interface Ledger {
 /** Facts for each client when all places are taken, and for the first ones. */
 const FACTS_PER_CLIENT = 16;
 const FACTS = 100_000;
+/** Milliseconds that a restart may take, and a file may be old meanwhile, before calls may have been missed. */
+const MAY_BE_OFF = 600_000;
 /** Unknown fields of one request that are looked at. */
 const MAX_UNKNOWN = 64;
 
@@ -57,6 +59,7 @@ interface State {
   readonly room: Room;
   instances: readonly string[];
   since: number;
+  watchedSince: number;
   v1: number;
   v2: number;
   revision: number;
@@ -86,6 +89,7 @@ export function createLedger(options: LedgerOptions): Ledger {
       version: 1,
       instances: state.instances,
       since: state.since,
+      watchedSince: state.watchedSince > state.since ? state.watchedSince : undefined,
       at: options.wall(),
       requests: { v1: state.v1, v2: state.v2 },
       bound: state.clients.bound(),
@@ -104,7 +108,7 @@ function createState(options: LedgerOptions, instances: readonly string[], since
     (name) => createRecord(name, options.labelOf(name), options.wall()),
     (record) => room.give(factsIn(record)),
   );
-  return { options, clients, room, instances, since, v1: 0, v2: 0, revision: 0 };
+  return { options, clients, room, instances, since, watchedSince: since, v1: 0, v2: 0, revision: 0 };
 }
 
 function observe(state: State, exchange: Exchange): void {
@@ -180,6 +184,8 @@ function restore(state: State, snapshot: LedgerSnapshot): void {
   if (renamed.clients.some(({ name }, at) => name !== snapshot.clients[at]?.name)) state.revision += 1;
   const { instances, since, requests, bound, clients: entries } = mergeSnapshots([renamed], options.max);
   state.instances = instances;
+  const isGap = state.since - snapshot.at > MAY_BE_OFF;
+  state.watchedSince = isGap ? state.since : (snapshot.watchedSince ?? since);
   state.since = since;
   state.v1 = requests.v1;
   state.v2 = requests.v2;

@@ -7,8 +7,8 @@ import { byCount, byField, byOperation, byRequests, compare, MAX_NEEDS, MAX_OPER
 export const MAX_CLIENTS = 100_000;
 
 /**
- * One snapshot for all of `snapshots`: counts and bounds added, times widened, needs united. Of snapshots that share an
- * instance only one counts: the one of more instances, then the later one. Most v1 requests first, then most v2 requests, at
+ * One snapshot for all of `snapshots`: counts and bounds added, times widened but for what all have watched, needs united.
+ * Of snapshots that share an instance only one counts: the one of more instances, then the later one. Most v1 requests first, then most v2 requests, at
  * most `max` clients; a caller of v1 that is cut raises the bound. A client made at most `bound` more v1 requests than it is
  * shown with, and at most `over` fewer.
  *
@@ -25,10 +25,13 @@ export function mergeSnapshots(snapshots: readonly LedgerSnapshot[], max = MAX_C
     }
   }
   const clients = [...entries.values()].sort(byCount);
+  const since = taken.reduce((first, one) => Math.min(first, one.since), taken[0]?.since ?? 0);
+  const watchedSince = taken.reduce((last, one) => Math.max(last, one.watchedSince ?? one.since), since);
   return {
     version: 1,
     instances: taken.flatMap(({ instances }) => instances).sort(compare),
-    since: Math.min(...(taken.length === 0 ? [0] : taken.map(({ since }) => since))),
+    since,
+    watchedSince: watchedSince > since ? watchedSince : undefined,
     at: Math.max(0, ...taken.map(({ at }) => at)),
     requests: addCounts(taken.map(({ requests }) => requests)),
     // The first that is cut made most v1 requests of those, and may be missing elsewhere, too.

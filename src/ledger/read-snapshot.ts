@@ -20,6 +20,7 @@ export function readSnapshot(text: string): LedgerSnapshot {
     version,
     instances: listOf(value, "instances", MAX_INSTANCES, readName),
     since: number(value, "since"),
+    watchedSince: member(value, "watchedSince") === undefined ? undefined : number(value, "watchedSince"),
     at: number(value, "at"),
     requests: counts(value),
     bound: number(value, "bound"),

@@ -15,6 +15,7 @@ import { createToolbox } from "../tools.ts";
 import { decode } from "../upstream/decode.ts";
 import { createTurns } from "../upstream/drain/turns.ts";
 import { later } from "../upstream/later.ts";
+import { retryAfter } from "../upstream/retry.ts";
 import { createBackgroundUpstreams } from "../upstreams.ts";
 
 /** Who asks, and who hears of what is found. */
@@ -57,6 +58,7 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
     native: upstreams.v1,
     translate,
     decode,
+    retryAfter,
     compare: { shapeOf, compareAnswers, withoutNoise },
     report: hooks.report,
     samples: { perOperation: config.shadow.samples, values: config.shadow.values },

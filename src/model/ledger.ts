@@ -6,6 +6,8 @@ export interface LedgerSnapshot {
   /** Random, one per process and file: the same instance is not added to itself. */
   readonly instances: readonly string[];
   readonly since: number;
+  /** From when on nothing was missed: later than `since` after a time in which nobody counted. Absent: `since`. */
+  readonly watchedSince?: number | undefined;
   readonly at: number;
   /** Requests entered in all, clients that are no longer listed included. */
   readonly requests: VersionCounts;

@@ -21,6 +21,7 @@ export function setClock(told: Progress, at: number): Progress {
     ledger: {
       ...ledger,
       since: shift(ledger.since),
+      watchedSince: ledger.watchedSince === undefined ? undefined : shift(ledger.watchedSince),
       at: shift(ledger.at),
       clients: ledger.clients.map((client) => shiftClient(client, shift)),
     },

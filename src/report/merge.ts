@@ -30,7 +30,7 @@ export function merge(heard: readonly Heard[]): Merged | undefined {
   const all = told.map(({ progress }) => progress);
   return {
     at,
-    watchedSince: largest(all.map(({ ledger }) => ledger.since)),
+    watchedSince: largest(all.map(({ ledger }) => ledger.watchedSince ?? ledger.since)),
     rows: sums(all.flatMap(({ totals }) => totals.rows)),
     ledger: mergeSnapshots(apart(told)),
     bounds: mergeBounds(all.flatMap(({ bounds }) => bounds)),

@@ -88,6 +88,7 @@ function readLedger(from: JsonObject): LedgerSnapshot {
     version: 1,
     instances: wordsAt(from, "instances"),
     since: timeAt(from, "since"),
+    watchedSince: optional(from, "watchedSince", timeAt),
     at: timeAt(from, "at"),
     requests: readCounts(from),
     bound: countAt(from, "bound"),

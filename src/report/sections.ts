@@ -33,7 +33,9 @@ export function headline({ at, instances, complete }: Report): string {
 
 /** The last line. */
 export function lastLine({ v1Left, why, window, ledger }: Report): string {
-  const since = ledger.since === null ? "" : ` since ${when(window.from ?? ledger.since)}`;
+  // Nobody can say what was not called while nobody looked.
+  const first = window.from ?? (v1Left === "no" ? window.watchedSince : ledger.since);
+  const since = first === null ? "" : ` since ${when(first)}`;
   const word = { yes: "v1 is still in use", no: "v1 was not used", unknown: "NOT KNOWN whether v1 is in use" }[v1Left];
   return `${word}: ${why}${v1Left === "unknown" ? "" : since}`;
 }

@@ -53,10 +53,12 @@ export interface AnswersInput {
   readonly signal: Signal;
   /** Counts calls as they leave. */
   readonly calls: { v1: number; v2: number };
+  /** Hears of each answer to such a call. */
+  saw(answer: ApiResponse): void;
 }
 
 /** Every promise rejects with `failing` for what leaves nothing to compare, or with the signal's reason. */
-export function createAnswers({ asked, options, held, signal, calls }: AnswersInput): Answers {
+export function createAnswers({ asked, options, held, signal, calls, saw }: AnswersInput): Answers {
   const { answerBytes } = options.limits;
   /** Counts every call that leaves for v2, and sees its answer; the comparison's own layer is inside, nearer to v2 than anything. */
   const counting =
@@ -65,6 +67,7 @@ export function createAnswers({ asked, options, held, signal, calls }: AnswersIn
       layer(async (request, sending) => {
         calls.v2 += 1;
         const response = await next(request, sending);
+        saw(response);
         const call = { upstream: "v2", method: request.method, path: "", status: response.status, ms: 0 } as const;
         if (wasLetIn({ calls: [call] })) door.open = true;
         return response;
@@ -87,6 +90,7 @@ export function createAnswers({ asked, options, held, signal, calls }: AnswersIn
         signal.throwIfAborted();
         throw failing((thrown instanceof Problem ? troubleOf(thrown) : undefined) ?? "native");
       });
+      saw(answer);
       hold(answer.body, answerBytes, held);
       return readable(answer);
     },

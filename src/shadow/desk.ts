@@ -6,6 +6,7 @@ import type { Failure } from "./failure.ts";
 import { createJobs } from "./jobs.ts";
 import { createMemory, type Held } from "./memory.ts";
 import type { ShadowAsk, ShadowOptions } from "./options.ts";
+import { createRest } from "./rest.ts";
 import { createSamples } from "./samples.ts";
 import type { Lost } from "./seen.ts";
 import { createTally, type TallyRow } from "./tally.ts";
@@ -19,7 +20,7 @@ export interface ShadowState {
   readonly sampleChars: number;
   /** Comparisons of clients without a row of their own in `bounds`. */
   readonly unlisted: number;
-  /** Sampled requests that are not reported, by reason: no place when they began, or when their answer was over (`busy`), or an answer that says nothing. */
+  /** Sampled requests that are not reported, by reason: no place when they began or when their answer was over, or a platform that asked for rest (`busy`), or an answer that says nothing. */
   readonly passed: Readonly<Record<"aborted" | "busy" | "unauthenticated" | "status", number>>;
 }
 
@@ -58,6 +59,7 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
   const jobs = createJobs<Verdict>({ concurrent: limits.concurrent, ms: limits.seconds * 1_000, later });
   const { tell, ...books } = createBooks(options);
   const passed = { aborted: 0, busy: 0, unauthenticated: 0, status: 0 };
+  const rest = createRest(options);
   let closed = false;
 
   const finish = (ticket: Ticket, end: Ending): void => {
@@ -72,7 +74,7 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
     open(asked, served, status) {
       // Whoever invents tokens has as many as he likes.
       const owner = status === UNAUTHENTICATED ? STRANGERS : ownerOf(asked);
-      if (jobs.hasRoom(owner)) return { asked, served, owner, held: memory.open(owner) };
+      if (jobs.hasRoom(owner) && !rest.isDue(owner)) return { asked, served, owner, held: memory.open(owner) };
       passed.busy += 1;
       return undefined;
     },
@@ -99,7 +101,10 @@ export function createDesk<Shape>(options: ShadowOptions<Shape>): Desk {
           // The client's answer is on its way in this turn.
           await turn();
           signal.throwIfAborted();
-          return compare(createAnswers({ ...ticket, options, signal, calls }), signal);
+          return compare(
+            createAnswers({ ...ticket, options, signal, calls, saw: (answer) => rest.saw(ticket.owner, answer) }),
+            signal,
+          );
         },
         done: (outcome) => finish(ticket, { ...endOf(outcome), ms: now() - startedAt, calls: { ...calls } }),
       });

@@ -24,7 +24,7 @@ function start(
     readonly nameNow?: (name: string) => string;
   } = {},
 ) {
-  const { ledger } = ledgerOf({
+  const { ledger, clock } = ledgerOf({
     instance: given.instance ?? "i1",
     nameNow: given.nameNow ?? ((name) => name),
   });
@@ -47,12 +47,38 @@ function start(
     run?.();
     while (run !== undefined && timers.length === 0) await new Promise((resolve) => setImmediate(resolve));
   };
-  return { ledger, file, warnings, timers, pass };
+  return { ledger, clock, file, warnings, timers, pass };
 }
 
 const saved = async () => readSnapshot(await readFile(place.path, "utf8"));
 
 describe("saving", () => {
+  test("tells now and then until when the ledger was watching, also when nobody calls", async () => {
+    const one = start();
+    await one.file.start();
+    for (let look = 0; look < 9; look++) await one.pass();
+    expect(await readdir(place.folder)).toEqual([]);
+    one.clock.at = 300_000;
+    await one.pass();
+    expect(await saved()).toMatchObject({ since: 1000, at: 300_000, clients: [] });
+    one.clock.at = 310_000;
+    await one.file.close();
+    expect(await saved()).toMatchObject({ since: 1000, at: 310_000 });
+  });
+
+  test("replaces nothing that another process counted when there is nothing new to say", async () => {
+    const one = start();
+    const two = start({ instance: "i2" });
+    await one.file.start();
+    await two.file.start();
+    one.ledger.observe(exchange("a"));
+    await one.file.close();
+    for (let look = 0; look < 10; look++) await two.pass();
+    await two.file.close();
+    expect((await saved()).clients.map(({ name }) => name)).toEqual(["a"]);
+    expect(two.warnings).toEqual([]);
+  });
+
   test("happens also when a name that was kept may be kept no more, and nobody calls", async () => {
     const one = start();
     await one.file.start();

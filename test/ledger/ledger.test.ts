@@ -1,6 +1,7 @@
 /** Does the ledger hold who calls what, of callers whom the platform let in, and stay bounded? */
 import { describe, expect, test } from "vitest";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
+import type { LedgerSnapshot } from "../../src/model/ledger.ts";
 import { call, exchange, ledgerOf, NO_NEEDS } from "./samples.ts";
 
 const names = (ledger: { snapshot(): { clients: readonly { name: string }[] } }) =>
@@ -311,6 +312,21 @@ describe("restoring", () => {
     expect(names(ledger)).toEqual(["h-ann", "bob"]);
     expect(first(ledger).requests.v1).toBe(3);
     expect(ledger.revision()).not.toBe(revision);
+  });
+
+  test("after ten minutes off it has watched since the start only, and after the next short restart still", () => {
+    const before = filled();
+    const startedAt = (at: number, snapshot: LedgerSnapshot) => {
+      const { ledger } = ledgerOf({ max: 3, wall: () => at });
+      ledger.restore(snapshot);
+      return ledger.snapshot();
+    };
+    const soon = startedAt(before.at + 600_000, before);
+    expect([soon.since, soon.watchedSince]).toEqual([before.since, undefined]);
+    const late = startedAt(before.at + 600_001, before);
+    expect([late.since, late.watchedSince]).toEqual([before.since, before.at + 600_001]);
+    expect(startedAt(late.at + 1000, late).watchedSince).toBe(late.at);
+    expect(startedAt(late.at + 700_000, late).watchedSince).toBe(late.at + 700_000);
   });
 
   test("drops who is excluded by now, and is refused once there was a request", () => {

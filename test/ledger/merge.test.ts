@@ -56,6 +56,17 @@ describe("merging", () => {
     );
   });
 
+  test("has watched what every one of them has, and needs no word when that is all", () => {
+    const [long, gap, young] = [
+      snapshot("a", [], { since: 10 }),
+      snapshot("b", [], { since: 5, watchedSince: 40 }),
+      snapshot("c", [], { since: 30 }),
+    ];
+    expect(mergeSnapshots([long, gap])).toMatchObject({ since: 5, watchedSince: 40 });
+    expect(mergeSnapshots([long, young])).toMatchObject({ since: 10, watchedSince: 30 });
+    expect(mergeSnapshots([long, { ...long, instances: ["d"] }]).watchedSince).toBeUndefined();
+  });
+
   test("with itself adds nothing, alone or as a part", () => {
     fc.assert(
       fc.property(snapshots, (list) => {

@@ -30,6 +30,11 @@ test("what a ledger writes is read as it was, also of several merged", () => {
   );
 });
 
+test("since when it has watched is read where it is told", () => {
+  expect(read({ ...whole, watchedSince: 1500 })).toEqual({ ...whole, watchedSince: 1500 });
+  expect(() => read({ ...whole, watchedSince: "now" })).toThrow("watchedSince");
+});
+
 test("members that are none of it are left out", () => {
   expect(read({ ...whole, more: 1, clients: [{ ...client, secret: "x" }] })).toEqual(whole);
 });

@@ -27,6 +27,8 @@ describe("the progress of an instance", () => {
     expect(readProgress(sent(first))).toEqual(first);
     expect(readProgress(sent(second))).toEqual(second);
     expect(readProgress(sent(progress()))).toEqual(progress());
+    const off = progress({ ledger: { watchedSince: 1_700_000_000_000 } });
+    expect(readProgress(sent(off))).toEqual(off);
   });
 
   test("members that nobody knows are left out, so that a newer instance of the same form is read", () => {

@@ -193,6 +193,16 @@ describe("whether v1 is left", () => {
     expect(judged(from(quiet(), young), HOUR)).toEqual(["no", 0, 0]);
   });
 
+  test("not known, when an instance was off within the window, whatever its file knows from before", () => {
+    const off = quiet({ ledger: { since: NOW - 45 * DAY, watchedSince: NOW - HOUR } });
+    expect(judged(from(off), 14 * DAY)).toEqual(["unknown", 0, 2]);
+    expect(judged(from(off), HOUR)).toEqual(["no", 0, 0]);
+    // Without a window it vouches for what it saw.
+    expect(textOf(createReport(from(off), undefined))).toMatch(/no client called v1 since 2026-11-21 20:30Z$/);
+    const ahead = progress({ instance: "b", at: NOW + 26 * HOUR, ledger: { since: NOW - 45 * DAY } });
+    expect(judged(from(off, ahead), 2 * HOUR)[0]).toBe("unknown");
+  });
+
   test("not known, when v1 was called and the ledger had no room for everybody", () => {
     const full = (lastSeen: number) =>
       quiet({ ledger: { since: 0, bound: 3, clients: [] }, totals: totals([row({ lastSeen })]) });

@@ -14,6 +14,7 @@ import { createShadow, type Shadow } from "../../src/shadow/shadow.ts";
 import { createTranslations } from "../../src/translate/operations.ts";
 import type { TranslateOptions } from "../../src/translate/tools.ts";
 import { decode } from "../../src/upstream/decode.ts";
+import { retryAfter } from "../../src/upstream/retry.ts";
 import { readingTools } from "../support/drains.ts";
 import { gathered } from "../support/whole.ts";
 import { type FakeClock, fakeClock, settled } from "../upstream/clock.ts";
@@ -63,6 +64,7 @@ export async function createRig(platform: Send, options: RigOptions = {}): Promi
   const translate = options.translate ?? translator(catalogue, toV2, options.translation);
   const shadow = createShadow<CompareShape>({
     decode,
+    retryAfter,
     compare: { shapeOf, compareAnswers, withoutNoise },
     report: (comparison) => reports.push(comparison),
     samples: { perOperation: 20, values: "redact" },

@@ -648,6 +648,25 @@ describe("a v2 that hangs", () => {
     await rig.shadow.close();
   });
 
+  test.each([429, 503])(
+    "a platform that asks for rest with %i gets it, for that credential, and not for ever",
+    async (status) => {
+      const asks = { ...json(status, {}), headers: [["retry-after", "3600"] as const] };
+      const rig = await createRig(platform(undefined, async () => asks));
+      await rig.pass(READ, { client: "quick" });
+      await rig.idle();
+      const calls = rig.v2.length;
+      for (let i = 0; i < 30; i++) await rig.pass(READ, { client: "quick" });
+      await rig.idle();
+      expect([rig.v2.length, rig.shadow.state().passed.busy]).toEqual([calls, 30]);
+      await rig.pass(READ, { client: "other" });
+      await rig.idle();
+      expect(rig.v2.length).toBeGreaterThan(calls);
+      await rig.clock.pass(60_000);
+      expect(rig.shadow.watch(rig.ask(READ, { client: "quick" }))).toBeDefined();
+    },
+  );
+
   test("one client takes half of the places, and others are not busy because of it", async () => {
     const rig = await createRig(platform(undefined, HANGS), { limits: { ...LIMITS, concurrent: 3 } });
     for (let i = 0; i < 50; i++) await rig.pass(READ, { client: "greedy" });
