@@ -26,6 +26,8 @@ export interface App {
   listen(): Promise<{ readonly url: string; readonly adminUrl: string }>;
   /** Looks at the rules file now; resolves when what it holds is in force, or refused. */
   reload(): Promise<void>;
+  /** Loses no log line, and does not wait: for the last moment of a process that has no time to close. */
+  settle(): void;
   /** Takes no more requests, finishes what is in flight (for at most `graceMs`), closes everything. */
   close(graceMs: number): Promise<void>;
 }
@@ -109,7 +111,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ...createViews(config, catalogue, { migration, unknownFields }),
     log: (message, cause) => log.error(message, cause),
   });
-  return lifeOf({ listener, admin, migration }, state, async () => {
+  return lifeOf({ listener, admin, migration, log }, state, async () => {
     await upstreams.close();
     await log.flush(LOG_FLUSH_MS);
   });
@@ -120,9 +122,14 @@ interface Parts {
   readonly listener: Listener;
   readonly admin: Admin;
   readonly migration: Migration;
+  readonly log: Log;
 }
 
-function lifeOf({ listener, admin, migration }: Parts, state: { ready: boolean }, closeRest: () => Promise<void>): App {
+function lifeOf(
+  { listener, admin, migration, log }: Parts,
+  state: { ready: boolean },
+  closeRest: () => Promise<void>,
+): App {
   const close = async (graceMs: number): Promise<void> => {
     state.ready = false;
     await listener.close(graceMs);
@@ -145,6 +152,7 @@ function lifeOf({ listener, admin, migration }: Parts, state: { ready: boolean }
       }
     },
     reload: () => migration.reload(),
+    settle: log.settle,
     close,
   };
 }

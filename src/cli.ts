@@ -21,6 +21,8 @@ export interface Io {
   onStop(stop: (graceMs: number) => Promise<void>): void;
   /** Registers what is to happen when the process is told to read its files again (SIGHUP), before `onStop`; it must not reject. */
   onReload(reload: () => Promise<void>): void;
+  /** Registers what is to happen in the last moment of the process, whatever ends it; nobody waits for it. */
+  onExit(run: () => void): void;
 }
 
 /** Exit code for a command line or configuration that is wrong (as sysexits has it). */

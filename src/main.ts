@@ -26,6 +26,8 @@ const code = await run(process.argv.slice(2), {
     skip.push("SIGHUP");
     process.on("SIGHUP", () => void reload());
   },
+  // Before those who write out what the log hands them then.
+  onExit: (run) => process.prependListener("exit", run),
   onStop: (stop) => {
     closeWithGrace({ delay: GRACE_MS + 5_000, logger: false, skip }, async ({ err }) => {
       if (err !== undefined) process.stderr.write(`${err.stack ?? String(err)}\n`);

@@ -13,6 +13,7 @@ interface ServeIo {
   warn(text: string): void;
   onStop(stop: (graceMs: number) => Promise<void>): void;
   onReload(reload: () => Promise<void>): void;
+  onExit(run: () => void): void;
 }
 
 /** Listens and says where. Throws ConfigError; a port that cannot be had is told, and ends the command with 1. */
@@ -26,6 +27,7 @@ export async function serveClients(
   const catalogue = await catalogueFor(config.upstream.v2.version);
   requireKnownResources(flags, io, catalogue);
   const app = createApp(config, catalogue);
+  io.onExit(() => app.settle());
   const { listen, admin } = config;
   const places: Place[] = [
     {

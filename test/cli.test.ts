@@ -39,6 +39,7 @@ async function inProcess(
       err += `${text}\n`;
     },
     onReload: () => {},
+    onExit: () => {},
     onStop: (stop) => later(() => stop(0)),
   });
   return { code, out, err };

@@ -16,7 +16,7 @@ export interface BatchLimits {
 /**
  * A batch that hands its items, in order, to `work`, which must not throw. Code that has just run is several times as quick as
  * code that something else has pushed out of the processor since: the same work, item by item, would cost each request more.
- * What waits when the process ends is still worked on.
+ * What waits when the process ends is lost, unless it is settled then.
  */
 export function createBatch<Item>(limits: BatchLimits, work: (items: readonly Item[]) => void): Batch<Item> {
   let waiting: Item[] = [];
@@ -25,7 +25,6 @@ export function createBatch<Item>(limits: BatchLimits, work: (items: readonly It
     if (timer === undefined) return;
     clearTimeout(timer);
     timer = undefined;
-    process.off("exit", settle);
     const items = waiting;
     waiting = [];
     work(items);
@@ -35,8 +34,6 @@ export function createBatch<Item>(limits: BatchLimits, work: (items: readonly It
       waiting.push(item);
       if (timer === undefined) {
         timer = setTimeout(settle, limits.ms);
-        // Before those who close what `work` writes to.
-        process.prependListener("exit", settle);
       } else if (waiting.length >= limits.items) settle();
     },
     settle,

@@ -29,6 +29,8 @@ export interface Log {
   error(message: string, cause?: unknown, facts?: LogFacts): void;
   /** Lines lost so far because the sink was blocked. */
   dropped(): number;
+  /** Hands the sink what is gathered, without waiting: for the last moment of a process, in which sinks write out what they hold. */
+  settle(): void;
   /** Writes out what is held, waiting for at most `ms` milliseconds. */
   flush(ms: number): Promise<void>;
 }
@@ -66,6 +68,7 @@ export function createLog(options: LogOptions): Log {
       logger.error({ ...scrubbed(facts), ...causeFacts(cause), ...at }, scrub(message));
     },
     dropped: sink.dropped,
+    settle: requests.settle,
     flush: (ms) => {
       requests.settle();
       return sink.flush(ms);

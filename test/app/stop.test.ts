@@ -156,6 +156,36 @@ describe("a log that nobody reads", () => {
   });
 });
 
+/** Ends the process at once when the second request has its answer: there is no time to close anything. */
+const SUDDEN = `
+import { subscribe } from "node:diagnostics_channel";
+let answers = 0;
+subscribe("http.server.response.finish", () => {
+  if (++answers === 2) setTimeout(() => process.exit(3), 1);
+});
+`;
+
+describe("a process that ends at once", () => {
+  it("still writes the lines of requests that were over", async () => {
+    const run = carryover(
+      [
+        ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"],
+        ...["--upstream-v2-url", "http://127.0.0.1:9"],
+      ],
+      { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(SUDDEN)}` },
+    );
+    const url = / v1 clients at (\S+),/.exec(await run.until(/resources\n/))?.[1] ?? "";
+    for (const path of ["first", "last"]) expect((await fetch(`${url}/${path}`)).status).toBe(404);
+    expect((await run.ended).code).toBe(3);
+    const paths = run
+      .out()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line).path);
+    expect(paths).toEqual(["/first", "/last"]);
+  });
+});
+
 describe("an app that is closed", () => {
   it("cuts off what is not done when the grace is over, so that nobody takes it for whole", async () => {
     const held = gate(isFurtherPage);

@@ -50,7 +50,7 @@ export async function check(argv: readonly string[], around: Around = {}): Promi
 
     onStop: (stop) => stopper?.(() => stop(0)),
   };
-  const code = await run(["check", ...argv], { ...io, onReload: () => {} });
+  const code = await run(["check", ...argv], { ...io, onReload: () => {}, onExit: () => {} });
   return { code, out, err, written };
 }
 

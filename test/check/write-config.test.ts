@@ -28,6 +28,7 @@ async function written(
       err += text;
     },
     onReload: () => {},
+    onExit: () => {},
     onStop: () => {},
   };
   const code = await run(["check", "--upstream-v2-url", url, "--write-config", fileIn(folder)], io);

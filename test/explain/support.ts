@@ -33,6 +33,7 @@ export async function explainWith(words: readonly string[], around: Around = {})
       err += `${text}\n`;
     },
     onReload: () => {},
+    onExit: () => {},
     onStop: () => {},
     readStdin: () => new TextEncoder().encode(around.stdin ?? ""),
     terminal: around.terminal ?? false,

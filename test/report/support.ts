@@ -206,6 +206,7 @@ export async function report(argv: readonly string[], around: Around = {}): Prom
     },
     onStop: () => {},
     onReload: () => {},
+    onExit: () => {},
     ...(fetch === undefined ? {} : { fetch }),
   };
   const { run } = await import("../../src/cli.ts");
