@@ -147,7 +147,8 @@ function refuse(error: unknown): never {
 /** What operators want to be woken for is a warning. */
 function logEvent(log: Log, { kind, rule, from, to, reason }: ControlEvent): void {
   const facts = { ...(rule === undefined ? {} : { rule }), from, to, reason };
-  if (kind === "stepped-back" || kind === "forced") log.warn(`cutover: ${kind}`, undefined, facts);
+  if (kind === "stepped-back" || kind === "forced" || kind === "expired")
+    log.warn(`cutover: ${kind}`, undefined, facts);
   else log.info(`cutover: ${kind}`, facts);
 }
 
@@ -189,7 +190,10 @@ function rulesFileOf(
       const what = faults.length > 0 ? faults.map(textOf).join(" | ") : error.message;
       log.error("the rules file cannot be used; the rules before it stay in force", undefined, { faults: what });
     },
-    recovered: () => reloaded(true, wall()),
+    recovered: () => {
+      reloaded(true, wall());
+      log.info("the rules file holds the rules in force again", { digest: control.rules()?.digest ?? "none" });
+    },
   });
 }
 

@@ -3,8 +3,8 @@ import { type Asked, createChooser } from "../cutover/choose.ts";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { Choice, CutoverMode, Rule, Rules, ShadowSettings } from "../model/rules.ts";
-import { type ControlEvent, pass, recordComparison, recordRequest } from "./record.ts";
-import { choiceFor, type Held, hold, NO_SHADOW } from "./state.ts";
+import { type ControlEvent, pass, recordComparison, recordExpiries, recordRequest } from "./record.ts";
+import { choiceFor, type Held, hold, NO_SHADOW, nextExpiry } from "./state.ts";
 import { type RuleState, stateOf, transitionView, viewOf } from "./view.ts";
 
 /** How much is compared where `cutover.mode` is `shadow` and no rule says otherwise. */
@@ -57,6 +57,9 @@ interface Present {
   readonly fixed: Choice | undefined;
   readonly chooser: (asked: Asked) => Rule | undefined;
   readonly held: ReadonlyMap<string, Held>;
+  /** Milliseconds since 1970: rules that expire until `looked` are told of, and the next one expires at `expiry`. */
+  looked: number;
+  expiry: number;
 }
 
 /** Everything is in memory: a restart begins with the rules as the file has them. */
@@ -72,10 +75,15 @@ export function createControl(parts: ControlParts): Control {
   let present = presentOf(parts.rules, new Map(), parts);
   if (parts.rules !== undefined && parts.rules.force !== "none") tell(forced("none", parts.rules.force, wall()));
   const force = (): Rules["force"] => present.rules?.force ?? "none";
+  const heldNow = (): readonly Held[] => {
+    notice(present, wall(), tell);
+    return [...present.held.values()];
+  };
   return {
     choose: (asked) => {
       if (present.fixed !== undefined) return present.fixed;
       const at = wall();
+      notice(present, at, tell);
       // Spelled out: a copy by spreading costs more than choosing.
       const { resource, operation, write, client, headers } = asked;
       const rule = present.chooser({ resource, operation, write, client, headers, at });
@@ -104,13 +112,13 @@ export function createControl(parts: ControlParts): Control {
     },
     rules: () => present.rules,
     rule: (name) => present.held.get(name)?.rule,
-    states: () => [...present.held.values()].map((held) => stateOf(held, force(), wall())),
+    states: () => heldNow().map((held) => stateOf(held, force(), wall())),
     view: () => ({
       file: present.rules === undefined ? null : { digest: present.rules.digest, rules: present.rules.rules.length },
       force: force(),
       fallback: present.rules?.fallback ?? "as configured",
       default: parts.mode,
-      rules: [...present.held.values()].map((held) => viewOf(held, force(), wall())),
+      rules: heldNow().map((held) => viewOf(held, force(), wall())),
       // Latest first.
       transitions: transitions.map(transitionView).reverse(),
     }),
@@ -135,7 +143,17 @@ function presentOf(rules: Rules | undefined, before: Present["held"], parts: Con
   const force = rules?.force ?? "none";
   const fixed =
     force !== "none" ? unruled(force, "forced") : list.length === 0 ? unruled(parts.mode, "default") : undefined;
-  return { rules, held, fixed, chooser: createChooser(list, parts.bucketOf) };
+  const expiry = nextExpiry(held.values(), at);
+  return { rules, held, fixed, chooser: createChooser(list, parts.bucketOf), looked: at, expiry };
+}
+
+/** Rules whose time is over since somebody looked last. Those that were so from the beginning the file's warnings name. */
+function notice(present: Present, at: number, tell: (event: ControlEvent) => void): void {
+  if (at < present.expiry) return;
+  const { held, looked } = present;
+  present.looked = at;
+  present.expiry = nextExpiry(held.values(), at);
+  recordExpiries(held.values(), looked, at, tell);
 }
 
 /** What was learnt stays with a rule of which the same is said; its line and its place may be others. */

@@ -5,12 +5,20 @@ import { type Comparison, isDifference, isJudged } from "../model/comparison.ts"
 import { type Exchange, wasLetIn } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
 import { follows, isClear, mayMove, moveAll, noteComparison, noteRequest } from "./operations.ts";
-import { type Held, nameOf, translates, translatesOperation } from "./state.ts";
+import { effectiveMode, type Held, nameOf, translates, translatesOperation } from "./state.ts";
 import { changeWords, evidenceWords, percent, phaseWords } from "./words.ts";
 
 /** Something that changed, told once. `at`: milliseconds since 1970; `rule`: undefined where it is about all of them. */
 export interface ControlEvent {
-  readonly kind: "stepped-back" | "returning" | "returned" | "promoted" | "could-promote" | "forced" | "rules";
+  readonly kind:
+    | "stepped-back"
+    | "returning"
+    | "returned"
+    | "promoted"
+    | "could-promote"
+    | "expired"
+    | "forced"
+    | "rules";
   readonly rule: string | undefined;
   readonly at: number;
   readonly from: string;
@@ -119,6 +127,19 @@ export function pass(held: Held, event: RetreatEvent, tell: Tell): void {
     to: phaseWords(after),
     reason: changeWords(before, after),
   });
+}
+
+/** Tells of the rules whose time ended after `since` and not after `at`, in the order in which it did. */
+export function recordExpiries(all: Iterable<Held>, since: number, at: number, tell: Tell): void {
+  const over = [...all].flatMap((held) => {
+    const { expires } = held.rule;
+    return expires === undefined || expires <= since || expires > at ? [] : [{ held, expires }];
+  });
+  for (const { held, expires } of over.sort((a, b) => a.expires - b.expires)) {
+    held.since = expires;
+    const reason = `it expired on ${new Date(expires).toISOString()}: later rules and cutover.mode decide`;
+    tell({ kind: "expired", rule: held.rule.name, at, from: effectiveMode(held), to: "nothing", reason });
+  }
 }
 
 function changeOf(before: Retreat, after: Retreat): ControlEvent["kind"] | undefined {

@@ -110,6 +110,13 @@ export function choiceFor(
   return share === 1 || bucketOf(`returning\0${client}`) < share * 100 ? forward : choices.back;
 }
 
+/** When the first of those expires that have not at `now`; both are milliseconds since 1970, infinite when none will. */
+export function nextExpiry(all: Iterable<Held>, now: number): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { rule } of all) if (rule.expires !== undefined && rule.expires > now) next = Math.min(next, rule.expires);
+  return next;
+}
+
 /** What the rule does for those of its clients that it goes furthest for. */
 export function effectiveMode(held: Held): CutoverMode {
   if (!translates(held)) return held.rule.mode;

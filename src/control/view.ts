@@ -12,8 +12,11 @@ export interface RuleState {
   readonly name: string;
   /** As the file says. */
   readonly mode: CutoverMode;
-  /** As it is, `force` included; while it returns, for those of its clients that are translated. */
-  readonly effective: CutoverMode;
+  /**
+   * As it is, `force` included; while it returns, for those of its clients that are translated; `nothing` when it has expired,
+   * for it decides on no request.
+   */
+  readonly effective: CutoverMode | "nothing";
   readonly state: "forward" | "back" | "returning";
   /** While it returns: the share of its clients that are translated, 0.1 to 1. */
   readonly step: number | undefined;
@@ -42,10 +45,11 @@ export function stateOf(held: Held, force: Rules["force"], now: number): RuleSta
   const { comparisons, differences, bound } = evidence(promotion);
   const state = retreat?.phase.kind ?? "forward";
   const heldBack = heldBackWords(held);
+  const expired = isExpired(rule, now);
   return {
     name: rule.name,
     mode: rule.mode,
-    effective: force === "none" ? effectiveMode(held) : force,
+    effective: expired ? "nothing" : force === "none" ? effectiveMode(held) : force,
     state,
     step: retreat !== undefined && state === "returning" ? translatedShare(retreat) : undefined,
     since: held.since,
@@ -54,11 +58,11 @@ export function stateOf(held: Held, force: Rules["force"], now: number): RuleSta
     comparisons,
     differences,
     bound,
-    couldMove: waitsToMove(held) && heldBack.length === 0 && couldMove(promotion),
+    couldMove: !expired && waitsToMove(held) && heldBack.length === 0 && couldMove(promotion),
     heldBack,
     promoted: promotion.promoted,
     stepBacks: retreat?.stepBacks ?? 0,
-    expired: isExpired(rule, now),
+    expired,
   };
 }
 
@@ -72,13 +76,18 @@ export function viewOf(held: Held, force: Rules["force"], now: number): unknown 
     expires: instant(rule.expires),
     ...state,
     since: instant(since),
-    says: isExpired(rule, now) ? "expired: it matches nothing" : stateWords(held),
+    says: saysOf(held, force, now),
     shadow: rule.shadow,
     stepBack: rule.stepBack,
     promoteWhen: rule.promoteWhen,
     // What would make it step back, as far as it has come.
     window: retreat && tally(retreat.window, elapse(retreat.time, now, retreat.settings.window).now),
   };
+}
+
+function saysOf(held: Held, force: Rules["force"], now: number): string {
+  if (isExpired(held.rule, now)) return "expired: it matches nothing";
+  return force === "none" ? stateWords(held) : `overridden by force: ${force}; without it: ${stateWords(held)}`;
 }
 
 /** A transition for a person to read; JSON. */

@@ -61,7 +61,8 @@ export interface RuleProgress {
   readonly name: string;
   /** As the file says. */
   readonly mode: CutoverMode;
-  readonly doing: CutoverMode;
+  /** `nothing`: it has expired. */
+  readonly doing: CutoverMode | "nothing";
   readonly state: RuleStateWord;
   /** Since when; undefined when that is not known. */
   readonly since: number | undefined;

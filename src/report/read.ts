@@ -42,6 +42,7 @@ export function readProgress(value: unknown): Progress {
 }
 
 const MODES = ["native", "shadow", "translate"] as const;
+const DOING = [...MODES, "nothing"] as const;
 const FORCES = ["none", "native", "translate"] as const;
 
 function readTotals(from: JsonObject): Totals {
@@ -75,7 +76,7 @@ function readRule(from: JsonObject): RuleProgress {
   return {
     name: textAt(from, "name"),
     mode: wordAt(from, "mode", MODES),
-    doing: wordAt(from, "doing", MODES),
+    doing: wordAt(from, "doing", DOING),
     state: wordAt(from, "state", RULE_STATES),
     since: optional(from, "since", timeAt),
     detail: textAt(from, "detail"),

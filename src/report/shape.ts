@@ -1,6 +1,6 @@
 /** What does a report say? (The stable shape of `carryover report --json`; docs/report.md.) */
 import type { ClientNeeds, Difficulty } from "../model/ledger.ts";
-import type { RuleStateWord } from "../model/progress.ts";
+import type { RuleProgress, RuleStateWord } from "../model/progress.ts";
 import type { CutoverMode, Rules } from "../model/rules.ts";
 
 /** Times are ISO 8601 in UTC; null: not known, or never. Shares are 0 to 1. */
@@ -100,7 +100,7 @@ export interface BoundLine {
 export interface RuleLine {
   readonly name: string;
   readonly mode: CutoverMode;
-  readonly doing: CutoverMode;
+  readonly doing: RuleProgress["doing"];
   readonly state: RuleStateWord;
   readonly since: string | null;
   readonly detail: string;

@@ -280,9 +280,33 @@ rules:
     );
     expect(Date.now()).toBeGreaterThanOrEqual(expires);
     expect(await rig.view("/rules")).toMatchObject({
-      rules: [{ name: "short", expired: true }],
+      rules: [{ name: "short", expired: true, effective: "nothing" }],
       rulesFile: { reloads: 1 },
     });
+    expect(await rig.metric("carryover_rule_mode", { rule: "short", mode: "nothing" })).toBe(1);
+    expect((await rig.view("/progress")).rules).toMatchObject([
+      { mode: "translate", doing: "nothing", state: "expired" },
+    ]);
+    expect(rig.lines.filter((line) => line.includes('"cutover: expired"'))).toEqual([
+      expect.stringMatching(/"level":"warn".*"rule":"short"/),
+    ]);
+  });
+
+  it("a file that is put right again is told of, although nothing changes", async () => {
+    const right = "version: carryover/v1\nrules: [{ name: all, match: {}, mode: translate }]\n";
+    const rig = await cutover({ rules: right, sandbox: { organisation: false } });
+    const failing = (wanted: boolean) =>
+      until(
+        () => rig.view("/rules"),
+        ({ rulesFile }) => (rulesFile.failing !== undefined) === wanted,
+      );
+    await writeFile(rig.rulesPath, "version: carryover/v1\nrules: 3\n");
+    await failing(true);
+    await writeFile(rig.rulesPath, right);
+    await failing(false);
+    expect(rig.lines.filter((line) => line.includes("the rules file holds the rules in force again"))).toEqual([
+      expect.stringMatching(/"level":"info".*"digest":"[0-9a-f]{12}"/),
+    ]);
   });
 });
 

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
+import type { SendLayer } from "../../src/model/message.ts";
 import type { Progress } from "../../src/model/progress.ts";
 import { later, type Rig, rigForTest, takeDownAfterEach } from "../app/rig.ts";
 import { report } from "./support.ts";
@@ -31,6 +32,12 @@ function rulesFile(): string {
   writeFileSync(file, RULES);
   return file;
 }
+
+/** Native v1 has what the sandbox lacks, as v2 does. */
+const serveHistory: SendLayer = (next) => async (request, options) => {
+  if (!request.target.endsWith("/history")) return next(request, options);
+  return { status: 200, headers: [["content-type", "application/json"]], body: Buffer.from('{"items":[]}') };
+};
 
 /** A list longer than a page, a PUT that leaves fields out, what v2 lacks, and one client that has moved. */
 async function traffic(rig: Rig): Promise<void> {
@@ -64,7 +71,7 @@ function upToNumbers(text: string): string {
 
 it("docs/report.md shows a real run (`npx vitest run test/report/docs.test.ts -u` writes it anew)", async () => {
   const rig = await rigForTest({
-    sandbox: { size: 400 },
+    sandbox: { size: 400, faults: serveHistory },
     flags: { cutoverRulesFile: rulesFile(), clientsIdentify: "user-agent" },
   });
   const gone = await rigForTest();
