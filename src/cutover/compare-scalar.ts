@@ -59,9 +59,13 @@ export function decimalOf(number: Span): string {
   return `${sign}${digits.slice(first, last)}e${BigInt(exponent) + BigInt(digits.length - last - fraction.length)}`;
 }
 
+const TIME = /^(\d{4}-\d\d-(\d\d)T\d\d:\d\d:\d\d)(?:\.(\d{1,100}))?(Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/i;
+
 /** The same text for the same instant, to the last digit of its fraction; undefined when `text` is no RFC 3339 time. */
 export function instantOf(text: string): string | undefined {
-  const found = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,100}))?(Z|[+-]\d\d:\d\d)$/i.exec(text);
-  const at = found === null ? Number.NaN : Date.parse(`${found[1]}${found[3]}`.toUpperCase());
-  return Number.isNaN(at) ? undefined : `${at}.${(found?.[2] ?? "").replace(/0+$/, "")}`;
+  const [, local = "", day, fraction = "", zone] = TIME.exec(text) ?? [];
+  const at = Date.parse(`${local}${zone}`.toUpperCase());
+  // The engine takes 30 February for 2 March, and 24:00 for the next day.
+  if (Number.isNaN(at) || new Date(`${local}Z`.toUpperCase()).getUTCDate() !== Number(day)) return undefined;
+  return `${at}.${fraction.replace(/0+$/, "")}`;
 }

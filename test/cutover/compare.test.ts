@@ -174,6 +174,38 @@ describe("same, however it is spelled", () => {
   test.each(OTHER)("but not %s", (_, native, translated) => {
     expect(placesOf(compareTexts(native, translated, ONE))).toEqual(["value a"]);
   });
+
+  test.each([
+    ["2026-02-30T00:00:00Z", "2026-03-02T00:00:00Z"],
+    ["2026-02-29T00:00:00Z", "2026-03-01T00:00:00Z"],
+    ["2026-04-31T12:00:00+02:00", "2026-05-01T12:00:00+02:00"],
+    ["2026-01-01T24:00:00Z", "2026-01-02T00:00:00Z"],
+    ["2026-01-01T00:00:00+24:00", "2025-12-31T00:00:00Z"],
+  ])("but not a day or an hour that does not exist, and another one: %s", (never, other) => {
+    expect(placesOf(compare({ at: never }, { at: other }, ONE))).toEqual(["value at"]);
+    // Nor is it a time that changed by itself.
+    expect(placesOf(compare({ seen: never }, { seen: other }, ONE))).toEqual(["value seen"]);
+  });
+
+  test.each([
+    ["2024-02-29T23:30:00Z", "2024-03-01T00:30:00.0+01:00"],
+    ["2026-12-31T23:59:59Z", "2027-01-01T23:58:59+23:59"],
+    ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000z"],
+  ])("the first and last days of a month are days: %s", (time, same) => {
+    expect(compare({ at: time }, { at: same }, ONE).result).toBe("equal");
+  });
+
+  test("members beyond any number that is sorted at once, in any order", () => {
+    const names = Array.from({ length: 20_000 }, (_, i) => `k${(i * 7919) % 20_000}`);
+    const member = (name: string) => `"${name}":"${name}"`;
+    const listed = (inner: string) => `{"items":[{"held":{${inner}}},{"name":"other"}]}`;
+    const [native, reversed] = [names.map(member), names.map(member).reverse()];
+    expect(compareTexts(listed(native.join()), listed(reversed.join(" ,\n")), LIST).result).toBe("equal");
+    const changed = reversed.map((each) => (each.includes('k777"') ? '"k777":"x"' : each));
+    expect(placesOf(compareTexts(listed(native.join()), listed(changed.join()), LIST))).toEqual([
+      "value items[].held.k777",
+    ]);
+  });
 });
 
 describe("records of a list", () => {
@@ -218,6 +250,13 @@ describe("records of a list", () => {
     expect(compareTexts('{"items":[{"id":10},{"id":"b"}]}', '{"items":[{"id":"b"},{"id":1e1}]}', LIST).result).toBe(
       "order",
     );
+  });
+
+  test("an id that is there twice in one record, and one with escapes: the last counts", () => {
+    const two = '{"items":[{"id":"b","n":1,"\\u0069d":"a"},{"id":"b"}]}';
+    expect(compareTexts(two, '{"items":[{"id":"a","n":2},{"id":"b"}]}', LIST).differences).toMatchObject([
+      { class: "value", path: "items[].n", id: "a" },
+    ]);
   });
 
   test("another name for the id", () => {
