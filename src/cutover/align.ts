@@ -1,63 +1,114 @@
 /** Which record of one list is which of the other? */
 import { isDue, type Pace } from "./compare-skip.ts";
+import { find, mapsOf, newTable, put, type Table } from "./table.ts";
 
 /** One side of a list: what names its elements, and what they say. */
 export interface Listed {
-  /** The id of each element; undefined where it has none. */
-  readonly ids: readonly (string | undefined)[];
+  readonly size: number;
+  /** The id of each element; undefined where it has none. Left out when that is so for all. */
+  readonly ids?: readonly (string | undefined)[];
   /** The same text for elements that say the same. Asked for elements without an id, or with one that is there several times. */
   readonly contentOf: (index: number) => Generator<void, string>;
 }
 
 /** Most elements that are sorted: more would take too long in one step, and are paired in the order of their lists. */
 const MAX_SORTED = 2000;
+/** Stands for no element. */
+export const NONE = -1;
 
-/** Indexes of elements that belong together, and of those that stand alone. */
+/** Which elements belong together, and which stand alone. */
 export interface Aligned {
-  readonly pairs: readonly (readonly [native: number, translated: number])[];
-  readonly missing: readonly number[];
-  readonly extra: readonly number[];
+  /** For each native element its partner's index, or `NONE`. */
+  readonly partners: Int32Array;
+  /** For each translated element: 1 when it is a partner. */
+  readonly taken: Uint8Array;
   /** False when elements that are surely the same are in another order. */
   readonly ordered: boolean;
 }
 
 interface Found {
-  readonly pairs: [number, number][];
-  /** Pairs of what was left over. */
-  readonly guessed: [number, number][];
-  readonly missing: number[];
-  readonly extra: number[];
+  readonly partners: Int32Array;
+  readonly taken: Uint8Array;
+  /** For each translated element the next one that says the same, or `NONE`. */
+  readonly next: Int32Array;
+  /** Pairs of what was left over, one index behind the other. */
+  readonly guessed: number[];
 }
 
-type Group = { readonly native: number[]; readonly translated: number[] };
+/** Elements that cannot be told apart by id. */
+interface Group {
+  readonly native: number[];
+  readonly translated: number[];
+}
 
 /**
  * Pairs the elements of two lists by id, wherever they stand. Elements of one id (or without one) are paired by what they
  * say; those left over are sorted by it and paired in turn, so that the order of a list never decides what is compared.
  */
 export function* align(native: Listed, translated: Listed, pace: Pace): Generator<void, Aligned> {
-  const groups = new Map<string | undefined, Group>();
-  for (const side of ["native", "translated"] as const) {
-    const { ids } = side === "native" ? native : translated;
-    for (const [index, id] of ids.entries()) {
-      const group = groups.get(id);
-      if (group === undefined) groups.set(id, { native: [], translated: [], [side]: [index] });
-      else group[side].push(index);
-      if (isDue(pace, 0)) yield;
-    }
-  }
-  const found: Found = { pairs: [], guessed: [], missing: [], extra: [] };
-  for (const group of groups.values()) {
-    const [one, other] = [group.native, group.translated];
-    if (one.length > 1 || other.length > 1) yield* matchGroup(native, translated, group, pace, found);
-    else if (one[0] === undefined) found.extra.push(...other);
-    else if (other[0] === undefined) found.missing.push(...one);
-    else found.pairs.push([one[0], other[0]]);
+  const partners = new Int32Array(native.size).fill(NONE);
+  const taken = new Uint8Array(translated.size);
+  const found: Found = { partners, taken, next: new Int32Array(translated.size), guessed: [] };
+  for (const group of yield* groupById(native, translated, pace, found)) {
+    yield* matchGroup(native, translated, group, pace, found);
     if (isDue(pace, 0)) yield;
   }
-  const { pairs, guessed, missing, extra } = found;
-  const ordered = yield* inOrder(pairs, native.ids.length, pace);
-  return { pairs: [...pairs, ...guessed], missing, extra, ordered };
+  const ordered = yield* inOrder(partners, pace);
+  const { guessed } = found;
+  for (let i = 0; i < guessed.length; i += 2) {
+    const [one, other] = [guessed[i] as number, guessed[i + 1] as number];
+    partners[one] = other;
+    taken[other] = 1;
+    if (isDue(pace, 0)) yield;
+  }
+  return { partners, taken, ordered };
+}
+
+interface Groups {
+  /** What has no id comes first. */
+  readonly all: Group[];
+  /** For the first native element of each id: the number of its group, 0 while that is no more than a pair. */
+  readonly numbers: Int32Array;
+}
+
+/** Pairs elements whose id is there once on both sides; gives the groups of all others. */
+function* groupById(native: Listed, translated: Listed, pace: Pace, found: Found): Generator<void, readonly Group[]> {
+  const { partners, taken } = found;
+  const unnamed: Group = { native: [], translated: [] };
+  const groups: Groups = { all: [unnamed], numbers: new Int32Array(native.size) };
+  const firsts = newTable<number>();
+  for (let i = 0; i < native.size; i++) {
+    const id = native.ids?.[i];
+    const first = id === undefined ? undefined : find(firsts, id);
+    if (id === undefined) unnamed.native.push(i);
+    else if (first === undefined) put(firsts, id, i);
+    else groupOf(first, groups, found).native.push(i);
+    if (isDue(pace, 0)) yield;
+  }
+  for (let i = 0; i < translated.size; i++) {
+    const id = translated.ids?.[i];
+    const first = id === undefined ? undefined : find(firsts, id);
+    if (id === undefined) unnamed.translated.push(i);
+    else if (first !== undefined && groups.numbers[first] === 0 && partners[first] === NONE) {
+      partners[first] = i;
+      taken[i] = 1;
+    } else if (first !== undefined) groupOf(first, groups, found).translated.push(i);
+    if (isDue(pace, 0)) yield;
+  }
+  return groups.all;
+}
+
+/** The group of the id whose first native element is `first`, made of what was taken for a pair. */
+function groupOf(first: number, { all, numbers }: Groups, { partners, taken }: Found): Group {
+  const known = all[numbers[first] as number];
+  if (known !== undefined && numbers[first] !== 0) return known;
+  const partner = partners[first] as number;
+  partners[first] = NONE;
+  if (partner !== NONE) taken[partner] = 0;
+  const group: Group = { native: [first], translated: partner === NONE ? [] : [partner] };
+  numbers[first] = all.length;
+  all.push(group);
+  return group;
 }
 
 /** Pairs elements that cannot be told apart by id. */
@@ -68,58 +119,87 @@ function* matchGroup(
   pace: Pace,
   found: Found,
 ): Generator<void, void> {
-  const same = new Map<string, number[]>();
-  for (const index of group.translated) {
+  const { partners, taken, next } = found;
+  const [one, other] = [group.native[0], group.translated[0]];
+  if (one === undefined || other === undefined) return;
+  if (group.native.length === 1 && group.translated.length === 1) {
+    partners[one] = other;
+    taken[other] = 1;
+    return;
+  }
+  const heads = newTable<number>();
+  // From the back, so that each chain begins with its first: equal elements in the same order stay in it.
+  for (let i = group.translated.length - 1; i >= 0; i--) {
+    const index = group.translated[i] as number;
     const content = yield* translated.contentOf(index);
-    const others = same.get(content);
-    if (others === undefined) same.set(content, [index]);
-    else others.push(index);
+    next[index] = find(heads, content) ?? NONE;
+    put(heads, content, index);
     if (isDue(pace, content.length)) yield;
   }
-  const single: [content: string, index: number][] = [];
-  // From the front: equal elements in the same order stay in it.
-  const taken = new Map<string, number>();
+  const single: Said[] = [];
   for (const index of group.native) {
     const content = yield* native.contentOf(index);
-    const next = taken.get(content) ?? 0;
-    const match = same.get(content)?.[next];
-    taken.set(content, next + 1);
-    if (match === undefined) single.push([content, index]);
-    else found.pairs.push([index, match]);
+    const match = find(heads, content) ?? NONE;
+    if (match === NONE) {
+      // So many are not sorted, and then their texts need not be kept.
+      single.push({ index, content: single.length < MAX_SORTED ? content : "" });
+    } else {
+      put(heads, content, next[match] as number);
+      partners[index] = match;
+      taken[match] = 1;
+    }
     if (isDue(pace, content.length)) yield;
   }
-  const left = [...same].flatMap(([content, indexes]) =>
-    indexes.slice(taken.get(content) ?? 0).map((index): [string, number] => [content, index]),
-  );
+  yield* guess(single, group, heads, pace, found);
+}
+
+/** An element, and what it says. */
+interface Said {
+  readonly index: number;
+  readonly content: string;
+}
+
+/** Pairs what is left over: `single` of native's elements, and what `heads` still leads to. */
+function* guess(
+  single: Said[],
+  group: Group,
+  heads: Table<number>,
+  pace: Pace,
+  { taken, next, guessed }: Found,
+): Generator<void, void> {
+  const left: number[] = [];
+  for (const index of group.translated) {
+    if (taken[index] === 0) left.push(index);
+    if (isDue(pace, 0)) yield;
+  }
   if (single.length + left.length <= MAX_SORTED) {
     single.sort(byContent);
-    left.sort(byContent);
+    const said: Said[] = [];
+    for (const map of mapsOf(heads)) {
+      for (const [content, head] of map) {
+        for (let index = head; index !== NONE; index = next[index] as number) said.push({ index, content });
+        if (isDue(pace, 0)) yield;
+      }
+    }
+    said.sort(byContent);
+    for (const [i, { index }] of said.entries()) left[i] = index;
   }
-  for (let i = 0; i < Math.max(single.length, left.length); i++) {
-    const [one, other] = [single[i]?.[1], left[i]?.[1]];
-    if (one === undefined) found.extra.push(other as number);
-    else if (other === undefined) found.missing.push(one);
-    else found.guessed.push([one, other]);
+  for (let i = 0; i < Math.min(single.length, left.length); i++) {
+    guessed.push((single[i] as Said).index, left[i] as number);
     if (isDue(pace, 0)) yield;
   }
 }
 
-function byContent([a]: readonly [string, number], [b]: readonly [string, number]): number {
-  return a < b ? -1 : a > b ? 1 : 0;
+function byContent(a: Said, b: Said): number {
+  return a.content < b.content ? -1 : a.content > b.content ? 1 : 0;
 }
 
 /** True when walking the pairs in native's order is walking them in the other's. */
-function* inOrder(pairs: Found["pairs"], length: number, pace: Pace): Generator<void, boolean> {
-  const partners = new Int32Array(length).fill(-1);
-  for (const [native, translated] of pairs) {
-    partners[native] = translated;
-    if (isDue(pace, 0)) yield;
-  }
-  let last = -1;
+function* inOrder(partners: Int32Array, pace: Pace): Generator<void, boolean> {
+  let last = NONE;
   for (const partner of partners) {
-    if (partner === -1) continue;
-    if (partner < last) return false;
-    last = partner;
+    if (partner !== NONE && partner < last) return false;
+    if (partner !== NONE) last = partner;
     if (isDue(pace, 0)) yield;
   }
   return true;

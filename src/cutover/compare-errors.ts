@@ -1,10 +1,12 @@
 /** Do two errors of the same status say the same to a program? */
+import { keyTable } from "../json/keys.ts";
 import { align } from "./align.ts";
 import { contentOf } from "./compare-content.ts";
 import { textOf } from "./compare-scalar.ts";
-import type { Pace } from "./compare-skip.ts";
-import { elementsOf, kindOf, membersOf, type Span } from "./compare-text.ts";
+import { isDue, type Pace } from "./compare-skip.ts";
+import { elementAt, elementsOf, kindOf, memberOf, membersOf, type Span } from "./compare-text.ts";
 import { addDifference, type Tally } from "./differences.ts";
+import { find, mapsOf } from "./table.ts";
 
 /** What is for people to read: no program goes by it, and the versions word it differently. */
 const PROSE: ReadonlySet<string> = new Set(["description", "message"]);
@@ -26,14 +28,16 @@ export function* compareErrors(tally: Tally, native: Span, translated: Span, pac
   }
   const one = yield* membersOf(native, pace);
   const other = yield* membersOf(translated, pace);
-  const names = new Set(["code", ...one.keys(), ...other.keys()]);
-  for (const name of names) {
-    const [a, b] = [one.get(name), other.get(name)];
-    if (name === "message") continue;
-    if (name === "details" && isList(a) && isList(b)) yield* compareDetails(tally, a, b, pace);
-    else if (!(yield* saySame(a, b, pace))) {
-      differ(name, a, b);
-      if (name === "code") return;
+  const [code, otherCode] = [find(one, "code"), find(other, "code")];
+  if (!(yield* saySame(code, otherCode, pace))) return differ("code", code, otherCode);
+  for (const members of [...mapsOf(one), ...mapsOf(other)]) {
+    for (const name of members.keys()) {
+      if (isDue(pace, 0)) yield;
+      const [a, b] = [find(one, name), find(other, name)];
+      // Names of native's come first: what is in both was compared with them.
+      if (name === "code" || name === "message" || (a !== undefined && members.get(name) !== a)) continue;
+      if (name === "details" && isList(a) && isList(b)) yield* compareDetails(tally, a, b, pace);
+      else if (!(yield* saySame(a, b, pace))) differ(name, a, b);
     }
   }
 }
@@ -57,27 +61,36 @@ function* compareDetails(
   const one = yield* actedOn(native, pace);
   const other = yield* actedOn(translated, pace);
   const listed = (elements: readonly Span[]) => ({
-    ids: elements.map(() => undefined),
+    size: elements.length,
     contentOf: (index: number) => contentOf(elements[index] as Span, pace, PROSE),
   });
-  const { pairs, missing, extra } = yield* align(listed(one), listed(other), pace);
+  const { partners, taken } = yield* align(listed(one), listed(other), pace);
   const at = { path: "details[]", id: undefined };
-  for (const index of missing) addDifference(tally, { class: "error", ...at }, one[index], undefined);
-  for (const index of extra) addDifference(tally, { class: "extra", ...at }, undefined, other[index]);
-  for (const [a, b] of pairs) {
-    const [left, right] = [one[a] as Span, other[b] as Span];
-    const same = (yield* contentOf(left, pace, PROSE)) === (yield* contentOf(right, pace, PROSE));
-    if (!same) addDifference(tally, { class: "error", ...at }, left, right);
+  for (const [index, detail] of one.entries()) {
+    const partner = other[partners[index] as number];
+    const same =
+      partner !== undefined && (yield* contentOf(detail, pace, PROSE)) === (yield* contentOf(partner, pace, PROSE));
+    if (!same) addDifference(tally, { class: "error", ...at }, detail, partner);
+    if (isDue(pace, 0)) yield;
+  }
+  for (const [index, detail] of other.entries()) {
+    if (taken[index] === 0) addDifference(tally, { class: "extra", ...at }, undefined, detail);
+    if (isDue(pace, 0)) yield;
   }
 }
+
+const TYPE = keyTable<true>(new Map([["@type", true]]));
 
 /** The details that a program may go by. */
 function* actedOn(details: Span | undefined, pace: Pace): Generator<void, Span[]> {
   if (details === undefined || kindOf(details) === "null") return [];
   const found: Span[] = [];
-  for (const detail of yield* elementsOf(details, pace)) {
-    const type = kindOf(detail) === "object" ? (yield* membersOf(detail, pace)).get("@type") : undefined;
+  const elements = yield* elementsOf(details, pace);
+  for (let i = 0; i < elements.length; i++) {
+    const detail = elementAt(elements, i);
+    const type = kindOf(detail) === "object" ? yield* memberOf(detail, TYPE, pace) : undefined;
     if (type === undefined || kindOf(type) !== "string" || !APART.test(textOf(type))) found.push(detail);
+    if (isDue(pace, 0)) yield;
   }
   return found;
 }

@@ -1,8 +1,10 @@
 /** Where do the values of a JSON text begin and end, asked in steps short enough for a thread that serves others too? */
 import { isUtf8 } from "node:buffer";
+import { findKey, type KeyTable } from "../json/keys.ts";
 import { type Loaded, padded, skipColon, skipComma, skipEnd, skipKey, skipSpace, space } from "../json/scan.ts";
 import { decodeString } from "../json/text.ts";
 import { isDue, type Pace, scalarEnd, skipSlow } from "./compare-skip.ts";
+import { newTable, put, type Table } from "./table.ts";
 
 /** One value of a text: `start..end` of its bytes. */
 export interface Span {
@@ -60,30 +62,75 @@ function characterEnd(body: Uint8Array, at: number): number {
   return end;
 }
 
+/** Where the elements of an array are: numbers alone, since a million objects would keep the engine busy tidying up. */
+export interface Elements {
+  readonly text: Loaded;
+  readonly length: number;
+  /** Where each begins and ends, in lists that are never copied to make room. */
+  readonly places: readonly (readonly number[])[];
+}
+
+/** Elements in each list of places. */
+const MOST_PLACES = 4096;
+
 /** The elements of an array, in order. */
-export function* elementsOf({ text, start }: Span, pace: Pace): Generator<void, Span[]> {
-  const found: Span[] = [];
+export function* elementsOf({ text, start }: Span, pace: Pace): Generator<void, Elements> {
+  const places: number[][] = [];
+  let last: number[] = [];
+  let length = 0;
   let at = skipSpace(text.view, start + 1);
   while (text.view.getUint8(at) !== 0x5d) {
     const end = scalarEnd(text.view, at) || (yield* skipSlow(text, at, pace));
-    found.push({ text, start: at, end });
+    if (length % MOST_PLACES === 0) {
+      last = [];
+      places.push(last);
+    }
+    last.push(at, end);
+    length++;
     const size = end - at;
     at = skipComma(text.view, end, 0x5d);
     if (isDue(pace, size)) yield;
   }
-  return found;
+  return { text, length, places };
 }
 
-/** The members of an object by their names. Of a name that is there twice the last one counts, as for most readers. */
-export function* membersOf(object: Span, pace: Pace): Generator<void, Map<string, Span>> {
+/** The element number `index`, which must be one. */
+export function elementAt({ text, places }: Elements, index: number): Span {
+  const list = places[Math.floor(index / MOST_PLACES)] as readonly number[];
+  const at = 2 * (index % MOST_PLACES);
+  return { text, start: list[at] as number, end: list[at + 1] as number };
+}
+
+/** The members of an object by their names. */
+export type Members = Table<Span>;
+
+/** The members of an object. Of a name that is there twice the last one counts, as for most readers. */
+export function* membersOf(object: Span, pace: Pace): Generator<void, Members> {
   const { text, start } = object;
-  const found = new Map<string, Span>();
+  const found = newTable<Span>();
   let at = skipSpace(text.view, start + 1);
   while (text.view.getUint8(at) !== 0x7d) {
     const nameEnd = skipKey(text.view, at);
     const value = skipSpace(text.view, skipColon(text.view, nameEnd));
     const end = scalarEnd(text.view, value) || (yield* skipSlow(text, value, pace));
-    found.set(decodeString(text.bytes, at, nameEnd), { text, start: value, end });
+    put(found, decodeString(text.bytes, at, nameEnd), { text, start: value, end });
+    const size = end - at;
+    at = skipComma(text.view, end, 0x7d);
+    if (isDue(pace, size)) yield;
+  }
+  return found;
+}
+
+/** The member of an object that `names`, a table of one name, tells; the same one that `membersOf` has under it. */
+export function* memberOf(object: Span, names: KeyTable<true>, pace: Pace): Generator<void, Span | undefined> {
+  const { text, start } = object;
+  let found: Span | undefined;
+  let at = skipSpace(text.view, start + 1);
+  while (text.view.getUint8(at) !== 0x7d) {
+    const nameEnd = skipKey(text.view, at);
+    const value = skipSpace(text.view, skipColon(text.view, nameEnd));
+    const end = scalarEnd(text.view, value) || (yield* skipSlow(text, value, pace));
+    if (findKey(names, text.bytes, at, nameEnd) === true) found = { text, start: value, end };
     const size = end - at;
     at = skipComma(text.view, end, 0x7d);
     if (isDue(pace, size)) yield;

@@ -1,13 +1,26 @@
 /** Where do two JSON values differ, member by member, at every depth? */
+
+import { type KeyTable, keyTable } from "../json/keys.ts";
 import type { DifferenceClass } from "../model/comparison.ts";
-import { align } from "./align.ts";
+import { align, type Listed, NONE } from "./align.ts";
 import { contentOf } from "./compare-content.ts";
 import { decimalOf, instantOf, sameScalar, textOf } from "./compare-scalar.ts";
 import { isDue, type Pace } from "./compare-skip.ts";
-import { elementsOf, kindOf, membersOf, type Span, sameSpelling } from "./compare-text.ts";
+import {
+  type Elements,
+  elementAt,
+  elementsOf,
+  kindOf,
+  type Members,
+  memberOf,
+  membersOf,
+  type Span,
+  sameSpelling,
+} from "./compare-text.ts";
 import { fieldOf, isScalar, isZero } from "./compare-zero.ts";
 import { addDifference, addNoise, type Shown, type Tally } from "./differences.ts";
 import type { Field } from "./shape.ts";
+import { find, mapsOf, newTable, put } from "./table.ts";
 
 /** What goes along through one comparison. */
 export interface Work {
@@ -31,10 +44,9 @@ function add({ tally }: Work, of: DifferenceClass, at: Where, native: Shown, tra
   addDifference(tally, { class: of, path: at.path, id: at.id }, native, translated);
 }
 
-/** Compares two values that are there. */
+/** Compares two values that are there, and are not spelled the same. */
 export function* compareValues(work: Work, native: Span, translated: Span, at: Where): Step {
   if (isDue(work.pace, 0)) yield;
-  if (sameSpelling(native, translated)) return;
   const kind = kindOf(native);
   const alike = kind === kindOf(translated);
   if (alike && kind === "object") return yield* compareObjects(work, native, translated, at);
@@ -54,25 +66,24 @@ function* compareObjects(work: Work, native: Span, translated: Span, at: Where):
 }
 
 /** Compares members by name; `at` is the object's place, its path empty for the body itself. */
-export function* compareMembers(
-  work: Work,
-  native: ReadonlyMap<string, Span>,
-  translated: ReadonlyMap<string, Span>,
-  at: Where,
-): Step {
-  for (const [name, value] of native) {
-    const other = translated.get(name);
-    if (other !== undefined && sameSpelling(value, other)) continue;
-    yield* compareMember(work, value, other, memberOf(at, name));
-    if (isDue(work.pace, 0)) yield;
+export function* compareMembers(work: Work, native: Members, translated: Members, at: Where): Step {
+  for (const members of mapsOf(native)) {
+    for (const [name, value] of members) {
+      const other = find(translated, name);
+      const same = other !== undefined && sameSpelling(value, other);
+      if (!same) yield* compareMember(work, value, other, placeOf(at, name));
+      if (isDue(work.pace, 0)) yield;
+    }
   }
-  for (const [name, value] of translated) {
-    if (!native.has(name)) yield* compareMember(work, undefined, value, memberOf(at, name));
-    if (isDue(work.pace, 0)) yield;
+  for (const members of mapsOf(translated)) {
+    for (const [name, value] of members) {
+      if (find(native, name) === undefined) yield* compareMember(work, undefined, value, placeOf(at, name));
+      if (isDue(work.pace, 0)) yield;
+    }
   }
 }
 
-function memberOf({ path, id, field }: Where, name: string): Where {
+function placeOf({ path, id, field }: Where, name: string): Where {
   const shown = field?.keyed === true ? "*" : name;
   return { path: path === "" ? shown : `${path}.${shown}`, id, field: fieldOf(field, name) };
 }
@@ -127,37 +138,45 @@ function* compareArrays(work: Work, native: Span, translated: Span, at: Where): 
     const left = { list: native, elements: one, ids };
     yield* compareAligned(work, left, { list: translated, elements: other, ids: otherIds }, place, "value");
   } else if (at.field?.set === true) {
-    const unnamed = (list: Span, elements: readonly Span[]) => ({ list, elements, ids: elements.map(() => undefined) });
-    yield* compareAligned(work, unnamed(native, one), unnamed(translated, other), place, "order");
+    const [left, right] = [
+      { list: native, elements: one },
+      { list: translated, elements: other },
+    ];
+    yield* compareAligned(work, left, right, place, "order");
   } else yield* compareByPosition(work, one, other, place);
 }
 
+const ID = keyNamed("id");
+
 /** The ids of all elements; undefined unless each has one of its own. */
-function* namesOf(work: Work, elements: readonly Span[]): Generator<void, string[] | undefined> {
-  const names = new Set<string>();
-  for (const element of elements) {
-    const id = yield* idOf(work, element, "id");
-    if (id === undefined || names.has(id)) return undefined;
-    names.add(id);
+function* namesOf(work: Work, elements: Elements): Generator<void, string[] | undefined> {
+  const names = newTable<true>();
+  const ids: string[] = [];
+  for (let i = 0; i < elements.length; i++) {
+    const id = yield* idOf(work, elementAt(elements, i), ID);
+    if (id === undefined || find(names, id) === true) return undefined;
+    put(names, id, true);
+    ids.push(id);
     if (isDue(work.pace, 0)) yield;
   }
-  return [...names];
+  return ids;
 }
 
-function* compareByPosition(work: Work, native: readonly Span[], translated: readonly Span[], at: Where): Step {
+function* compareByPosition(work: Work, native: Elements, translated: Elements, at: Where): Step {
   for (let i = 0; i < Math.max(native.length, translated.length); i++) {
-    const [one, other] = [native[i], translated[i]];
-    if (one !== undefined && other !== undefined) yield* compareValues(work, one, other, at);
-    else add(work, one === undefined ? "extra" : "missing", at, one, other);
+    const one = i < native.length ? elementAt(native, i) : undefined;
+    const other = i < translated.length ? elementAt(translated, i) : undefined;
+    if (one === undefined || other === undefined) add(work, one === undefined ? "extra" : "missing", at, one, other);
+    else if (!sameSpelling(one, other)) yield* compareValues(work, one, other, at);
     if (isDue(work.pace, 0)) yield;
   }
 }
 
-/** An array, its elements and their ids. */
+/** An array, its elements, and their ids where some have one. */
 export interface Named {
   readonly list: Span;
-  readonly elements: readonly Span[];
-  readonly ids: readonly (string | undefined)[];
+  readonly elements: Elements;
+  readonly ids?: readonly (string | undefined)[];
 }
 
 /** Compares elements that are told apart by id or by what they say. `order`: what another order counts as. */
@@ -169,30 +188,39 @@ export function* compareAligned(
   order: "order" | "value",
   ofRecords = false,
 ): Step {
-  const listed = ({ elements, ids }: Named) => ({
-    ids,
-    contentOf: (index: number) => contentOf(elements[index] as Span, work.pace),
-  });
-  const { pairs, missing, extra, ordered } = yield* align(listed(native), listed(translated), work.pace);
-  const where = (id: string | undefined): Where => (ofRecords ? { ...at, id } : at);
+  const { partners, taken, ordered } = yield* align(listed(work, native), listed(work, translated), work.pace);
+  const where = ({ ids }: Named, index: number): Where => (ofRecords ? { ...at, id: ids?.[index] } : at);
   if (!ordered) add(work, order, at, native.list, translated.list);
-  for (const index of missing) {
-    add(work, "missing", where(native.ids[index]), native.elements[index], undefined);
+  for (let i = 0; i < partners.length; i++) {
+    if (partners[i] === NONE) add(work, "missing", where(native, i), elementAt(native.elements, i), undefined);
     if (isDue(work.pace, 0)) yield;
   }
-  for (const index of extra) {
-    add(work, "extra", where(translated.ids[index]), undefined, translated.elements[index]);
+  for (let i = 0; i < taken.length; i++) {
+    if (taken[i] === 0) add(work, "extra", where(translated, i), undefined, elementAt(translated.elements, i));
     if (isDue(work.pace, 0)) yield;
   }
-  for (const [one, other] of pairs) {
-    const place = where(native.ids[one]);
-    yield* compareValues(work, native.elements[one] as Span, translated.elements[other] as Span, place);
+  for (const [i, partner] of partners.entries()) {
+    if (partner !== NONE) {
+      const [one, other] = [elementAt(native.elements, i), elementAt(translated.elements, partner)];
+      if (!sameSpelling(one, other)) yield* compareValues(work, one, other, where(native, i));
+    }
+    if (isDue(work.pace, 0)) yield;
   }
 }
 
-/** The id of `element`, a text or a number under the name `key`; undefined where there is none. */
-export function* idOf(work: Work, element: Span, key: string): Generator<void, string | undefined> {
-  const id = kindOf(element) === "object" ? (yield* membersOf(element, work.pace)).get(key) : undefined;
+function listed({ pace }: Work, { elements, ids }: Named): Listed {
+  const contentAt = (index: number) => contentOf(elementAt(elements, index), pace);
+  return { size: elements.length, contentOf: contentAt, ...(ids === undefined ? {} : { ids }) };
+}
+
+/** What `idOf` finds an element's id by. */
+export function keyNamed(name: string): KeyTable<true> {
+  return keyTable(new Map([[name, true]]));
+}
+
+/** The id of `element`, a text or a number under the name of `key`; undefined where there is none. */
+export function* idOf(work: Work, element: Span, key: KeyTable<true>): Generator<void, string | undefined> {
+  const id = kindOf(element) === "object" ? yield* memberOf(element, key, work.pace) : undefined;
   const kind = id === undefined ? undefined : kindOf(id);
   if (id === undefined || (kind !== "string" && kind !== "number")) return undefined;
   return (kind === "string" ? textOf(id) : decimalOf(id)) || undefined;

@@ -1,8 +1,10 @@
 /** Is this JSON value what an unset member looks like? */
+import { skipSpace } from "../json/scan.ts";
 import { decimalOf, textOf } from "./compare-scalar.ts";
-import type { Pace } from "./compare-skip.ts";
-import { elementsOf, kindOf, membersOf, type Span } from "./compare-text.ts";
+import { isDue, type Pace } from "./compare-skip.ts";
+import { kindOf, membersOf, type Span } from "./compare-text.ts";
 import type { Field } from "./shape.ts";
+import { mapsOf } from "./table.ts";
 
 /**
  * True for null, "", 0, false, [], {}, and for the zero that the field's kind has beside them. A message of nothing but zeros
@@ -11,13 +13,17 @@ import type { Field } from "./shape.ts";
 export function* isZero(pace: Pace, span: Span, field: Field | undefined): Generator<void, boolean> {
   switch (kindOf(span)) {
     case "object": {
-      const members = yield* membersOf(span, pace);
-      if (field?.keyed === true) return members.size === 0;
-      for (const [name, value] of members) if (!(yield* isZero(pace, value, fieldOf(field, name)))) return false;
+      if (field?.keyed === true) return isEmpty(span);
+      for (const members of mapsOf(yield* membersOf(span, pace))) {
+        for (const [name, value] of members) {
+          if (!(yield* isZero(pace, value, fieldOf(field, name)))) return false;
+          if (isDue(pace, 0)) yield;
+        }
+      }
       return true;
     }
     case "array":
-      return (yield* elementsOf(span, pace)).length === 0;
+      return isEmpty(span);
     case "string":
       if (span.end === span.start + 2) return true;
       // A longer text is no name of an enum.
@@ -27,6 +33,11 @@ export function* isZero(pace: Pace, span: Span, field: Field | undefined): Gener
     default:
       return span.text.bytes[span.start] !== 0x74;
   }
+}
+
+/** True for `{}` and `[]`. */
+function isEmpty({ text: { view }, start, end }: Span): boolean {
+  return skipSpace(view, start + 1) === end - 1;
 }
 
 /** The field of the member `name` of an object of `field`. */

@@ -1,10 +1,28 @@
 /** What comes out when native's answer and the translated one are laid beside each other? (Design section 7: shadow.) */
 import { compareErrors } from "./compare-errors.ts";
-import type { Pace } from "./compare-skip.ts";
-import { elementsOf, kindOf, membersOf, readValue, type Span, sameBytes } from "./compare-text.ts";
-import { compareAligned, compareMembers, compareValues, idOf, type Where, type Work } from "./compare-values.ts";
+import { isDue, type Pace } from "./compare-skip.ts";
+import {
+  elementAt,
+  elementsOf,
+  kindOf,
+  membersOf,
+  readValue,
+  type Span,
+  sameBytes,
+  sameSpelling,
+} from "./compare-text.ts";
+import {
+  compareAligned,
+  compareMembers,
+  compareValues,
+  idOf,
+  keyNamed,
+  type Where,
+  type Work,
+} from "./compare-values.ts";
 import { addDifference, type Judged, judged, newTally, type Tally } from "./differences.ts";
 import type { CompareShape } from "./shape.ts";
+import { find, remove } from "./table.ts";
 
 /** One answer, whole. */
 export interface Comparable {
@@ -68,6 +86,7 @@ function begin(body: Uint8Array): string {
 const ITEMS = "items";
 
 function* compareResults(work: Work, native: Span, translated: Span, shape: CompareShape): Generator<void, void> {
+  if (sameSpelling(native, translated)) return;
   const { fields } = shape;
   const field = fields && { time: false, set: false, keyed: false, zero: undefined, members: fields };
   const root: Where = { path: "", id: undefined, field };
@@ -76,11 +95,11 @@ function* compareResults(work: Work, native: Span, translated: Span, shape: Comp
   }
   const one = yield* membersOf(native, work.pace);
   const other = yield* membersOf(translated, work.pace);
-  const [records, others] = [one.get(ITEMS), other.get(ITEMS)];
+  const [records, others] = [find(one, ITEMS), find(other, ITEMS)];
   const both = isArray(records) && isArray(others);
   if (both) {
-    one.delete(ITEMS);
-    other.delete(ITEMS);
+    remove(one, ITEMS);
+    remove(other, ITEMS);
   }
   yield* compareMembers(work, one, other, root);
   if (!both) return;
@@ -96,7 +115,11 @@ function isArray(span: Span | undefined): span is Span {
 
 function* recordsOf(work: Work, list: Span, key: string) {
   const elements = yield* elementsOf(list, work.pace);
+  const named = keyNamed(key);
   const ids: (string | undefined)[] = [];
-  for (const element of elements) ids.push(yield* idOf(work, element, key));
+  for (let i = 0; i < elements.length; i++) {
+    ids.push(yield* idOf(work, elementAt(elements, i), named));
+    if (isDue(work.pace, 0)) yield;
+  }
   return { list, elements, ids };
 }
