@@ -2,7 +2,7 @@
 import { JsonError } from "../json/error.ts";
 import { type Node, parseTree } from "../json/tree.ts";
 import { Problem } from "../model/problem.ts";
-import type { EnumTable, Row, Value } from "../model/resource.ts";
+import type { EnumTable, EnumValue, Row, Value } from "../model/resource.ts";
 import { snakeCase } from "./names.ts";
 import { checkScalar, describe, invalidBody, isInt64, textOf } from "./scalars.ts";
 
@@ -41,8 +41,19 @@ interface BodyContext {
   readonly bytes: Uint8Array;
   readonly unknown: UnknownPolicy;
   readonly notes: BodyNotes;
-  /** Names of the rows met so far: a list may hold hundreds of thousands of messages. */
+  /** Names of the rows and enums met so far: a list may hold hundreds of thousands of messages, or of names. */
   readonly names: Map<readonly Row[], ReadonlyMap<string, Row>>;
+  readonly v2Names: Map<readonly Row[], ReadonlySet<string>>;
+  readonly enums: Map<EnumTable, ReadonlyMap<string | number, EnumValue>>;
+}
+
+/** What stands under `key`, made when it is first asked for. */
+function once<Key, T>(known: Map<Key, T>, key: Key, make: (key: Key) => T): T {
+  const found = known.get(key);
+  if (found !== undefined) return found;
+  const made = make(key);
+  known.set(key, made);
+  return made;
 }
 
 /**
@@ -55,7 +66,7 @@ export function readBody(bytes: Uint8Array, rows: readonly Row[], unknown: Unkno
   if (node.kind !== "object") {
     throw invalidBody("", `expected an object, found ${describe(node)}`);
   }
-  return readMessage(node, rows, "", { bytes, unknown, notes, names: new Map() });
+  return readMessage(node, rows, "", { bytes, unknown, notes, names: new Map(), v2Names: new Map(), enums: new Map() });
 }
 
 /** A value in v2's spelling; `nested` when it is one message. */
@@ -72,8 +83,7 @@ export function createBodyNotes(): BodyNotes {
 /** The members of one message; `path` is its dotted v1 path, empty at the top. */
 function readMessage(node: Node, rows: readonly Row[], path: string, context: BodyContext): V2Body {
   if (node.kind !== "object") throw invalidBody(path, `expected an object, found ${describe(node)}`);
-  const byName = context.names.get(rows) ?? namesOf(rows);
-  context.names.set(rows, byName);
+  const byName = once(context.names, rows, namesOf);
   const fields = new Map<string, SentField>();
   const seen = new Set<Row>();
   const oneofs = new Map<string, string>();
@@ -83,7 +93,7 @@ function readMessage(node: Node, rows: readonly Row[], path: string, context: Bo
     const row = byName.get(key);
     if (row === undefined) {
       noteUnknown(at, context);
-      if (context.unknown === "pass" && !isV2Name(key, rows)) {
+      if (context.unknown === "pass" && !once(context.v2Names, rows, v2NamesOf).has(key)) {
         passed.push({ key, raw: textOf(context.bytes, value) });
       }
       continue;
@@ -145,11 +155,7 @@ function writeEnum(table: EnumTable, node: Node, at: string, context: BodyContex
   const given =
     node.kind === "string" ? node.value : node.kind === "number" ? Number(textOf(context.bytes, node)) : undefined;
   if (given === undefined) throw invalidBody(at, `expected a name of ${table.name}, found ${describe(node)}`);
-  const entry = table.values.find(
-    // Below zero: v1 has no number for it.
-    ([v1, v1Number]) =>
-      v1 !== null && (v1 === given || (v1Number === given && v1Number >= 0 && table.unknown === "drop")),
-  );
+  const entry = once(context.enums, table, entriesOf).get(given);
   if (entry === undefined) {
     if (table.unknown === "refuse" || typeof given === "number") {
       throw invalidBody(at, `is not a ${table.name} that v1 knows`);
@@ -203,9 +209,22 @@ function noteUnknown(at: string, context: BodyContext): void {
   }
 }
 
-/** True for what v2 would take for another member, or for one a second time. */
-function isV2Name(key: string, rows: readonly Row[]): boolean {
-  return rows.some(({ v2, v2Proto }) => v2 !== null && (key === v2 || key === (v2Proto ?? snakeCase(v2))));
+/** What v2 would take for another member, or for one a second time. */
+function v2NamesOf(rows: readonly Row[]): ReadonlySet<string> {
+  return new Set(rows.flatMap(({ v2, v2Proto }) => (v2 === null ? [] : [v2, v2Proto ?? snakeCase(v2)])));
+}
+
+/** Entries by what a v1 client may write for them; of several the first. */
+function entriesOf({ values, unknown }: EnumTable): ReadonlyMap<string | number, EnumValue> {
+  const entries = new Map<string | number, EnumValue>();
+  for (const entry of values) {
+    const [v1, v1Number] = entry;
+    if (v1 === null) continue;
+    if (!entries.has(v1)) entries.set(v1, entry);
+    // Below zero: v1 has no number for it.
+    if (v1Number >= 0 && unknown === "drop" && !entries.has(v1Number)) entries.set(v1Number, entry);
+  }
+  return entries;
 }
 
 /** Both accepted spellings of every row. */

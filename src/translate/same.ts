@@ -10,8 +10,9 @@ export function isZero(value: Json | undefined, as?: Value): boolean {
   if (value === undefined || value === null || value === "" || value === 0 || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
   if (isJsonObject(value)) {
-    const members = Object.entries(value);
-    return as?.kind === "map" ? members.length === 0 : members.every(([key, each]) => isZero(each, heldBy(as, key)));
+    // Names alone: a map may have a hundred thousand of them, and is mostly told by the first.
+    const names = Object.keys(value);
+    return as?.kind === "map" ? names.length === 0 : names.every((name) => isZero(value[name], heldBy(as, name)));
   }
   if (isInteger(as)) return Number(value) === 0;
   return as?.kind === "enum" && as.values.values.some(([, number, v2]) => number === 0 && v2 === value);
@@ -35,9 +36,12 @@ function sameValue(a: Json | undefined, b: Json | undefined, as: Value | undefin
 
 /** A message may leave zeros out; the keys of a map are data, and must all be there. */
 function sameMembers(a: JsonObject, b: JsonObject, as: Value | undefined, asSets: boolean): boolean {
-  const keys = [...new Set([...Object.keys(a), ...Object.keys(b)])];
-  if (as?.kind === "map" && !keys.every((key) => Object.hasOwn(a, key) && Object.hasOwn(b, key))) return false;
-  return keys.every((key) => sameValue(own(a, key), own(b, key), heldBy(as, key), asSets));
+  const [keys, others] = [Object.keys(a), Object.keys(b).filter((key) => !Object.hasOwn(a, key))];
+  if (as?.kind === "map" && (others.length > 0 || !keys.every((key) => Object.hasOwn(b, key)))) return false;
+  return (
+    keys.every((key) => sameValue(a[key], own(b, key), heldBy(as, key), asSets)) &&
+    others.every((key) => sameValue(undefined, b[key], heldBy(as, key), asSets))
+  );
 }
 
 /** What the member `key` of a value of kind `as` holds, where that is known. */

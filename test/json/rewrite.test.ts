@@ -116,6 +116,22 @@ describe("names", () => {
   });
 });
 
+describe("reports", () => {
+  it("are told apart by everything that they say", () => {
+    const labelled = (label: string) => object({}, { label });
+    const plan = object({ a: { value: labelled("x") }, b: { value: labelled("xy") }, c: { value: labelled("x 1") } });
+    const { reports } = rewriteValue(utf8('{"a":{"yz":1,"1 z":1,"":1},"b":{"z":1},"c":{"z":1,"":1}}'), plan);
+    expect(reports.map(({ object: of, member, count }) => [of, member, count])).toEqual([
+      ["x", "yz", 1],
+      ["x", "1 z", 1],
+      ["x", "", 1],
+      ["xy", "z", 1],
+      ["x 1", "z", 1],
+      ["x 1", "", 1],
+    ]);
+  });
+});
+
 describe("dropping", () => {
   it.each([
     ['{"x":1}', "{}"],

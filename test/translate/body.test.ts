@@ -364,3 +364,34 @@ describe("an unknown member", () => {
     expect(await sentText('{"matchClaim":"a","uid":"u","hue":"COLOUR_RED","syncConfig":"x"}')).toBe("{}");
   });
 });
+
+describe("however much a body says", () => {
+  /** `list`, and how often anybody looked into it. */
+  function watched<T>(list: readonly T[]): { list: readonly T[]; looks: () => number } {
+    let looks = 0;
+    const get = (target: readonly T[], name: PropertyKey, receiver: unknown): unknown => {
+      looks++;
+      return Reflect.get(target, name, receiver);
+    };
+    return { list: new Proxy(list, { get }), looks: () => looks };
+  }
+  const read = (body: unknown, rows: readonly Row[]) =>
+    readBody(new TextEncoder().encode(JSON.stringify(body)), rows, "pass", createBodyNotes());
+
+  test("the names of an enum are gone through once", () => {
+    const { list, looks } = watched(COLOUR.values);
+    const rows: readonly Row[] = [
+      { v1: "colours", v2: "hues", kind: "enum", values: { ...COLOUR, values: list }, list: true, zero: [] },
+    ];
+    const names = Array.from({ length: 1000 }, (_, i) => ["NAMED", 1, `NONE${i}`][i % 3]);
+    expect(read({ colours: names }, rows).fields.get("colours")?.raw).toContain('"COLOUR_NAMED","COLOUR_RED"');
+    expect(looks()).toBeLessThan(50);
+  });
+
+  test("the fields of a message are gone through once", () => {
+    const { list, looks } = watched(PART);
+    const unknown = Array.from({ length: 1000 }, (_, i) => [`x${i}`, i]);
+    expect(read(Object.fromEntries(unknown), list).passed).toHaveLength(1000);
+    expect(looks()).toBeLessThan(50);
+  });
+});
