@@ -49,9 +49,8 @@ interface State {
 }
 
 /**
- * Saves every `everyMs` when requests were entered, else every tenth time, and at the end.
- * Of two processes with one file the one that writes last
- * wins, and says so: each needs a file of its own.
+ * Saves every `everyMs` when requests were entered, else every tenth time, and at the end. Of two processes with one file the
+ * one that writes last wins, and says so: each needs a file of its own.
  */
 export function createLedgerFile(given: LedgerFileOptions): LedgerFile {
   const options: Required<LedgerFileOptions> = { disk: realDisk, everyMs: EVERY_MS, ...given };
