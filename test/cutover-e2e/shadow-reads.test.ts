@@ -92,7 +92,11 @@ async function results(rig: CutoverRig): Promise<Map<string, number>> {
 
 describe("with the honest catalogue", () => {
   it("every read of the ten resources is equal, or differs as declared; Gets that native lacks are not compared", async () => {
-    const rig = await shadowing(undefined, { shadowMemoryBytes: "1GiB", shadowConcurrent: "200", shadowSeconds: "58s" });
+    const rig = await shadowing(undefined, {
+      shadowMemoryBytes: "1GiB",
+      shadowConcurrent: "200",
+      shadowSeconds: "58s",
+    });
     const rows = await catalogueReads(rig);
     const before = await results(rig);
     for (const { path, as } of rows) await rig.ask("GET", path, { as: as ?? "admin" });
