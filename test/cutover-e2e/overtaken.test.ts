@@ -3,17 +3,9 @@ import { describe, expect, it } from "vitest";
 import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
 import type { SendLayer } from "../../src/model/message.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { as, type CutoverRig, cutover, send } from "./rig.ts";
+import { as, COMPARE_ALL, type CutoverRig, cutover, send } from "./rig.ts";
 
 takeDownAfterEach();
-
-const rules = `version: carryover/v1
-rules:
-  - name: look
-    match: {}
-    mode: shadow
-    shadow: { sample: 1, control: 0 }
-`;
 
 interface GatedRig extends CutoverRig {
   /** Lets v2 answer. */
@@ -33,7 +25,7 @@ async function gated(catalogue?: Catalogue): Promise<GatedRig> {
     return next(request, options);
   };
   const rig = await cutover({
-    rules,
+    rules: COMPARE_ALL,
     sandbox: { faults },
     flags: { shadowConcurrent: "100" },
     ...(catalogue === undefined ? {} : { catalogue }),

@@ -71,6 +71,15 @@ export async function until<T>(look: () => Promise<T>, holds: (seen: T) => boole
   }
 }
 
+/** A rules file under which native answers everything, and every answer is compared once. */
+export const COMPARE_ALL = `version: carryover/v1
+rules:
+  - name: look
+    match: {}
+    mode: shadow
+    shadow: { sample: 1, control: 0 }
+`;
+
 /** A carryover before a sandbox which is both versions, taken down after the test. */
 export async function cutover(choices: CutoverChoices = {}): Promise<CutoverRig> {
   const arrived: ApiRequest[] = [];

@@ -4,21 +4,13 @@ import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import type { SendLayer } from "../../src/model/message.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { type CutoverRig, cutover, v2Says } from "./rig.ts";
+import { COMPARE_ALL, type CutoverRig, cutover, v2Says } from "./rig.ts";
 
 takeDownAfterEach();
 
-const rules = `version: carryover/v1
-rules:
-  - name: look
-    match: {}
-    mode: shadow
-    shadow: { sample: 1, control: 0 }
-`;
-
 const shadowing = (faults?: SendLayer, flags: Readonly<Record<string, string>> = {}) =>
   cutover({
-    rules,
+    rules: COMPARE_ALL,
     flags: { shadowConcurrent: "8", ...flags },
     ...(faults === undefined ? {} : { sandbox: { faults } }),
   });

@@ -2,20 +2,16 @@
 import { describe, expect, it } from "vitest";
 import type { SendLayer } from "../../src/model/message.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { as, type CutoverRig, cutover, v2Says } from "./rig.ts";
+import { as, COMPARE_ALL, type CutoverRig, cutover, v2Says } from "./rig.ts";
 
 takeDownAfterEach();
 
-const rules = `version: carryover/v1
-rules:
-  - name: look
-    match: {}
-    mode: shadow
-    shadow: { sample: 1, control: 0 }
-`;
-
 const shadowing = (faults?: SendLayer) =>
-  cutover({ rules, ...(faults === undefined ? {} : { sandbox: { faults } }), flags: { shadowConcurrent: "100" } });
+  cutover({
+    rules: COMPARE_ALL,
+    ...(faults === undefined ? {} : { sandbox: { faults } }),
+    flags: { shadowConcurrent: "100" },
+  });
 
 /** Every write of the ten resources; each takes what those before it answered. `[resource operation, status]`. */
 async function everyWrite(rig: CutoverRig): Promise<[string, number][]> {
