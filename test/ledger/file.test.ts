@@ -52,6 +52,15 @@ function start(
 
 const saved = async () => readSnapshot(await readFile(place.path, "utf8"));
 
+/** Two processes with the same file; the first has somebody to save. */
+async function twoOfOneFile() {
+  const [one, two] = [start(), start({ instance: "i2" })];
+  await one.file.start();
+  await two.file.start();
+  one.ledger.observe(exchange("a"));
+  return { one, two };
+}
+
 describe("saving", () => {
   test("tells now and then until when the ledger was watching, also when nobody calls", async () => {
     const one = start();
@@ -67,11 +76,7 @@ describe("saving", () => {
   });
 
   test("replaces nothing that another process counted when there is nothing new to say", async () => {
-    const one = start();
-    const two = start({ instance: "i2" });
-    await one.file.start();
-    await two.file.start();
-    one.ledger.observe(exchange("a"));
+    const { one, two } = await twoOfOneFile();
     await one.file.close();
     for (let look = 0; look < 10; look++) await two.pass();
     await two.file.close();
@@ -258,11 +263,7 @@ describe("a disk that fails", () => {
 });
 
 test("of two processes with one file the last one wins, and says so once", async () => {
-  const one = start();
-  const two = start({ instance: "i2" });
-  await one.file.start();
-  await two.file.start();
-  one.ledger.observe(exchange("a"));
+  const { one, two } = await twoOfOneFile();
   await one.pass();
   two.ledger.observe(exchange("b"));
   await two.pass();
