@@ -96,7 +96,7 @@ export function emptyWindow(length: number, keep: number): Window {
 /** The window with `seen` in it at `now`, and without what is too old. */
 export function put(window: Window, now: number, seen: Seen): Window {
   const index = Math.floor(now / window.slice);
-  const kept = window.slices.filter((slice) => isKept(slice, index));
+  const kept = slicesAt(window, now);
   const last = kept.at(-1);
   const slice = last?.index === index ? last : { index, ...NOTHING };
   const before = slice === last ? kept.slice(0, -1) : kept;
@@ -106,9 +106,7 @@ export function put(window: Window, now: number, seen: Seen): Window {
 /** What the window holds at `now`. */
 export function tally(window: Window, now: number): Tally {
   const total = { requests: 0, failures: 0, comparisons: 0, differences: 0 };
-  const index = Math.floor(now / window.slice);
-  for (const slice of window.slices) {
-    if (!isKept(slice, index)) continue;
+  for (const slice of slicesAt(window, now)) {
     total.requests += slice.requests;
     total.failures += slice.failures;
     total.comparisons += slice.comparisons;
@@ -122,19 +120,18 @@ export function tally(window: Window, now: number): Tally {
  * either one slice alone holds so many, or no slice left one out.
  */
 export function clientsOf(window: Window, now: number, of: Seen["of"]): number {
-  const index = Math.floor(now / window.slice);
-  const kept = window.slices.filter((slice) => isKept(slice, index));
-  return sizeOf(kept.map((slice) => (of === "requests" ? slice.failing : slice.differing)));
+  return sizeOf(slicesAt(window, now).map((slice) => (of === "requests" ? slice.failing : slice.differing)));
 }
 
 /** How many distinct clients sent requests that were put with `asking`; exact up to `keep`, as above. */
 export function askersOf(window: Window, now: number): number {
-  const index = Math.floor(now / window.slice);
-  return new Set(window.slices.filter((slice) => isKept(slice, index)).flatMap(({ asking }) => asking)).size;
+  return new Set(slicesAt(window, now).flatMap(({ asking }) => asking)).size;
 }
 
-function isKept(slice: Slice, index: number): boolean {
-  return slice.index > index - SLICES;
+/** Those that are not too old at `now`. */
+function slicesAt({ slice: length, slices }: Window, now: number): readonly Slice[] {
+  const oldest = Math.floor(now / length) - SLICES;
+  return slices.filter(({ index }) => index > oldest);
 }
 
 function withSeen(slice: Slice, { of, bad, who, asking: isAsking }: Seen, keep: number): Slice {
