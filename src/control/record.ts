@@ -2,7 +2,7 @@
 import { couldMove, evidence, promote, reduce as reducePromotion } from "../cutover/promote.ts";
 import { type Retreat, type RetreatEvent, reduce as reduceRetreat } from "../cutover/retreat.ts";
 import { type Comparison, isDifference, isJudged } from "../model/comparison.ts";
-import { type Exchange, wasLetIn } from "../model/exchange.ts";
+import { CLIENT_LEFT, type Exchange, wasLetIn } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
 import { follows, isClear, mayMove, moveAll, noteComparison, noteRequest } from "./operations.ts";
 import { effectiveMode, type Held, nameOf, translates, translatesOperation } from "./state.ts";
@@ -44,7 +44,7 @@ export const OWN_WORDS_REFUSED = "own-words-refused";
  */
 export function failedByTranslation(exchange: Exchange): boolean | undefined {
   const { apiVersion, mode, aborted, status, reason } = exchange;
-  if (apiVersion !== "v1" || mode !== "translate" || aborted || status === 499) return undefined;
+  if (apiVersion !== "v1" || mode !== "translate" || aborted || status === CLIENT_LEFT) return undefined;
   // A mistake of carryover's own is one, whoever finds it.
   if (reason === "INTERNAL") return true;
   // No caller can bring that about, whoever it is.

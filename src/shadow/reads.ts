@@ -106,13 +106,13 @@ export async function pair<Shape>(
   if (own && native.status === answer.status && codeOf(native) === codeOf(answer)) return EQUAL;
   const compared = await driven(compare.compareAnswers(native, answer, shape), turn, signal);
   // Every operation that is compared answers JSON. What is cut off, or a page for people, is native's trouble.
-  if (isDifference(compared.result) && isSuccess(native) && !(await driven(isJson(native), turn, signal))) {
+  if (isDifference(compared.result) && bringsContent(native) && !(await driven(isJson(native), turn, signal))) {
     throw failing("native");
   }
   return compared;
 }
 
-function isSuccess({ status }: ApiResponse): boolean {
+function bringsContent({ status }: ApiResponse): boolean {
   return status >= 200 && status < 300 && status !== 204;
 }
 
@@ -148,7 +148,7 @@ export async function secondNative<Shape>(
   try {
     const again = await answers.native(target);
     if (isTrouble(again.status)) return undefined;
-    return isSuccess(again) && !(await driven(isJson(again), turn, signal)) ? undefined : again;
+    return bringsContent(again) && !(await driven(isJson(again), turn, signal)) ? undefined : again;
   } catch {
     signal.throwIfAborted();
     return undefined;
