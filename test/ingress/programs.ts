@@ -1,4 +1,4 @@
-/** Which programs are the recipes for, and how is each checked and run? (Got by `scripts/install-ingress.sh`.) */
+/** Which programs are the recipes for, and how is each checked and run? (Got by `scripts/install-ingress-tools.sh`.) */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
@@ -122,7 +122,7 @@ export const PROGRAMS: readonly Program[] = [
 
 /** The version that was got. Throws with the remedy when the program is not there: a test never passes without it. */
 export function installed({ name, path }: Program): string {
-  const remedy = `run scripts/install-ingress.sh (tests of the ingress recipes need ${name})`;
+  const remedy = `run scripts/install-ingress-tools.sh (tests of the ingress recipes need ${name})`;
   if (!existsSync(path)) throw new Error(`${path} is not there: ${remedy}`);
   const version = new RegExp(`^${name} (.+)$`, "m").exec(readFileSync(join(TOOLS, ".versions"), "utf8"))?.[1];
   if (version === undefined) throw new Error(`${TOOLS} does not say which ${name} it holds: ${remedy}`);
