@@ -30,3 +30,28 @@ const HTTP_OF_RPC: readonly number[] = [
 export function httpOfRpc(code: number): number {
   return HTTP_OF_RPC[code] ?? 500;
 }
+
+/** What an error without a body of the API's is taken for, by its HTTP status. */
+export const RPC_OF_HTTP: ReadonlyMap<number, RpcCode> = new Map<number, RpcCode>([
+  [400, RpcCode.INVALID_ARGUMENT],
+  [401, RpcCode.UNAUTHENTICATED],
+  [403, RpcCode.PERMISSION_DENIED],
+  [404, RpcCode.NOT_FOUND],
+  [405, RpcCode.UNIMPLEMENTED],
+  [408, RpcCode.DEADLINE_EXCEEDED],
+  [409, RpcCode.ABORTED],
+  [413, RpcCode.INVALID_ARGUMENT],
+  [414, RpcCode.INVALID_ARGUMENT],
+  [415, RpcCode.UNIMPLEMENTED],
+  [429, RpcCode.RESOURCE_EXHAUSTED],
+  [499, RpcCode.CANCELLED],
+  [501, RpcCode.UNIMPLEMENTED],
+  [502, RpcCode.UNAVAILABLE],
+  [503, RpcCode.UNAVAILABLE],
+  [504, RpcCode.DEADLINE_EXCEEDED],
+]);
+
+/** The RPC code of an HTTP status; one that the table lacks is UNKNOWN from 500 on, else FAILED_PRECONDITION. */
+export function rpcOfHttp(status: number): RpcCode {
+  return RPC_OF_HTTP.get(status) ?? (status >= 500 ? RpcCode.UNKNOWN : RpcCode.FAILED_PRECONDITION);
+}

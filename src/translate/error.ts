@@ -5,7 +5,7 @@ import { isJsonObject, type Json } from "../model/json.ts";
 import { type ApiResponse, header } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Resource, Row } from "../model/resource.ts";
-import { RpcCode } from "../model/status.ts";
+import { RpcCode, rpcOfHttp } from "../model/status.ts";
 import { errorPlan } from "./error-words.ts";
 import { answerWith } from "./headers.ts";
 import { camelCase, snakeCase } from "./names.ts";
@@ -48,30 +48,13 @@ export function errorAnswer(response: ApiResponse, names: FieldNames): ApiRespon
   if (response.status < 400) throw notAnError(response.status);
   const rewritten = rewriteError(response, names);
   if (rewritten !== undefined) return answerWith(response, response.status, rewritten);
-  const code =
-    HTTP_TO_RPC.get(response.status) ?? (response.status >= 500 ? RpcCode.UNKNOWN : RpcCode.FAILED_PRECONDITION);
-  const body = { code, message: `the platform answered ${response.status} without an error body`, details: [] };
+  const body = {
+    code: rpcOfHttp(response.status),
+    message: `the platform answered ${response.status} without an error body`,
+    details: [],
+  };
   return answerWith(response, response.status, Buffer.from(JSON.stringify(body)));
 }
-
-const HTTP_TO_RPC: ReadonlyMap<number, number> = new Map<number, number>([
-  [400, RpcCode.INVALID_ARGUMENT],
-  [401, RpcCode.UNAUTHENTICATED],
-  [403, RpcCode.PERMISSION_DENIED],
-  [404, RpcCode.NOT_FOUND],
-  [405, RpcCode.UNIMPLEMENTED],
-  [408, RpcCode.DEADLINE_EXCEEDED],
-  [409, RpcCode.ABORTED],
-  [413, RpcCode.INVALID_ARGUMENT],
-  [414, RpcCode.INVALID_ARGUMENT],
-  [415, RpcCode.UNIMPLEMENTED],
-  [429, RpcCode.RESOURCE_EXHAUSTED],
-  [499, RpcCode.CANCELLED],
-  [501, RpcCode.UNIMPLEMENTED],
-  [502, RpcCode.UNAVAILABLE],
-  [503, RpcCode.UNAVAILABLE],
-  [504, RpcCode.DEADLINE_EXCEEDED],
-]);
 
 /** The error body as a value, or undefined when it is none. */
 export function readError(response: ApiResponse): { code: number; details: readonly Json[] } | undefined {

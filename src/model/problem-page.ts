@@ -1,0 +1,271 @@
+/** How do carryover's own errors, and the platform's, read in the documentation? (Kept in `docs/errors.md` by a test.) */
+import { PROBLEMS, Problem, type ProblemReason, problemBody } from "./problem.ts";
+import { RPC_OF_HTTP, RpcCode, rpcOfHttp } from "./status.ts";
+
+interface Words {
+  readonly means: string;
+  /** Who should do what. */
+  readonly act: string;
+  /** Whether the same request may be sent again as it is. */
+  readonly again: string;
+}
+
+const NO = "no";
+const BY_STATE = "a read: yes, later; a write: look at `state` first";
+
+const WORDS: Readonly<Record<ProblemReason, Words>> = {
+  INVALID_REQUEST: {
+    means:
+      "the request is not valid HTTP/1.1, or another program could read it otherwise: framing, `Host`, an odd target. With an `Expect` other than `100-continue` the status is 417",
+    act: "client: mend the request, or what stands in front and changes it",
+    again: NO,
+  },
+  INVALID_PATH: {
+    means:
+      "the path has dot segments, `//`, `%25`, `;`, control bytes, or a uid with other characters than it may have",
+    act: "client: send the path that the message expects",
+    again: NO,
+  },
+  INVALID_BODY: {
+    means:
+      "the body is no JSON object, a field has a wrong type or value, or v2 cannot hold what it asks for; `fieldViolations` names fields in v1's words. Also: a GET with a body",
+    act: "client: mend the body; where v2 is what cannot, [updates.md](updates.md) and [coverage.md](coverage.md) say so",
+    again: NO,
+  },
+  INVALID_FILTER: {
+    means: "a parameter of the query cannot be read, or v2 cannot filter by it and carryover cannot do it either",
+    act: "client: send the filter that the message expects",
+    again: NO,
+  },
+  UPGRADE_REFUSED: {
+    means: "`Connection: upgrade` to something else than `h2c`",
+    act: "client: speak plain HTTP/1.1; WebSockets are not served",
+    again: NO,
+  },
+  UNAUTHENTICATED: {
+    means:
+      "`Authorization` came twice or is not a scheme and one token. A missing one is passed on, so the platform's own 401 comes without domain `carryover`. On the admin port: no or a wrong token",
+    act: "client: send one `Authorization`; operator, on the admin port: `admin.tokenFile`",
+    again: NO,
+  },
+  UNKNOWN_PATH: {
+    means:
+      "the path begins with none of the API's prefixes or is not below `listen.basePath`; or `/sts/exchange` without `upstream.sts.url`",
+    act: "client: check the address; operator: `listen.basePath`, `listen.extraPrefixes`, `upstream.sts.url`",
+    again: NO,
+  },
+  REQUEST_TIMEOUT: {
+    means: "the request itself came too slowly; or, in the log only, the client stopped taking its answer",
+    act: "client: send it faster; operator: look at what stands in front",
+    again: "yes",
+  },
+  ALREADY_EXISTS: {
+    means: "a repo of that name is there already, and the create said `preventExisting`",
+    act: "client: as with native v1",
+    again: NO,
+  },
+  CONDITION_UNSUPPORTED: {
+    means: "`If-Match` or `If-Unmodified-Since` on a write that takes several calls to v2",
+    act: "client: leave the condition out; `carryover explain` shows which writes take several calls",
+    again: NO,
+  },
+  BODY_TOO_LARGE: {
+    means: "the body is longer than `limits.bodyBytes` (`limit` in the metadata), or its chunks carry long extensions",
+    act: "client: send less; operator: raise `limits.bodyBytes`",
+    again: NO,
+  },
+  URI_TOO_LONG: {
+    means: "the target is longer than `limits.uriBytes`",
+    act: "client: send less; operator: raise `limits.uriBytes`",
+    again: NO,
+  },
+  GRPC_UNSUPPORTED: {
+    means: "`Content-Type: application/grpc`",
+    act: "operator: route gRPC past carryover ([ingress.md](ingress.md))",
+    again: NO,
+  },
+  DRAIN_TOO_LARGE: {
+    means:
+      "the list is over `lists.maxRecords`, `lists.maxBytes` or `lists.maxPages` (`limit`, `count`, `unit` in the metadata); or too long for a client that speaks HTTP/1.0",
+    act: "client: narrow it with a filter, or page through it with v2; operator: raise the limit",
+    again: NO,
+  },
+  HEADERS_TOO_LARGE: {
+    means: "the head is longer than `limits.headerBytes`, or has more than 100 fields",
+    act: "client: send less; operator: raise `limits.headerBytes`",
+    again: NO,
+  },
+  INTERNAL: {
+    means: "a mistake of carryover's own",
+    act: "operator: the log has the cause, under the answer's `x-request-id`; [tell us](troubleshooting.md#tell-us). `force: native` takes carryover out of the way meanwhile",
+    again: "a read: once; a write: read the record first",
+  },
+  METHOD_NOT_ALLOWED: {
+    means: "v1 has no such method on that path. `details` is empty, as v1's gateway answered it",
+    act: "client: as with native v1",
+    again: NO,
+  },
+  NOT_TRANSLATABLE: {
+    means:
+      "v2 has no counterpart for the operation (named in the message and the metadata), and native v1 is not served: no `upstream.v1.url`, or `fallback: refuse`",
+    act: "operator: set `upstream.v1.url` while the platform has native v1; client: move to v2 ([coverage.md](coverage.md))",
+    again: NO,
+  },
+  LIST_UNPROVEN: {
+    means: "the list proved less than `lists.require` asks for (`required`, `witness` in the metadata)",
+    act: "where `count` is required and somebody wrote meanwhile: again; else operator: [lists.md](lists.md), what to set",
+    again: "where `count` is required: yes",
+  },
+  DRAIN_INCOMPLETE: {
+    means:
+      "the platform's pages contradict each other twice over, or a record that belongs to the list could not be read",
+    act: "client: again later; operator: `carryover check`, and the notes in the log",
+    again: "yes, later",
+  },
+  UPDATE_INCOMPLETE: {
+    means:
+      "v2 took the update and did not store what was asked; `fieldViolations` names each field, as `updates.mismatch` judges it",
+    act: "client: read the record, and repeat; operator: where it happens each time, [updates.md](updates.md)",
+    again: "after reading the record",
+  },
+  UPSTREAM_UNREACHABLE: {
+    means: "the platform could not be reached, or the connection broke before the answer was whole",
+    act: "operator: network, DNS, TLS, the platform; the log has the cause",
+    again: BY_STATE,
+  },
+  UPSTREAM_INVALID: {
+    means:
+      "the platform's answer is not valid HTTP, a redirect, or not what was asked for (another record, a list without its records)",
+    act: "operator: `carryover check`; the address, a gateway in between, the platform's version",
+    again: BY_STATE,
+  },
+  OVERLOADED: {
+    means:
+      "no place in time: `limits.inFlight`, `lists.maxConcurrent` or `lists.maxConcurrentPerCredential` (`limit`, `scope` in the metadata); or this process is stopping",
+    act: "client: wait for `Retry-After`; operator: more replicas, or a higher bound where the platform can take it",
+    again: "yes, after `Retry-After`",
+  },
+  UPSTREAM_TIMEOUT: {
+    means:
+      "the platform did not answer within `upstream.*.timeouts`, the list took longer than `lists.maxSeconds`, or the request longer than `limits.requestSeconds` or the client's own `Grpc-Timeout`",
+    act: "client: narrow a list with a filter; operator: is the platform slow? else the option that was reached",
+    again: BY_STATE,
+  },
+};
+
+const METADATA: readonly (readonly [key: string, says: string])[] = [
+  [
+    "state",
+    "`unknown`: bytes of a write had left, so it may have been done; read the record before sending it again. Where `UPSTREAM_UNREACHABLE` and `UPSTREAM_TIMEOUT` lack it, the call that failed had written nothing",
+  ],
+  [
+    "partial",
+    "what a write of several calls had written before it failed (as the header `carryover-partial`); repeating the request writes the rest",
+  ],
+  [
+    "limit, count, unit",
+    "the limit that was reached, how much there is at least, and of what: `records`, `bytes`, `pages`, `seconds`",
+  ],
+  ["records", "how many records of a list had come when its time was over"],
+  ["scope", "of `OVERLOADED`: `credential` or `process`"],
+  ["required, witness", "what a list should have proved, and what it did"],
+  ["resource, operation", "of `NOT_TRANSLATABLE`: which"],
+  ["status", "what the platform answered to a page of a list that had begun (in the log only: the answer is cut off)"],
+];
+
+/** `docs/errors.md`. */
+export function errorsPage(): string {
+  return [
+    ...HEAD,
+    ...OWN.map(ownRow),
+    ...MIDDLE,
+    ...METADATA.map(metadataRow),
+    ...PLATFORM,
+    ...bareRows(),
+    ...TAIL,
+  ].join("\n");
+}
+
+const OWN = Object.keys(PROBLEMS) as readonly ProblemReason[];
+
+function ownRow(reason: ProblemReason): string {
+  const { http, code, fault } = PROBLEMS[reason];
+  const { means, act, again } = WORDS[reason];
+  const cells = [http, code, `\`${reason}\``, means, act, again, fault];
+  return `| ${cells.join(" | ")} |`;
+}
+
+function metadataRow([keys, says]: (typeof METADATA)[number]): string {
+  const names = keys.split(", ").map((key) => `\`${key}\``);
+  return `| ${names.join(", ")} | ${says} |`;
+}
+
+function bareRows(): readonly string[] {
+  return [...RPC_OF_HTTP].map(([status, code]) => `| ${status} | ${code} | ${nameOf(code)} |`);
+}
+
+function nameOf(code: RpcCode): string {
+  return Object.entries(RpcCode).find(([, value]) => value === code)?.[0] ?? "";
+}
+
+const EXAMPLE = new Problem(
+  "NOT_TRANSLATABLE",
+  "tag list-history is not translated, and native v1 is not served here",
+  {
+    metadata: { resource: "tag", operation: "list-history" },
+  },
+);
+
+const HEAD = [
+  "# Errors",
+  "",
+  "This page is made from the code's one table of errors; `npx vitest run test/model/problem-page.test.ts -u` writes it anew.",
+  "",
+  "A v1 client sees errors of two kinds, in one shape: `code`, `message`, `details`. carryover's own have an `ErrorInfo` of domain `carryover` in",
+  "their details; all others are the platform's. Look a client's error up by its `reason`, in the answer, in the log line (`reason`), or in",
+  "`carryover_problems_total{reason}`.",
+  "",
+  "```json",
+  problemBody(EXAMPLE),
+  "```",
+  "",
+  "No upstream address, token or cause is ever in an error: causes are in the log, under the `x-request-id` of the answer.",
+  "",
+  "## carryover's own",
+  "",
+  "*again*: may the same request be sent again, as it is? *whose*: only `translation` counts against a rule that translates ([cutover.md](cutover.md)).",
+  "",
+  "| HTTP | code | reason | means | who does what | again | whose |",
+  "|---|---|---|---|---|---|---|",
+];
+
+const MIDDLE = ["", "| metadata | says |", "|---|---|"];
+
+const PLATFORM = [
+  "",
+  "An error that comes when an answer has begun (a long list) cannot have a status any more: the connection breaks, so that nothing is taken for a whole",
+  "answer ([lists.md](lists.md)). The log line then has the status that went out and the `reason`.",
+  "",
+  "## The platform's, as v1 clients see them",
+  "",
+  "- Status, `code`, `message` and `details` go through as v2 sent them. Only names are turned back into v1's: in `fieldViolations[].field`, nested paths",
+  "  included, and in a message that begins with `Invalid argument: NAME:`. Free text and unknown details stay byte for byte.",
+  "- A list by `id` whose record is missing or not allowed is empty, with 200, as v1's was: where the platform says 404 with code 5 or 403 with code 7, and an",
+  "  `ErrorInfo` or `ResourceInfo` beside it. From anything else (a gateway, a wrong address) such an error stays one.",
+  "- A read answered 502, 503 or 504 is sent once more after a moment (after its `Retry-After`, up to 5 s); then the platform's answer stands. No write is sent",
+  "  again of which a byte may have left.",
+  "- A redirect is no answer to an API client: 502 `UPSTREAM_INVALID`.",
+  "- v2 and native v1 pass through: their errors arrive as they are.",
+  "",
+  "An error without a body in the API's shape (from a load balancer, say) keeps its status, and gets a body: `the platform answered 503 without an error body`, with",
+  `the code below (any other status: ${rpcOfHttp(599)} from 500 on, else ${rpcOfHttp(418)}).`,
+  "",
+  "| HTTP | code | |",
+  "|---|---|---|",
+];
+
+const TAIL = [
+  "",
+  "`carryover explain` says of any one request what can go wrong with it ([explain.md](explain.md)); [troubleshooting.md](troubleshooting.md) begins from what is seen.",
+  "",
+];
