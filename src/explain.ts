@@ -14,7 +14,7 @@ import type { AskedRequest } from "./explain/request.ts";
 import { explainRisks } from "./explain/risks.ts";
 import { decidedFor, type ExplainCutover, refusedElsewhere } from "./explain/rule.ts";
 import { shownRequest } from "./explain/shown.ts";
-import { isForeign, nativeHints, summaryOf } from "./explain/summary.ts";
+import { isForeign, methodHints, nativeHints, summaryOf } from "./explain/summary.ts";
 import { tooLarge } from "./listener/body.ts";
 import type { Match } from "./model/match.ts";
 import { Problem } from "./model/problem.ts";
@@ -81,6 +81,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
       config,
       foreign,
       decided,
+      route,
     });
   };
 }
@@ -95,6 +96,7 @@ interface Known {
   readonly foreign: boolean;
   /** What the rules say, where there are any. */
   readonly decided: ExplainedCutover | undefined;
+  readonly route: Router;
 }
 
 function explanationOf({
@@ -106,6 +108,7 @@ function explanationOf({
   config,
   foreign,
   decided,
+  route,
 }: Known): Explanation {
   const refusal = refusalOf(recording);
   const byNative = decided !== undefined && decided.mode !== "translate";
@@ -135,6 +138,7 @@ function explanationOf({
       : [],
     notes: [
       ...request.notes,
+      ...methodHints(refusal, request.target, route),
       ...nativeHints(recording, refusal, foreign, config.upstream.v1 !== undefined),
       ...unreadBody(request.body, match),
       ...(translated ? documentedCalls(match.operation) : []),

@@ -69,7 +69,7 @@ export interface ShownRequest {
   readonly body: string | null;
 }
 
-/** The table of reasons is in docs/operations.md. */
+/** The table of reasons is in docs/errors.md. */
 export interface Refusal {
   readonly status: number;
   readonly code: number;

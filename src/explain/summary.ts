@@ -1,7 +1,8 @@
 /** What is this request, and who serves it, in one sentence? */
 import type { Mode } from "../model/exchange.ts";
-import type { Problem } from "../model/problem.ts";
+import { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import type { Router } from "../route/router.ts";
 import type { ExplainedCutover } from "./explanation.ts";
 import type { Recording } from "./record.ts";
 import { reasonOf } from "./rule.ts";
@@ -69,6 +70,29 @@ export function nativeHints(
       ? "with --fallback native it would go to native v1 as it is"
       : "with --upstream-v1-url (the address of native v1) it would go there as it is",
   ];
+}
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
+
+/** Which methods there are on a path that was asked with another one: who updates a record of v1 looks for PATCH, and it is PUT. */
+export function methodHints(refusal: Problem | undefined, target: string, route: Router): readonly string[] {
+  if (refusal?.reason !== "METHOD_NOT_ALLOWED") return [];
+  const there = METHODS.flatMap((method) => {
+    const operation = operationOf(method, target, route);
+    return operation === undefined ? [] : [`${method} (${operation})`];
+  });
+  return there.length === 0 ? [] : [`methods of this path: ${there.join(", ")}`];
+}
+
+function operationOf(method: string, target: string, route: Router): string | undefined {
+  try {
+    const routed = route(method, target);
+    if (routed.kind === "match") return routed.match.operation.name;
+    return routed.kind === "native" ? routed.operation : undefined;
+  } catch (thrown) {
+    if (thrown instanceof Problem) return undefined;
+    throw thrown;
+  }
 }
 
 function nameOf(resource: string, operation: string): string {

@@ -217,7 +217,15 @@ describe("who serves it", () => {
       "with --fallback native it would go to native v1 as it is",
     ]);
     expect(await hints("GET /ping/v1/ping", ...NATIVE)).toEqual([]);
-    expect(await hints("PATCH /iam/v1/groups/a")).toEqual([]);
+  });
+
+  test("a method that v1 does not have says which there are, each with its operation", async () => {
+    const hints = async (request: string) => (await explained(request)).notes;
+    const record = "methods of this path: GET (get), POST (create), PUT (update), DELETE (delete)";
+    expect(await hints("PATCH /iam/v1/groups/a")).toEqual([record]);
+    expect(await hints("update /iam/v1/groups/a")).toEqual([record]);
+    expect(await hints("HEAD /iam/v1/groups")).toEqual(["methods of this path: GET (list), POST (create)"]);
+    expect(await hints("put /iam/v1/groups/a")).not.toContain(record);
   });
 
   test("a path that only v2 has is no operation of v1, and nothing promises that native v1 has it", async () => {
