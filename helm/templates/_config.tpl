@@ -1,0 +1,175 @@
+{{/* What configuration do the pods get, and where does it lie? */}}
+
+{{/* `config` as carryover reads it: with the sandbox as platform, and `yes` and `no`, which Helm reads as true and false, as written. */}}
+{{- define "carryover.config" -}}
+{{- $config := deepCopy .Values.config -}}
+{{- if .Values.sandbox.enabled -}}
+{{- $url := include "carryover.sandboxUrl" . -}}
+{{- $config = mergeOverwrite (dict "upstream" (dict "v2" (dict "url" $url) "v1" (dict "url" $url) "sts" (dict "url" $url))) $config -}}
+{{- end -}}
+{{- $zeros := dig "upstream" "v2" "omitsZeros" "" $config -}}
+{{- if kindIs "bool" $zeros -}}
+{{- $_ := set $config.upstream.v2 "omitsZeros" (ternary "yes" "no" $zeros) -}}
+{{- end -}}
+{{- toYaml $config -}}
+{{- end }}
+
+{{- define "carryover.sandboxUrl" -}}
+http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryover.namespace" . }}.svc:8090
+{{- end }}
+
+{{/* "true" when somebody else's object holds the configuration. */}}
+{{- define "carryover.configElsewhere" -}}
+{{- if or .Values.configFrom.existingConfigMap .Values.configFrom.existingSecret -}}true{{- end -}}
+{{- end }}
+
+{{- define "carryover.rulesElsewhere" -}}
+{{- if or .Values.rulesFrom.existingConfigMap .Values.rulesFrom.existingSecret -}}true{{- end -}}
+{{- end }}
+
+{{/* The rules file. An empty one says what having none says, and later changes of it need no restart. */}}
+{{- define "carryover.rules" -}}
+{{- mergeOverwrite (dict "version" "carryover/v1" "rules" list) .Values.rules | toYaml }}
+{{- if .Values.rules.endMark }}
+...
+{{- end }}
+{{- end }}
+
+{{/* (list . "listen" 8080) */}}
+{{- define "carryover.port" -}}
+{{- dig (index . 1) "port" (index . 2) (index . 0).Values.config | int -}}
+{{- end }}
+{{- define "carryover.listenPort" -}}{{ include "carryover.port" (list . "listen" 8080) }}{{- end }}
+{{- define "carryover.adminPort" -}}{{ include "carryover.port" (list . "admin" 8081) }}{{- end }}
+
+{{/* The address that takes requests of every family that the Service has. */}}
+{{- define "carryover.anyHost" -}}
+{{- if or (has "IPv6" .Values.service.ipFamilies) (has .Values.service.ipFamilyPolicy (list "PreferDualStack" "RequireDualStack")) (eq (dig "listen" "host" "" .Values.config) "::") -}}
+::
+{{- else -}}
+0.0.0.0
+{{- end -}}
+{{- end }}
+
+{{/* "90", "45s", "1500ms", "1m" or "1h" in whole seconds, rounded up. */}}
+{{- define "carryover.seconds" -}}
+{{- $text := toString . | trim -}}
+{{- $number := regexFind "^[0-9.]+" $text | float64 -}}
+{{- $unit := regexFind "[a-z]+$" $text | default "s" -}}
+{{- ceil (mulf $number (get (dict "ms" 0.001 "s" 1 "m" 60 "h" 3600) $unit | float64)) | int -}}
+{{- end }}
+
+{{/* Longest time of one request. Of a configuration that is not seen: the most that carryover allows. */}}
+{{- define "carryover.requestSeconds" -}}
+{{- include "carryover.seconds" (dig "limits" "requestSeconds" (ternary "59s" "50s" (eq (include "carryover.configElsewhere" .) "true")) .Values.config) -}}
+{{- end }}
+
+{{- define "carryover.gracePeriod" -}}
+{{- if kindIs "invalid" .Values.terminationGracePeriodSeconds -}}
+{{- add .Values.preStopSleepSeconds (include "carryover.requestSeconds" .) 10 -}}
+{{- else -}}
+{{- int .Values.terminationGracePeriodSeconds -}}
+{{- end -}}
+{{- end }}
+
+{{/* Fewest replicas that run at a time when nothing is wrong. */}}
+{{- define "carryover.replicas" -}}
+{{- ternary .Values.autoscaling.minReplicas .Values.replicaCount .Values.autoscaling.enabled | int -}}
+{{- end }}
+
+{{/* "true" when the views ask for a token. */}}
+{{- define "carryover.hasToken" -}}
+{{- with .Values.adminToken }}{{ if or .existingSecret .value .generate }}true{{ end }}{{ end -}}
+{{- end }}
+
+{{- define "carryover.tokenSecret" -}}
+{{- default (include "carryover.suffixed" (list . "admin-token")) .Values.adminToken.existingSecret -}}
+{{- end }}
+
+{{/* (list . "v2"): "true" when an upstream has authorities of its own; the same for a client certificate. */}}
+{{- define "carryover.hasCa" -}}
+{{- with (index (index . 0).Values.tls (index . 1)).ca }}{{ if or .pem .existingConfigMap .existingSecret }}true{{ end }}{{ end -}}
+{{- end }}
+{{- define "carryover.hasClientCert" -}}
+{{- with (index (index . 0).Values.tls (index . 1)).client }}{{ if .existingSecret }}true{{ end }}{{ end -}}
+{{- end }}
+
+{{/*
+Variables by which the chart tells carryover what only the chart knows: `option path: value`, or `valueFrom`. Variables go before the
+file, so they hold for a configuration of somebody else's as well.
+*/}}
+{{- define "carryover.ownOptions" -}}
+{{- if include "carryover.configElsewhere" . }}
+listen.port: {{ include "carryover.listenPort" . | quote }}
+admin.port: {{ include "carryover.adminPort" . | quote }}
+{{- end }}
+{{- if and (eq (include "carryover.anyHost" .) "::") (not (dig "listen" "host" "" .Values.config)) }}
+listen.host: "::"
+{{- end }}
+{{- if not (dig "admin" "host" "" .Values.config) }}
+admin.host: {{ include "carryover.anyHost" . | quote }}
+{{- end }}
+{{- if include "carryover.hasToken" . }}
+admin.tokenFile: /etc/carryover/admin/token
+{{- end }}
+{{- if not (dig "cutover" "rulesFile" "" .Values.config) }}
+cutover.rulesFile: /etc/carryover/rules/rules.yaml
+{{- end }}
+{{- if .Values.salt.existingSecret }}
+cutover.salt:
+  secretKeyRef: { name: {{ .Values.salt.existingSecret | quote }}, key: {{ .Values.salt.key | quote }} }
+{{- end }}
+{{- if and .Values.ledger.enabled (not (dig "clients" "file" "" .Values.config)) }}
+clients.file: /var/lib/carryover/ledger.json
+{{- end }}
+{{- range $name := list "v2" "v1" "sts" }}
+{{- if include "carryover.hasCa" (list $ $name) }}
+upstream.{{ $name }}.tls.caFile: /etc/carryover/tls/{{ $name }}/ca.crt
+{{- end }}
+{{- if include "carryover.hasClientCert" (list $ $name) }}
+upstream.{{ $name }}.tls.certFile: /etc/carryover/tls/{{ $name }}/tls.crt
+upstream.{{ $name }}.tls.keyFile: /etc/carryover/tls/{{ $name }}/tls.key
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* `upstream.v2.tls.caFile` as `CARRYOVER_UPSTREAM_V2_TLS_CA_FILE`. */}}
+{{- define "carryover.variable" -}}
+CARRYOVER_{{ regexReplaceAll "([a-z0-9])([A-Z])" . "${1}_${2}" | replace "." "_" | upper }}
+{{- end }}
+
+{{/* Flags as a list, from a map or a list. */}}
+{{- define "carryover.flags" -}}
+{{- $flags := list -}}
+{{- if kindIs "map" . -}}
+{{- range $name, $value := . -}}
+{{- $given := ternary "" (printf "=%s" (ternary (printf "%v" $value) (toJson $value) (kindIs "string" $value))) (kindIs "invalid" $value) -}}
+{{- $flags = append $flags (printf "--%s%s" $name $given) -}}
+{{- end -}}
+{{- else -}}
+{{- $flags = . -}}
+{{- end -}}
+{{- toYaml $flags -}}
+{{- end }}
+
+{{/* First path segments with a version behind them, below the base path, as a list in JSON. */}}
+{{- define "carryover.paths" -}}
+{{- $base := dig "listen" "basePath" "" .Values.config | trimSuffix "/" -}}
+{{- $paths := list -}}
+{{- $versions := list "v1" -}}
+{{- if .Values.routes.v2 }}{{ $versions = append $versions (dig "upstream" "v2" "version" "v2beta1" .Values.config) }}{{ end -}}
+{{- range $version := $versions -}}
+{{- range $domain := $.Values.routes.domains -}}
+{{- $paths = append $paths (printf "%s/%s/%s" $base $domain $version) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $paths -}}
+{{- end }}
+
+{{/* The path of token exchange, or nothing when it is not carryover's. */}}
+{{- define "carryover.exchangePath" -}}
+{{- $config := include "carryover.config" . | fromYaml -}}
+{{- $wanted := .Values.routes.tokenExchange -}}
+{{- if kindIs "invalid" $wanted }}{{ $wanted = ne (dig "upstream" "sts" "url" "" $config) "" }}{{ end -}}
+{{- if $wanted }}{{ dig "listen" "basePath" "" $config | trimSuffix "/" }}/sts/exchange{{ end -}}
+{{- end }}

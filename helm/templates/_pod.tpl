@@ -1,0 +1,223 @@
+{{/* What is in carryover's pods? */}}
+
+{{/* What carryover reads at its start only: a change makes new pods. Rules are not among it, they are read again. */}}
+{{- define "carryover.podAnnotations" -}}
+{{- $own := dict -}}
+{{- if not (include "carryover.configElsewhere" .) }}{{ $_ := set $own "checksum/config" (include "carryover.config" . | sha256sum) }}{{ end -}}
+{{- $pems := print .Values.tls.v2.ca.pem .Values.tls.v1.ca.pem .Values.tls.sts.ca.pem -}}
+{{- if $pems }}{{ $_ := set $own "checksum/authorities" (sha256sum $pems) }}{{ end -}}
+{{- with .Values.adminToken.value }}{{ $_ := set $own "checksum/admin-token" (sha256sum .) }}{{ end -}}
+{{- toYaml (mergeOverwrite (dict) .Values.commonAnnotations .Values.podAnnotations $own) -}}
+{{- end }}
+
+{{/* (list . "proxy"): without the chart's version, so that a new chart alone restarts nothing. */}}
+{{- define "carryover.podLabels" -}}
+{{- $root := index . 0 -}}
+{{- toYaml (mergeOverwrite (dict) $root.Values.commonLabels $root.Values.podLabels (include "carryover.selectorLabels" . | fromYaml)) -}}
+{{- end }}
+
+{{- define "carryover.podSpec" -}}
+serviceAccountName: {{ include "carryover.serviceAccountName" . }}
+automountServiceAccountToken: {{ .Values.serviceAccount.automount }}
+enableServiceLinks: false
+terminationGracePeriodSeconds: {{ include "carryover.gracePeriod" . }}
+{{ include "carryover.podPlacement" . }}
+{{- with .Values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- range . }}
+  {{- $selector := dict "labelSelector" (dict "matchLabels" (include "carryover.selectorLabels" (list $ "proxy") | fromYaml)) }}
+  - {{ ternary . (mergeOverwrite $selector .) (hasKey . "labelSelector") | toYaml | indent 4 | trim }}
+  {{- end }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.initContainers }}
+initContainers:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+containers:
+  - {{ include "carryover.container" . | indent 4 | trim }}
+  {{- with .Values.extraContainers }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+volumes:
+  {{- include "carryover.volumes" . | nindent 2 }}
+{{- end }}
+
+{{/* What the sandbox's pod has as well. */}}
+{{- define "carryover.podPlacement" -}}
+securityContext:
+  {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- with include "carryover.pullSecrets" . }}
+{{ . }}
+{{- end }}
+{{- range $name := list "nodeSelector" "tolerations" "hostAliases" "dnsConfig" }}
+{{- with index $.Values $name }}
+{{ $name }}:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- range $name := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" }}
+{{- with index $.Values $name }}
+{{ $name }}: {{ quote . }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- define "carryover.container" -}}
+name: carryover
+image: {{ include "carryover.image" . | quote }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+args:
+  - serve
+  {{- with .Values.extraArgs }}
+  {{- include "carryover.flags" . | nindent 2 }}
+  {{- end }}
+env:
+  - { name: CARRYOVER_CONFIG, value: /etc/carryover/config.yaml }
+  {{- range $path, $value := include "carryover.ownOptions" . | fromYaml }}
+  - name: {{ include "carryover.variable" $path }}
+    {{- if kindIs "map" $value }}
+    valueFrom:
+      {{- toYaml $value | nindent 6 }}
+    {{- else }}
+    value: {{ $value | quote }}
+    {{- end }}
+  {{- end }}
+  {{- with .Values.extraEnv }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with .Values.envFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+ports:
+  - { name: http, containerPort: {{ include "carryover.listenPort" . }}, protocol: TCP }
+  - { name: admin, containerPort: {{ include "carryover.adminPort" . }}, protocol: TCP }
+{{- range $name := list "startupProbe" "livenessProbe" "readinessProbe" }}
+{{- with index $.Values $name }}
+{{ $name }}:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- $lifecycle := deepCopy .Values.lifecycle }}
+{{- if .Values.preStopSleepSeconds }}{{ $_ := set $lifecycle "preStop" (dict "sleep" (dict "seconds" (int .Values.preStopSleepSeconds))) }}{{ end }}
+{{- with $lifecycle }}
+lifecycle:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+securityContext:
+  {{- toYaml .Values.securityContext | nindent 2 }}
+resources:
+  {{- toYaml .Values.resources | nindent 2 }}
+{{- with .Values.resizePolicy }}
+resizePolicy:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+volumeMounts:
+  {{- include "carryover.volumeMounts" . | nindent 2 }}
+{{- end }}
+
+{{/* The configuration by subPath, since a folder could not have the others inside; rules as a folder, since changes come that way only. */}}
+{{- define "carryover.volumeMounts" -}}
+- { name: config, mountPath: /etc/carryover/config.yaml, subPath: config.yaml, readOnly: true }
+{{- if not (dig "cutover" "rulesFile" "" .Values.config) }}
+- { name: rules, mountPath: /etc/carryover/rules, readOnly: true }
+{{- end }}
+{{- if include "carryover.hasToken" . }}
+- { name: admin-token, mountPath: /etc/carryover/admin, readOnly: true }
+{{- end }}
+{{- range $name := list "v2" "v1" "sts" }}
+{{- if or (include "carryover.hasCa" (list $ $name)) (include "carryover.hasClientCert" (list $ $name)) }}
+- { name: tls-{{ $name }}, mountPath: /etc/carryover/tls/{{ $name }}, readOnly: true }
+{{- end }}
+{{- end }}
+{{- if .Values.ledger.enabled }}
+- { name: ledger, mountPath: /var/lib/carryover }
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "carryover.volumes" -}}
+- name: config
+  {{- include "carryover.volumeFrom" (list .Values.configFrom (include "carryover.suffixed" (list . "config")) "config.yaml") | nindent 2 }}
+{{- if not (dig "cutover" "rulesFile" "" .Values.config) }}
+- name: rules
+  {{- include "carryover.volumeFrom" (list .Values.rulesFrom (include "carryover.suffixed" (list . "rules")) "rules.yaml") | nindent 2 }}
+{{- end }}
+{{- if include "carryover.hasToken" . }}
+- name: admin-token
+  secret:
+    secretName: {{ include "carryover.tokenSecret" . }}
+    items: [{ key: {{ .Values.adminToken.key | quote }}, path: token }]
+{{- end }}
+{{- range $name := list "v2" "v1" "sts" }}
+{{- if or (include "carryover.hasCa" (list $ $name)) (include "carryover.hasClientCert" (list $ $name)) }}
+- name: tls-{{ $name }}
+  {{- include "carryover.tlsVolume" (list $ $name) | nindent 2 }}
+{{- end }}
+{{- end }}
+{{- if .Values.ledger.enabled }}
+- name: ledger
+  {{- if .Values.ledger.existingClaim }}
+  persistentVolumeClaim: { claimName: {{ .Values.ledger.existingClaim | quote }} }
+  {{- else }}
+  emptyDir: { sizeLimit: {{ .Values.ledger.sizeLimit }} }
+  {{- end }}
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{/* (list .Values.rulesFrom "name of the chart's own" "file"): somebody's ConfigMap or Secret, else the chart's. */}}
+{{- define "carryover.volumeFrom" -}}
+{{- $from := index . 0 -}}
+{{- $file := index . 2 -}}
+{{- if $from.existingSecret -}}
+secret:
+  secretName: {{ $from.existingSecret | quote }}
+  items: [{ key: {{ $from.key | quote }}, path: {{ $file }} }]
+{{- else -}}
+configMap:
+  name: {{ default (index . 1) $from.existingConfigMap | quote }}
+  items: [{ key: {{ ternary $from.key $file (ne $from.existingConfigMap "") | quote }}, path: {{ $file }} }]
+{{- end -}}
+{{- end }}
+
+{{/* (list . "v2"): authorities and client certificate of an upstream in one folder. */}}
+{{- define "carryover.tlsVolume" -}}
+{{- $root := index . 0 -}}
+{{- $name := index . 1 -}}
+{{- $tls := index $root.Values.tls $name -}}
+projected:
+  sources:
+    {{- with $tls.ca }}
+    {{- if .existingSecret }}
+    - secret:
+        name: {{ .existingSecret | quote }}
+        items: [{ key: {{ .key | quote }}, path: ca.crt }]
+    {{- else if .existingConfigMap }}
+    - configMap:
+        name: {{ .existingConfigMap | quote }}
+        items: [{ key: {{ .key | quote }}, path: ca.crt }]
+    {{- else if .pem }}
+    - configMap:
+        name: {{ include "carryover.suffixed" (list $root "authorities") }}
+        items: [{ key: {{ $name }}.crt, path: ca.crt }]
+    {{- end }}
+    {{- end }}
+    {{- with $tls.client }}
+    {{- if .existingSecret }}
+    - secret:
+        name: {{ .existingSecret | quote }}
+        items:
+          - { key: {{ .certKey | quote }}, path: tls.crt }
+          - { key: {{ .keyKey | quote }}, path: tls.key }
+    {{- end }}
+    {{- end }}
+{{- end }}
