@@ -41,13 +41,24 @@ export interface ConfigInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a whole file; throws when it cannot. */
   readonly readFile: (path: string) => Uint8Array;
-  /** Names that `lists.require` may use; any name is taken when they are not given. */
-  readonly resources?: readonly string[];
+  /** In place of a configuration file: the same tree as an object. */
+  readonly object?: { readonly given: unknown };
 }
+
+/** What `loadConfig` found. */
+export interface Loaded {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+  /** To be called with the names of all resources, which only the catalogue knows. Throws ConfigError for others in `lists.require`. */
+  requireKnown(resources: readonly string[]): void;
+}
+
+/** Made once: every command has all options, and making them takes a while. */
+const OPTIONS: readonly Option[] = optionsOf(settingsJsonSchema());
 
 /** All options, in the order of the documentation. */
 export function configOptions(): readonly Option[] {
-  return optionsOf(settingsJsonSchema());
+  return OPTIONS;
 }
 
 /** One flag as commander takes it. */
@@ -70,7 +81,7 @@ export function optionFlags(): readonly OptionFlag[] {
     default: undefined,
     env: FILE_VARIABLE,
   };
-  const others = configOptions().map((option) => ({
+  const others = OPTIONS.map((option) => ({
     flags: `${option.flag} <${option.form}>`,
     attribute: option.attribute,
     description: option.description,
@@ -84,12 +95,12 @@ export function optionFlags(): readonly OptionFlag[] {
  * Flags over variables over the file over defaults (design: configuration). Reads the configuration file and the files
  * that options name. Throws ConfigError with every fault that it can see.
  */
-export function loadConfig(input: ConfigInput): { readonly config: Config; readonly warnings: readonly string[] } {
-  const options = configOptions();
-  const gathered = gather({ flags: input.flags, env: input.env, file: configFile(input) }, options);
-  const settings = judge(gathered, options);
+export function loadConfig(input: ConfigInput): Loaded {
+  const { flags, env, object } = input;
+  const gathered = gather({ flags, env, object, file: configFile(input) }, OPTIONS);
+  const settings = judge(gathered, OPTIONS);
   const locate = (remark: Remark): Fault => ({ ...remark, where: gathered.locate(remark.path.split(".")) });
-  const remarks = [...contradictions(settings), ...unknownResources(settings, input.resources ?? [])];
+  const remarks = [...contradictions(settings)];
   const config = complete(settings, (path, name) => {
     const read = readBytes(input.readFile, name);
     if (typeof read === "string") remarks.push({ path, what: read, remedy: "name a file that is there and not empty" });
@@ -98,7 +109,14 @@ export function loadConfig(input: ConfigInput): { readonly config: Config; reado
   const { token } = config.admin;
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token) && remarks.length === 0) remarks.push(NO_TOKEN);
   if (remarks.length > 0) throw new ConfigError(remarks.map(locate));
-  return { config: deepFreeze(config), warnings: doubts(settings).map(locate).map(textOf) };
+  return {
+    config: deepFreeze(config),
+    warnings: doubts(settings).map(locate).map(textOf),
+    requireKnown: (resources) => {
+      const unknown = unknownResources(settings, resources);
+      if (unknown.length > 0) throw new ConfigError(unknown.map(locate));
+    },
+  };
 }
 
 /** No request could ever present such a token in a header field. */
@@ -130,8 +148,7 @@ function readBytes(readFile: ConfigInput["readFile"], name: string): Uint8Array 
 }
 
 function unknownResources(settings: Settings, known: readonly string[]): readonly Remark[] {
-  const names = known.length === 0 ? [] : [...settings.lists.require.resources.keys()];
-  return names
+  return [...settings.lists.require.resources.keys()]
     .filter((name) => !known.includes(name))
     .map((name) => ({
       path: `lists.require.${name}`,

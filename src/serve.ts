@@ -22,10 +22,10 @@ export async function serveClients(
   io: ServeIo,
   outcome: { code: number | undefined },
 ): Promise<void> {
-  const { config, warnings } = loadConfig({ flags, env: io.env, readFile: io.readFile });
+  const { config, warnings, requireKnown } = loadConfig({ flags, env: io.env, readFile: io.readFile });
   for (const warning of warnings) io.warn(`warning: ${warning}`);
   const catalogue = await catalogueFor(config.upstream.v2.version);
-  requireKnownResources(flags, io, catalogue);
+  requireKnown(catalogue.resources.map(({ name }) => name));
   const app = createApp(config, catalogue);
   io.onExit(() => app.settle());
   const { listen, admin } = config;
@@ -58,9 +58,4 @@ async function catalogueFor(version: string): Promise<Catalogue> {
   if (known.includes(version)) return loadCatalogue(version);
   const what = `there is no catalogue for ${JSON.stringify(version)}`;
   throw new ConfigError([{ where: "upstream.v2.version", what, remedy: `known versions: ${known.join(", ")}` }]);
-}
-
-/** `lists.require` may name resources: only the catalogue knows them. */
-function requireKnownResources(flags: Record<string, unknown>, io: ServeIo, catalogue: Catalogue): void {
-  loadConfig({ flags, env: io.env, readFile: io.readFile, resources: catalogue.resources.map(({ name }) => name) });
 }

@@ -10,10 +10,11 @@ interface Given {
   readonly env?: Record<string, string>;
   readonly files?: Record<string, string>;
   readonly yaml?: string;
+  /** Those that the catalogue knows. */
   readonly resources?: readonly string[];
 }
 
-function input({ flags = {}, env = {}, files = {}, yaml, resources }: Given): ConfigInput {
+function input({ flags = {}, env = {}, files = {}, yaml }: Given): ConfigInput {
   const all = new Map(Object.entries(yaml === undefined ? files : { ...files, "c.yaml": yaml }));
   return {
     flags: yaml === undefined ? flags : { config: "c.yaml", ...flags },
@@ -23,7 +24,6 @@ function input({ flags = {}, env = {}, files = {}, yaml, resources }: Given): Co
       if (text === undefined) throw new Error("ENOENT");
       return new TextEncoder().encode(text);
     },
-    ...(resources === undefined ? {} : { resources }),
   };
 }
 
@@ -32,7 +32,8 @@ const load = (given: Given) => loadConfig(input({ ...given, flags: { upstreamV2U
 function faults(given: Given, withUrl = true): readonly string[] {
   const flags = withUrl ? { upstreamV2Url: V2, ...given.flags } : (given.flags ?? {});
   try {
-    loadConfig(input({ ...given, flags }));
+    const { requireKnown } = loadConfig(input({ ...given, flags }));
+    if (given.resources !== undefined) requireKnown(given.resources);
   } catch (error) {
     if (error instanceof ConfigError) return error.faults.map((f) => `${f.where}: ${f.what}; ${f.remedy}`);
     throw error;

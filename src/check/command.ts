@@ -80,8 +80,10 @@ async function checkOnce(given: Record<string, unknown>, io: CheckIo): Promise<n
   const { [TOKEN_VARIABLE]: variable, ...env } = io.env;
   const input: ConfigInput = { flags: given, env, readFile: io.readFile };
   if (flags.rulesOnly === true) return rulesOnly(flags, input, io);
-  const { config, warnings } = loadConfig(input);
-  await refuseUnknownResources(input, config.upstream.v2.version);
+  const { config, warnings, requireKnown } = loadConfig(input);
+  // Wrong names in `lists.require` are told as `serve` tells them.
+  const catalogue = await catalogueFor(config.upstream.v2.version);
+  if (catalogue !== undefined) requireKnown(catalogue.resources.map(({ name }) => name));
   for (const warning of warnings) io.warn(`warning: ${warning}`);
   const token = readToken(flags.tokenFile, variable, { readFile: io.readFile, readStdin: io.readStdin ?? readStdin });
   refuseWrongUses(flags, io);
@@ -181,12 +183,6 @@ async function stoppable<T>(
     });
   }
   return running;
-}
-
-/** `lists.require` may name resources, which only the catalogue knows: wrong ones are told as `serve` tells them. */
-async function refuseUnknownResources(input: ConfigInput, version: string): Promise<void> {
-  const catalogue = await catalogueFor(version);
-  if (catalogue !== undefined) loadConfig({ ...input, resources: catalogue.resources.map(({ name }) => name) });
 }
 
 function refuseWrongUses({ writeUnder, writeConfig, force }: CheckFlags, io: CheckIo): void {

@@ -36,9 +36,7 @@ function faultsOf(issue: Issue, gathered: Gathered, options: readonly Option[]):
   const value = valueAt(gathered.tree, issue.path);
   const option = options.find((candidate) => candidate.path === path);
   if (value === undefined && option !== undefined) {
-    return [
-      { where, what: "required, and not set", remedy: `set ${option.flag}, ${option.variable} or ${path} in the file` },
-    ];
+    return [{ where, what: "required, and not set", remedy: gathered.howToSet(option) }];
   }
   if (issue.code === "invalid_type" && issue.expected === "object") {
     return [{ where, what: `got ${show(value)}`, remedy: "expected a map of options" }];

@@ -1,6 +1,7 @@
 /** What did flags, variables and the file say, and where does each value come from? */
 import { didYouMean, type Fault, nearest } from "./fault.ts";
-import { readConfigFile } from "./file.ts";
+import { type ConfigFile, readConfigFile } from "./file.ts";
+import { show } from "./issue.ts";
 import { type Option, VARIABLE_PREFIX, valueOfText } from "./options.ts";
 
 /** A tree as the schema reads it, with the way back from a path to where its value was written. */
@@ -13,6 +14,8 @@ export interface Gathered {
   locate(path: readonly PropertyKey[]): string;
   /** Where the unknown key `key` stands in the file. */
   locateKey(path: readonly PropertyKey[], key: string): string;
+  /** What is to be done where `option` is missing. */
+  howToSet(option: Option): string;
 }
 
 export interface Sources {
@@ -21,6 +24,8 @@ export interface Sources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The configuration file, when there is one. */
   readonly file: { readonly name: string; readonly text: string } | undefined;
+  /** What a program that embeds carryover says, in place of a file. */
+  readonly object?: { readonly given: unknown } | undefined;
 }
 
 /** The variable that names the configuration file. */
@@ -28,7 +33,7 @@ export const FILE_VARIABLE = `${VARIABLE_PREFIX}CONFIG`;
 
 /** Merges the sources: flags win over variables, variables over the file. An empty variable is as good as none. */
 export function gather(sources: Sources, options: readonly Option[]): Gathered {
-  const file = readConfigFile(sources.file);
+  const file = sources.object === undefined ? readConfigFile(sources.file) : readObject(sources.object.given);
   const faults = [...file.faults, ...unknownVariables(sources.env, options)];
   const tree = file.tree;
   const origins = new Map<string, string>();
@@ -51,7 +56,18 @@ export function gather(sources: Sources, options: readonly Option[]): Gathered {
     broken: file.faults.length > 0,
     locate,
     locateKey: (path, key) => file.at(path, key) ?? [...path, key].join("."),
+    howToSet: ({ flag, variable, path }) =>
+      sources.object === undefined ? `set ${flag}, ${variable} or ${path} in the file` : `set ${path}`,
   };
+}
+
+/** A tree that is there already; it is never written to. */
+function readObject(given: unknown): ConfigFile {
+  const nowhere = { at: () => undefined, placeOf: () => undefined };
+  if (typeof given === "object" && given !== null && !Array.isArray(given))
+    return { ...nowhere, tree: { ...given }, faults: [] };
+  const fault = { where: "config", what: `got ${show(given)}`, remedy: "give an object of options" };
+  return { ...nowhere, tree: {}, faults: [fault] };
 }
 
 function givenOutside(sources: Sources, option: Option): { value: unknown; where: string } | undefined {

@@ -72,6 +72,11 @@ const TIMEOUTS: ListenerTimeouts = { headersMs: 10_000, requestMs: 30_000, keepA
 
 const NO_HEADERS = Object.freeze({});
 
+/** No route has a schema: what would compile them takes a while to load, and is not. */
+const noSchemas = (): never => {
+  throw new Error("no route has a schema");
+};
+
 /**
  * One server for everything that clients send. Throws RangeError for a proxy network that is none.
  * A client that closes its sending side has left: an answer to it is given up (no half-open connections).
@@ -103,6 +108,7 @@ function createApp(options: ListenerOptions, intake: Intake): { app: FastifyInst
     // Answered by the intake, in our own words.
     return503OnClosing: false,
     genReqId: () => "",
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     serverFactory: (handler) => {
       const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
         const visit = intake.arrive(req, res, expectation);
