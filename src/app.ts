@@ -62,6 +62,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     version: VERSION,
     resources: knownLabels(catalogue),
     inFlight: () => state.inFlight(),
+    inFlightLimit: config.limits.inFlight,
+    ready: () => state.ready,
     droppedLogLines: () => log.dropped(),
     lists: toolbox.lists,
     cutover: migration.sources,

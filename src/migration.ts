@@ -111,7 +111,7 @@ export function createMigration(
   };
   return {
     cutover: { nameOf: identity.nameOf, credentialOf, control, shadow },
-    sources: sourcesOf({ config, identity, ledger, control, shadow }),
+    sources: sourcesOf({ config, identity, ledger, ledgerFile, control, shadow }),
     explain: { control, bucketOf, nameOf: identity.nameOf, wall },
     control,
     ledger,
@@ -208,12 +208,13 @@ interface Known {
   readonly config: Config;
   readonly identity: Identity;
   readonly ledger: Ledger;
+  readonly ledgerFile: LedgerFile | undefined;
   readonly control: Control;
   readonly shadow: Shadow | undefined;
 }
 
 /** What metrics read. */
-function sourcesOf({ config, identity, ledger, control, shadow }: Known): CutoverSources {
+function sourcesOf({ config, identity, ledger, ledgerFile, control, shadow }: Known): CutoverSources {
   return {
     clientLabel: (name) => (identity.isExcluded(name) ? undefined : identity.labelOf(name)),
     clientNames: identity.names,
@@ -221,6 +222,9 @@ function sourcesOf({ config, identity, ledger, control, shadow }: Known): Cutove
     clients: ledger.callers,
     rules: control.states,
     force: () => control.rules()?.force ?? "none",
+    digest: () => control.rules()?.digest,
+    ledgerSaved: () => ledgerFile?.failing() !== true,
+    wall,
     shadow: () => shadow?.state() ?? { running: 0, waiting: 0, heldBytes: 0, passed: {} },
   };
 }

@@ -24,6 +24,8 @@ export interface LedgerFile {
    * warns.
    */
   start(): Promise<void>;
+  /** True while the file could not be read, or not be written when that was tried last: a restart would forget what came since. */
+  failing(): boolean;
   /** Saves what is new and stops. Never rejects. */
   close(): Promise<void>;
 }
@@ -74,9 +76,12 @@ export function createLedgerFile(given: LedgerFileOptions): LedgerFile {
   };
   return {
     start: async () => {
-      if ((await load(options, state)) && !state.stopped) tick();
+      const saves = await load(options, state);
+      if (saves && !state.stopped) tick();
       else state.stopped = true;
+      state.failing = !saves;
     },
+    failing: () => state.failing,
     close: async () => {
       if (state.stopped) return;
       state.stopped = true;

@@ -5,11 +5,14 @@ import { OTHER } from "./series.ts";
 export interface ClientRow {
   v1: number;
   v2: number;
+  /** When the last v1 request was counted, in milliseconds since 1970. */
+  lastV1: number;
 }
 
 /** Requests counted by client. */
 export interface ClientSeries {
-  count(label: string, version: "v1" | "v2"): void;
+  /** `at`: milliseconds since 1970. */
+  count(label: string, version: "v1" | "v2", at: number): void;
   rows(): Iterable<readonly [label: string, row: ClientRow]>;
 }
 
@@ -29,7 +32,7 @@ export function createClientSeries(max: number, own: ReadonlySet<string>): Clien
   const rows = new Map<string, ClientRow>();
   const candidates = new Map<string, number>();
   const add = (label: string): ClientRow => {
-    const row = { v1: 0, v2: 0 };
+    const row = { v1: 0, v2: 0, lastV1: 0 };
     rows.set(label, row);
     return row;
   };
@@ -52,8 +55,11 @@ export function createClientSeries(max: number, own: ReadonlySet<string>): Clien
     return add(label);
   };
   return {
-    count: (label, version) => {
-      rowOf(label)[version]++;
+    count: (label, version, at) => {
+      const row = rowOf(label);
+      row[version]++;
+      // A clock that was set back must not make a request forgotten.
+      if (version === "v1" && at > row.lastV1) row.lastV1 = at;
     },
     rows: () => rows,
   };

@@ -1,10 +1,11 @@
 /** What do metrics say of clients, rules and comparisons? (Design sections 7, 8 and 10.) */
-import { Counter, Gauge, type Registry } from "prom-client";
 import type { Comparison } from "../model/comparison.ts";
 import { type Exchange, wasLetIn } from "../model/exchange.ts";
 import { createClientSeries } from "./client-series.ts";
 import { oneOf, type resourceLabels, wordLabel } from "./labels.ts";
-import { createSeries, OTHER } from "./series.ts";
+import type { Maker, Reading } from "./maker.ts";
+import { createSeries, OTHER, type Series } from "./series.ts";
+import { METRICS } from "./table/metrics.ts";
 
 /** One rule as metrics show it. */
 export interface RuleFacts {
@@ -35,6 +36,12 @@ export interface CutoverSources {
   rules(): readonly RuleFacts[];
   /** What the rules file forces: a mode, or none. */
   force(): string;
+  /** Digest of the rules in force, in hexadecimal digits; undefined without a rules file. */
+  digest(): string | undefined;
+  /** False while the ledger's file cannot be read or written. */
+  ledgerSaved(): boolean;
+  /** Milliseconds since 1970. */
+  wall(): number;
   shadow(): {
     readonly running: number;
     readonly waiting: number;
@@ -52,7 +59,6 @@ export interface CutoverMetrics {
 
 /** What carryover itself calls those who are no client of their own. */
 const WORDS = ["unknown", "unauthenticated", "excluded"] as const;
-const MAX_COMPARISONS = 600;
 const RESULTS = oneOf([
   "equal",
   "status",
@@ -66,43 +72,39 @@ const RESULTS = oneOf([
   "failed",
 ]);
 
-/** Registers the metrics in `registry`. Never throws later on. */
+/** Never throws later on. */
 export function createCutoverMetrics(
-  registry: Registry,
+  make: Maker,
   labels: ReturnType<typeof resourceLabels>,
   sources: CutoverSources,
 ): CutoverMetrics {
   const clients = createClientSeries(sources.metricSeries, new Set([...sources.clientNames, ...WORDS]));
-  const comparisons = createSeries(MAX_COMPARISONS, () => ({ count: 0 }));
-  const failures = new Counter({
-    name: "carryover_comparison_failures_total",
-    help: "Comparisons that could not be made, by reason",
-    labelNames: ["reason"],
-    registers: [registry],
-  });
-  const calls = new Counter({
-    name: "carryover_comparison_calls_total",
-    help: "Calls to upstreams that were made to compare",
-    labelNames: ["upstream"],
-    registers: [registry],
-  });
-  exportClients(registry, clients, sources);
-  exportComparisons(registry, comparisons, sources);
-  exportRules(registry, sources);
+  const comparisons = createSeries<Count>(METRICS.comparisons_total.series, zero);
+  const failures = createSeries<Count>(METRICS.comparison_failures_total.series, zero);
+  const calls = { v1: 0, v2: 0 };
+  exportClients(make, clients, sources);
+  exportComparisons(make, { comparisons, failures, calls }, sources);
+  exportRules(make, sources);
   return {
     observe: (exchange) => {
       const { apiVersion } = exchange;
-      if (apiVersion === "v1" || apiVersion === "v2") clients.count(labelOf(exchange, sources), apiVersion);
+      if (apiVersion !== "v1" && apiVersion !== "v2") return;
+      clients.count(labelOf(exchange, sources), apiVersion, sources.wall());
     },
     compared: ({ resource, operation, result, failure, calls: { v1, v2 } }) => {
-      if (failure !== undefined) failures.inc({ reason: wordLabel(failure) });
-      calls.inc({ upstream: "v1" }, Math.max(0, v1));
-      calls.inc({ upstream: "v2" }, Math.max(0, v2));
+      if (failure !== undefined) failures.at([wordLabel(failure)]).count++;
+      calls.v1 += Math.max(0, v1);
+      calls.v2 += Math.max(0, v2);
       const known = labels.resource(resource);
       comparisons.at([known, labels.operation(known, operation), RESULTS(result)]).count++;
     },
   };
 }
+
+interface Count {
+  count: number;
+}
+const zero = (): Count => ({ count: 0 });
 
 /** Whoever the platform did not let in can claim to be anybody, and gets no place among clients. */
 function labelOf(exchange: Exchange, sources: CutoverSources): string {
@@ -113,127 +115,100 @@ function labelOf(exchange: Exchange, sources: CutoverSources): string {
   return sources.clientLabel(client) ?? "excluded";
 }
 
-function exportClients(
-  registry: Registry,
-  clients: ReturnType<typeof createClientSeries>,
-  sources: CutoverSources,
-): void {
-  new Counter({
-    name: "carryover_client_requests_total",
-    help: "Requests by client: a configured name or a keyed hash, the rest other",
-    labelNames: ["client", "api_version"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [client, { v1, v2 }] of clients.rows()) {
-        if (v1 > 0) this.inc({ client, api_version: "v1" }, v1);
-        if (v2 > 0) this.inc({ client, api_version: "v2" }, v2);
-      }
-    },
+function exportClients(make: Maker, clients: ReturnType<typeof createClientSeries>, sources: CutoverSources): void {
+  make.counter("client_requests_total", function* (): Iterable<Reading> {
+    for (const [client, { v1, v2 }] of clients.rows()) {
+      if (v1 > 0) yield [[client, "v1"], v1];
+      if (v2 > 0) yield [[client, "v2"], v2];
+    }
   });
-  new Gauge({
-    name: "carryover_clients",
-    help: "Clients in the ledger by the version that they call",
-    labelNames: ["api_version"],
-    registers: [registry],
-    collect() {
-      const { v1, v2 } = sources.clients();
-      this.set({ api_version: "v1" }, v1);
-      this.set({ api_version: "v2" }, v2);
-    },
+  make.gauge("client_last_v1_request_timestamp_seconds", function* (): Iterable<Reading> {
+    for (const [client, { lastV1 }] of clients.rows()) if (lastV1 > 0) yield [[client], lastV1 / 1000];
   });
+  make.gauge("clients", () => {
+    const { v1, v2 } = sources.clients();
+    return [
+      [["v1"], v1],
+      [["v2"], v2],
+    ];
+  });
+  make.gauge("ledger_last_save_successful", () => [[[], Number(sources.ledgerSaved())]]);
 }
 
-function exportComparisons(
-  registry: Registry,
-  comparisons: ReturnType<typeof createSeries<{ count: number }>>,
-  sources: CutoverSources,
-): void {
-  new Counter({
-    name: "carryover_comparisons_total",
-    help: "Native answers compared with translated ones, by the worst difference",
-    labelNames: ["resource", "operation", "result"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [[resource = OTHER, operation = OTHER, result = OTHER], { count }] of comparisons.rows()) {
-        this.inc({ resource, operation, result }, count);
-      }
-    },
-  });
-  new Counter({
-    name: "carryover_comparisons_passed_total",
-    help: "Sampled requests that were not compared: no place (busy), or their answers say nothing; by reason",
-    labelNames: ["reason"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [reason, count] of Object.entries(sources.shadow().passed))
-        this.inc({ reason: wordLabel(reason) }, count);
-    },
-  });
-  const gauge = (name: string, help: string, read: (state: ReturnType<CutoverSources["shadow"]>) => number) =>
-    new Gauge({
-      name: `carryover_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read(sources.shadow()));
-      },
-    });
-  gauge("comparisons_in_progress", "Comparisons under way", ({ running }) => running);
-  gauge("comparisons_waiting", "Comparisons that wait for their turn", ({ waiting }) => waiting);
-  gauge("comparisons_held_bytes", "Bytes held for comparisons", ({ heldBytes }) => heldBytes);
+interface Compared {
+  readonly comparisons: Series<Count>;
+  readonly failures: Series<Count>;
+  readonly calls: { readonly v1: number; readonly v2: number };
+}
+
+function exportComparisons(make: Maker, { comparisons, failures, calls }: Compared, sources: CutoverSources): void {
+  const rows = (series: Series<Count>) =>
+    function* (): Iterable<Reading> {
+      for (const [values, { count }] of series.rows()) yield [values, count];
+    };
+  make.counter("comparisons_total", rows(comparisons));
+  make.counter("comparison_failures_total", rows(failures));
+  make.counter("comparisons_passed_total", () =>
+    Object.entries(sources.shadow().passed).map(([reason, count]) => [[wordLabel(reason)], count]),
+  );
+  make.counter("comparison_calls_total", () => [
+    [["v1"], calls.v1],
+    [["v2"], calls.v2],
+  ]);
+  make.gauge("comparisons_in_progress", () => [[[], sources.shadow().running]]);
+  make.gauge("comparisons_waiting", () => [[[], sources.shadow().waiting]]);
+  make.gauge("comparisons_held_bytes", () => [[[], sources.shadow().heldBytes]]);
 }
 
 /** Both are always there, so that an alert asks for a value and not for what is missing. */
 const FORCED = ["native", "translate"] as const;
 
 /** Names of rules are the operator's own, at most 500 of them. */
-function exportRules(registry: Registry, sources: CutoverSources): void {
-  const perRule = (name: string, help: string, read: (rule: RuleFacts) => number) =>
-    new Gauge({
-      name: `carryover_rule_${name}`,
-      help,
-      labelNames: ["rule"],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const rule of sources.rules()) this.set({ rule: rule.name }, read(rule));
-      },
-    });
-  const stated = (name: string, help: string, label: "mode" | "state", read: (rule: RuleFacts) => string) =>
-    new Gauge({
-      name: `carryover_rule_${name}`,
-      help,
-      labelNames: ["rule", label],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const rule of sources.rules()) this.set({ rule: rule.name, [label]: wordLabel(read(rule)) }, 1);
-      },
-    });
-  new Gauge({
-    name: "carryover_rules_force",
-    help: "1 for what the rules file forces on all requests, 0 for what it does not",
-    labelNames: ["mode"],
-    registers: [registry],
-    collect() {
-      for (const mode of FORCED) this.set({ mode }, Number(sources.force() === mode));
-    },
-  });
-  stated("mode", "1 for what the rule does at present", "mode", ({ effective }) => effective);
-  stated("state", "1 for forward, back or returning", "state", ({ state }) => state);
-  perRule(
-    "requests",
-    "Translated requests that speak for or against the translation, since the rule is as it is",
-    ({ requests }) => requests,
+function exportRules(make: Maker, sources: CutoverSources): void {
+  const perRule = (read: (rule: RuleFacts) => number) => (): Iterable<Reading> =>
+    sources.rules().map((rule) => [[rule.name], read(rule)]);
+  const stated = (read: (rule: RuleFacts) => string) => (): Iterable<Reading> =>
+    sources.rules().map((rule) => [[rule.name, wordLabel(read(rule))], 1]);
+  make.gauge("rules_force", () => FORCED.map((mode) => [[mode], Number(sources.force() === mode)]));
+  make.gauge("config_hash", () => [[[], Number.parseInt(sources.digest() ?? "0", 16)]]);
+  make.gauge(
+    "rule_mode",
+    stated(({ effective }) => effective),
   );
-  perRule("failures", "Of those, failed because of translation", ({ failures }) => failures);
-  perRule("comparisons", "Comparisons that its bound rests on", ({ comparisons }) => comparisons);
-  perRule("differences", "Of those, with a difference", ({ differences }) => differences);
-  perRule("difference_bound", "Share of answers that differ at most (95 %)", ({ bound }) => bound);
-  perRule("step_backs", "How often it stepped back since it is as it is", ({ stepBacks }) => stepBacks);
-  perRule("could_move", "1 when its promoteWhen is met", ({ couldMove }) => Number(couldMove));
-  perRule("expired", "1 when it matches nothing any more", ({ expired }) => Number(expired));
+  make.gauge(
+    "rule_state",
+    stated(({ state }) => state),
+  );
+  make.gauge(
+    "rule_requests",
+    perRule(({ requests }) => requests),
+  );
+  make.gauge(
+    "rule_failures",
+    perRule(({ failures }) => failures),
+  );
+  make.gauge(
+    "rule_comparisons",
+    perRule(({ comparisons }) => comparisons),
+  );
+  make.gauge(
+    "rule_differences",
+    perRule(({ differences }) => differences),
+  );
+  make.gauge(
+    "rule_difference_bound",
+    perRule(({ bound }) => bound),
+  );
+  make.gauge(
+    "rule_step_backs",
+    perRule(({ stepBacks }) => stepBacks),
+  );
+  make.gauge(
+    "rule_could_move",
+    perRule(({ couldMove }) => Number(couldMove)),
+  );
+  make.gauge(
+    "rule_expired",
+    perRule(({ expired }) => Number(expired)),
+  );
 }

@@ -1,4 +1,5 @@
 /** What do long lists take up at present? (Design section 5, limits of parallelism.) */
+import type { Maker } from "./maker.ts";
 
 /** Read when somebody asks for metrics. */
 export interface ListGauges {
@@ -14,19 +15,12 @@ export interface ListGauges {
   slots(): { readonly drains: number; readonly waiting: number };
 }
 
-/** Registers them; `gauge` makes one of a name (without the prefix), its help, and how it is read. */
-export function createListGauges(
-  gauge: (name: string, help: string, read: () => number) => void,
-  { readers, slots }: ListGauges,
-): void {
-  gauge(
-    "list_readers_limit",
-    "Pages that may be read at a time; falls when the platform is slow or refuses",
-    () => readers().limit,
-  );
-  gauge("list_readers", "Pages being read", () => readers().inFlight);
-  gauge("list_readers_waiting", "Pages that wait to be read", () => readers().waiting);
-  gauge("list_readers_paused_seconds", "Time until the platform may be asked again", () => readers().gatedMs / 1000);
-  gauge("lists_in_progress", "Long lists being read", () => slots().drains);
-  gauge("lists_waiting", "Long lists that wait for their turn", () => slots().waiting);
+/** Shows them. */
+export function createListGauges(make: Maker, { readers, slots }: ListGauges): void {
+  make.gauge("list_readers_limit", () => [[[], readers().limit]]);
+  make.gauge("list_readers", () => [[[], readers().inFlight]]);
+  make.gauge("list_readers_waiting", () => [[[], readers().waiting]]);
+  make.gauge("list_readers_paused_seconds", () => [[[], readers().gatedMs / 1000]]);
+  make.gauge("lists_in_progress", () => [[[], slots().drains]]);
+  make.gauge("lists_waiting", () => [[[], slots().waiting]]);
 }

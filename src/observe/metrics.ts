@@ -1,7 +1,8 @@
 /** What do Prometheus metrics say about every request? (Design section 8 and 10: names, bounded labels.) */
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { Registry } from "prom-client";
 import type { Comparison } from "../model/comparison.ts";
 import type { Exchange } from "../model/exchange.ts";
+import { PROBLEMS } from "../model/problem.ts";
 import { createBatch } from "./batch.ts";
 import { type CutoverSources, createCutoverMetrics } from "./cutover-metrics.ts";
 import { distinctFields } from "./field-names.ts";
@@ -17,8 +18,10 @@ import {
   wordLabel,
 } from "./labels.ts";
 import { createListGauges, type ListGauges } from "./list-gauges.ts";
+import { addNodeMetrics, createMaker, type Maker, type Reading } from "./maker.ts";
 import { createRequestCounts } from "./request-counts.ts";
-import { createSeries, OTHER, type Series } from "./series.ts";
+import { createSeries, type Series } from "./series.ts";
+import { METRICS } from "./table/metrics.ts";
 
 export interface MetricsOptions {
   readonly version: string;
@@ -27,6 +30,10 @@ export interface MetricsOptions {
   readonly now?: () => number;
   /** Requests under way; not shown when absent. */
   readonly inFlight?: () => number;
+  /** How many may be; not shown when absent. */
+  readonly inFlightLimit?: number;
+  /** Whether requests are taken; not shown when absent. */
+  readonly ready?: () => boolean;
   /** What long lists take up; not shown when absent. */
   readonly lists?: ListGauges;
   /** Clients, rules and comparisons; not shown when absent. */
@@ -46,9 +53,6 @@ export interface Metrics {
   readonly contentType: string;
   text(): Promise<string>;
 }
-
-/** Label sets per metric, whatever is sent; beyond them everything is `other`. */
-const MAX = { fields: 400, words: 100, small: 200 };
 
 const PAGES = [1, 2, 3, 5, 10, 25, 50, 100, 200, 400, 600];
 const RECORDS = [10, 50, 200, 1000, 2000, 5000, 10_000, 20_000, 50_000, 120_000];
@@ -70,12 +74,15 @@ interface Count {
 export function createMetrics(options: MetricsOptions): Metrics {
   const registry = new Registry();
   const labels = resourceLabels(options.resources);
-  const counts = createCounts(registry);
-  const countRequest = createRequestCounts(registry, labels);
+  const make = createMaker(registry);
+  const countRequest = createRequestCounts(make, labels);
+  const counts = createCounts(make);
   const now = options.now ?? (() => performance.now());
-  const lists = listHistograms(registry);
-  const state = createState(registry, options);
-  const cutover = options.cutover && createCutoverMetrics(registry, labels, options.cutover);
+  const pages = make.histogram("list_pages", PAGES);
+  const records = make.histogram("list_records", RECORDS);
+  const state = createState(make, options);
+  const cutover = options.cutover && createCutoverMetrics(make, labels, options.cutover);
+  addNodeMetrics(registry);
 
   const count = ({ exchange, seconds }: Finished): void => {
     countRequest(exchange, seconds);
@@ -85,8 +92,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
       counts.upstream.at([upstreamLabel(call.upstream), codeLabel(call.status)]).count++;
     observeRare(exchange, resource, counts);
     if (exchange.list === undefined) return;
-    lists.pages.observe(exchange.list.pages);
-    lists.records.observe(exchange.list.records);
+    pages.observe(exchange.list.pages);
+    records.observe(exchange.list.records);
   };
   const waiting = createBatch<Finished>(GATHER, (all) => all.forEach(count));
   return {
@@ -122,106 +129,47 @@ function observeRare(exchange: Exchange, resource: string, counts: Counts): void
 
 type Counts = ReturnType<typeof createCounts>;
 
-function createCounts(registry: Registry) {
-  const counter = (name: string, help: string, labelNames: readonly string[], max: number): Series<Count> => {
-    const series = createSeries<Count>(max, () => ({ count: 0 }));
-    new Counter({
-      name: `carryover_${name}`,
-      help,
-      labelNames: [...labelNames],
-      registers: [registry],
-      collect() {
-        this.reset();
-        for (const [values, row] of series.rows()) {
-          this.inc(Object.fromEntries(labelNames.map((label, at) => [label, values[at] ?? OTHER])), row.count);
-        }
-      },
+/** Counters that grow with what requests say; beyond the bounds of the table every label is `other`. */
+function createCounts(make: Maker) {
+  const counter = (name: CountedName, always: readonly string[] = []): Series<Count> => {
+    const series = createSeries<Count>(METRICS[name].series, () => ({ count: 0 }));
+    // Of a series that begins at 1 no increase is seen: those that are known are there from the beginning.
+    for (const value of always) series.at([value]);
+    make.counter(name, function* (): Iterable<Reading> {
+      for (const [values, { count }] of series.rows()) yield [values, count];
     });
     return series;
   };
   return {
-    upstream: counter(
-      "upstream_requests_total",
-      "Calls to upstreams; code none: no answer",
-      ["upstream", "code"],
-      MAX.small,
-    ),
-    lists: counter("lists_total", "Drained lists by what they prove", ["resource", "witness", "outcome"], MAX.fields),
-    problems: counter("problems_total", "Errors of carryover's own", ["reason"], MAX.words),
-    notes: counter("notes_total", "Deviations and other events worth counting", ["note"], MAX.words),
-    unknown: counter(
-      "unknown_fields_total",
-      "Fields that are in no row, each once a request",
-      ["resource", "direction"],
-      MAX.small,
-    ),
-    defaulted: counter(
-      "update_defaulted_fields_total",
-      "Fields that a PUT left out and so set to zero",
-      ["resource", "field"],
-      MAX.fields,
-    ),
-    mismatches: counter(
-      "update_mismatches_total",
-      "Fields that the platform did not store as asked",
-      ["resource", "field"],
-      MAX.fields,
-    ),
+    upstream: counter("upstream_requests_total"),
+    lists: counter("lists_total"),
+    problems: counter("problems_total", Object.keys(PROBLEMS)),
+    notes: counter("notes_total"),
+    unknown: counter("unknown_fields_total"),
+    defaulted: counter("update_defaulted_fields_total"),
+    mismatches: counter("update_mismatches_total"),
   };
 }
 
-function listHistograms(registry: Registry) {
-  const registers = [registry];
-  return {
-    pages: new Histogram({ name: "carryover_list_pages", help: "Pages of a drained list", buckets: PAGES, registers }),
-    records: new Histogram({
-      name: "carryover_list_records",
-      help: "Records of a drained list",
-      buckets: RECORDS,
-      registers,
-    }),
-  };
-}
+type CountedName =
+  | "upstream_requests_total"
+  | "lists_total"
+  | "problems_total"
+  | "notes_total"
+  | "unknown_fields_total"
+  | "update_defaulted_fields_total"
+  | "update_mismatches_total";
 
-function createState(registry: Registry, options: MetricsOptions): { reloaded: boolean; reloadedAt: number } {
+function createState(make: Maker, options: MetricsOptions): { reloaded: boolean; reloadedAt: number } {
   const state = { reloaded: true, reloadedAt: 0 };
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name: `carryover_${name}`,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read());
-      },
-    });
-  if (options.inFlight !== undefined) gauge("in_flight_requests", "Requests under way", options.inFlight);
-  gauge("config_last_reload_successful", "1 when the rules file, as last read, was usable", () =>
-    Number(state.reloaded),
-  );
-  gauge(
-    "config_last_reload_successful_timestamp_seconds",
-    "When rules were last read with success; 0 without a rules file",
-    () => state.reloadedAt / 1000,
-  );
-  if (options.lists !== undefined) createListGauges(gauge, options.lists);
-  const { droppedLogLines } = options;
-  if (droppedLogLines !== undefined) {
-    new Counter({
-      name: "carryover_log_lines_dropped_total",
-      help: "Log lines lost because their sink was blocked",
-      registers: [registry],
-      collect() {
-        this.reset();
-        this.inc(droppedLogLines());
-      },
-    });
-  }
-  new Gauge({
-    name: "carryover_build_info",
-    help: "Always 1; the labels say what is running",
-    labelNames: ["version", "node"],
-    registers: [registry],
-  }).set({ version: options.version, node: process.version }, 1);
-  collectDefaultMetrics({ register: registry, prefix: "carryover_" });
+  const { inFlight, inFlightLimit, ready, lists, droppedLogLines } = options;
+  if (inFlight !== undefined) make.gauge("in_flight_requests", () => [[[], inFlight()]]);
+  if (inFlightLimit !== undefined) make.gauge("in_flight_requests_limit", () => [[[], inFlightLimit]]);
+  if (ready !== undefined) make.gauge("ready", () => [[[], Number(ready())]]);
+  make.gauge("config_last_reload_successful", () => [[[], Number(state.reloaded)]]);
+  make.gauge("config_last_reload_successful_timestamp_seconds", () => [[[], state.reloadedAt / 1000]]);
+  if (lists !== undefined) createListGauges(make, lists);
+  if (droppedLogLines !== undefined) make.counter("log_lines_dropped_total", () => [[[], droppedLogLines()]]);
+  make.gauge("build_info", () => [[[options.version, process.version], 1]]);
   return state;
 }

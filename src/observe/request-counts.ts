@@ -1,12 +1,9 @@
 /** How much of each kind of request was there? (Summed per request in one look-up, exported when somebody asks.) */
-import { Counter, Histogram, type Registry } from "prom-client";
 import type { Exchange } from "../model/exchange.ts";
 import { apiVersionLabel, codeLabel, modeLabel, type resourceLabels } from "./labels.ts";
+import type { Maker, Reading } from "./maker.ts";
 import { createSeries, OTHER, type Series } from "./series.ts";
-
-/** Kinds of requests, and of durations (a histogram each), whatever is sent; beyond them resource, operation and code are `other`. */
-const MAX_KINDS = 1000;
-const MAX_DURATIONS = 200;
+import { METRICS } from "./table/metrics.ts";
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50];
 
@@ -23,20 +20,14 @@ interface Requests {
   aborted: number;
 }
 
-/** Counts requests and their time in `registry`; the function given back takes each finished one, with its seconds. */
+/** Counts requests and their time; the function given back takes each finished one, with its seconds. */
 export function createRequestCounts(
-  registry: Registry,
+  make: Maker,
   labels: ReturnType<typeof resourceLabels>,
 ): (exchange: Exchange, seconds: number) => void {
   const requests = requestSeries();
-  exportRequests(registry, requests);
-  const durations = new Histogram({
-    name: "carryover_request_duration_seconds",
-    help: "Time from the arrival of a request to the end of its answer",
-    labelNames: ["api_version", "resource", "operation", "mode"],
-    buckets: SECONDS,
-    registers: [registry],
-  });
+  exportRequests(make, requests);
+  const durations = make.histogram("request_duration_seconds", SECONDS);
   return (exchange, seconds) => {
     const resource = labels.resource(exchange.resource);
     const row = requests.at([
@@ -62,9 +53,10 @@ function addTo(row: Requests, exchange: Exchange, seconds: number): void {
   if (exchange.aborted) row.aborted++;
 }
 
+/** Beyond the bounds of the table resource, operation and code are `other`, whatever is sent. */
 function requestSeries(): Series<Requests> {
   const durations = createSeries<DurationLabels>(
-    MAX_DURATIONS,
+    METRICS.request_duration_seconds.series,
     ([api_version = OTHER, resource = OTHER, operation = OTHER, mode = OTHER]) => ({
       api_version,
       resource,
@@ -74,7 +66,7 @@ function requestSeries(): Series<Requests> {
     ([version = OTHER, , , mode = OTHER]) => [version, OTHER, OTHER, mode],
   );
   return createSeries<Requests>(
-    MAX_KINDS,
+    METRICS.requests_total.series,
     (values) => ({
       duration: durations.at(values.slice(0, 4)),
       count: 0,
@@ -88,50 +80,32 @@ function requestSeries(): Series<Requests> {
   );
 }
 
-function exportRequests(registry: Registry, requests: Series<Requests>): void {
-  new Counter({
-    name: "carryover_requests_total",
-    help: "Requests answered, refused or abandoned",
-    labelNames: ["api_version", "resource", "operation", "mode", "code"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [
-        [api_version = OTHER, resource = OTHER, operation = OTHER, mode = OTHER, code = OTHER],
-        row,
-      ] of requests.rows()) {
-        this.inc({ api_version, resource, operation, mode, code }, row.count);
-      }
-    },
+function exportRequests(make: Maker, requests: Series<Requests>): void {
+  make.counter("requests_total", function* (): Iterable<Reading> {
+    for (const [values, { count }] of requests.rows()) yield [values, count];
   });
-  byVersion(registry, requests, "request_bytes_total", "Bytes of request bodies", (row) => row.requestBytes);
-  byVersion(registry, requests, "response_bytes_total", "Bytes of answers' bodies", (row) => row.responseBytes);
-  byVersion(
-    registry,
-    requests,
-    "upstream_seconds_total",
-    "Time spent waiting for upstreams",
-    (row) => row.upstreamSeconds,
+  const byVersion = (read: (row: Requests) => number) =>
+    function* (): Iterable<Reading> {
+      for (const [[version = OTHER], row] of requests.rows()) yield [[version], read(row)];
+    };
+  make.counter(
+    "request_bytes_total",
+    byVersion((row) => row.requestBytes),
   );
-  byVersion(registry, requests, "own_seconds_total", "Time spent in carryover itself", (row) => row.ownSeconds);
-  byVersion(registry, requests, "aborted_requests_total", "Requests whose client left early", (row) => row.aborted);
-}
-
-function byVersion(
-  registry: Registry,
-  requests: Series<Requests>,
-  name: string,
-  help: string,
-  read: (row: Requests) => number,
-): void {
-  new Counter({
-    name: `carryover_${name}`,
-    help,
-    labelNames: ["api_version"],
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const [[version = OTHER], row] of requests.rows()) this.inc({ api_version: version }, read(row));
-    },
-  });
+  make.counter(
+    "response_bytes_total",
+    byVersion((row) => row.responseBytes),
+  );
+  make.counter(
+    "upstream_seconds_total",
+    byVersion((row) => row.upstreamSeconds),
+  );
+  make.counter(
+    "own_seconds_total",
+    byVersion((row) => row.ownSeconds),
+  );
+  make.counter(
+    "aborted_requests_total",
+    byVersion((row) => row.aborted),
+  );
 }

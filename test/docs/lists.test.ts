@@ -16,7 +16,6 @@ import { startCarryover } from "../support/carryover.ts";
 
 const DOCS = new URL("../../docs/", import.meta.url);
 const page = readFileSync(new URL("lists.md", DOCS), "utf8");
-const operations = readFileSync(new URL("operations.md", DOCS), "utf8");
 
 /** What stands between backticks, outside of blocks, without values and placeholders. */
 function words(text: string): readonly string[] {
@@ -99,17 +98,12 @@ describe("the page about lists", () => {
     expect(shown).toEqual(shown.map(([name]) => [name, options.get(name ?? "")?.default]));
   });
 
-  it("names metrics that there are, and every one of lists, as operations.md does", async () => {
+  it("names metrics that there are, and every one of lists", async () => {
     const there = await registered();
     const lists = there.filter((name) => /^carryover_lists?_/.test(name));
-    for (const text of [
-      page,
-      operations.replace(/^\| `([a-z_`, ]+)` \|/gm, (row) => row.replace(/`(\w)/g, "`carryover_$1")),
-    ]) {
-      const named = metricsIn(text).filter((name) => /^carryover_(?:lists?|notes)_/.test(name));
-      expect(named.filter((name) => !there.includes(name))).toEqual([]);
-      expect(lists.filter((name) => !named.includes(name))).toEqual([]);
-    }
+    const named = metricsIn(page).filter((name) => /^carryover_(?:lists?|notes)_/.test(name));
+    expect(named.filter((name) => !there.includes(name))).toEqual([]);
+    expect(lists.filter((name) => !named.includes(name))).toEqual([]);
   });
 
   it("names the notes that drains and sharing make, and no others", () => {

@@ -197,7 +197,7 @@ describe("a file that is no ledger", () => {
     const unreadable = start();
     await unreadable.file.start();
     unreadable.ledger.observe(exchange("a"));
-    expect(unreadable.timers).toEqual([]);
+    expect([unreadable.timers, unreadable.file.failing()]).toEqual([[], true]);
     await unreadable.file.close();
     expect(unreadable.warnings).toEqual([
       `clients.file: ${place.path} cannot be read; the ledger starts empty and is not saved`,
@@ -232,8 +232,10 @@ describe("a disk that fails", () => {
     }
     expect(warnings).toEqual([`clients.file: ${place.path} cannot be written; the ledger goes on in memory`]);
     expect((await saved()).clients).toHaveLength(1);
+    expect(file.failing()).toBe(true);
     full.is = false;
     await pass();
+    expect(file.failing()).toBe(false);
     expect((await saved()).clients).toHaveLength(3);
     full.is = true;
     ledger.observe(exchange("d"));

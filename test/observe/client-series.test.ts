@@ -3,7 +3,7 @@ import { createClientSeries } from "../../src/observe/client-series.ts";
 
 const counted = (max: number, calls: readonly string[], own: readonly string[] = []) => {
   const series = createClientSeries(max, new Set(own));
-  for (const label of calls) series.count(label, "v1");
+  for (const label of calls) series.count(label, "v1", 0);
   return new Map([...series.rows()].map(([label, { v1 }]) => [label, v1]));
 };
 const times = (label: string, count: number) => Array.from({ length: count }, () => label);
@@ -52,9 +52,16 @@ describe("clients with series of their own", () => {
 
   test("versions are counted apart", () => {
     const series = createClientSeries(2, new Set());
-    series.count("a", "v1");
-    series.count("a", "v2");
-    series.count("a", "v2");
-    expect([...series.rows()]).toEqual([["a", { v1: 1, v2: 2 }]]);
+    series.count("a", "v1", 5);
+    series.count("a", "v2", 6);
+    series.count("a", "v2", 7);
+    expect([...series.rows()]).toEqual([["a", { v1: 1, v2: 2, lastV1: 5 }]]);
+  });
+
+  test("the time of the last v1 request stays, whatever is called later and wherever the clock goes", () => {
+    const series = createClientSeries(2, new Set());
+    for (const at of [10, 30, 20]) series.count("a", "v1", at);
+    series.count("a", "v2", 40);
+    expect([...series.rows()]).toEqual([["a", { v1: 3, v2: 1, lastV1: 30 }]]);
   });
 });

@@ -34,6 +34,9 @@ function metrics(sources: Partial<CutoverSources> = {}) {
       clients: () => ({ v1: 3, v2: 4 }),
       rules: () => [RULE],
       force: () => "none",
+      digest: () => undefined,
+      ledgerSaved: () => true,
+      wall: () => 0,
       shadow: () => ({ running: 1, waiting: 2, heldBytes: 3, passed: { aborted: 5 } }),
       ...sources,
     },
@@ -84,12 +87,31 @@ describe("clients", () => {
     expect(sampleValue(parsed, "carryover_clients", { api_version: "v2" })).toBe(4);
   });
 
+  test("that called v1 say when they last did, and those that were not let in say nothing of anybody else", async () => {
+    let now = 1_000;
+    const made = metrics({ wall: () => now });
+    const at = async (ms: number, facts: Partial<Exchange>) => {
+      now = ms;
+      made.observe(finished(facts));
+      const parsed = parsePrometheus(await made.text());
+      return sampleValue(parsed, "carryover_client_last_v1_request_timestamp_seconds", { client: "c-a" });
+    };
+    expect(await at(1_000, { client: "a", apiVersion: "v2" })).toBe(undefined);
+    expect(await at(2_000, { client: "a" })).toBe(2);
+    expect(await at(5_500, { client: "a" })).toBe(5.5);
+    expect(await at(7_000, { client: "a", apiVersion: "v2" })).toBe(5.5);
+    expect(await at(8_000, { client: "a", status: 401 })).toBe(5.5);
+    expect(await at(9_000, { client: "b" })).toBe(5.5);
+  });
+
   test("make a bounded number of series, whoever calls", async () => {
     const made = metrics();
     for (let at = 0; at < 100_000; at++) made.observe(finished({ client: `x${at}` }));
     const { samples } = parsePrometheus(await made.text());
     const series = samples.filter(({ name }) => name === "carryover_client_requests_total");
     expect(series.length).toBeLessThanOrEqual(11);
+    const last = samples.filter(({ name }) => name === "carryover_client_last_v1_request_timestamp_seconds");
+    expect(last.length).toBeLessThanOrEqual(11);
     expect(series.reduce((sum, { value }) => sum + value, 0)).toBe(100_000);
   });
 });
@@ -138,6 +160,14 @@ describe("rules", () => {
     const value = (mode: string) => sampleValue(parsed, "carryover_rules_force", { mode });
     expect([value("native"), value("translate")]).toEqual([native, translate]);
     expect(parsed.samples.filter(({ name }) => name === "carryover_rules_force")).toHaveLength(2);
+  });
+
+  test.each([
+    [undefined, 0],
+    ["0123456789ab", 0x0123456789ab],
+  ])("have a number that is the same wherever they are: digest %s", async (digest, number) => {
+    const parsed = parsePrometheus(await metrics({ digest: () => digest }).text());
+    expect(sampleValue(parsed, "carryover_config_hash")).toBe(number);
   });
 
   test("that are gone from the file are gone from the metrics", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Exchange } from "../../src/model/exchange.ts";
+import { PROBLEMS } from "../../src/model/problem.ts";
 import { createMetrics, type MetricsOptions } from "../../src/observe/metrics.ts";
 import { finished } from "./exchange.ts";
 import { parsePrometheus, sampleValue } from "./prometheus.ts";
@@ -132,11 +133,20 @@ describe("what is counted", () => {
     expect(value("notes_total", { note: "gzip" })).toBe(2);
   });
 
+  test("an error that never happened, as 0: of a series that begins at 1 no increase is seen", async () => {
+    const { samples } = await scraped([finished({ reason: "INTERNAL" })]);
+    const problems = samples.filter(({ name }) => name === "carryover_problems_total");
+    expect(problems).toHaveLength(Object.keys(PROBLEMS).length);
+    expect(problems.filter(({ value }) => value > 0).map(({ labels }) => labels.get("reason"))).toEqual(["INTERNAL"]);
+  });
+
   test("the state of the process", async () => {
-    const made = metrics({ inFlight: () => 7, droppedLogLines: () => 3 });
+    const made = metrics({ inFlight: () => 7, inFlightLimit: 9, ready: () => false, droppedLogLines: () => 3 });
     made.reloaded(false, 1);
     const parsed = parsePrometheus(await made.text());
     expect(sampleValue(parsed, "carryover_in_flight_requests")).toBe(7);
+    expect(sampleValue(parsed, "carryover_in_flight_requests_limit")).toBe(9);
+    expect(sampleValue(parsed, "carryover_ready")).toBe(0);
     expect(sampleValue(parsed, "carryover_log_lines_dropped_total")).toBe(3);
     expect(sampleValue(parsed, "carryover_config_last_reload_successful")).toBe(0);
     expect(sampleValue(parsed, "carryover_build_info", { version: "1.2.3", node: process.version })).toBe(1);

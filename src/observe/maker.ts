@@ -1,0 +1,79 @@
+/** How does a row of the table become a metric that can be asked for? */
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { METRICS, type MetricName } from "./table/metrics.ts";
+import { NODE_METRICS } from "./table/node-metrics.ts";
+import type { MetricFacts } from "./table/shape.ts";
+
+export const PREFIX = "carryover_";
+
+type OfType<Type> = {
+  [Name in MetricName]: (typeof METRICS)[Name]["type"] extends Type ? Name : never;
+}[MetricName];
+
+/** A value with those of its labels, in the order of the table. */
+export type Reading = readonly [values: readonly string[], value: number];
+
+/** Makes metrics of the table, in one registry. */
+export interface Maker {
+  /** Counted elsewhere: `read` is called when somebody asks. */
+  counter(name: OfType<"counter">, read: () => Iterable<Reading>): void;
+  gauge(name: OfType<"gauge">, read: () => Iterable<Reading>): void;
+  histogram(name: OfType<"histogram">, buckets: readonly number[]): Histogram;
+}
+
+export function createMaker(registry: Registry): Maker {
+  return {
+    counter: (name, read) => {
+      const { labelNames, ...facts } = factsOf(name);
+      new Counter({
+        ...facts,
+        labelNames,
+        registers: [registry],
+        collect() {
+          this.reset();
+          for (const [values, value] of read()) this.inc(labelled(labelNames, values), value);
+        },
+      });
+    },
+    gauge: (name, read) => {
+      const { labelNames, ...facts } = factsOf(name);
+      new Gauge({
+        ...facts,
+        labelNames,
+        registers: [registry],
+        collect() {
+          this.reset();
+          for (const [values, value] of read()) this.set(labelled(labelNames, values), value);
+        },
+      });
+    },
+    histogram: (name, buckets) => new Histogram({ ...factsOf(name), buckets: [...buckets], registers: [registry] }),
+  };
+}
+
+function factsOf(name: MetricName): { name: string; help: string; labelNames: string[] } {
+  const { help, labels }: MetricFacts = METRICS[name];
+  return { name: `${PREFIX}${name}`, help, labelNames: labels.map((label) => label.name) };
+}
+
+function labelled(names: readonly string[], values: readonly string[]): Record<string, string> {
+  const labels: Record<string, string> = {};
+  // A value that is missing would make another series of the same name.
+  names.forEach((name, at) => {
+    labels[name] = values[at] ?? "";
+  });
+  return labels;
+}
+
+/** What the client library counts of the process and of Node, as far as the table has it. */
+export function addNodeMetrics(registry: Registry): void {
+  const all = new Registry();
+  collectDefaultMetrics({ register: all, prefix: PREFIX });
+  for (const [name, { help }] of Object.entries(NODE_METRICS)) {
+    const metric = all.getSingleMetric(`${PREFIX}${name}`);
+    // Some are there on Linux only.
+    if (metric === undefined) continue;
+    Object.assign(metric, { help });
+    registry.registerMetric(metric);
+  }
+}

@@ -1,0 +1,139 @@
+/** Which metrics does carryover count itself, and what does each of them say? */
+import * as label from "./labels.ts";
+import { counter, gauge, histogram } from "./shape.ts";
+
+const VERSIONS = 4;
+const PER_RULE = "one a rule";
+const PER_CLIENT = "`clients.metricSeries`, one for each configured name, and four";
+
+/** Kinds of requests that are counted apart; the bytes and times of all others are those of `other`. */
+const KINDS = [label.API_VERSION, label.RESOURCE, label.OPERATION, label.MODE] as const;
+const FIELDS = [label.RESOURCE, label.FIELD] as const;
+
+/** By name without its prefix, in the order in which they are shown. Names are part of what operators build on: none changes. */
+export const METRICS = {
+  requests_total: counter("requests", "Requests answered, refused or abandoned", [...KINDS, label.CODE], 1000),
+  request_duration_seconds: histogram(
+    "seconds",
+    "Time from the arrival of a request to the end of its answer",
+    KINDS,
+    200,
+  ),
+  request_bytes_total: counter("bytes", "Bytes of request bodies", [label.API_VERSION], VERSIONS),
+  response_bytes_total: counter("bytes", "Bytes of answers' bodies", [label.API_VERSION], VERSIONS),
+  upstream_seconds_total: counter("seconds", "Time spent waiting for upstreams", [label.API_VERSION], VERSIONS),
+  own_seconds_total: counter(
+    "seconds",
+    "Time spent in carryover itself, and in sending to slow clients",
+    [label.API_VERSION],
+    VERSIONS,
+  ),
+  aborted_requests_total: counter("requests", "Requests whose client left early", [label.API_VERSION], VERSIONS),
+  upstream_requests_total: counter(
+    "calls",
+    "Calls to upstreams; code none: no answer",
+    [label.UPSTREAM, label.CODE],
+    200,
+  ),
+  in_flight_requests: gauge("requests", "Requests under way"),
+  in_flight_requests_limit: gauge("requests", "Requests that may be under way at a time; further ones get 503"),
+  problems_total: counter("errors", "Errors of carryover's own", [label.PROBLEM], 100),
+  notes_total: counter("events", "Deviations and other events worth counting", [label.NOTE], 100),
+
+  lists_total: counter(
+    "lists",
+    "Drained lists by what they prove",
+    [label.RESOURCE, label.WITNESS, label.OUTCOME],
+    400,
+  ),
+  list_pages: histogram("pages", "Pages of a drained list", [], 1),
+  list_records: histogram("records", "Records of a drained list", [], 1),
+  lists_in_progress: gauge("lists", "Long lists being read"),
+  lists_waiting: gauge("lists", "Long lists that wait for their turn"),
+  list_readers: gauge("pages", "Pages being read"),
+  list_readers_waiting: gauge("pages", "Pages that wait to be read"),
+  list_readers_limit: gauge("pages", "Pages that may be read at a time; falls when the platform is slow or refuses"),
+  list_readers_paused_seconds: gauge("seconds", "Time until the platform may be asked again"),
+
+  unknown_fields_total: counter(
+    "fields",
+    "Fields that are in no row, each once a request",
+    [label.RESOURCE, label.DIRECTION],
+    200,
+  ),
+  update_defaulted_fields_total: counter("fields", "Fields that a PUT left out and so set to zero", FIELDS, 400),
+  update_mismatches_total: counter("fields", "Fields that the platform did not store as asked", FIELDS, 400),
+
+  client_requests_total: counter(
+    "requests",
+    "Requests by client: a configured name or a keyed hash, the rest other",
+    [label.CLIENT, label.CALLED],
+    `${PER_CLIENT}; each once for \`v1\` and once for \`v2\``,
+  ),
+  client_last_v1_request_timestamp_seconds: gauge(
+    "seconds",
+    "When a client last called v1, since this process began",
+    [label.CLIENT],
+    PER_CLIENT,
+  ),
+  clients: gauge("clients", "Clients in the ledger by the version that they call", [label.CALLED], 2),
+  ledger_last_save_successful: gauge("boolean", "1 unless the ledger's file cannot be read or written"),
+
+  comparisons_total: counter(
+    "comparisons",
+    "Native answers compared with translated ones, by the worst difference",
+    [label.RESOURCE, label.OPERATION, label.RESULT],
+    600,
+  ),
+  comparison_failures_total: counter(
+    "comparisons",
+    "Comparisons that could not be made, by reason",
+    [label.FAILURE],
+    15,
+  ),
+  comparisons_passed_total: counter(
+    "requests",
+    "Sampled requests that were not compared: no place (busy), or their answers say nothing; by reason",
+    [label.PASSED],
+    4,
+  ),
+  comparison_calls_total: counter("calls", "Calls to upstreams that were made to compare", [label.UPSTREAM], 2),
+  comparisons_in_progress: gauge("comparisons", "Comparisons under way"),
+  comparisons_waiting: gauge("comparisons", "Comparisons that wait for their turn"),
+  comparisons_held_bytes: gauge("bytes", "Bytes held for comparisons"),
+
+  rules_force: gauge(
+    "boolean",
+    "1 for what the rules file forces on all requests, 0 for what it does not",
+    [label.FORCED],
+    2,
+  ),
+  rule_mode: gauge("boolean", "1 for what the rule does at present", [label.RULE, label.RULE_MODE], PER_RULE),
+  rule_state: gauge("boolean", "1 for forward, back or returning", [label.RULE, label.RULE_STATE], PER_RULE),
+  rule_requests: gauge(
+    "requests",
+    "Translated requests that speak for or against the translation, since the rule is as it is",
+    [label.RULE],
+    PER_RULE,
+  ),
+  rule_failures: gauge("requests", "Of those, failed because of translation", [label.RULE], PER_RULE),
+  rule_comparisons: gauge("comparisons", "Comparisons that its bound rests on", [label.RULE], PER_RULE),
+  rule_differences: gauge("comparisons", "Of those, with a difference", [label.RULE], PER_RULE),
+  rule_difference_bound: gauge("share", "Share of answers that differ at most (95 %)", [label.RULE], PER_RULE),
+  rule_step_backs: gauge("events", "How often it stepped back since it is as it is", [label.RULE], PER_RULE),
+  rule_could_move: gauge("boolean", "1 when its promoteWhen is met", [label.RULE], PER_RULE),
+  rule_expired: gauge("boolean", "1 when it matches nothing any more", [label.RULE], PER_RULE),
+
+  config_last_reload_successful: gauge("boolean", "1 when the rules file, as last read, was usable"),
+  config_last_reload_successful_timestamp_seconds: gauge(
+    "seconds",
+    "When rules were last read with success; 0 without a rules file",
+  ),
+  config_hash: gauge("number", "Stands for the rules in force: equal where they are; 0 without a rules file"),
+
+  ready: gauge("boolean", "1 while /readyz says 200"),
+  log_lines_dropped_total: counter("lines", "Log lines lost because their sink was blocked", [], 1),
+  build_info: gauge("boolean", "Always 1; the labels say what is running", [label.VERSION, label.NODE_VERSION]),
+} as const;
+
+export type MetricName = keyof typeof METRICS;
