@@ -119,7 +119,7 @@ cutover.rulesFile: /etc/carryover/rules/rules.yaml
 cutover.salt:
   secretKeyRef: { name: {{ .Values.salt.existingSecret | quote }}, key: {{ .Values.salt.key | quote }} }
 {{- end }}
-{{- if and .Values.ledger.enabled (not (dig "clients" "file" "" .Values.config)) }}
+{{- if .Values.ledger.enabled }}
 clients.file: /var/lib/carryover/ledger.json
 {{- end }}
 {{- range $name := list "v2" "v1" "sts" }}
@@ -152,18 +152,23 @@ CARRYOVER_{{ regexReplaceAll "([a-z0-9])([A-Z])" . "${1}_${2}" | replace "." "_"
 {{- toYaml $flags -}}
 {{- end }}
 
-{{/* First path segments with a version behind them, below the base path, as a list in JSON. */}}
+{{/* (list . "v1"): first path segments with that version behind them, below the base path, as a list in JSON. */}}
 {{- define "carryover.paths" -}}
-{{- $base := dig "listen" "basePath" "" .Values.config | trimSuffix "/" -}}
+{{- $root := index . 0 -}}
+{{- $version := index . 1 -}}
+{{- $base := dig "listen" "basePath" "" $root.Values.config | trimSuffix "/" -}}
 {{- $paths := list -}}
-{{- $versions := list "v1" -}}
-{{- if .Values.routes.v2 }}{{ $versions = append $versions (dig "upstream" "v2" "version" "v2beta1" .Values.config) }}{{ end -}}
-{{- range $version := $versions -}}
-{{- range $domain := $.Values.routes.domains -}}
-{{- $paths = append $paths (printf "%s/%s/%s" $base $domain $version) -}}
-{{- end -}}
-{{- end -}}
+{{- range $root.Values.routes.domains }}{{ $paths = append $paths (printf "%s/%s/%s" $base . $version) }}{{ end -}}
 {{- toJson $paths -}}
+{{- end }}
+
+{{/* The same for v2, empty when v2 is led past carryover. */}}
+{{- define "carryover.v2Paths" -}}
+{{- if .Values.routes.v2 -}}
+{{- include "carryover.paths" (list . (dig "upstream" "v2" "version" "v2beta1" .Values.config)) -}}
+{{- else -}}
+[]
+{{- end -}}
 {{- end }}
 
 {{/* The path of token exchange, or nothing when it is not carryover's. */}}
@@ -172,4 +177,19 @@ CARRYOVER_{{ regexReplaceAll "([a-z0-9])([A-Z])" . "${1}_${2}" | replace "." "_"
 {{- $wanted := .Values.routes.tokenExchange -}}
 {{- if kindIs "invalid" $wanted }}{{ $wanted = ne (dig "upstream" "sts" "url" "" $config) "" }}{{ end -}}
 {{- if $wanted }}{{ dig "listen" "basePath" "" $config | trimSuffix "/" }}/sts/exchange{{ end -}}
+{{- end }}
+
+{{/* The ports of all upstream URLs, as a list in JSON, less the sandbox's. */}}
+{{- define "carryover.upstreamPorts" -}}
+{{- $ports := .Values.networkPolicy.upstreamPorts -}}
+{{- if not $ports -}}
+{{- range $name := list "v2" "v1" "sts" -}}
+{{- with dig "upstream" $name "url" "" $.Values.config -}}
+{{- $url := urlParse . -}}
+{{- $given := regexFind ":[0-9]+$" $url.host | trimPrefix ":" -}}
+{{- $ports = append $ports (default (ternary 443 80 (eq $url.scheme "https")) $given | int) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $ports | uniq | toJson -}}
 {{- end }}

@@ -1,0 +1,67 @@
+{{/* What do the Prometheus Operator's objects say? */}}
+
+{{/* A monitor's members that both kinds have. */}}
+{{- define "carryover.monitorSpec" -}}
+{{- with .jobLabel }}
+jobLabel: {{ quote . }}
+{{- end }}
+{{- with .podTargetLabels }}
+podTargetLabels:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .sampleLimit }}
+sampleLimit: {{ int . }}
+{{- end }}
+{{- end }}
+
+{{/* An endpoint's. */}}
+{{- define "carryover.monitorEndpoint" -}}
+port: admin
+path: /metrics
+scheme: http
+{{- with .interval }}
+interval: {{ . }}
+{{- end }}
+{{- with .scrapeTimeout }}
+scrapeTimeout: {{ . }}
+{{- end }}
+{{- if .honorLabels }}
+honorLabels: true
+{{- end }}
+{{- with .relabelings }}
+relabelings:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .metricRelabelings }}
+metricRelabelings:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end }}
+
+{{/* The chart's groups of rules with what the values change: text of the rules' own (`{{ $labels }}`) stays as it is. */}}
+{{- define "carryover.alertGroups" -}}
+{{- $values := .Values.prometheusRule -}}
+{{- $groups := list -}}
+{{- range $group := (.Files.Get "files/rules/carryover.yaml" | fromYaml).groups -}}
+{{- $rules := list -}}
+{{- range $rule := $group.rules -}}
+{{- if not (and $rule.alert (has $rule.alert $values.disabled)) -}}
+{{- if $rule.alert -}}
+{{- $rule = mergeOverwrite (deepCopy $rule) (dict "labels" $values.alertLabels) (get $values.overrides $rule.alert | default dict) -}}
+{{- end -}}
+{{- $rules = append $rules $rule -}}
+{{- end -}}
+{{- end -}}
+{{- if $rules }}{{ $groups = append $groups (mergeOverwrite (deepCopy $group) (dict "rules" $rules)) }}{{ end -}}
+{{- end -}}
+{{- toYaml (concat $groups $values.extraGroups) -}}
+{{- end }}
+
+{{/* The names of all alerts, as a list in JSON. */}}
+{{- define "carryover.alertNames" -}}
+{{- $names := list -}}
+{{- range (.Files.Get "files/rules/carryover.yaml" | fromYaml).groups -}}
+{{- range .rules -}}{{- with .alert }}{{ $names = append $names . }}{{ end -}}{{- end -}}
+{{- end -}}
+{{- toJson $names -}}
+{{- end }}
