@@ -76,7 +76,7 @@ const HEAD = [
   "",
   "![The dashboard's panels with the traffic of a test](images/dashboard.svg)",
   "",
-  "The picture was drawn from the dashboard's queries, not by Grafana: `node scripts/monitoring/picture.ts` asks a Prometheus for them.",
+  "Drawn from the dashboard's queries, not by Grafana: `npm run monitoring` asks a real Prometheus for them, which scraped two instances for a minute.",
   "",
   "| metric | type | unit | labels | series | what |",
   "|---|---|---|---|---|---|",
