@@ -28,7 +28,7 @@ export interface Ingress {
   said(): string;
 }
 
-interface Child {
+export interface Child {
   said(): string;
   over(): boolean;
   readonly ended: Promise<number | null>;
@@ -94,7 +94,7 @@ function valuesOf(behind: Behind, port: number, h2Port: number): Record<string, 
 }
 
 /** It dies with this process, even when that is killed. */
-function spawned(path: string, argv: readonly string[], folder: string): Child {
+export function spawned(path: string, argv: readonly string[], folder: string): Child {
   const child = spawn("setpriv", ["--pdeathsig", "KILL", path, ...argv], {
     cwd: folder,
     env: environment(folder),
@@ -130,7 +130,7 @@ async function freePorts(): Promise<[number, number]> {
   return [await freePort(), await freePort()];
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const worker = Number(process.env["VITEST_POOL_ID"] ?? 1);
   for (;;) {
     next.offset = (next.offset + 1) % PORTS_OF_WORKER;
@@ -147,7 +147,7 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-function listens(port: number): Promise<boolean> {
+export function listens(port: number): Promise<boolean> {
   return new Promise((done) => {
     const socket = connect(port, "127.0.0.1");
     socket.once("connect", () => {
