@@ -1,14 +1,58 @@
 /** How does `src` become `dist`? Anew each time: the catalogue's folder is its registry, so a stale file would be served. */
 import { spawnSync } from "node:child_process";
-import { chmodSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
 
-const root = new URL("../", import.meta.url);
+const root = fileURLToPath(new URL("../", import.meta.url));
+const dist = join(root, "dist");
 const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
 
-rmSync(new URL("dist", root), { recursive: true, force: true });
-const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { cwd: root, stdio: "inherit" });
-// npm marks the command executable only when it links it for the first time.
-if (status === 0) chmodSync(new URL("dist/main.js", root), 0o755);
+function compile(words, stdio) {
+  return spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json", ...words], {
+    cwd: root,
+    stdio,
+    encoding: "utf8",
+  });
+}
+
+/** The declarations of `file` and of what they import, from the folder `from` into `dist`; gives their names. */
+function copyTypes(from, file, done = new Set()) {
+  const name = relative(from, file);
+  if (done.has(name)) return done;
+  done.add(name);
+  const text = readFileSync(file, "utf8").replaceAll(/((?:from |import\()"\.[^"]*)\.ts"/g, '$1.js"');
+  writeFileSync(join(dist, name), text);
+  for (const [, other] of text.matchAll(/(?:from |import\()"(\.[^"]*)\.js"/g)) {
+    copyTypes(from, join(dirname(file), `${other}.d.ts`), done);
+  }
+  return done;
+}
+
+/** Types for those who embed carryover: of the package's entry and what that names. The rest is nobody else's to use. */
+function addTypes() {
+  const all = mkdtempSync(join(tmpdir(), "carryover-types-"));
+  try {
+    // With comments, which editors show; the code goes without. Types were checked when the code was compiled.
+    const words = ["--declaration", "--emitDeclarationOnly", "--noCheck", "--removeComments", "false", "--outDir", all];
+    const { stdout } = compile(words, "pipe");
+    const copied = copyTypes(all, join(all, "index.d.ts"));
+    const faults = stdout
+      .split("\n")
+      .filter((line) => copied.has(/^src\/(.*)\.ts\(/.exec(line)?.[1]?.concat(".d.ts") ?? ""));
+    if (faults.length > 0) throw new Error(`the types cannot be written:\n${faults.join("\n")}`);
+  } finally {
+    rmSync(all, { recursive: true, force: true });
+  }
+}
+
+rmSync(dist, { recursive: true, force: true });
+const { status } = compile([], "inherit");
+if (status === 0) {
+  addTypes();
+  // npm marks the command executable only when it links it for the first time.
+  chmodSync(join(dist, "main.js"), 0o755);
+}
 process.exitCode = status ?? 1;

@@ -1,10 +1,9 @@
 /** How does carryover begin to serve v1 clients? */
 import { announcement } from "./announce.ts";
 import { createApp } from "./app.ts";
-import { type Catalogue, catalogueVersions, loadCatalogue } from "./catalogue.ts";
-import { ConfigError } from "./config/fault.ts";
-import { type ConfigInput, loadConfig } from "./config.ts";
+import type { ConfigInput } from "./config.ts";
 import { opening, type Place } from "./listen-fault.ts";
+import { prepare } from "./prepare.ts";
 
 /** The process, as far as serving needs it. */
 interface ServeIo {
@@ -22,10 +21,8 @@ export async function serveClients(
   io: ServeIo,
   outcome: { code: number | undefined },
 ): Promise<void> {
-  const { config, warnings, requireKnown } = loadConfig({ flags, env: io.env, readFile: io.readFile });
+  const { config, catalogue, warnings } = await prepare({ flags, env: io.env, readFile: io.readFile });
   for (const warning of warnings) io.warn(`warning: ${warning}`);
-  const catalogue = await catalogueFor(config.upstream.v2.version);
-  requireKnown(catalogue.resources.map(({ name }) => name));
   const app = createApp(config, catalogue);
   io.onExit(() => app.settle());
   const { listen, admin } = config;
@@ -50,12 +47,4 @@ export async function serveClients(
     io.onStop((graceMs) => app.close(graceMs));
     io.warn(announcement(config, catalogue, addresses));
   });
-}
-
-/** A version that nobody wrote a catalogue for is a fault of the configuration, not of the program. */
-async function catalogueFor(version: string): Promise<Catalogue> {
-  const known = await catalogueVersions();
-  if (known.includes(version)) return loadCatalogue(version);
-  const what = `there is no catalogue for ${JSON.stringify(version)}`;
-  throw new ConfigError([{ where: "upstream.v2.version", what, remedy: `known versions: ${known.join(", ")}` }]);
 }

@@ -11,7 +11,7 @@ export interface Sink {
 }
 
 /** Most bytes that wait for a blocked sink; further lines are dropped and counted. */
-const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
+export const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 /** Longest time that a line waits for others, in milliseconds: nobody who reads along notices it. */
 const GATHER_MS = 10;
 /** So many bytes are written without waiting for more, and so many at most in one go. */

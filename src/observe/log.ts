@@ -2,17 +2,22 @@
 import { pino, stdTimeFunctions } from "pino";
 import type { Exchange } from "../model/exchange.ts";
 import { type Batch, createBatch } from "./batch.ts";
-import { createSink, type Sink } from "./log-sink.ts";
+import { createSink, MAX_BUFFERED_BYTES, type Sink } from "./log-sink.ts";
 import { requestMembers } from "./request-line.ts";
 import { causeText, scrub, stackText } from "./scrub.ts";
 
 /** Lines of requests are made and written together: nobody who reads along notices these milliseconds. */
 const GATHER = { items: 256, ms: 10 };
 
+interface LogDestination {
+  write(line: string): unknown;
+  readonly writableLength?: number;
+}
+
 export interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
-  /** Where lines go; standard output when absent. */
-  readonly destination?: { write(line: string): void };
+  /** Where lines go; standard output when absent. A stream says in `writableLength` how much it holds that nobody has read. */
+  readonly destination?: LogDestination;
   /** Milliseconds on the clock that `Exchange.startedAt` was read from; by default the monotonic one. */
   readonly now?: () => number;
 }
@@ -135,6 +140,16 @@ function causeFacts(cause: unknown): { readonly cause?: string } {
   return cause === undefined ? {} : { cause: causeText(cause) };
 }
 
-function given(destination: { write(line: string): void }): Sink {
-  return { stream: destination, dropped: () => 0, flush: async () => {} };
+/** What was handed in can neither break a request nor, unread, fill the memory. */
+function given(destination: LogDestination): Sink {
+  let dropped = 0;
+  const write = (line: string): void => {
+    try {
+      if ((destination.writableLength ?? 0) < MAX_BUFFERED_BYTES) destination.write(line);
+      else dropped++;
+    } catch {
+      dropped++;
+    }
+  };
+  return { stream: { write }, dropped: () => dropped, flush: async () => {} };
 }

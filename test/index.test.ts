@@ -1,0 +1,329 @@
+/** What does a program see that runs carryover inside its own process? (docs/embedding.md.) */
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { Writable } from "node:stream";
+import { describe, expect, it, vi } from "vitest";
+import {
+  type Carryover,
+  type CarryoverConfig,
+  type CarryoverOptions,
+  ConfigError,
+  createCarryover,
+  type ServedRequest,
+} from "../src/index.ts";
+import { createSandbox, type Sandbox } from "../src/sandbox/sandbox.ts";
+import { later, takeDownAfterEach } from "./app/rig.ts";
+import { configTypeFile } from "./index-config-type.ts";
+
+takeDownAfterEach();
+
+/** A platform, closed after the test. */
+async function platform(): Promise<{ readonly sandbox: Sandbox; readonly url: string }> {
+  const sandbox = createSandbox();
+  const { url } = await sandbox.listen(0);
+  later(() => sandbox.close());
+  return { sandbox, url };
+}
+
+/** One on free ports of this machine, closed after the test. */
+async function embedded(
+  url: string,
+  more: Omit<CarryoverConfig, "upstream"> = {},
+  options: CarryoverOptions = {},
+): Promise<Carryover> {
+  const carryover = await createCarryover(
+    { listen: { host: "127.0.0.1", port: 0 }, admin: { port: 0 }, upstream: { v2: { url } }, ...more },
+    options,
+  );
+  later(() => carryover.close(0));
+  return carryover;
+}
+
+/** What `create` is refused with. */
+async function faultsOf(config: unknown): Promise<readonly string[]> {
+  const error = await createCarryover(config as CarryoverConfig).catch((thrown: unknown) => thrown);
+  if (!(error instanceof ConfigError)) throw new Error(`no ConfigError: ${String(error)}`);
+  return error.faults.map(({ where, what, remedy }) => `${where}: ${what}; ${remedy}`);
+}
+
+const asked = (url: string, token: string, path = "/iam/v1/groups") =>
+  fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
+
+const metric = async (adminUrl: string, pattern: RegExp): Promise<string | undefined> =>
+  pattern.exec(await (await fetch(`${adminUrl}/metrics`)).text())?.[0];
+
+describe("the configuration as an object", () => {
+  it("is the type that the schema gives", async () => {
+    await expect(configTypeFile()).toMatchFileSnapshot("../src/embedded-config.ts");
+  });
+
+  it("serves v1 clients with an address of v2 and nothing else that is required", async () => {
+    const { sandbox, url } = await platform();
+    const addresses = await (await embedded(url)).listen();
+    const answer = await asked(addresses.url, sandbox.token("admin"));
+    expect([answer.status, answer.headers.get("carryover-mode")]).toEqual([200, "translate"]);
+    const ready = await fetch(`${addresses.adminUrl}/readyz`);
+    expect(ready.status).toBe(200);
+  });
+
+  it("takes values as the file does, and undefined as left out", async () => {
+    const url = "http://127.0.0.1:9";
+    const carryover = await createCarryover({
+      upstream: { v2: { url, timeouts: { headersSeconds: "1500ms" } }, v1: undefined },
+      lists: {
+        maxSeconds: 30,
+        bufferBytes: "64KiB",
+        require: { default: "count", group: "cover" },
+        orderBy: undefined,
+      },
+      clients: { hash: true },
+    });
+    expect(carryover.warnings).toEqual([expect.stringMatching(/^clients\.hash: .*cutover\.salt/)]);
+  });
+
+  it.each([
+    ["nothing", undefined, ["config: got undefined; give an object of options"]],
+    ["a list", [], ["config: got []; give an object of options"]],
+    ["no address", {}, ["upstream.v2.url: required, and not set; set upstream.v2.url"]],
+    [
+      "an option that does not exist, with the nearest that does",
+      { upstream: { v2: { url: "http://a" } }, lists: { reeders: 2 } },
+      ["lists.reeders: there is no such option; did you mean lists.readers?"],
+    ],
+    [
+      "several faults at once",
+      { upstream: { v2: { url: "ftp://a", connections: 0 } }, log: { level: "loud" } },
+      [
+        "upstream.v2.url: the scheme is neither http nor https; expected http(s)://host[:port][/path] without credentials",
+        "upstream.v2.connections: got 0; expected a whole number from 1 to 10000",
+        'log.level: got "loud"; expected one of debug, info, warn, error, silent',
+      ],
+    ],
+    [
+      "options that contradict each other",
+      { upstream: { v2: { url: "http://a" } }, fallback: "native" },
+      ["fallback: native needs the platform's own v1, and upstream.v1.url is not set; set upstream.v1.url, or refuse"],
+    ],
+    [
+      "a resource that there is not",
+      { upstream: { v2: { url: "http://a" } }, lists: { require: { gruop: "cover" } } },
+      ['lists.require.gruop: there is no resource "gruop"; did you mean group?'],
+    ],
+    [
+      "a version that has no catalogue",
+      { upstream: { v2: { url: "http://a", version: "v2alpha9" } } },
+      ['upstream.v2.version: there is no catalogue for "v2alpha9"; known versions: v2, v2beta1'],
+    ],
+    [
+      "a file that is not there",
+      { upstream: { v2: { url: "http://a" } }, admin: { tokenFile: "/nowhere/token" } },
+      [expect.stringMatching(/^admin\.tokenFile: \/nowhere\/token cannot be read \(ENOENT.*; name a file/)],
+    ],
+  ])("refuses %s", async (_what, config, expected) => {
+    expect(await faultsOf(config)).toEqual(expected);
+  });
+
+  it("stays as it was given, and may be changed afterwards without effect", async () => {
+    const { url } = await platform();
+    const prefixes = ["/status"];
+    const config = { listen: { host: "127.0.0.1", port: 0, extraPrefixes: prefixes }, admin: { port: 0 } };
+    const given = { ...config, upstream: { v2: { url } } };
+    const before = structuredClone(given);
+    const carryover = await createCarryover(given);
+    later(() => carryover.close(0));
+    expect(given).toEqual(before);
+    prefixes.push("/later");
+    const { url: at } = await carryover.listen();
+    expect((await fetch(`${at}/later`)).status).toBe(404);
+  });
+});
+
+describe("its life", () => {
+  it("opens no port and rejects with the port's error when one cannot be had", async () => {
+    const { url } = await platform();
+    const taken = createServer();
+    await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done));
+    later(() => new Promise((done) => taken.close(() => done())));
+    const { port } = taken.address() as { port: number };
+    const carryover = await embedded(url, { listen: { host: "127.0.0.1", port } });
+    await expect(carryover.listen()).rejects.toMatchObject({ code: "EADDRINUSE", port });
+    await carryover.close();
+  });
+
+  it("rejects with ConfigError, naming line and column, when its rules are wrong", async () => {
+    const { url } = await platform();
+    const folder = await mkdtemp(join(tmpdir(), "carryover-"));
+    later(() => rm(folder, { recursive: true }));
+    const rulesFile = join(folder, "rules.yaml");
+    await writeFile(rulesFile, "version: carryover/v1\nrules:\n  - name: a\n    mode: nativ\n");
+    const error = await (await embedded(url, { cutover: { rulesFile } })).listen().catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect((error as ConfigError).faults.map(({ where }) => where)).toContain(`${rulesFile}:4:11 rules.0.mode`);
+  });
+
+  it("takes rules that changed on reload(), and keeps the old ones when they are wrong", async () => {
+    const { sandbox, url } = await platform();
+    const folder = await mkdtemp(join(tmpdir(), "carryover-"));
+    later(() => rm(folder, { recursive: true }));
+    const rulesFile = join(folder, "rules.yaml");
+    const rules = (mode: string) => `version: carryover/v1\nrules:\n  - { name: all, mode: ${mode}, match: {} }\n`;
+    await writeFile(rulesFile, rules("translate"));
+    const carryover = await createCarryover({
+      listen: { host: "127.0.0.1", port: 0 },
+      admin: { port: 0 },
+      upstream: { v2: { url }, v1: { url } },
+      cutover: { rulesFile, reloadSeconds: 3600 },
+    });
+    later(() => carryover.close(0));
+    const { url: at } = await carryover.listen();
+    const mode = async () => (await asked(at, sandbox.token("admin"))).headers.get("carryover-mode");
+    expect(await mode()).toBe("translate");
+    await writeFile(rulesFile, rules("native"));
+    await carryover.reload();
+    expect(await mode()).toBe("native");
+    await writeFile(rulesFile, rules("backwards"));
+    await carryover.reload();
+    expect(await mode()).toBe("native");
+  });
+
+  it("listens once, closes once, and says so when asked again", async () => {
+    const { url } = await platform();
+    const carryover = await embedded(url);
+    const { url: at } = await carryover.listen();
+    await expect(carryover.listen()).rejects.toThrow("listen() was called already");
+    expect((await fetch(`${at}/nowhere`)).status).toBe(404);
+    await Promise.all([carryover.close(), carryover.close()]);
+    await expect(fetch(at)).rejects.toThrow();
+    await expect(carryover.listen()).rejects.toThrow("this carryover is closed; create another one");
+  });
+
+  it("closes while it opens, and before it ever listened", async () => {
+    const { url } = await platform();
+    await (await embedded(url)).close();
+    const carryover = await embedded(url);
+    const opening = carryover.listen();
+    await carryover.close();
+    const { url: at } = await opening;
+    await expect(fetch(at)).rejects.toThrow();
+  });
+});
+
+describe("what it tells", () => {
+  it("hands the log's lines to a function, one a request, and nothing to anybody else", async () => {
+    const { sandbox, url } = await platform();
+    const lines: string[] = [];
+    const written = vi.spyOn(process.stdout, "write");
+    later(async () => written.mockRestore());
+    const carryover = await embedded(url, {}, { log: (line) => void lines.push(line) });
+    const { url: at } = await carryover.listen();
+    await (await asked(at, sandbox.token("admin"))).text();
+    await vi.waitFor(() => expect(lines).toHaveLength(1));
+    expect(lines[0]?.endsWith("}\n")).toBe(true);
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ msg: "request", operation: "list", status: 200 });
+    expect(written).not.toHaveBeenCalled();
+  });
+
+  it("loses lines, not requests, to a stream that is never read and to a function that throws", async () => {
+    const { url } = await platform();
+    const stuck = new Writable({ decodeStrings: false, highWaterMark: 1, write: () => {} });
+    stuck.write("x".repeat(5 * 1024 ** 2));
+    const throwing = () => {
+      throw new Error("no more lines");
+    };
+    for (const log of [stuck, throwing]) {
+      const { url: at, adminUrl } = await (await embedded(url, {}, { log })).listen();
+      expect((await fetch(`${at}/nowhere`)).status).toBe(404);
+      await vi.waitFor(async () => {
+        expect(await metric(adminUrl, /^carryover_log_lines_dropped_total .*/m)).toBe(
+          "carryover_log_lines_dropped_total 1",
+        );
+      });
+    }
+    expect(stuck.writableLength).toBe(5 * 1024 ** 2);
+  });
+
+  it("tells onRequest of each request, and survives what it throws", async () => {
+    const { sandbox, url } = await platform();
+    const served: ServedRequest[] = [];
+    const lines: string[] = [];
+    const onRequest = (request: ServedRequest) => {
+      served.push(request);
+      throw new Error("the hook failed");
+    };
+    const { url: at } = await (
+      await embedded(url, { log: { level: "warn" } }, { onRequest, log: (line) => void lines.push(line) })
+    ).listen();
+    await (await asked(at, sandbox.token("admin"), "/iam/v1/groups?name=acme")).text();
+    await vi.waitFor(() => expect(served).toHaveLength(1));
+    expect(served[0]).toMatchObject({
+      method: "GET",
+      path: "/iam/v1/groups",
+      apiVersion: "v1",
+      resource: "group",
+      operation: "list",
+      mode: "translate",
+      status: 200,
+      upstreamCalls: 1,
+      aborted: false,
+      list: { records: 1, outcome: "complete" },
+    });
+    expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
+      level: "error",
+      msg: "onRequest failed",
+      cause: "Error: the hook failed",
+    });
+    expect((await asked(at, sandbox.token("admin"))).status).toBe(200);
+  });
+});
+
+describe("beside others in one process", () => {
+  it("leaves signals, exit code and environment alone", async () => {
+    const { sandbox, url } = await platform();
+    const seen = () =>
+      JSON.stringify([
+        process.eventNames().map((name) => [String(name), process.listenerCount(name)]),
+        process.exitCode,
+        process.env,
+        process.getMaxListeners(),
+      ]);
+    const before = seen();
+    const carryover = await embedded(url, {}, { log: () => {} });
+    const { url: at } = await carryover.listen();
+    await (await asked(at, sandbox.token("admin"))).text();
+    expect(seen()).toBe(before);
+    await carryover.close();
+    expect(seen()).toBe(before);
+  });
+
+  it("shares nothing: counts, clients and lives are each one's own", async () => {
+    const [one, other] = [await platform(), await platform()];
+    const [first, second] = [await embedded(one.url), await embedded(other.url)];
+    const [a, b] = [await first.listen(), await second.listen()];
+    for (let call = 0; call < 3; call++) await (await asked(a.url, one.sandbox.token("admin"))).text();
+    const counted = /^carryover_requests_total\{.*resource="group".*/m;
+    await vi.waitFor(async () => expect(await metric(a.adminUrl, counted)).toMatch(/ 3$/));
+    expect(await metric(b.adminUrl, counted)).toBeUndefined();
+    const clients = async (adminUrl: string) =>
+      ((await (await fetch(`${adminUrl}/clients`)).json()) as { clients: readonly unknown[] }).clients.length;
+    expect([await clients(a.adminUrl), await clients(b.adminUrl)]).toEqual([1, 0]);
+    await first.close();
+    expect((await asked(b.url, other.sandbox.token("admin"))).status).toBe(200);
+  });
+});
+
+describe("the page about it", () => {
+  const page = readFileSync(resolve(import.meta.dirname, "../docs/embedding.md"), "utf8");
+
+  it("names all that the entry exports, and each member", () => {
+    const entry = readFileSync(resolve(import.meta.dirname, "../src/index.ts"), "utf8");
+    const names = [...entry.matchAll(/^export (?:async )?(?:interface|type|function|class) (\w+)/gm)].map(
+      ([, name]) => name,
+    );
+    const members = [...entry.matchAll(/^ {2}(?:readonly )?(\w+)(?:\??:|\()/gm)].map(([, name]) => name);
+    expect([...names, "ConfigError", "ConfigFault"].filter((name) => !page.includes(`${name}`))).toEqual([]);
+    expect([...new Set(members)].filter((name) => !page.includes(`\`${name}`))).toEqual([]);
+  });
+});
