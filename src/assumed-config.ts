@@ -19,6 +19,7 @@ export function assumedConfig({ flags, env, readFile }: ConfigInput): {
     flags,
     env,
     readFile: (path) => (path === named ? readFile(path) : Buffer.from("unread")),
+    unread: true,
   };
   try {
     return { config: loadConfig(input).config, known: true };

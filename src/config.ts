@@ -1,5 +1,6 @@
 /** Which configuration does this process run with, and what is wrong with the one it was given? */
-import { contradictions, doubts, type Remark } from "./config/checks.ts";
+import { certificateFaults } from "./config/certificates.ts";
+import { contradictions, doubts, type Remark, upstreamsOf } from "./config/checks.ts";
 import { ConfigError, didYouMean, type Fault, nearest, textOf } from "./config/fault.ts";
 import { judge } from "./config/judge.ts";
 import { type Option, optionsOf } from "./config/options.ts";
@@ -41,6 +42,8 @@ export interface ConfigInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a whole file; throws when it cannot. */
   readonly readFile: (path: string) => Uint8Array;
+  /** True where `readFile` gives what stands for a file that an option names: nobody looks at what is in it. */
+  readonly unread?: true;
   /** In place of a configuration file: the same tree as an object. */
   readonly object?: { readonly given: unknown };
 }
@@ -108,6 +111,7 @@ export function loadConfig(input: ConfigInput): Loaded {
   });
   const { token } = config.admin;
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token) && remarks.length === 0) remarks.push(NO_TOKEN);
+  if (remarks.length === 0 && input.unread !== true) remarks.push(...unusableFiles(settings, config));
   if (remarks.length > 0) throw new ConfigError(remarks.map(locate));
   return {
     config: deepFreeze(config),
@@ -155,6 +159,12 @@ function unknownResources(settings: Settings, known: readonly string[]): readonl
       what: `there is no resource ${JSON.stringify(name)}`,
       remedy: didYouMean(nearest(name, known)),
     }));
+}
+
+function unusableFiles(settings: Settings, { upstream }: Config): readonly Remark[] {
+  return upstreamsOf(settings).flatMap(([name, { tls }]) =>
+    certificateFaults(`upstream.${name}`, tls, upstream[name]?.tls ?? {}),
+  );
 }
 
 /** Fills in what follows from other options, and the contents of files: `read` is given the option and its file. */

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../src/config/fault.ts";
 import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../src/config.ts";
+import { EXPIRED } from "./check/certificates.ts";
 
 const V2 = "https://api.example";
 
@@ -353,8 +354,8 @@ describe("faults", () => {
 describe("files", () => {
   test("the contents of TLS files and of the token are in the configuration", () => {
     const flags = { upstreamV2TlsCaFile: "ca", adminTokenFile: "t" };
-    const { config } = load({ flags, files: { ca: "PEM", t: " secret\n" } });
-    expect(new TextDecoder().decode(config.upstream.v2.tls.caFile)).toBe("PEM");
+    const { config } = load({ flags, files: { ca: EXPIRED.cert, t: " secret\n" } });
+    expect(new TextDecoder().decode(config.upstream.v2.tls.caFile)).toBe(EXPIRED.cert);
     expect(config.admin.token).toBe("secret");
   });
 
