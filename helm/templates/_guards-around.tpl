@@ -30,7 +30,7 @@
 - autoscaling: there is nothing to scale by; set targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage or metrics
 {{- end }}
 {{- range $resource, $percent := dict "cpu" .targetCPUUtilizationPercentage "memory" .targetMemoryUtilizationPercentage }}
-{{- if and $percent (not (dig "requests" $resource "" $.Values.resources)) (not (dig "limits" $resource "" $.Values.resources)) }}
+{{- if and $percent (not (dig "requests" $resource "" (default dict $.Values.resources))) (not (dig "limits" $resource "" (default dict $.Values.resources))) }}
 - resources.requests.{{ $resource }}: autoscaling counts percents of it, and it is not set; set it, or scale by something else
 {{- end }}
 {{- end }}

@@ -14,7 +14,7 @@ const FORMS: Readonly<Record<string, Schema>> = {
 /** The schema of all values. `file` gives the parsed JSON of a file named in a comment. */
 export function valuesSchema(values: readonly Value[], file: (path: string) => Schema): Schema {
   const of = (value: Value): Schema => {
-    const { file: named, like, without, ...rest } = value.schema;
+    const { file: named, like, without, optional: _, ...rest } = value.schema;
     const described = value.says === "" ? {} : { description: value.says };
     if (typeof named === "string") return { ...described, ...fitForHelm(file(named)) };
     if (typeof like === "string") return { ...described, ...without_(of(find(values, like)), without) };
@@ -28,6 +28,8 @@ export function valuesSchema(values: readonly Value[], file: (path: string) => S
   const objectOf = (children: readonly Value[]): Schema => ({
     type: "object",
     properties: Object.fromEntries(children.map((child) => [child.key, of(child)])),
+    // Helm takes away what somebody sets to null; templates need what is not said to be optional.
+    required: children.filter(isNeeded).map(({ key }) => key),
     additionalProperties: false,
   });
   return {
@@ -51,6 +53,11 @@ export function schemaText(schema: Schema): string {
   return `${lists}\n`;
 }
 
+/** Whether templates cannot do without it: what may be null or is called optional may be taken away. */
+function isNeeded({ default: shown, schema }: Value): boolean {
+  return shown !== null && schema["optional"] !== true && ![schema["type"]].flat().includes("null");
+}
+
 /** The type that a default shows. Throws `Error` for null, which shows none. */
 function typeOf(value: Value): string {
   const shown = value.default;
@@ -70,7 +77,8 @@ function find(values: readonly Value[], path: string): Value {
 function without_(schema: Schema, keys: unknown): Schema {
   if (!Array.isArray(keys)) return schema;
   const properties = Object.entries(schema["properties"] as Schema).filter(([key]) => !keys.includes(key));
-  return { ...schema, properties: Object.fromEntries(properties) };
+  const required = (schema["required"] as readonly string[]).filter((key) => !keys.includes(key));
+  return { ...schema, properties: Object.fromEntries(properties), required };
 }
 
 /** `$ref: strings` as JSON Schema writes it. */

@@ -15,7 +15,23 @@ const json = (path: string): Record<string, unknown> => JSON.parse(read(path)) a
 const text = read("helm/values.yaml");
 const values = readValues(text);
 const schema = valuesSchema(values, json);
-const accepts = new Ajv({ allowUnionTypes: true, strict: false, validateFormats: false }).compile(schema);
+const valid = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+
+/** Whether Helm takes these values over the chart's own: maps are joined, null takes away. */
+function accepts(given: unknown): boolean {
+  return valid(joined(parse(text), given));
+}
+
+function joined(own: unknown, given: unknown): unknown {
+  if (!isObject(own) || !isObject(given)) return given;
+  const keys = [...new Set([...Object.keys(own), ...Object.keys(given)])];
+  const pairs = keys.map((key): [string, unknown] => [key, key in given ? joined(own[key], given[key]) : own[key]]);
+  return Object.fromEntries(pairs.filter(([key, value]) => value !== null || !(key in given)));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
 
 describe("the chart's files", () => {
   test("values.schema.json is the one that values.yaml and the schemas of configuration and rules give", async () => {
@@ -34,7 +50,7 @@ describe("the chart's files", () => {
 
 describe("the schema", () => {
   test("takes the chart's own defaults", () => {
-    expect(accepts(parse(text)), JSON.stringify(accepts.errors)).toBe(true);
+    expect(accepts({}), JSON.stringify(valid.errors)).toBe(true);
   });
 
   test("takes the documented configuration and rules as they are", () => {
@@ -47,7 +63,7 @@ describe("the schema", () => {
     const rules = yaml("docs/rules.md", "version: carryover/v1");
     expect(config).toBeTypeOf("object");
     expect(rules).toBeTypeOf("object");
-    expect(accepts({ config, rules }), JSON.stringify(accepts.errors)).toBe(true);
+    expect(accepts({ config, rules }), JSON.stringify(valid.errors)).toBe(true);
   });
 
   test.each([
@@ -59,6 +75,8 @@ describe("the schema", () => {
     ["a digest that is none", { image: { digest: "sha256:abc" } }],
     ["a port above 65535", { service: { port: 65536 } }],
     ["a label that is no text", { commonLabels: { team: 1 } }],
+    ["a map that templates need, taken away", { config: null }],
+    ["a text that templates need, taken away", { image: { registry: null } }],
     ["a value below podMonitor that only serviceMonitor has", { podMonitor: { targetLabels: [] } }],
   ])("refuses %s", (_, given) => {
     expect(accepts(given)).toBe(false);
@@ -67,6 +85,10 @@ describe("the schema", () => {
   test("takes yes and no without quotes, which Helm reads as true and false", () => {
     expect(accepts({ config: { upstream: { v2: { omitsZeros: true } } } })).toBe(true);
     expect(accepts({ config: { upstream: { v2: { omitsZeros: "maybe" } } } })).toBe(false);
+  });
+
+  test("lets a probe and a security context be taken away", () => {
+    expect(accepts({ startupProbe: null, podSecurityContext: { runAsUser: null } })).toBe(true);
   });
 
   test("has no regular expression that Go cannot read", () => {
