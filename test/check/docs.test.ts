@@ -48,7 +48,10 @@ rules:
 async function shownRules(text: string): Promise<{ readonly code: number | undefined; readonly text: string }> {
   const { code, out } = await check(["--rules-only", "--rules", "rules.yaml"], { files: { "rules.yaml": text } });
   const command = "$ carryover check --rules-only --rules rules.yaml";
-  return { code, text: `\`\`\`yaml\n${text}\`\`\`\n\n\`\`\`console\n${command}\n${out.trimEnd()}\n\`\`\`` };
+  const ended = code === 0 ? "" : `\n$ echo $?\n${code}`;
+  // The word behind `yaml` is the file that the page's own test writes before it runs the command.
+  const file = `${code === 0 ? "" : "<!-- wrong -->\n"}\`\`\`yaml rules.yaml\n${text}\`\`\``;
+  return { code, text: `${file}\n\n\`\`\`console\n${command}\n${out.trimEnd()}${ended}\n\`\`\`` };
 }
 
 /** Numbers follow from the records that the sandbox happens to have: others than those shown are no news. */

@@ -55,7 +55,7 @@ async function page(): Promise<string> {
     "",
     "With `body.json` holding",
     "",
-    "```json",
+    "```json body.json",
     FILES["body.json"].trim(),
     "```",
     "",
@@ -93,8 +93,14 @@ async function page(): Promise<string> {
     "",
     ...WITH_RULES,
     "",
-    "```yaml",
+    "```yaml rules.yaml",
     RULES.trim(),
+    "```",
+    "",
+    "and a `carryover.yaml` that names it",
+    "",
+    "```yaml carryover.yaml",
+    FILES["carryover.yaml"].trim(),
     "```",
     "",
     await shown("carryover explain 'DELETE /iam/v1/groups/a' --config carryover.yaml --client ci-bot --at 2026-12-01", [
@@ -155,7 +161,7 @@ const WITH_RULES = [
   "With a file of rules (`--rules`, or `cutover.rulesFile`) it is told which rule takes the request and why each one before it did not. Where",
   "native v1 answers, what the translation would have done is shown behind it. Only the file speaks here: what a running carryover has learnt since",
   "(a rule that stepped back) is told by its admin port, below. Name the running carryover's configuration: a client's bucket follows from its",
-  "`cutover.salt`, and what no rule takes is as its `cutover.mode` says. With a `carryover.yaml` that names `rules.yaml`, which holds",
+  "`cutover.salt`, and what no rule takes is as its `cutover.mode` says. With `rules.yaml`, which holds",
 ];
 
 const JSON_FORM = [

@@ -82,7 +82,7 @@ it("docs/report.md shows a real run (`npx vitest run test/report/docs.test.ts -u
     fetch(String(address).replace(SHOWN[0], rig.adminUrl).replace(SHOWN[1], gone.adminUrl), init);
   const { code, out, err } = await report([...SHOWN, "--since", "7d"], { fetch: real });
   expect([code, err]).toEqual([2, `${SHOWN[1]} cannot be reached (ECONNREFUSED)\n`]);
-  const now = `\n\`\`\`\ncarryover report ${SHOWN.join(" ")} --since 7d\n\n${out.trimEnd()}\n\`\`\`\n\n`;
+  const now = `\n\`\`\`\n${out.trimEnd()}\n\`\`\`\n\n`;
   const page = readFileSync(PAGE, "utf8");
   const pattern = /(<!-- run -->\n)([\s\S]*?)(<!-- end -->)/;
   const [, , before = ""] = pattern.exec(page) ?? [];

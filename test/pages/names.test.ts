@@ -1,0 +1,83 @@
+/** Does everything exist that the pages name in passing? (Flags, npm scripts, files of the project.) */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { run } from "../../src/cli.ts";
+import { pagesToFollow, ROOT } from "./pages.ts";
+
+/** Programs whose flags are their own matter. */
+const OTHERS =
+  /\b(?:helm|kubectl|vitest|npm|npx vitest|curl|envoy|promtool|prometheus|docker|podman|buildah|nginx|haproxy|caddy|systemctl|systemd|git|node|etcd|wrk|openssl|journalctl|vegeta|release\.mjs|run\.mjs)\b|scripts\//i;
+const COMMANDS = ["serve", "demo", "sandbox", "check", "explain", "report"];
+const FLAG = /(?<![\w-])--[a-z][a-z0-9-]*/g;
+
+const pages = pagesToFollow();
+const code = pages.flatMap((page) =>
+  page.code.map(({ text, line }) => {
+    // A sentence goes over several lines.
+    const around = page.prose.slice(Math.max(0, line - 3), line + 1).join("\n");
+    return { at: `${page.name}:${line}`, text, around };
+  }),
+);
+const commands = pages.flatMap((page) =>
+  page.blocks.flatMap(({ lines, line }) =>
+    lines.map((text, index) => ({ at: `${page.name}:${line + 1 + index}`, text })),
+  ),
+);
+
+/** Every flag that a command of carryover has, as its help says. */
+async function flags(): Promise<ReadonlySet<string>> {
+  let text = "--tour --help --version ";
+  for (const command of COMMANDS) {
+    const print = (said: string) => {
+      text += said;
+    };
+    const io = {
+      env: {},
+      readFile: () => new Uint8Array(),
+      print,
+      warn: print,
+      onReload: () => {},
+      onExit: () => {},
+      onStop: () => {},
+    };
+    expect(await run([command, "--help"], io)).toBe(0);
+  }
+  return new Set(text.match(FLAG) ?? []);
+}
+
+describe("the pages name", () => {
+  it("no flag that no command has", async () => {
+    const known = await flags();
+    expect(known.size).toBeGreaterThan(80);
+    const wrong = code
+      .filter(({ text, around }) => !OTHERS.test(text) && !OTHERS.test(around))
+      .flatMap(({ at, text }) =>
+        (text.match(FLAG) ?? []).filter((flag) => !known.has(flag)).map((flag) => `${at}: ${flag}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it("no npm script that package.json lacks", () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+      scripts: Record<string, string>;
+    };
+    const named = [...code, ...commands].flatMap(({ at, text }) =>
+      [...text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:-]*)/g)].map(([, name = ""]) => ({ at, name })),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter(({ name }) => !(name in scripts)).map(({ at, name }) => `${at}: npm run ${name}`)).toEqual([]);
+  });
+
+  it("no file of the project that is not there", () => {
+    const FILE = /^(?:\.\/)?((?:src|test|docs|scripts|helm|deploy|\.ci)\/[\w./-]*)$/;
+    const named = code.flatMap(({ at, text }) => {
+      const [, file] = FILE.exec(text) ?? [];
+      return file === undefined ? [] : [{ at, file }];
+    });
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter(({ file }) => !existsSync(join(ROOT, file))).map(({ at, file }) => `${at}: ${file}`)).toEqual(
+      [],
+    );
+  });
+});

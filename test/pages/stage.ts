@@ -1,0 +1,142 @@
+/** Where is a page tried? (In a checkout of its own, with a platform and a carryover behind the addresses that pages name.) */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join } from "node:path";
+import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { type Addresses, createAddresses, curlConfig } from "./addresses.ts";
+import { projectFiles, ROOT } from "./pages.ts";
+import { createShell, type Shell } from "./shell.ts";
+import { startCarryover } from "./standing.ts";
+
+/** Files at hand beside the checkout. */
+const FILES: ReadonlyMap<string, string> = new Map([
+  [
+    "rules.yaml",
+    "version: carryover/v1\nforce: none\nrules:\n  - name: everything\n    match: {}\n    mode: translate\n",
+  ],
+  ["carryover.yaml", "upstream:\n  v2: { url: https://api.example.com }\n  v1: { url: https://api.example.com }\n"],
+  ["admin-token", "the-token-of-the-admin-port"],
+]);
+
+export interface Stage {
+  readonly folder: string;
+  readonly shell: Shell;
+  /** What stands in capitals on a page, and what a reader would put there. */
+  readonly placeholders: ReadonlyMap<string, string>;
+  /** For curl: with `strict`, an answer of 400 and above is a failure, as a reader sees it. */
+  curl(strict: boolean): Readonly<Record<string, string>>;
+  /** The free port that stands for one of this machine. */
+  port(named: number): number;
+  /** Ends the carryover that stands there from the beginning: the page starts its own. */
+  makeRoom(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface StageOptions {
+  /** Whether the page is to install the packages itself. */
+  readonly install: boolean;
+  /** Where further programs are. */
+  readonly path: readonly string[];
+  /** Whether the page speaks to replicas on other machines. */
+  readonly replicas: boolean;
+}
+
+/** Everything that stands there before the first command. */
+export async function createStage(options: StageOptions): Promise<Stage> {
+  const base = mkdtempSync(join(tmpdir(), "carryover-pages-"));
+  const undo: (() => unknown)[] = [() => rmSync(base, { recursive: true, force: true })];
+  const close = async () => {
+    for (const step of undo.splice(0).toReversed()) await step();
+  };
+  try {
+    return { ...(await furnish(base, options, undo)), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function furnish(base: string, options: StageOptions, undo: (() => unknown)[]): Promise<Omit<Stage, "close">> {
+  const folder = join(base, "carryover");
+  checkout(folder, options.install);
+  const sandbox = createSandbox();
+  undo.push(() => sandbox.close());
+  const addresses = await createAddresses(base, (await sandbox.listen()).url, undo);
+  const token = sandbox.token("admin");
+  for (const [name, text] of [...FILES, ["token", token] as const]) writeFileSync(join(folder, name), text);
+  const env = environment(base, { addresses, token, path: options.path });
+  const start = async (admin: number, words: readonly string[]) => {
+    const stop = await startCarryover(["--config", "carryover.yaml", ...words], { folder, env, admin });
+    undo.push(stop);
+    return stop;
+  };
+  const makeRoom = await start(addresses.port(8081), ["--cutover-rules-file", "rules.yaml"]);
+  const behind = ["--listen-port", "0", "--admin-token-file", "admin-token", "--admin-port"];
+  for (const admin of options.replicas ? addresses.replicas : []) await start(admin, [...behind, String(admin)]);
+  const notes = join(base, "notes");
+  mkdirSync(notes);
+  const shell = createShell(folder, notes, env);
+  undo.push(() => shell.close());
+  return {
+    folder,
+    shell,
+    placeholders: new Map([["GROUP_UID", sandbox.wellKnown.someGroup]]),
+    curl: (strict) => ({ CURL_HOME: join(base, strict ? "strict" : "lenient") }),
+    port: addresses.port,
+    makeRoom,
+  };
+}
+
+/** The project's files as they are now, and what is not kept in git beside them. */
+function checkout(folder: string, install: boolean): void {
+  for (const name of projectFiles()) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    cpSync(join(ROOT, name), join(folder, name));
+  }
+  if (install) return;
+  symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
+  // Not a link: a page that builds would empty the checkout's own.
+  cpSync(join(ROOT, "dist"), join(folder, "dist"), { recursive: true });
+}
+
+interface Surroundings {
+  readonly addresses: Addresses;
+  readonly token: string;
+  readonly path: readonly string[];
+}
+
+/** Variables of the shell; writes the programs and settings that they name. */
+function environment(base: string, { addresses, token, path }: Surroundings): Readonly<Record<string, string>> {
+  const bin = join(base, "bin");
+  mkdirSync(bin);
+  const program = (name: string, text: string) => writeFileSync(join(bin, name), text, { mode: 0o755 });
+  program("carryover", `#!/bin/sh\nexec node '${join(base, "carryover", "dist", "main.js")}' "$@"\n`);
+  const curl = execFileSync("bash", ["-c", "command -v curl"], { encoding: "utf8" }).trim();
+  // 23: what reads the output has had enough (head).
+  program("curl", `#!/bin/sh\n'${curl}' "$@"\ncode=$?\n[ $code -ne 23 ] || code=0\nexit $code\n`);
+  for (const [home, more] of [
+    ["strict", "fail\n"],
+    ["lenient", ""],
+  ] as const) {
+    mkdirSync(join(base, home));
+    writeFileSync(join(base, home, ".curlrc"), curlConfig(addresses, base) + more);
+  }
+  const kept = ["HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(kept),
+    PATH: [bin, ...path, dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
+    TOKEN: token,
+    NO_COLOR: "1",
+    // What npm says of a machine's own settings is no output of a page.
+    NPM_CONFIG_LOGLEVEL: "error",
+    NPM_CONFIG_UPDATE_NOTIFIER: "false",
+    NODE_OPTIONS: `--import=${join(import.meta.dirname, "network.mjs")}`,
+    NODE_EXTRA_CA_CERTS: join(base, "ca.pem"),
+    PAGES_NETWORK: JSON.stringify([...addresses.network]),
+    CURL_HOME: join(base, "lenient"),
+  };
+}

@@ -1,0 +1,103 @@
+/** Which programs do the commands of a page need, and where are they? */
+import { existsSync, readdirSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import type { Step } from "./commands.ts";
+
+/** What every machine has on which this project is worked on. */
+const COMMON: ReadonlySet<string> = new Set([
+  ...["carryover", "npx", "node", "curl", "jq", "openssl", "envsubst", "git"],
+  ...[
+    "cat",
+    "cd",
+    "chmod",
+    "cp",
+    "cut",
+    "date",
+    "diff",
+    "echo",
+    "export",
+    "false",
+    "for",
+    "grep",
+    "head",
+    "if",
+    "install",
+    "kill",
+    "ls",
+  ],
+  ...[
+    "mkdir",
+    "mktemp",
+    "mv",
+    "printf",
+    "rm",
+    "sed",
+    "seq",
+    "sleep",
+    "sort",
+    "tail",
+    "tar",
+    "tee",
+    "test",
+    "touch",
+    "tr",
+    "true",
+  ],
+  ...[
+    "umask",
+    "uniq",
+    "until",
+    "unset",
+    "wait",
+    "wc",
+    "while",
+    "xargs",
+    "[",
+    "]",
+    "do",
+    "done",
+    "then",
+    "else",
+    "fi",
+    "ss",
+    "pwd",
+  ],
+]);
+
+/** Folders below the cache into which scripts of this project put programs; those of a page come before the machine's own. */
+export function toolPath(): readonly string[] {
+  const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "carryover-ci");
+  if (!existsSync(cache)) return [];
+  return readdirSync(cache).flatMap((name) =>
+    [".", "bin", "usr/bin", "usr/sbin", "pypi"]
+      .map((part) => join(cache, name, part))
+      .filter((folder) => existsSync(folder)),
+  );
+}
+
+/** The first word of each simple command; what only a shell says is left out. */
+export function programsOf(steps: readonly Step[]): ReadonlySet<string> {
+  const commands = steps.flatMap((step) => (step.kind === "command" ? [step.text] : []));
+  return new Set(
+    commands.flatMap((text) =>
+      text
+        .replaceAll(/\\\n/g, " ")
+        .replaceAll(/<<-?\s*'?(\w+)'?[\s\S]*?\n\1$/gm, "")
+        .replaceAll(/'[^']*'|"(?:[^"\\]|\\.)*"/g, "''")
+        .replaceAll(/(^|\s)#[^\n]*/g, "")
+        .split(/\n|&&|\|\|?|;|\$\(|&(?!\d|>)|\bdo\b|\bthen\b/)
+        .map((part) => part.trim().replace(/^(?:[A-Z_][A-Z0-9_]*=\S*\s*)+/, ""))
+        .map((part) => /^(?:sudo |exec |! )?([\w./[\]-]+)/.exec(part)?.[1] ?? "")
+        .filter((word) => word !== ""),
+    ),
+  );
+}
+
+/** Whether a page can be tried with what every machine has: then it is part of `npm test`, else of `npm run docs`. */
+export function isPlain(steps: readonly Step[]): boolean {
+  const commands = steps.flatMap((step) => (step.kind === "command" ? [step.text] : []));
+  // It installs packages, from a registry.
+  if (commands.some((text) => /\bnpm (?:ci|install|i|pack|exec)\b/.test(text))) return false;
+  return [...programsOf(steps)].every((word) => COMMON.has(word) || word === "npm");
+}
