@@ -15,10 +15,18 @@
 {{- end -}}
 {{- end }}
 
-{{/* (list . "sandbox"): the full name with something behind it, shortened in front where both would be too long. */}}
+{{/*
+(list . "sandbox"): the full name with something behind it. Where both are longer than 63 characters it is cut, and a hash keeps it
+from being another release's.
+*/}}
 {{- define "carryover.suffixed" -}}
+{{- $name := include "carryover.fullname" (index . 0) -}}
 {{- $suffix := index . 1 -}}
-{{- printf "%s-%s" (include "carryover.fullname" (index . 0) | trunc (int (sub 62 (len $suffix))) | trimSuffix "-") $suffix -}}
+{{- $room := int (sub 62 (len $suffix)) -}}
+{{- if gt (len $name) $room -}}
+{{- $name = printf "%s-%s" (trunc (sub $room 9 | int) $name | trimSuffix "-") (sha256sum $name | trunc 8) -}}
+{{- end -}}
+{{- printf "%s-%s" $name $suffix -}}
 {{- end }}
 
 {{- define "carryover.namespace" -}}
