@@ -103,7 +103,7 @@ export function table(
     matcher: { id: "byName", options: columns[name] ?? name },
     properties: [{ id: "unit", value: unit }],
   }));
-  const defaults = { custom: { align: "auto", cellOptions: { type: "auto" }, filterable: true } };
+  const defaults = { custom: { align: "auto", cellOptions: { type: "auto" }, filterable: true, inspect: false } };
   const made = panel(
     "table",
     text,

@@ -1,0 +1,113 @@
+/** Are the rules complete and tested as a whole? (What each of them does, promtool tries: `npm run monitoring`.) */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { allMetrics } from "../../src/observe/table/page.ts";
+import { ROOT } from "./programs.ts";
+import { allRules, rulesFile, testFiles, testsOf } from "./rules-file.ts";
+
+const rules = allRules();
+const alerts = rules.filter(({ alert }) => alert !== undefined);
+const recorded = rules.flatMap(({ record }) => (record === undefined ? [] : [record]));
+const expectations = testFiles()
+  .flatMap(testsOf)
+  .flatMap((one) => one.promql_expr_test);
+
+describe("the rules", () => {
+  test("have names of their own, and say what they are", () => {
+    const names = rules.map(({ alert, record }) => alert ?? record ?? "");
+    expect(new Set(names).size).toBe(names.length);
+    for (const name of recorded) expect(name).toMatch(/^[a-z0-9_]+:carryover_[a-z0-9_]+:[a-z0-9_]+$/);
+    for (const { alert } of alerts) expect(alert).toMatch(/^Carryover([A-Z][a-z0-9]*)+$/);
+    const groups = rulesFile().groups.map(({ name }) => name);
+    expect(groups.filter((name) => !/^carryover-[a-z]+(\.rules)?$/.test(name))).toEqual([]);
+  });
+
+  test("ask for metrics that there are", () => {
+    const asked = rules.flatMap(({ expr }) => expr.match(/\b[a-z0-9_]*:?carryover_[a-z0-9_]+(?::[a-z0-9_]+)?/g) ?? []);
+    expect(asked.length).toBeGreaterThan(80);
+    const there = (name: string) => recorded.includes(name) || allMetrics().has(name.replace(/_bucket$/, ""));
+    expect(asked.filter((name) => !there(name))).toEqual([]);
+  });
+
+  test("name no job, so that they work wherever carryover is scraped", () => {
+    expect(rules.filter(({ expr }) => /\bjob\s*(=|!)/.test(expr))).toEqual([]);
+    for (const { expr } of rules) {
+      for (const [, labels = ""] of expr.matchAll(/\bby \(([^)]*)\)/g))
+        expect(labels).toMatch(/^cluster, namespace, job/);
+    }
+  });
+
+  test("that alert say how urgent it is, what is wrong, what to do, and where to read more", () => {
+    for (const { alert = "", labels, annotations } of alerts) {
+      expect(["critical", "warning", "info"], alert).toContain(labels?.["severity"]);
+      expect(Object.keys(annotations ?? {}), alert).toEqual(["summary", "description", "runbook"]);
+      expect(annotations?.["summary"]?.length, alert).toBeLessThan(120);
+      expect(annotations?.["description"]?.length, alert).toBeGreaterThan(80);
+      expect(annotations?.["runbook"]).toBe(`docs/troubleshooting.md#${kebab(alert)}`);
+    }
+  });
+
+  test("have a section in the page about trouble, each of the alerts", () => {
+    const page = readFileSync(join(ROOT, "docs/troubleshooting.md"), "utf8");
+    const anchors = new Set([
+      ...[...page.matchAll(/^#+ (.+)$/gm)].map(([, title = ""]) => anchorOf(title)),
+      ...[...page.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, id = ""]) => id),
+    ]);
+    const links = alerts.map(({ annotations }) => annotations?.["runbook"]?.split("#")[1] ?? "");
+    expect(links.filter((link) => !anchors.has(link))).toEqual([]);
+  });
+});
+
+describe("promtool's tests", () => {
+  test("let every alert fire, and be silent", () => {
+    const about = (name: string) =>
+      expectations.filter(({ expr }) => {
+        const [, operator, value = ""] = /alertname(=~?)"([^"]+)"/.exec(expr) ?? [];
+        return operator === "=" ? value === name : new RegExp(`^(?:${value})$`).test(name);
+      });
+    const fired = (name: string) =>
+      about(name).some(({ exp_samples }) =>
+        exp_samples.some(({ labels }) => labels.includes(`"${name}",alertstate="firing"`)),
+      );
+    const silent = (name: string) => about(name).some(({ exp_samples }) => exp_samples.length === 0);
+    const names = alerts.map(({ alert = "" }) => alert);
+    expect(names.filter((name) => !fired(name))).toEqual([]);
+    expect(names.filter((name) => !silent(name) && !SIDE_BY_SIDE.has(name))).toEqual([]);
+  });
+
+  test("look at the values of every recording rule", () => {
+    const looked = (name: string) =>
+      expectations.some(({ expr, exp_samples }) => expr.includes(name) && exp_samples.length > 0);
+    expect(recorded.filter((name) => !looked(name))).toEqual([]);
+  });
+
+  test("are found by what they are called with", () => {
+    expect(testFiles().length).toBeGreaterThan(4);
+    for (const file of testFiles()) {
+      expect(existsSync(file)).toBe(true);
+      expect(readFileSync(file, "utf8")).toContain("rule_files: [../../../helm/files/rules/carryover.yaml]");
+    }
+  });
+});
+
+/** Tests of these have one instance that is well beside the one that is not: exactly one alert fires. */
+const SIDE_BY_SIDE: ReadonlySet<string> = new Set([
+  "CarryoverNotReady",
+  "CarryoverRestarting",
+  "CarryoverLedgerNotSaved",
+  "CarryoverSaturated",
+  "CarryoverReloadFailed",
+]);
+
+function kebab(name: string): string {
+  return name.replaceAll(/([a-z0-9])([A-Z])/g, "$1-$2").toLowerCase();
+}
+
+/** As the pages' host makes it of a heading. */
+function anchorOf(title: string): string {
+  return title
+    .toLowerCase()
+    .replaceAll(/[^\w\- ]/g, "")
+    .replaceAll(" ", "-");
+}
