@@ -1,0 +1,70 @@
+/** Is in the package what its user needs, and nothing else? (`npm run package`.) */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize, relative } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Packed, packed, ROOT, ran, TOOLS, tool } from "./packed.ts";
+
+/** Linked from the pages that are shipped, and left out on purpose: what one needs who has the repository. */
+const REPOSITORY_ONLY = /^(?:CONTRIBUTING\.md|Dockerfile|\.github\/|deploy\/|helm\/|scripts\/|src\/|test\/)/;
+/** So that a picture, a fixture or a second copy that slips in is noticed. */
+const MOST_BYTES = 700 * 1024;
+
+let shipped: Packed;
+
+beforeAll(async () => {
+  shipped = await packed();
+  console.log(`tarball ${shipped.size} bytes, ${shipped.unpackedSize} unpacked, ${shipped.files.length} files`);
+});
+afterAll(() => shipped.remove());
+
+const sources = (folder: string): readonly string[] =>
+  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(join(ROOT, folder), join(entry.parentPath, entry.name)));
+
+describe("the tarball", () => {
+  it("holds the code, the entry's declarations, the pages, and the four texts of a package, all of them and no more", () => {
+    const code = sources("src").map((name) => `dist/${name.replace(/\.ts$/, ".js")}`);
+    const declarations = ["dist/config/fault.d.ts", "dist/embedded-config.d.ts", "dist/index.d.ts"];
+    const pages = sources("docs").map((name) => `docs/${name}`);
+    const texts = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"];
+    expect([...shipped.files].sort()).toEqual([...code, ...declarations, ...pages, ...texts].sort());
+    expect(shipped.size).toBeLessThan(MOST_BYTES);
+  });
+
+  it("has no page with a link that leads nowhere, but to what only the repository has", () => {
+    const files = new Set(shipped.files);
+    const folders = new Set(shipped.files.map(dirname));
+    const dead = shipped.files
+      .filter((file) => file.endsWith(".md"))
+      .flatMap((file) =>
+        [...readFileSync(join(ROOT, file), "utf8").matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)/g)].map(([, link]) => ({
+          file,
+          to: normalize(join(dirname(file), link ?? "")).replace(/\/$/, ""),
+        })),
+      )
+      .filter(({ to }) => !files.has(to) && !folders.has(to))
+      .filter(({ to }) => !(REPOSITORY_ONLY.test(to) && existsSync(join(ROOT, to))));
+    expect(dead).toEqual([]);
+  });
+
+  it("is put together as npm and bundlers expect", async () => {
+    const words = [tool(join(TOOLS, "node_modules/.bin/publint")), shipped.tarball, "--strict"];
+    const { code, out, err } = await ran(process.execPath, words, ROOT);
+    expect(`${code} ${out}${err}`).toMatch(/^0 .*All good!/s);
+  });
+
+  it("has types that resolve as its code does, for every kind of ES module consumer", async () => {
+    const words = [
+      tool(join(TOOLS, "node_modules/.bin/attw")),
+      shipped.tarball,
+      "--profile",
+      "esm-only",
+      "--format",
+      "json",
+    ];
+    const { code, out, err } = await ran(process.execPath, words, ROOT);
+    const { analysis, problems } = JSON.parse(out) as { analysis: { types: unknown }; problems: unknown };
+    expect({ code, err, types: analysis.types, problems }).toMatchObject({ code: 0, types: { kind: "included" } });
+  });
+});
