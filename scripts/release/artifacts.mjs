@@ -1,0 +1,47 @@
+/** What is handed out with a release, and how is each of it made? (From a clean clone, so nothing that lies about gets in.) */
+import { createHash } from "node:crypto";
+import { readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** Makes everything in the folder `out` from the clone `tree`; gives the files' names. */
+export function makeArtifacts({ tree, out, version, section, helm, run }) {
+  run("npm", ["ci", "--ignore-scripts", "--no-audit", "--no-fund"], tree);
+  run("npm", ["pack", "--silent", "--pack-destination", out], tree);
+  const said = run(process.execPath, ["dist/main.js", "--version"], tree).trim();
+  if (said !== version) throw new Error(`the package calls itself ${said}, and is to be ${version}`);
+  // Renamed, since helm and npm would give their files the same name.
+  const chart = `carryover-chart-${version}.tgz`;
+  run(helm, ["lint", "--strict", "helm"], tree);
+  run(helm, ["package", "helm", "--destination", tree], tree);
+  renameSync(join(tree, `carryover-${version}.tgz`), join(out, chart));
+  const sbom = `carryover-${version}.cdx.json`;
+  const words = ["sbom", "--sbom-format", "cyclonedx", "--sbom-type", "application", "--omit", "dev"];
+  writeFileSync(join(out, sbom), run("npm", words, tree));
+  const made = [`carryover-${version}.tgz`, chart, sbom];
+  const sums = made.map((name) => `${sha256(join(out, name))}  ${name}\n`).join("");
+  writeFileSync(join(out, "SHA256SUMS"), sums);
+  writeFileSync(join(out, "release-notes.md"), notes(version, section, sums));
+  return [...made, "SHA256SUMS", "release-notes.md"];
+}
+
+function sha256(file) {
+  return createHash("sha256").update(readFileSync(file)).digest("hex");
+}
+
+function notes(version, section, sums) {
+  return `# carryover ${version}
+
+${section}
+
+## Files
+
+- \`carryover-${version}.tgz\`: the npm package. \`npm install ./carryover-${version}.tgz\`, then \`npx carryover demo\`.
+- \`carryover-chart-${version}.tgz\`: the Helm chart. \`helm install carryover ./carryover-chart-${version}.tgz --values values.yaml\`.
+- \`carryover-${version}.cdx.json\`: what is in the package, as a CycloneDX bill of materials.
+
+\`sha256sum --check SHA256SUMS\`:
+
+\`\`\`
+${sums}\`\`\`
+`;
+}

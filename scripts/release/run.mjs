@@ -1,0 +1,181 @@
+/**
+ * How is a version released? Everything is made in a clone of the last commit, then a commit and a tag are brought back and
+ * the files are put into `release/`. Nothing is pushed or published. docs/release.md tells the rest.
+ */
+import { spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline/promises";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import semver from "semver";
+import { makeArtifacts } from "./artifacts.mjs";
+import { released } from "./changelog.mjs";
+import { EDITS } from "./versions.mjs";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const USAGE = `usage: node scripts/release/run.mjs [VERSION] [--tested COMMIT] [--date YYYY-MM-DD] [--dry-run]
+
+  VERSION           such as 1.2.3 or 1.3.0-rc.1; asked for where it is left out
+  --tested COMMIT   .ci/run was green for this commit, which must be the last one; without it .ci/run is run now
+  --date            day of the release; today where it is left out
+  --dry-run         make all files and show them, and change nothing in this repository but release/`;
+
+/** Something that whoever releases has to put right. */
+class Refusal extends Error {}
+
+/** Runs a program; what it prints is given back, or is part of the error. */
+function run(program, words, cwd = ROOT) {
+  const { status, stdout, stderr, error } = spawnSync(program, words, {
+    cwd,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 ** 2,
+  });
+  if (status === 0) return stdout;
+  throw new Refusal(`${program} ${words.join(" ")} failed:\n${error?.message ?? `${stdout}${stderr}`.trim()}`);
+}
+
+const git = (...words) => run("git", words).trim();
+
+function wanted() {
+  const options = {
+    tested: { type: "string" },
+    date: { type: "string" },
+    "dry-run": { type: "boolean" },
+    help: { type: "boolean" },
+  };
+  try {
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    if (positionals.length > 1) throw new Error(`there is one version to release, and not ${positionals.length}`);
+    return { ...values, version: positionals[0] };
+  } catch (error) {
+    throw new Refusal(`${error.message}\n${USAGE}`);
+  }
+}
+
+async function askVersion(current) {
+  if (!process.stdin.isTTY) throw new Refusal(`which version? The last one is ${current}\n${USAGE}`);
+  const terminal = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await terminal.question(`Version (the last one is ${current}): `);
+  terminal.close();
+  return answer.trim();
+}
+
+function requireVersion(version, current) {
+  if (semver.valid(version) !== version) throw new Refusal(`${version} is no version; write it as 1.2.3 or 1.3.0-rc.1`);
+  if (!semver.gt(version, current))
+    throw new Refusal(`${version} is not newer than ${current}, which package.json names`);
+  if (git("tag", "--list", `v${version}`) !== "") throw new Refusal(`there is a tag v${version} already`);
+}
+
+function requireDate(date) {
+  const isDay = /^\d{4}-\d{2}-\d{2}$/.test(date) && new Date(`${date}T00:00:00Z`).toJSON()?.startsWith(date);
+  if (!isDay) throw new Refusal(`${date} is no day; write it as 2026-11-22`);
+}
+
+function requireCleanTree() {
+  const changes = git("status", "--porcelain");
+  if (changes !== "")
+    throw new Refusal(`the tree has changes that are in no commit; commit or remove them:\n${changes}`);
+}
+
+function requireTests({ tested, dryRun }) {
+  const head = git("rev-parse", "HEAD");
+  if (tested !== undefined && tested !== head) {
+    throw new Refusal(`--tested ${tested} is not the last commit, ${head}: what was not tested is not released`);
+  }
+  if (tested !== undefined) return;
+  if (dryRun) {
+    console.log("Tests: not run, since this is a dry run.");
+    return;
+  }
+  const { status } = spawnSync("bash", [".ci/run"], { cwd: ROOT, stdio: "inherit" });
+  if (status !== 0) throw new Refusal(".ci/run is not green");
+  requireCleanTree();
+}
+
+/** Where scripts/install-package-tools.sh put it, or on the PATH. */
+function helmOrRefuse() {
+  const cached = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "carryover-ci/chart/bin/helm");
+  const helm = existsSync(cached) ? cached : "helm";
+  if (spawnSync(helm, ["version"]).status === 0) return helm;
+  throw new Refusal("there is no helm, which packages the chart: run scripts/install-package-tools.sh");
+}
+
+/** Writes the version into the clone and commits it there. */
+function commitRelease(tree, change) {
+  for (const [file, edit] of EDITS) {
+    writeFileSync(join(tree, file), edit(readFileSync(join(tree, file), "utf8"), change));
+  }
+  writeFileSync(join(tree, "CHANGELOG.md"), change.text);
+  const who = ["user.name", "user.email"].flatMap((key) => ["-c", `${key}=${git("config", key)}`]);
+  run("git", [...who, "commit", "--quiet", "--all", "--message", `Release ${change.version}`], tree);
+}
+
+/** Told, not refused: an example may well name an older version. */
+function showLeftovers(tree, current) {
+  const words = [
+    "grep",
+    "-n",
+    "-E",
+    `(^|[^0-9.])${current.replaceAll(".", "\\.")}([^0-9.]|$)`,
+    "--",
+    ":!CHANGELOG.md",
+    ":!package-lock.json",
+  ];
+  const { stdout } = spawnSync("git", words, { cwd: tree, encoding: "utf8" });
+  if (stdout !== "") console.log(`These still name ${current}; look whether they should:\n${stdout.trimEnd()}`);
+}
+
+async function release() {
+  const {
+    help,
+    tested,
+    date = new Date().toISOString().slice(0, 10),
+    "dry-run": dryRun = false,
+    version: given,
+  } = wanted();
+  if (help) return console.log(USAGE);
+  const current = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).version;
+  const version = given ?? (await askVersion(current));
+  requireVersion(version, current);
+  requireDate(date);
+  requireCleanTree();
+  const { text, section, entries } = released(readFileSync(join(ROOT, "CHANGELOG.md"), "utf8"), version, date);
+  const helm = helmOrRefuse();
+  requireTests({ tested, dryRun });
+
+  const work = mkdtempSync(join(tmpdir(), "carryover-release-"));
+  try {
+    // Called as the package is: npm takes the folder's name for it in the bill of materials.
+    const [tree, out] = [join(work, "carryover"), join(work, "out")];
+    mkdirSync(out);
+    run("git", ["clone", "--quiet", "--no-tags", ROOT, tree]);
+    commitRelease(tree, { version, text, entries, prerelease: semver.prerelease(version) !== null });
+    const files = makeArtifacts({ tree, out, version, section, helm, run });
+    showLeftovers(tree, current);
+    if (!dryRun) {
+      git("fetch", "--quiet", tree, "HEAD");
+      git("merge", "--quiet", "--ff-only", "FETCH_HEAD");
+      git("tag", "--annotate", `v${version}`, "--message", `carryover ${version}`);
+    }
+    rmSync(join(ROOT, "release"), { recursive: true, force: true });
+    cpSync(out, join(ROOT, "release"), { recursive: true });
+    console.log(`In release/:\n${files.map((file) => `  ${file}`).join("\n")}`);
+    console.log(
+      dryRun
+        ? "A dry run: no commit, no tag."
+        : `Committed and tagged as v${version}; nothing was pushed. To do so: git push --follow-tags`,
+    );
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+try {
+  await release();
+} catch (error) {
+  console.error(`Not released: ${error instanceof Error ? error.message : error}`);
+  process.exitCode = 1;
+}
