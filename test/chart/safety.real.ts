@@ -1,0 +1,123 @@
+/** Does every pod run with as few rights as it can, and stop and start as carryover needs it? */
+import { readFileSync } from "node:fs";
+import { beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { ciValues, type Manifest, objects } from "./chart.ts";
+import { finderWith } from "./given.ts";
+import { seenBy } from "./pod.ts";
+import { proxyOf, type Workload, workloads } from "./workloads.ts";
+
+/** How long carryover goes on with requests in flight when it is told to stop, at most (src/main.ts). */
+const LONGEST_REQUEST = 50;
+
+describe.each(ciValues())("$name", ({ path }) => {
+  const values: Manifest = parse(readFileSync(path, "utf8"));
+  let all: readonly Manifest[] = [];
+  let pods: readonly Workload[] = [];
+  /** Without the containers that the user adds. */
+  let containers: readonly { readonly what: string; readonly container: Manifest; readonly pod: Manifest }[] = [];
+
+  beforeAll(async () => {
+    const bare = { extraObjects: [], extraContainers: [], initContainers: [], extraVolumes: [], extraVolumeMounts: [] };
+    all = await objects({ set: { ...values, ...bare } });
+    pods = workloads(all);
+    containers = pods.flatMap(({ what, pod }) =>
+      [...(pod.initContainers ?? []), ...pod.containers].map((container) => ({
+        what: `${what}, ${container.name}`,
+        container,
+        pod,
+      })),
+    );
+  });
+
+  it("runs as a user without rights, on a file system that it cannot write to", () => {
+    for (const { what, container, pod } of containers) {
+      const context = { ...pod.securityContext, ...container.securityContext };
+      expect([what, context]).toEqual([
+        what,
+        expect.objectContaining({
+          runAsNonRoot: true,
+          readOnlyRootFilesystem: true,
+          allowPrivilegeEscalation: false,
+          capabilities: { drop: ["ALL"] },
+          seccompProfile: { type: "RuntimeDefault" },
+        }),
+      ]);
+      expect([what, context.runAsUser > 0, context.privileged ?? false]).toEqual([what, true, false]);
+    }
+    for (const { what, pod } of pods) {
+      expect([what, pod.hostNetwork ?? false, pod.hostPID ?? false, pod.hostIPC ?? false]).toEqual([
+        what,
+        false,
+        false,
+        false,
+      ]);
+      expect([what, (pod.volumes ?? []).filter((volume: Manifest) => volume.hostPath !== undefined)]).toEqual([
+        what,
+        [],
+      ]);
+      expect([what, pod.automountServiceAccountToken]).toEqual([what, values.serviceAccount?.automount ?? false]);
+    }
+  });
+
+  it("hands pods no variables of other Services, one of which could be read as an option", () => {
+    // A Service called `carryover-listen` would set CARRYOVER_LISTEN_PORT to an address.
+    for (const { what, pod } of pods) expect([what, pod.enableServiceLinks]).toEqual([what, false]);
+  });
+
+  it("asks for memory and CPU, and limits memory", () => {
+    for (const { what, container } of containers) {
+      expect([what, container.resources]).toEqual([
+        what,
+        expect.objectContaining({
+          requests: expect.objectContaining({ cpu: expect.anything(), memory: expect.anything() }),
+          limits: expect.objectContaining({ memory: expect.anything() }),
+        }),
+      ]);
+    }
+  });
+
+  it("probes named ports that the container has, alive at /healthz and ready at /readyz", () => {
+    for (const { what, container } of containers) {
+      const ports = (container.ports ?? []).map(({ name }: Manifest) => name);
+      expect(new Set(ports).size).toBe(ports.length);
+      for (const kind of ["startupProbe", "livenessProbe", "readinessProbe"]) {
+        const probe = container[kind];
+        if (probe === undefined || probe === null) continue;
+        const target = probe.httpGet ?? probe.tcpSocket;
+        expect([what, kind, ports.includes(target.port)]).toEqual([what, kind, true]);
+      }
+    }
+    const { container } = proxyOf(all);
+    expect(container.readinessProbe.httpGet).toMatchObject({ path: "/readyz", port: "admin" });
+    expect(container.livenessProbe.httpGet).toMatchObject({ path: "/healthz", port: "admin" });
+  });
+
+  it("waits for load balancers without a shell, and then for the longest request", () => {
+    const { pod, container } = proxyOf(all);
+    const { sleep, exec } = container.lifecycle?.preStop ?? {};
+    expect(exec?.command?.[0] ?? "").not.toMatch(/sh$/);
+    const longest = values.config?.limits?.requestSeconds ?? LONGEST_REQUEST;
+    if (typeof longest === "number") {
+      expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual((sleep?.seconds ?? 0) + longest + 5);
+    }
+  });
+
+  it("mounts configuration read-only, and the rules as a folder that changes arrive in", () => {
+    const { pod, container } = proxyOf(all);
+    const { mounts, env } = seenBy(container, pod, finderWith(all, values));
+    const files = mounts.filter(({ kind }) => kind === "files");
+    expect(files.filter(({ readOnly }) => !readOnly).map((mount) => mount.path)).toEqual([]);
+    const rules = files.filter(({ files: held }) => held.has("rules.yaml") && !held.has("config.yaml"));
+    for (const mount of rules) expect([mount.path, mount.live]).toEqual(["/etc/carryover/rules", true]);
+    expect(env["CARRYOVER_CONFIG"]).toBe("/etc/carryover/config.yaml");
+  });
+
+  it("keeps secrets out of ConfigMaps, variables and arguments", () => {
+    const secrets = [values.adminToken?.value, values.salt?.value].filter(
+      (secret) => typeof secret === "string" && secret,
+    );
+    const open = all.filter(({ kind }) => kind !== "Secret").map((object) => JSON.stringify(object));
+    for (const secret of secrets) expect(open.filter((text) => text.includes(secret))).toEqual([]);
+  });
+});
