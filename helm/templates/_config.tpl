@@ -152,11 +152,15 @@ CARRYOVER_{{ regexReplaceAll "([a-z0-9])([A-Z])" . "${1}_${2}" | replace "." "_"
 {{- toYaml $flags -}}
 {{- end }}
 
+{{- define "carryover.basePath" -}}
+{{- default (dig "listen" "basePath" "" .Values.config) .Values.routes.basePath | trimSuffix "/" -}}
+{{- end }}
+
 {{/* (list . "v1"): first path segments with that version behind them, below the base path, as a list in JSON. */}}
 {{- define "carryover.paths" -}}
 {{- $root := index . 0 -}}
 {{- $version := index . 1 -}}
-{{- $base := dig "listen" "basePath" "" $root.Values.config | trimSuffix "/" -}}
+{{- $base := include "carryover.basePath" $root -}}
 {{- $paths := list -}}
 {{- range $root.Values.routes.domains }}{{ $paths = append $paths (printf "%s/%s/%s" $base . $version) }}{{ end -}}
 {{- toJson $paths -}}
@@ -176,7 +180,7 @@ CARRYOVER_{{ regexReplaceAll "([a-z0-9])([A-Z])" . "${1}_${2}" | replace "." "_"
 {{- $config := include "carryover.config" . | fromYaml -}}
 {{- $wanted := .Values.routes.tokenExchange -}}
 {{- if kindIs "invalid" $wanted }}{{ $wanted = ne (dig "upstream" "sts" "url" "" $config) "" }}{{ end -}}
-{{- if $wanted }}{{ dig "listen" "basePath" "" $config | trimSuffix "/" }}/sts/exchange{{ end -}}
+{{- if $wanted }}{{ include "carryover.basePath" . }}/sts/exchange{{ end -}}
 {{- end }}
 
 {{/* The ports of all upstream URLs, as a list in JSON, less the sandbox's. */}}

@@ -67,6 +67,9 @@
 {{- end }}
 
 {{- define "carryover.faults.routes" -}}
+{{- if and .Values.routes.basePath (dig "listen" "basePath" "" .Values.config) }}
+- routes.basePath: config.listen.basePath says it already; leave one of them out
+{{- end }}
 {{- if and .Values.routes.tokenExchange (not (include "carryover.hasUpstream" (list . "sts"))) }}
 - routes.tokenExchange: carryover does not know where tokens are exchanged; set config.upstream.sts.url, or leave it out
 {{- end }}
