@@ -8,6 +8,7 @@ import type { Page } from "./page.ts";
 import type { Server } from "./shell.ts";
 import { createStage, type Stage } from "./stage.ts";
 import { isListening, isReady } from "./standing.ts";
+import type { Program } from "./tools.ts";
 
 /** Longest wait for one command that ends: for those that never do, on a machine that has much else to do. */
 const PATIENCE_MS = 240_000;
@@ -22,13 +23,13 @@ const SERVERS: readonly { readonly like: RegExp; readonly ready: "admin" | "sand
   { like: /^(?:npx )?carryover sandbox\b(?![\s\S]*--help)/, ready: "sandbox" },
 ];
 
-/** Takes each step on a stage of its own. `path`: where further programs are. */
-export async function runPage(page: Page, path: readonly string[] = []): Promise<void> {
+/** Takes each step on a stage of its own. `programs`: further ones than the machine's own. */
+export async function runPage(page: Page, programs: readonly Program[] = []): Promise<void> {
   const commands = stepsOf(page).flatMap((step) => (step.kind === "command" && isTried(step) ? [step.text] : []));
   const text = commands.join("\n");
   const stage = await createStage({
     install: /\bnpm ci\b/.test(text),
-    path,
+    programs,
     replicas: /carryover-\d\.internal|10\.0\.0\.\d:8081/.test(text),
   });
   try {

@@ -6,7 +6,7 @@ import { createStage, type Stage } from "./stage.ts";
 
 let stage: Stage;
 beforeAll(async () => {
-  stage = await createStage({ install: false, path: [], replicas: false });
+  stage = await createStage({ install: false, programs: [], replicas: false });
 }, 240_000);
 afterAll(() => stage.close());
 

@@ -8,6 +8,7 @@ import { type Addresses, createAddresses, curlConfig } from "./addresses.ts";
 import { projectFiles, ROOT } from "./pages.ts";
 import { createShell, type Shell } from "./shell.ts";
 import { startCarryover } from "./standing.ts";
+import type { Program } from "./tools.ts";
 
 /** Files at hand beside the checkout. */
 const FILES: ReadonlyMap<string, string> = new Map([
@@ -36,8 +37,8 @@ export interface Stage {
 export interface StageOptions {
   /** Whether the page is to install the packages itself. */
   readonly install: boolean;
-  /** Where further programs are. */
-  readonly path: readonly string[];
+  /** Further ones than the machine's own. */
+  readonly programs: readonly Program[];
   /** Whether the page speaks to replicas on other machines. */
   readonly replicas: boolean;
 }
@@ -65,7 +66,7 @@ async function furnish(base: string, options: StageOptions, undo: (() => unknown
   const addresses = await createAddresses(base, (await sandbox.listen()).url, undo);
   const token = sandbox.token("admin");
   for (const [name, text] of [...FILES, ["token", token] as const]) writeFileSync(join(folder, name), text);
-  const env = environment(base, { addresses, token, path: options.path });
+  const env = environment(base, { addresses, token, programs: options.programs });
   const start = async (admin: number, words: readonly string[]) => {
     const stop = await startCarryover(["--config", "carryover.yaml", ...words], { folder, env, admin });
     undo.push(stop);
@@ -103,11 +104,11 @@ function checkout(folder: string, install: boolean): void {
 interface Surroundings {
   readonly addresses: Addresses;
   readonly token: string;
-  readonly path: readonly string[];
+  readonly programs: readonly Program[];
 }
 
 /** Variables of the shell; writes the programs and settings that they name. */
-function environment(base: string, { addresses, token, path }: Surroundings): Readonly<Record<string, string>> {
+function environment(base: string, { addresses, token, programs }: Surroundings): Readonly<Record<string, string>> {
   const bin = join(base, "bin");
   mkdirSync(bin);
   const program = (name: string, text: string) => writeFileSync(join(bin, name), text, { mode: 0o755 });
@@ -115,6 +116,10 @@ function environment(base: string, { addresses, token, path }: Surroundings): Re
   const curl = execFileSync("bash", ["-c", "command -v curl"], { encoding: "utf8" }).trim();
   // 23: what reads the output has had enough (head).
   program("curl", `#!/bin/sh\n'${curl}' "$@"\ncode=$?\n[ $code -ne 23 ] || code=0\nexit $code\n`);
+  for (const { name, path, libraries } of programs) {
+    const set = libraries.length === 0 ? "" : `LD_LIBRARY_PATH='${libraries.join(":")}' `;
+    program(name, `#!/bin/sh\n${set}exec '${path}' "$@"\n`);
+  }
   for (const [home, more] of [
     ["strict", "fail\n"],
     ["lenient", ""],
@@ -128,7 +133,7 @@ function environment(base: string, { addresses, token, path }: Surroundings): Re
   });
   return {
     ...Object.fromEntries(kept),
-    PATH: [bin, ...path, dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
+    PATH: [bin, dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
     TOKEN: token,
     NO_COLOR: "1",
     // What npm says of a machine's own settings is no output of a page.

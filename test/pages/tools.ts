@@ -65,15 +65,35 @@ const COMMON: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** Folders below the cache into which scripts of this project put programs; those of a page come before the machine's own. */
-export function toolPath(): readonly string[] {
+export interface Program {
+  readonly name: string;
+  readonly path: string;
+  /** Where its libraries are, when it is only unpacked; else empty. */
+  readonly libraries: readonly string[];
+}
+
+/** What scripts of this project put into the cache; those of a page come before the machine's own. */
+export function programsInCache(): readonly Program[] {
   const cache = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "carryover-ci");
-  if (!existsSync(cache)) return [];
-  return readdirSync(cache).flatMap((name) =>
-    [".", "bin", "usr/bin", "usr/sbin", "pypi"]
-      .map((part) => join(cache, name, part))
-      .filter((folder) => existsSync(folder)),
-  );
+  const found = entries(cache).flatMap((tool) => {
+    const base = join(cache, tool);
+    const libraries = [...entries(join(base, "usr/lib")), ...entries(join(base, "lib"))].filter((name) =>
+      name.endsWith("-linux-gnu"),
+    );
+    const own = libraries.flatMap((name) => [join(base, "usr/lib", name), join(base, "lib", name)]);
+    return ["bin", "pypi", "usr/bin", "usr/sbin"].flatMap((part) =>
+      entries(join(base, part)).map((name) => ({
+        name,
+        path: join(base, part, name),
+        libraries: part.startsWith("usr/") ? own : [],
+      })),
+    );
+  });
+  return [...new Map(found.toReversed().map((program) => [program.name, program])).values()];
+}
+
+function entries(folder: string): readonly string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 /** The first word of each simple command; what only a shell says is left out. */
