@@ -48,6 +48,18 @@ export async function startCarryover(dist, { upstream, log, flags = {}, node = [
   return running(child, { url, adminUrl, log, ask: (message) => ask(child, message) });
 }
 
+/** The same as `workers` workers of one `node:cluster`; its processor time is that of all its processes. */
+export async function startCluster(dist, { upstream, log, workers, flags = {} }) {
+  const all = { "listen-host": "127.0.0.1", "listen-port": 0, "admin-port": 0, "upstream-v2-url": upstream, ...flags };
+  const options = Object.entries(all).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const args = [join(HERE, "peers/cluster.mjs"), fileURLToPath(new URL("main.js", dist)), log, workers, ...options];
+  const child = spawn(process.execPath, args.map(String), { stdio: ["ignore", "pipe", "inherit"] });
+  const [, url, adminUrl, pids] = await firstMatch(child, child.stdout, /^ready (\S+) (\S+) (\S+)$/m, "the cluster");
+  const server = running(child, { url, adminUrl, log, pids: pids.split(",").map(Number) });
+  const sum = () => server.pids.reduce((total, pid) => total + cpuMs(pid), cpuMs(child.pid));
+  return { ...server, cpuMs: sum };
+}
+
 /** Any other server that runs in the foreground; `ready` says whether it answers yet. */
 export async function startForeign(command, args, { env, ready, url }) {
   const child = spawn(command, args, { env, stdio: ["ignore", "inherit", "inherit"] });
@@ -100,6 +112,7 @@ function ask(child, message) {
 function running(child, facts) {
   const ended = () => child.exitCode !== null || child.signalCode !== null;
   return {
+    pid: child.pid,
     ...facts,
     ended,
     cpuMs: () => cpuMs(child.pid),

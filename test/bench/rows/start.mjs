@@ -47,7 +47,7 @@ export async function measureStart({ dist, settings: { starts: settings } }, sta
       text: `${range(memory, 1)} MiB`,
     }),
   ];
-  return { goals, text: text(settings, time, memory), faults: [] };
+  return { goals, text: text(settings, time, memory), faults: [], ready, resident };
 }
 
 function text({ starts, settleSeconds }, time, memory) {

@@ -1,0 +1,89 @@
+/**
+ * What does one replica hold, and what do several give: behind nginx, or as workers of node:cluster?
+ * `node test/bench/replicas.mjs` takes about twelve minutes, writes replicas.json beside this file, and the figures of
+ * docs/scale.md from it. `-- --quick` tries everything and writes nothing; `--write` only writes the page anew from the file.
+ */
+import { execFile as execute } from "node:child_process";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs, promisify } from "node:util";
+import { environmentOf } from "./replicas/environment.mjs";
+import { measureHolds } from "./replicas/holds.mjs";
+import { measureTurns } from "./replicas/measure.mjs";
+import { blocks, filledIn } from "./replicas/page.mjs";
+import { findTool } from "./tools.mjs";
+
+const execFile = promisify(execute);
+const HERE = import.meta.dirname;
+const RESULTS = join(HERE, "replicas.json");
+const PAGE = join(HERE, "../../docs/scale.md");
+const FULL = {
+  turns: { rounds: 9, seconds: 1, warmupSeconds: 2, records: 2_000 },
+  holds: {
+    starts: 7,
+    settleSeconds: 5,
+    connections: 2_000,
+    waiting: 900,
+    clients: 20_000,
+    lists: 16,
+    records: 100_000,
+    rounds: 3,
+  },
+};
+const QUICK = {
+  turns: { rounds: 1, seconds: 1, warmupSeconds: 1, records: 2_000 },
+  holds: {
+    starts: 1,
+    settleSeconds: 1,
+    connections: 300,
+    waiting: 200,
+    clients: 2_000,
+    lists: 16,
+    records: 10_000,
+    rounds: 1,
+  },
+};
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean" },
+    write: { type: "boolean" },
+    dist: { type: "string", default: join(HERE, "../../dist") },
+  },
+});
+if (!values.write) await run(values);
+else await writePage(JSON.parse(await readFile(RESULTS, "utf8")));
+
+async function run({ quick = false, dist }) {
+  const [nginx, wrk] = [await findTool("nginx", ["-v"]), await findTool("wrk", ["-v"])];
+  if (nginx === undefined || wrk === undefined)
+    throw new Error("nginx and wrk are needed: scripts/install-bench-tools.sh");
+  const folder = await mkdtemp(join(tmpdir(), "carryover-replicas-"));
+  const settings = quick ? QUICK : FULL;
+  const bench = { dist: pathToFileURL(`${resolve(dist)}/`), folder, nginx, wrk, settings };
+  try {
+    const environment = environmentOf(bench);
+    const holds = await measureHolds(bench);
+    const turns = await measureTurns(bench);
+    const results = { ...environment, settings, holds, turns };
+    for (const [name, text] of blocks(results)) console.log(`\n${name}\n\n${text}`);
+    if (quick) return;
+    await writeFile(RESULTS, `${JSON.stringify(results, rounded, 1)}\n`);
+    // In the form that the checks of this project want of every file.
+    await execFile(join(HERE, "../../node_modules/.bin/biome"), ["format", "--write", RESULTS]);
+    await writePage(JSON.parse(await readFile(RESULTS, "utf8")));
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Four digits say all that a measurement knows. */
+function rounded(_, value) {
+  return typeof value === "number" && !Number.isInteger(value) ? Number(value.toPrecision(4)) : value;
+}
+
+async function writePage(results) {
+  await writeFile(PAGE, filledIn(await readFile(PAGE, "utf8"), results));
+}
