@@ -12,7 +12,8 @@ alertmanager 0.25. usr/bin/prometheus-alertmanager"
 # Programs in Go: nothing but libc beside them, which every Debian has.
 packages=(prometheus prometheus-alertmanager)
 schema="@grafana/schema@13.2.3"
-wanted="${packages[*]} $schema"
+# Changes with what is done to them below.
+wanted="${packages[*]} $schema 3"
 
 if [ "$(cat "$tools/.wanted" 2>/dev/null)" = "$wanted" ]; then
   echo "There already, in $tools:"
@@ -34,6 +35,12 @@ elif ! { fetch 2>/dev/null || { apt-get update -qq && fetch; }; }; then
 else
   for file in "$fresh"/*.deb; do dpkg -x "$file" "$fresh"; done
   rm "$fresh"/*.deb
+  # Debian's Alertmanager looks for its templates below /usr/share, wherever it lies itself. A path of the same length, so that the
+  # program stays as it is otherwise, makes it look from the folder that it is started in: usr/share/prometheus.
+  from=/usr/share/prometheus/alertmanager
+  to=./././././././././././alertmanager
+  [ "${#from}" -eq "${#to}" ]
+  sed -i "s#$from#$to#g" "$fresh/usr/bin/prometheus-alertmanager"
 fi
 
 # npm's: types only. What the package needs to run in a browser is left out.
