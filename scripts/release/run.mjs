@@ -148,8 +148,7 @@ async function release() {
 
   const work = mkdtempSync(join(tmpdir(), "carryover-release-"));
   try {
-    // Called as the package is: npm takes the folder's name for it in the bill of materials.
-    const [tree, out] = [join(work, "carryover"), join(work, "out")];
+    const [tree, out] = [join(work, "tree"), join(work, "out")];
     mkdirSync(out);
     run("git", ["clone", "--quiet", "--no-tags", ROOT, tree]);
     commitRelease(tree, { version, text, entries, prerelease: semver.prerelease(version) !== null });
