@@ -17,11 +17,11 @@ export interface Release {
 export function helm(
   { kubeconfig }: Cluster,
   { name, namespace }: Release,
-  verb: "install" | "upgrade" | "rollback" | "uninstall" | "test",
+  verb: "install" | "upgrade" | "rollback" | "uninstall",
   { values, flags = [] }: { readonly values?: object; readonly flags?: readonly string[] } = {},
 ): Promise<Outcome> {
   const chart = verb === "install" || verb === "upgrade" ? [CHART] : [];
-  const wait = verb === "test" ? [] : ["--wait", "--timeout", "280s"];
+  const wait = ["--wait", "--timeout", "280s"];
   const given = values === undefined ? [] : ["--values", "-"];
   return ran(tool("helm"), [verb, name, ...chart, "--namespace", namespace, ...wait, ...given, ...flags], {
     env: { ...HELM_ENV, KUBECONFIG: kubeconfig },

@@ -60,7 +60,7 @@ describe("an upgrade", () => {
     expect(status.observedGeneration).toBe(1);
   });
 
-  it("never has fewer pods ready than were asked for", async () => {
+  it("takes no pod away before its successor is ready", async () => {
     const release = await installed();
     const { spec } = await got(cluster, release.namespace, "deployment shop-carryover");
     expect(spec.strategy).toMatchObject({ type: "RollingUpdate", rollingUpdate: { maxUnavailable: 0 } });
