@@ -1,11 +1,20 @@
 #!/usr/bin/env node
 /** Where does the process begin and end? (The only file that touches `process`.) */
 import { readFileSync } from "node:fs";
+import { constants } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import closeWithGrace from "close-with-grace";
 
 /** Longest wait for requests in flight when the process is told to stop; a second signal stops at once. */
 const GRACE_MS = 55_000;
+
+const ENDING = ["SIGINT", "SIGTERM"] as const;
+
+/** As a shell says it of a program that a signal ended. */
+const end = (signal: (typeof ENDING)[number]) => process.exit(128 + constants.signals[signal]);
+
+/** The first process of a container is ended only by signals that it listens for: while it starts, too, and in short commands. */
+if (process.pid === 1) for (const signal of ENDING) process.on(signal, end);
 
 /**
  * Loading fills V8's young generation with what is used only once, and it would grow to its largest size for that: 24 MiB
@@ -29,6 +38,7 @@ const code = await run(process.argv.slice(2), {
   // Before those who write out what the log hands them then.
   onExit: (run) => process.prependListener("exit", run),
   onStop: (stop) => {
+    for (const signal of ENDING) process.off(signal, end);
     closeWithGrace({ delay: GRACE_MS + 5_000, logger: false, skip }, async ({ err }) => {
       if (err !== undefined) process.stderr.write(`${err.stack ?? String(err)}\n`);
       await stop(GRACE_MS);
