@@ -1,7 +1,7 @@
 /** Is every shell block of the pages run somewhere? (Here, by the runbook's walkthrough, or by a step of CI; at most five are excepted.) */
 import { describe, expect, it } from "vitest";
 import { stepsOf } from "./commands.ts";
-import { bare, EXCEPTED, isStepOfCi, MOST } from "./excepted.ts";
+import { bare, EXCEPTED, isExcepted, isStepOfCi, MOST } from "./excepted.ts";
 import { isShell, type Page } from "./page.ts";
 import { pagesToFollow, ROOT } from "./pages.ts";
 import { WALKED } from "./run-page.ts";
@@ -69,9 +69,11 @@ describe("commands that these tests leave out", () => {
   const all = pages.flatMap(commandsOf);
 
   it("are at most five, each on some page and with a reason", () => {
-    expect(EXCEPTED.length).toBeLessThanOrEqual(MOST);
+    expect(all.filter(isExcepted).length).toBeLessThanOrEqual(MOST);
     expect(
-      EXCEPTED.filter(({ command }) => !all.includes(command)).map(({ command }) => `${command}: on no page`),
+      EXCEPTED.filter(({ command }) => !all.some((text) => text.startsWith(command))).map(
+        ({ command }) => `${command}: on no page`,
+      ),
     ).toEqual([]);
     expect(EXCEPTED.filter(({ why }) => why.length < 30)).toEqual([]);
   });

@@ -4,13 +4,23 @@ import { join } from "node:path";
 import { ROOT } from "./pages.ts";
 
 export interface Exception {
-  /** As it stands on a page, without its comment. */
+  /** How it begins, as it stands on a page. */
   readonly command: string;
   readonly why: string;
 }
 
-/** At most five, and none that is on no page. */
-export const EXCEPTED: readonly Exception[] = [];
+/** At most five commands of all pages, and none that is on no page. */
+export const EXCEPTED: readonly Exception[] = [
+  {
+    command: "kubectl --namespace legacy exec deploy/shop-carryover --",
+    why: "needs pods that run in a cluster: a control plane without nodes starts none. docs/report.md runs the same command elsewhere.",
+  },
+];
+
+/** Whether a command of a page is left out. */
+export function isExcepted(text: string): boolean {
+  return EXCEPTED.some(({ command }) => text.startsWith(command));
+}
 
 /** At most this many commands may stay untried. */
 export const MOST = 5;

@@ -15,7 +15,7 @@ const pages = pagesToFollow();
 const code = pages.flatMap((page) =>
   page.code.map(({ text, line }) => {
     // A sentence goes over several lines.
-    const around = page.prose.slice(Math.max(0, line - 3), line + 1).join("\n");
+    const around = [page.name, ...page.prose.slice(Math.max(0, line - 3), line + 1)].join("\n");
     return { at: `${page.name}:${line}`, text, around };
   }),
 );

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Command, type Step, stepsOf } from "./commands.ts";
-import { bare, EXCEPTED, isStepOfCi } from "./excepted.ts";
+import { bare, isExcepted, isStepOfCi } from "./excepted.ts";
 import { differs } from "./output.ts";
 import type { Page } from "./page.ts";
 import type { Server } from "./shell.ts";
@@ -51,7 +51,7 @@ export async function follow(page: Page, stage: Stage, patienceMs = PATIENCE_MS)
 
 /** Whether these tests run it: neither excepted, nor a step of `.ci/run` by itself. */
 export function isTried({ text }: Pick<Command, "text">): boolean {
-  return !EXCEPTED.some(({ command }) => command === bare(text)) && !isStepOfCi(text);
+  return !isExcepted(text) && !isStepOfCi(text);
 }
 
 interface World {

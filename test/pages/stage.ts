@@ -1,6 +1,6 @@
 /** Where is a page tried? (In a checkout of its own, with a platform and a carryover behind the addresses that pages name.) */
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { createSandbox } from "../../src/sandbox/sandbox.ts";
@@ -107,6 +107,23 @@ interface Surroundings {
   readonly programs: readonly Program[];
 }
 
+/** There is no cluster here: values are judged and templates made, as before an installation. `npm run cluster` installs. */
+const WITHOUT_CLUSTER = ' $(case "$1" in install | upgrade) echo --dry-run=client ;; esac)';
+
+/** What a machine needs to reach a registry, and to find its own files. */
+const KEPT = /^(?:HOME|LANG|TMPDIR|XDG_\w+|https?_proxy|no_proxy|npm_config_(?:registry|cache|cafile)|\w*_CA_BUNDLE)$/i;
+
+/** The stage's certificate beside those that this machine believes already. */
+function believed(base: string): string {
+  const file = join(base, "all.pem");
+  const [own, before] = [join(base, "ca.pem"), process.env["NODE_EXTRA_CA_CERTS"]];
+  const texts = [own, ...(before !== undefined && existsSync(before) ? [before] : [])].map((name) =>
+    readFileSync(name, "utf8"),
+  );
+  writeFileSync(file, texts.join("\n"));
+  return file;
+}
+
 /** Variables of the shell; writes the programs and settings that they name. */
 function environment(base: string, { addresses, token, programs }: Surroundings): Readonly<Record<string, string>> {
   const bin = join(base, "bin");
@@ -118,7 +135,7 @@ function environment(base: string, { addresses, token, programs }: Surroundings)
   program("curl", `#!/bin/sh\n'${curl}' "$@"\ncode=$?\n[ $code -ne 23 ] || code=0\nexit $code\n`);
   for (const { name, path, libraries } of programs) {
     const set = libraries.length === 0 ? "" : `LD_LIBRARY_PATH='${libraries.join(":")}' `;
-    program(name, `#!/bin/sh\n${set}exec '${path}' "$@"\n`);
+    program(name, `#!/bin/sh\n${set}exec '${path}' "$@"${name === "helm" ? WITHOUT_CLUSTER : ""}\n`);
   }
   for (const [home, more] of [
     ["strict", "fail\n"],
@@ -127,10 +144,7 @@ function environment(base: string, { addresses, token, programs }: Surroundings)
     mkdirSync(join(base, home));
     writeFileSync(join(base, home, ".curlrc"), curlConfig(addresses, base) + more);
   }
-  const kept = ["HOME", "LANG", "TMPDIR", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"].flatMap((name) => {
-    const value = process.env[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
+  const kept = Object.entries(process.env).filter(([name]) => KEPT.test(name));
   return {
     ...Object.fromEntries(kept),
     PATH: [bin, dirname(process.execPath), process.env["PATH"] ?? ""].join(delimiter),
@@ -140,7 +154,7 @@ function environment(base: string, { addresses, token, programs }: Surroundings)
     NPM_CONFIG_LOGLEVEL: "error",
     NPM_CONFIG_UPDATE_NOTIFIER: "false",
     NODE_OPTIONS: `--import=${join(import.meta.dirname, "network.mjs")}`,
-    NODE_EXTRA_CA_CERTS: join(base, "ca.pem"),
+    NODE_EXTRA_CA_CERTS: believed(base),
     PAGES_NETWORK: JSON.stringify([...addresses.network]),
     CURL_HOME: join(base, "lenient"),
   };

@@ -4,7 +4,8 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { ROOT } from "./pages.ts";
 
-const START_MS = 120_000;
+/** `npm ci && npm start` installs and builds first. */
+const START_MS = 400_000;
 const LOOK_MS = 50;
 
 /** Starts `carryover serve` in `folder`; gives what stops it. Rejects with what it said when it does not start. */
