@@ -20,7 +20,7 @@ const HERE = import.meta.dirname;
 const RESULTS = join(HERE, "replicas.json");
 const PAGE = join(HERE, "../../docs/scale.md");
 const FULL = {
-  turns: { rounds: 9, seconds: 1, warmupSeconds: 2, records: 2_000 },
+  turns: { rounds: 7, seconds: 1, warmupSeconds: 2, records: 2_000 },
   holds: {
     starts: 7,
     settleSeconds: 5,

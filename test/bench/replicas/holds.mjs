@@ -57,7 +57,9 @@ async function connections(bench, begin) {
 async function waiting(bench, begin) {
   const count = bench.settings.holds.waiting;
   const upstream = await begin(startPeer("hanging", []));
-  const carryover = await begin(begun(bench, upstream, { "upstream-v2-connections": count }));
+  // None may be over before the last one has come.
+  const flags = { "upstream-v2-timeouts-headers-seconds": 59, "limits-request-seconds": 59 };
+  const carryover = await begin(begun(bench, upstream, { "upstream-v2-connections": count, ...flags }));
   const before = await settled(carryover);
   await opened(carryover, count);
   await inFlight(carryover, count);
@@ -65,10 +67,12 @@ async function waiting(bench, begin) {
 }
 
 async function inFlight({ adminUrl }, count) {
-  for (;;) {
+  for (let last = -1, now = 0; now >= last; last = now) {
     const text = await (await fetch(`${adminUrl}/metrics`)).text();
-    if (Number(/^carryover_in_flight_requests (\d+)/m.exec(text)?.[1]) === count) return;
+    now = Number(/^carryover_in_flight_requests (\d+)/m.exec(text)?.[1]);
+    if (now === count) return;
   }
+  throw new Error(`fewer than ${count} requests are under way together: the machine is too busy`);
 }
 
 /** Connections, each with a request sent. */
