@@ -1,0 +1,64 @@
+# The image of carryover: `docker build -t carryover .` (docs/deploy.md says how to build, label and run it).
+# Nothing in it is bound to one processor architecture.
+ARG NODE_VERSION=24.21.0
+
+# Runs where the build runs, whatever it builds for: what comes out is JavaScript.
+FROM --platform=$BUILDPLATFORM docker.io/library/node:${NODE_VERSION}-bookworm-slim AS build
+WORKDIR /src
+COPY package.json package-lock.json ./
+# Without scripts, since `prepare` would build before the sources are there.
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build.mjs scripts/
+COPY src src
+RUN node scripts/build.mjs
+
+FROM --platform=$BUILDPLATFORM docker.io/library/node:${NODE_VERSION}-bookworm-slim AS app
+WORKDIR /app
+COPY package.json package-lock.json LICENSE ./
+# What packages bring along for those who develop with them is two thirds of their size; licences stay.
+RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+  && rm -f package-lock.json node_modules/.package-lock.json \
+  && find node_modules -type f ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' \
+    ! -name '*.js' ! -name '*.cjs' ! -name '*.mjs' ! -name '*.json' -delete \
+  && find node_modules -type d \( -name test -o -name tests -o -name __tests__ -o -name benchmark -o -name benchmarks \
+    -o -name example -o -name examples -o -name docs -o -name .bin \) -prune -exec rm -rf {} + \
+  && find node_modules -type d -empty -delete
+COPY --from=build /src/dist dist
+# Where the ledger's volume is mounted: a volume takes over whom an empty folder belongs to.
+RUN mkdir -m 0770 /ledger
+# For any user, and with one date, so that equal sources give equal layers.
+ARG SOURCE_DATE_EPOCH=0
+RUN find dist ! -name '*.js' -type f -delete && chmod -R a+rX,go-w . && find . /ledger -exec touch --no-dereference --date="@${SOURCE_DATE_EPOCH}" {} +
+
+# The program alone, of the platform that is built for; npm and the headers stay behind.
+FROM docker.io/library/node:${NODE_VERSION}-bookworm-slim AS node
+
+# Libraries that node is linked with, certificates, time zones: no shell, no package manager.
+FROM gcr.io/distroless/cc-debian12:nonroot
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
+COPY --from=app /app /app
+COPY --from=app --chown=65532:0 /ledger /var/lib/carryover
+WORKDIR /app
+ENV NODE_ENV=production
+# Kubernetes wants a number to know that it is not root. Any other user works as well: nothing is written.
+USER 65532:65532
+EXPOSE 8080 8081
+# Requests in flight are finished on SIGTERM: give it a minute (`--stop-timeout 70`). There is no HEALTHCHECK: Kubernetes
+# has probes, the ports are options, and each check would start a process of 40 MB; the compose file brings its own.
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["node", "/app/dist/main.js"]
+CMD ["serve"]
+
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+ARG CREATED=1970-01-01T00:00:00Z
+ARG SOURCE=unknown
+LABEL org.opencontainers.image.title="carryover" \
+  org.opencontainers.image.description="A proxy that keeps v1 API clients working while the platform behind it moves to v2" \
+  org.opencontainers.image.licenses="Apache-2.0" \
+  org.opencontainers.image.version="${VERSION}" \
+  org.opencontainers.image.revision="${REVISION}" \
+  org.opencontainers.image.created="${CREATED}" \
+  org.opencontainers.image.source="${SOURCE}" \
+  org.opencontainers.image.base.name="gcr.io/distroless/cc-debian12:nonroot"

@@ -1,0 +1,122 @@
+/** Do the files for hosts without Kubernetes name what is there: options, paths, ports, times? */
+import { existsSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { loadCatalogue } from "../../src/catalogue.ts";
+import { configOptions, loadConfig } from "../../src/config.ts";
+import { rulesGiven } from "../../src/migration/rules-given.ts";
+
+const DEPLOY = resolve(import.meta.dirname, "../../deploy");
+const read = (path: string) => readFileSync(join(DEPLOY, path), "utf8");
+const known = new Map<string, string>([
+  ["CARRYOVER_CONFIG", "config"],
+  ...configOptions().map(({ variable, path }) => [variable, path] as const),
+]);
+const named = (text: string) => [...text.matchAll(/\b(CARRYOVER_[A-Z0-9_]+)=/g)].map(([, name]) => name ?? "");
+
+describe("the systemd unit", () => {
+  const unit = read("systemd/carryover@.service");
+  const value = (key: string) => [...unit.matchAll(new RegExp(`^${key}=(.*)$`, "gm"))].map(([, text]) => text);
+
+  test.each(["systemd/carryover@.service", "systemd/carryover.env"])("every variable of %s is an option", (path) => {
+    expect(named(read(path)).length).toBeGreaterThan(3);
+    expect(named(read(path)).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test("its variables are a configuration that is taken", () => {
+    const text = `${value("Environment").join("\n")}\n${read("systemd/carryover.env").replace(/^#.*$/gm, "")}`;
+    const env = Object.fromEntries(
+      [...text.matchAll(/\b([A-Z][A-Z0-9_]+)=(\S+)/g)].map(([, name, set]) => [name, set?.replaceAll("%i", "8080")]),
+    );
+    const { config, warnings } = loadConfig({ flags: {}, env, readFile: () => Buffer.from("token") });
+    expect([config.listen.port, config.admin.port, warnings]).toEqual([8080, 18080, []]);
+    expect(config.clients.file).toBe("%S/carryover/8080/ledger.json");
+  });
+
+  test("it waits longer for requests in flight than the process does, and takes no wrong configuration for a crash", () => {
+    const grace = Number(/GRACE_MS = (\d+)_000/.exec(readFileSync(join(DEPLOY, "../src/main.ts"), "utf8"))?.[1]);
+    expect(Number(value("TimeoutStopSec")[0])).toBeGreaterThan(grace + 5);
+    const usage = /USAGE = (\d+)/.exec(readFileSync(join(DEPLOY, "../src/cli.ts"), "utf8"))?.[1];
+    expect(value("RestartPreventExitStatus")).toEqual([usage]);
+  });
+});
+
+describe("the compose file", () => {
+  const { services, secrets, volumes } = parse(read("compose/compose.yaml"));
+
+  test("its configuration and its rules are taken, and name files that are mounted", async () => {
+    const mounts = [...services.carryover.volumes, "secret:/run/secrets/admin-token"].map(
+      (mount: string) => mount.split(":")[1] ?? "",
+    );
+    const files = new Map([
+      ["/etc/carryover/config.yaml", "compose/config/config.yaml"],
+      ["/etc/carryover-rules/rules.yaml", "compose/rules/rules.yaml"],
+    ]);
+    const readFile = (path: string) => Buffer.from(files.has(path) ? read(files.get(path) ?? "") : "token");
+    const { config } = loadConfig({ flags: { config: services.carryover.command[2] }, env: {}, readFile });
+    const catalogue = await loadCatalogue(config.upstream.v2.version);
+    const given = rulesGiven({
+      file: undefined,
+      config,
+      catalogue,
+      readFile,
+      now: Date.parse("2026-11-22"),
+      expired: "warn",
+    });
+    expect([given?.rules.rules.length, given?.warnings]).toEqual([1, []]);
+    for (const path of [
+      services.carryover.command[2],
+      config.cutover.rulesFile,
+      config.admin.tokenFile,
+      config.clients.file,
+    ]) {
+      expect(
+        mounts.some((mount) => path?.startsWith(mount)),
+        path,
+      ).toBe(true);
+    }
+    expect([config.listen.port, config.admin.port]).toEqual([8080, 8081]);
+  });
+
+  test("every file of this repository that it mounts is there", () => {
+    // biome-ignore lint/suspicious/noExplicitAny: the shape of a compose file is its own schema's to check.
+    const all = Object.values<any>(services).flatMap((service) => service.volumes ?? []) as string[];
+    const own = all.map((mount) => mount.split(":")[0] ?? "").filter((path) => path.startsWith("."));
+    expect(own.filter((path) => !existsSync(join(DEPLOY, "compose", path)))).toEqual([]);
+    const names = all.map((mount) => mount.split(":")[0] ?? "").filter((path) => !path.startsWith("."));
+    expect(names.filter((name) => !(name in volumes))).toEqual([]);
+  });
+
+  test("no service that is ours may do what it need not", () => {
+    for (const service of [services.carryover, services.sandbox]) {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] });
+    }
+    expect(Number.parseInt(services.carryover.stop_grace_period, 10)).toBeGreaterThan(60);
+    expect(Object.keys(secrets)).toEqual(["admin-token", "grafana-password"]);
+  });
+});
+
+describe("the Dockerfile", () => {
+  const dockerfile = readFileSync(join(DEPLOY, "../Dockerfile"), "utf8");
+
+  test("labels the image with the version of the package", () => {
+    const { version } = JSON.parse(readFileSync(join(DEPLOY, "../package.json"), "utf8"));
+    expect(/^ARG VERSION=(.*)$/m.exec(dockerfile)?.[1]).toBe(version);
+    expect(read("compose/compose.yaml")).toContain(`localhost/carryover:${version}`);
+  });
+
+  test("copies only what .dockerignore lets through", () => {
+    const open = readFileSync(join(DEPLOY, "../.dockerignore"), "utf8")
+      .split("\n")
+      .filter((line) => line.startsWith("!"));
+    const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap(
+      ([, paths]) => paths?.split(" ") ?? [],
+    );
+    expect([...new Set(copied)].map((path) => `!${path}`).toSorted()).toEqual(open.toSorted());
+  });
+
+  test("holds nothing that is of one processor architecture only", () => {
+    expect(dockerfile).not.toMatch(/amd64|x86_64|x64|arm64|aarch64/);
+  });
+});

@@ -1,0 +1,126 @@
+/** Does the image hold what carryover needs to run, and nothing else? */
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { BUILT, build, IMAGE, must, ROOT, tool } from "./podman.ts";
+
+const BASE = "gcr.io/distroless/cc-debian12:nonroot";
+let root = "";
+let base = "";
+
+beforeAll(async () => {
+  await build();
+  root = await must(["podman", "image", "mount", IMAGE]);
+  base = await must(["podman", "image", "mount", BASE]);
+});
+afterAll(async () => {
+  await tool(["podman", "image", "unmount", "-f", IMAGE]);
+  await tool(["podman", "image", "unmount", "-f", BASE]);
+});
+
+function filesOf(folder: string, from = folder): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    return entry.isDirectory() ? filesOf(path, from) : [relative(from, path)];
+  });
+}
+
+const mebibytes = (folder: string) =>
+  Math.round(filesOf(folder).reduce((sum, file) => sum + lstatSync(join(folder, file)).size, 0) / 1024 ** 2);
+
+interface Locked {
+  readonly dev?: true;
+  readonly optional?: true;
+}
+
+describe("the image", () => {
+  it("is written as hadolint wants it", async () => {
+    expect(await tool(["hadolint", "Dockerfile"])).toEqual({ code: 0, out: "", err: "" });
+  });
+
+  it("adds node and the application to its base, and nothing else", () => {
+    const before = new Set(filesOf(base));
+    const added = filesOf(root).filter((file) => !before.has(file) && !file.startsWith("app/"));
+    expect(added).toEqual(["usr/local/bin/node"]);
+    const all = filesOf(join(root, "app")).filter((file) => !/^(dist|node_modules)\//.test(file));
+    expect(all.toSorted()).toEqual(["LICENSE", "package.json"]);
+  });
+
+  it("holds a program for each source, and no source, test, map or declaration", () => {
+    const sources = filesOf(join(ROOT, "src")).filter((file) => !file.endsWith(".d.ts"));
+    const programs = filesOf(join(root, "app/dist"));
+    expect(programs.toSorted()).toEqual(sources.map((file) => file.replace(/\.ts$/, ".js")).toSorted());
+  });
+
+  it("holds the packages that run needs, each with its licence as far as it has one, and no others", () => {
+    const lock: { packages: Record<string, Locked> } = JSON.parse(
+      readFileSync(join(ROOT, "package-lock.json"), "utf8"),
+    );
+    const needed = Object.entries(lock.packages).filter(([path, { dev }]) => path !== "" && dev !== true);
+    const files = filesOf(join(root, "app/node_modules"));
+    const there = files
+      .filter((file) => /^(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+\/package\.json$/.test(file))
+      .map((file) => `node_modules/${file.replace(/\/package\.json$/, "")}`);
+    expect(there.toSorted()).toEqual(needed.map(([path]) => path).toSorted());
+    expect(
+      files.filter((file) => /\.(?:ts|mts|cts|map|md|yml)$|\/tests?\//.test(file) && !/licen[cs]e/i.test(file)),
+    ).toEqual([]);
+    const licences = (folder: string) => filesOf(folder).filter((file) => /(?:^|\/)(?:licen[cs]e|notice)/i.test(file));
+    const installed = needed.flatMap(([path]) => licences(join(ROOT, path)).map((file) => join(path, file)));
+    const kept = new Set(files.map((file) => `node_modules/${file}`));
+    expect(installed.filter((file) => !kept.has(file) && !/\/(?:tests?|docs|examples?|src)\//.test(file))).toEqual([]);
+  });
+
+  it("has no shell, no package manager and no compiler", () => {
+    const tools = /(?:^|\/)(?:sh|bash|dash|ash|busybox|npm|npx|corepack|yarn|apt|apt-get|dpkg|gcc|cc|perl|python3?)$/;
+    expect(filesOf(root).filter((file) => tools.test(file) && !file.includes("/share/doc/"))).toEqual([]);
+  });
+
+  it("can be read by any user and written by none but root", () => {
+    const wrong = filesOf(join(root, "app")).filter((file) => {
+      const { mode, uid } = lstatSync(join(root, "app", file));
+      return uid !== 0 || (mode & 0o022) !== 0 || (mode & 0o004) === 0;
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it("says what it is", async () => {
+    const [{ Config }] = JSON.parse(await must(["podman", "image", "inspect", IMAGE]));
+    const label = "org.opencontainers.image";
+    expect(Config.Labels).toMatchObject({
+      [`${label}.title`]: "carryover",
+      [`${label}.description`]: JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")).description,
+      [`${label}.licenses`]: "Apache-2.0",
+      [`${label}.version`]: BUILT.VERSION,
+      [`${label}.revision`]: BUILT.REVISION,
+      [`${label}.created`]: BUILT.CREATED,
+      [`${label}.source`]: BUILT.SOURCE,
+      [`${label}.base.name`]: BASE,
+    });
+    expect(Config).toMatchObject({
+      User: "65532:65532",
+      WorkingDir: "/app",
+      Entrypoint: ["node", "/app/dist/main.js"],
+      Cmd: ["serve"],
+      StopSignal: "SIGTERM",
+      ExposedPorts: { "8080/tcp": {}, "8081/tcp": {} },
+    });
+  });
+
+  it("is small: what carryover adds is below 20 MiB", () => {
+    const [app, node, whole] = [
+      mebibytes(join(root, "app")),
+      lstatSync(join(root, "usr/local/bin/node")).size,
+      mebibytes(root),
+    ];
+    console.info(`carryover ${app} MiB, node ${Math.round(node / 1024 ** 2)} MiB, whole image ${whole} MiB`);
+    expect(app).toBeLessThan(20);
+  });
+
+  it("is the same, byte for byte, when it is built again from the same sources", async () => {
+    const again = ["--no-cache", "--timestamp", "1763787600"];
+    const [first, second] = [await build(`${IMAGE}-a`, again), await build(`${IMAGE}-b`, again)];
+    expect(second).toBe(first);
+    await tool(["podman", "rmi", "-f", `${IMAGE}-a`, `${IMAGE}-b`]);
+  }, 580_000);
+});
