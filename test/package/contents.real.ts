@@ -18,9 +18,9 @@ beforeAll(async () => {
 afterAll(() => shipped.remove());
 
 const sources = (folder: string): readonly string[] =>
-  readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+  readdirSync(join(shipped.tree, folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) => relative(join(ROOT, folder), join(entry.parentPath, entry.name)));
+    .map((entry) => relative(join(shipped.tree, folder), join(entry.parentPath, entry.name)));
 
 describe("the tarball", () => {
   it("holds the code, the entry's declarations, the pages, and the four texts of a package, all of them and no more", () => {
@@ -32,19 +32,29 @@ describe("the tarball", () => {
     expect(shipped.size).toBeLessThan(MOST_BYTES);
   });
 
+  it("declares the interface that test/package/api.txt tells, which changes on purpose only", async () => {
+    const declared = await ran("tar", ["-xOf", shipped.tarball, "package/dist/index.d.ts"], ROOT);
+    const bare = declared.out.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "");
+    await expect(bare).toMatchFileSnapshot("api.txt");
+    // Editors show what the members are for.
+    expect(declared.out).toContain("Takes no more requests, finishes those in flight");
+  });
+
   it("has no page with a link that leads nowhere, but to what only the repository has", () => {
     const files = new Set(shipped.files);
     const folders = new Set(shipped.files.map(dirname));
     const dead = shipped.files
       .filter((file) => file.endsWith(".md"))
       .flatMap((file) =>
-        [...readFileSync(join(ROOT, file), "utf8").matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)/g)].map(([, link]) => ({
-          file,
-          to: normalize(join(dirname(file), link ?? "")).replace(/\/$/, ""),
-        })),
+        [...readFileSync(join(shipped.tree, file), "utf8").matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)/g)].map(
+          ([, link]) => ({
+            file,
+            to: normalize(join(dirname(file), link ?? "")).replace(/\/$/, ""),
+          }),
+        ),
       )
       .filter(({ to }) => !files.has(to) && !folders.has(to))
-      .filter(({ to }) => !(REPOSITORY_ONLY.test(to) && existsSync(join(ROOT, to))));
+      .filter(({ to }) => !(REPOSITORY_ONLY.test(to) && existsSync(join(shipped.tree, to))));
     expect(dead).toEqual([]);
   });
 

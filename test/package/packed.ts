@@ -50,6 +50,8 @@ export function copyOfTree(folder: string): void {
 }
 
 export interface Packed {
+  /** What was packed: a copy of the tree as it was then. */
+  readonly tree: string;
   readonly tarball: string;
   readonly files: readonly string[];
   /** Bytes of the tarball, and of what is in it. */
@@ -70,7 +72,7 @@ export async function packed(): Promise<Packed> {
     { filename: string; files: { path: string }[]; size: number; unpackedSize: number },
   ];
   const remove = () => rmSync(folder, { recursive: true, force: true });
-  return { tarball: join(folder, filename), files: files.map(({ path }) => path), size, unpackedSize, remove };
+  return { tree, tarball: join(folder, filename), files: files.map(({ path }) => path), size, unpackedSize, remove };
 }
 
 /** An empty folder with nothing but the package installed from its tarball; gives the folder. */
