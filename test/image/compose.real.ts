@@ -56,8 +56,8 @@ describe("the compose file", () => {
     expect(Object.keys(services).toSorted()).toEqual(["carryover", "grafana", "prometheus", "sandbox"]);
     expect(services.carryover).toMatchObject({
       read_only: true,
-      stop_grace_period: "1m10s",
-      mem_limit: String(192 * 1024 ** 2),
+      stop_grace_period: "70s",
+      mem_limit: "192m",
     });
   });
 
