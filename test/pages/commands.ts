@@ -1,5 +1,6 @@
 /** What is to be typed, one command after the other, and what does the page say comes out? */
 import { spawnSync } from "node:child_process";
+import { isExcepted } from "./excepted.ts";
 import { type Block, isShell, type Page } from "./page.ts";
 
 export interface Command {
@@ -11,6 +12,8 @@ export interface Command {
   readonly shows: readonly string[] | undefined;
   /** How it must end. */
   readonly exit: number;
+  /** Its whole block is on the list of what is not run. */
+  readonly excepted: boolean;
 }
 
 /** A file to be written, or a command to be run, in the order of the page. */
@@ -40,12 +43,14 @@ export function stepsOf(page: Page): readonly Step[] {
       return [{ kind: "file", name: block.rest, text: `${block.lines.join("\n")}\n`, line: block.line }];
     }
     if (!isShell(block)) return [];
-    if (block.language === "console") return dialogue(page, block);
+    const excepted = isExcepted(page.name, block.lines);
+    if (block.language === "console") return dialogue(page, block).map((step) => ({ ...step, excepted }));
     const commands = split(page, block.lines, block.line + 1);
     const shows = outputBehind(page, block, page.blocks[index + 1]);
     return commands.map((command, at) => ({
       kind: "command" as const,
       ...command,
+      excepted,
       ...(shows !== undefined && at === commands.length - 1 ? { shows } : {}),
     }));
   });
@@ -87,7 +92,15 @@ function dialogue(page: Page, block: Block): readonly Step[] {
     const before = steps.at(-1);
     if (typed.join("") === "echo $?" && before !== undefined) {
       steps[steps.length - 1] = { ...before, exit: Number(shows[0]) };
-    } else steps.push({ kind: "command", text: typed.join("\n"), line: block.line + 1 + begin, shows, exit: 0 });
+    } else
+      steps.push({
+        kind: "command",
+        text: typed.join("\n"),
+        line: block.line + 1 + begin,
+        shows,
+        exit: 0,
+        excepted: false,
+      });
   }
   return steps;
 }
@@ -104,7 +117,7 @@ function split(page: Page, lines: readonly string[], from: number): readonly Com
     }
     held.push(line);
     if (!isWhole(held.join("\n"))) continue;
-    commands.push({ text: held.join("\n"), line: begin, shows: undefined, exit: 0 });
+    commands.push({ text: held.join("\n"), line: begin, shows: undefined, exit: 0, excepted: false });
     held = [];
   }
   if (held.length > 0) {

@@ -1,28 +1,61 @@
-/** Which commands of the pages are not run by these tests, and why? */
+/** Which blocks of the pages are not run by these tests, and why? */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./pages.ts";
 
 export interface Exception {
-  /** How it begins, as it stands on a page. */
-  readonly command: string;
+  readonly page: string;
+  /** How the block begins. */
+  readonly begins: string;
   readonly why: string;
+  /** The test that tries the same in another way. */
+  readonly instead: string;
 }
 
-/** At most five commands of all pages, and none that is on no page. */
+/** Shell blocks that are left out: at most five, and none that is on no page. */
 export const EXCEPTED: readonly Exception[] = [
   {
-    command: "kubectl --namespace legacy exec deploy/shop-carryover --",
-    why: "needs pods that run in a cluster: a control plane without nodes starts none. docs/report.md runs the same command elsewhere.",
+    page: "helm/README.md",
+    begins: "kubectl --namespace legacy exec deploy/shop-carryover --",
+    why: "It needs pods that run in a cluster: a control plane without nodes starts none.",
+    instead: "test/cluster/process.real.ts",
+  },
+  {
+    page: "docs/deploy.md",
+    begins: "docker build -t",
+    why: "It needs a Docker daemon and the registry of the base images.",
+    instead: "test/image/run.real.ts",
+  },
+  {
+    page: "docs/deploy.md",
+    begins: "cd deploy/compose",
+    why: "It needs a Docker daemon, which starts four containers from a registry's images.",
+    instead: "test/image/compose.real.ts",
+  },
+  {
+    page: "docs/deploy.md",
+    begins: "docker compose logs sandbox",
+    why: "It speaks to the containers of the block before it.",
+    instead: "test/image/compose.real.ts",
+  },
+  {
+    page: "docs/deploy.md",
+    begins: "npm install --global --prefix /usr/local",
+    why: "It installs into the machine on which it runs, and needs systemd as its first process.",
+    instead: "test/image/unit.real.ts",
   },
 ];
 
-/** Whether a command of a page is left out. */
-export function isExcepted(text: string): boolean {
-  return EXCEPTED.some(({ command }) => text.startsWith(command));
+/** Whether a block of a page is left out. */
+export function isExcepted(page: string, lines: readonly string[]): boolean {
+  return EXCEPTED.some((one) => one.page === page && begin(lines).startsWith(one.begins));
 }
 
-/** At most this many commands may stay untried. */
+function begin([first = ""]: readonly string[]): string {
+  return first.replace(/^\$ /, "");
+}
+
+/** At most this many blocks may stay untried. */
 export const MOST = 5;
 
 /** npm scripts that `.ci/run` runs itself, by their names: to run them once more here would only double its time. */

@@ -79,6 +79,7 @@ it.each([
     ["```console", "carryover check", "```"],
     /new\.md:3: a console block begins with "\$ "/,
   ],
+  ["what would change the machine", sh("touch /etc/carryover"), /new\.md:4: `touch .*write into the folder/s],
   ["half a command", sh("if true; then"), /new\.md:4: no shell takes this/],
   ["an end to the reader's terminal", sh("exit 0"), /ends the shell/],
 ])("refuses %s, with its place", { timeout: 240_000 }, async (_what, lines, said) => {
