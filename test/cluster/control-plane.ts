@@ -95,7 +95,7 @@ const etcd = (folder: string, clients: string, peers: string): readonly string[]
 
 const apiServer = (folder: string, store: string, port: string): readonly string[] => [
   ...[`--etcd-servers=${store}`, "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", `--secure-port=${port}`],
-  ...[`--cert-dir=${join(folder, "certs")}`, "--service-cluster-ip-range=10.96.0.0/16"],
+  ...[`--cert-dir=${join(folder, "certs")}`, "--service-cluster-ip-range=10.96.0.0/16,fd00:10:96::/112"],
   ...["--service-account-issuer=https://kubernetes.default.svc", `--token-auth-file=${join(folder, "tokens.csv")}`],
   ...[
     `--service-account-key-file=${join(folder, "sa.key")}`,

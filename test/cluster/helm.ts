@@ -73,17 +73,23 @@ export async function bringAlong(cluster: Cluster, { name, namespace }: Release,
   for (const workload of workloads(rendered)) {
     const { pod } = workload;
     want("ServiceAccount", pod.serviceAccountName, () => plain("ServiceAccount", pod.serviceAccountName));
-    want("PriorityClass", pod.priorityClassName, () => ({
-      ...clusterWide("scheduling.k8s.io/v1", "PriorityClass", pod.priorityClassName),
-      value: 1000,
-    }));
+    // Kubernetes itself brings those that begin so.
+    if (pod.priorityClassName?.startsWith("system-") !== true)
+      want("PriorityClass", pod.priorityClassName, () => ({
+        ...clusterWide("scheduling.k8s.io/v1", "PriorityClass", pod.priorityClassName),
+        value: 1000,
+      }));
     want("RuntimeClass", pod.runtimeClassName, () => ({
       ...clusterWide("node.k8s.io/v1", "RuntimeClass", pod.runtimeClassName),
       handler: "runc",
     }));
     for (const volume of pod.volumes ?? []) {
       const claim = volume.persistentVolumeClaim?.claimName;
-      want("PersistentVolumeClaim", claim, () => ({ ...plain("PersistentVolumeClaim", claim), spec: CLAIM }));
+      want("PersistentVolume", claim, () => ({ ...clusterWide("v1", "PersistentVolume", claim), spec: VOLUME }));
+      want("PersistentVolumeClaim", claim, () => ({
+        ...plain("PersistentVolumeClaim", claim),
+        spec: { ...CLAIM, volumeName: claim },
+      }));
       for (const { configMap, secret } of volume.projected?.sources ?? [volume]) {
         want("ConfigMap", configMap?.name, () => brought("ConfigMap", configMap.name, values));
         const of = secret?.secretName ?? secret?.name;
@@ -112,7 +118,13 @@ const clusterWide = (apiVersion: string, kind: string, name: string): Manifest =
   kind,
   metadata: { name },
 });
-const CLAIM = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
+const VOLUME = {
+  accessModes: ["ReadWriteOnce"],
+  capacity: { storage: "1Gi" },
+  storageClassName: "",
+  hostPath: { path: "/nowhere" },
+};
+const CLAIM = { storageClassName: "", accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } };
 
 /** The pods of a Deployment that are ready, by name. */
 export async function readyPods(cluster: Cluster, namespace: string, deployment: string): Promise<readonly string[]> {
