@@ -81,6 +81,8 @@ describe("blocks that these tests leave out", () => {
 
   it("are none of those that CI runs as a step of its own, where it has that step", () => {
     expect(isStepOfCi("npm ci && npm test")).toBe(true);
+    expect(isStepOfCi("npm ci && npm run check")).toBe(true);
+    expect(isStepOfCi("npm ci && npm start")).toBe(false);
     expect(isStepOfCi("npm run walkthrough")).toBe(true);
     expect(isStepOfCi("npm run walkthrough", new Set(["test"]))).toBe(false);
     expect(isStepOfCi("npm run nothing")).toBe(false);

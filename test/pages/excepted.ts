@@ -66,7 +66,7 @@ export function stepsOfCi(): ReadonlySet<string> {
   );
   const names = steps.flatMap((step) => [
     ...[...step.matchAll(/npm run (?:--silent )?(\w+)/g)].map(([, name]) => name ?? ""),
-    ...(/\bnpm test\b/.test(step) ? ["test"] : []),
+    ...[...step.matchAll(/\bnpm (ci|test)\b/g)].map(([, name]) => name ?? ""),
   ]);
   // `real NAME` gets the tools of that name and runs the npm script of that name.
   const real = [...script.matchAll(/^ *real (\w+)$/gm)].map(([, name]) => name ?? "");
@@ -78,13 +78,18 @@ export function bare(command: string): string {
   return command.replace(/\s+#\s.*$/s, "").trim();
 }
 
-/** Whether `.ci/run` runs this very command as one of its steps. */
+/** Whether `.ci/run` runs this very command, or each part of it, as a step of its own. */
 export function isStepOfCi(command: string, steps: ReadonlySet<string> = stepsOfCi()): boolean {
-  const text = bare(command);
-  if (text === "npm ci && npm test" || text === "npm test") return steps.has("test");
+  return bare(command)
+    .split(" && ")
+    .every((part) => isOneStep(part.trim(), steps));
+}
+
+function isOneStep(text: string, steps: ReadonlySet<string>): boolean {
+  if (text === "npm ci" || text === "npm test") return steps.has(text.slice("npm ".length));
   // What `npm run check` consists of.
   if (text === "npm run check") return ["lint", "types", "test"].every((name) => steps.has(name));
-  const [, name, tools] =
-    /^npm run (?:--silent )?(\w+)(?: -- --quick)?$|^scripts\/install-(\w+)-tools\.sh$/.exec(text) ?? [];
+  const step = /^npm run (?:--silent )?(\w+)(?: -- --quick)?$|^scripts\/install-(\w+)-tools\.sh$/;
+  const [, name, tools] = step.exec(text) ?? [];
   return steps.has(name ?? tools ?? "");
 }
