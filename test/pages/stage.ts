@@ -46,7 +46,9 @@ export interface StageOptions {
 /** Everything that stands there before the first command. */
 export async function createStage(options: StageOptions): Promise<Stage> {
   const base = mkdtempSync(join(tmpdir(), "carryover-pages-"));
-  const undo: (() => unknown)[] = [() => rmSync(base, { recursive: true, force: true })];
+  const undo: (() => unknown)[] = [
+    () => rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 }),
+  ];
   const close = async () => {
     for (const step of undo.splice(0).toReversed()) await step();
   };
