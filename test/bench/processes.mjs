@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const HERE = import.meta.dirname;
-const START_MS = 20_000;
+const START_MS = 60_000;
 const POLL_MS = 10;
 /** Longest wait for a process that was told to stop. */
 const STOP_MS = 5_000;

@@ -42,7 +42,9 @@ const middle = (samples, name) => spread(column(samples, name)).median;
 
 function measuredOn(r) {
   const { rounds, seconds } = r.settings.turns;
-  const load = `Load average before: ${r.loadBefore.toFixed(1)}.`;
+  const busy =
+    r.loadBefore > r.cores ? ": other work had the cores, so take even ratios for rough, and measure again" : "";
+  const load = `Load average before: ${r.loadBefore.toFixed(1)}${busy}.`;
   return `Measured ${r.date} at commit ${r.commit} with Node ${r.node} on ${r.cores} cores of ${r.cpu}, ${r.memoryGiB} GiB, ${r.system}; ${r.nginx}, ${r.wrk}. ${rounds} rounds of ${seconds} s, the sides in turns: median (least to most); a ratio is of neighbours in time. ${load}`;
 }
 

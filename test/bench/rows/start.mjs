@@ -11,7 +11,7 @@ import { spread } from "../stats.mjs";
 import { range, table } from "../tables.mjs";
 
 const POLL_MS = 2;
-const GIVE_UP_MS = 20_000;
+const GIVE_UP_MS = 60_000;
 
 export async function measureStart({ dist, settings: { starts: settings } }, start) {
   const children = [];
