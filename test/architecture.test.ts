@@ -1,4 +1,4 @@
-/** Does the code keep to its floors, its fences and its purity? (README: architecture.) */
+/** Does the code keep to its floors, its fences and its purity? (docs/architecture.md.) */
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
