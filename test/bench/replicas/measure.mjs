@@ -85,10 +85,10 @@ async function turn(side, { what, fire, beside }, { upstream, front }, bench, wa
   const fired = [fire, ...(beside === undefined ? [] : [beside])].map((one) => wrk(bench.wrk, side.url, one, seconds));
   const [told, other] = await Promise.all(fired);
   const spent = watched.map((server, i) => server.cpuMs() - before[i]);
-  for (const one of [told, other]) {
-    if (one === undefined) continue;
-    if (one.failed > 0 || (one.requests === 0 && !warmup))
-      throw new Error(`${what}, ${side.name}: ${one.failed} of ${one.requests} failed`);
+  // No long list may come to its end in a turn on a busy machine; of the others some always do.
+  const failed = told.failed + (other?.failed ?? 0);
+  if (failed > 0 || (told.requests === 0 && !warmup)) {
+    throw new Error(`${what}, ${side.name}: ${failed} failed, ${told.requests} were answered`);
   }
   side.made = (side.made ?? 0) + told.requests + (other?.requests ?? 0);
   // Sockets of this turn close before the next one begins.
