@@ -196,8 +196,15 @@ async function troubleWithLists(stage: Stage): Promise<void> {
   await ask("GET", list);
   await told(stage, "CarryoverListsTooLarge", "CarryoverListsIncomplete", "CarryoverListsRefused");
   platform.mood = "later-pages";
-  const paused = [ask("GET", list)];
-  await told(stage, "CarryoverReadersPaused");
+  // Each is asked to wait a few times, and then refused.
+  await until(
+    "resting readers are told of",
+    async () => {
+      await Promise.all([ask("GET", list), ask("GET", list)]);
+      return heard(stage, "CarryoverReadersPaused");
+    },
+    Boolean,
+  );
   platform.mood = "hanging";
   // One is read, the others wait for its place: four of four requests under way, and a fifth is one too many.
   const waiting = [1, 2, 3, 4].map(() => ask("GET", list));
@@ -205,7 +212,7 @@ async function troubleWithLists(stage: Stage): Promise<void> {
   await ask("GET", list);
   await told(stage, "CarryoverOverloaded");
   platform.mood = "well";
-  await Promise.all([...paused, ...waiting]);
+  await Promise.all(waiting);
 }
 
 /** In one place, so that it is the same target. */
