@@ -51,6 +51,7 @@ esac
 
 # What an earlier run left mounted or running keeps its folder from being removed.
 [ ! -x "$tools/run" ] || "$tools/run" podman rm -fa >/dev/null 2>&1 || true
+awk -v tools="$tools/" 'index($2, tools) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r -n 1 umount
 rm -rf "$tools"
 mkdir -p "$tools"/{debs,base-debs,root,base,python,config}
 cd "$tools"
