@@ -57,7 +57,7 @@ describe("the compose file", () => {
     expect(services.carryover).toMatchObject({
       read_only: true,
       stop_grace_period: "70s",
-      mem_limit: "192m",
+      mem_limit: "512m",
     });
   });
 
