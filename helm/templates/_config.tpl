@@ -27,6 +27,22 @@ http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryov
 {{- if or .Values.rulesFrom.existingConfigMap .Values.rulesFrom.existingSecret -}}true{{- end -}}
 {{- end }}
 
+{{/* "true" when carryover reads the rules of rules or rulesFrom, not those that a configuration names. */}}
+{{- define "carryover.givesRules" -}}
+{{- if include "carryover.configElsewhere" . -}}
+{{- if or .Values.rules (include "carryover.rulesElsewhere" .) -}}true{{- end -}}
+{{- else if not (dig "cutover" "rulesFile" "" .Values.config) -}}true{{- end -}}
+{{- end }}
+
+{{/* "true" when the ledger lies in a file of the chart's. */}}
+{{- define "carryover.keepsLedger" -}}
+{{- with .Values.ledger -}}
+{{- if kindIs "invalid" .enabled -}}
+{{- if or .existingClaim (not (include "carryover.configElsewhere" $)) -}}true{{- end -}}
+{{- else if .enabled -}}true{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{/* The rules file. An empty one says what having none says, and later changes of it need no restart. */}}
 {{- define "carryover.rules" -}}
 {{- mergeOverwrite (dict "version" "carryover/v1" "rules" list) .Values.rules | toYaml }}
@@ -103,7 +119,9 @@ file, so they hold for a configuration of somebody else's as well.
 listen.port: {{ include "carryover.listenPort" . | quote }}
 admin.port: {{ include "carryover.adminPort" . | quote }}
 {{- end }}
-{{- if and (eq (include "carryover.anyHost" .) "::") (not (dig "listen" "host" "" .Values.config)) }}
+{{- if include "carryover.configElsewhere" . }}
+listen.host: {{ include "carryover.anyHost" . | quote }}
+{{- else if and (eq (include "carryover.anyHost" .) "::") (not (dig "listen" "host" "" .Values.config)) }}
 listen.host: "::"
 {{- end }}
 {{- if not (dig "admin" "host" "" .Values.config) }}
@@ -112,14 +130,14 @@ admin.host: {{ include "carryover.anyHost" . | quote }}
 {{- if include "carryover.hasToken" . }}
 admin.tokenFile: /etc/carryover/admin/token
 {{- end }}
-{{- if not (dig "cutover" "rulesFile" "" .Values.config) }}
+{{- if include "carryover.givesRules" . }}
 cutover.rulesFile: /etc/carryover/rules/rules.yaml
 {{- end }}
 {{- if .Values.salt.existingSecret }}
 cutover.salt:
   secretKeyRef: { name: {{ .Values.salt.existingSecret | quote }}, key: {{ .Values.salt.key | quote }} }
 {{- end }}
-{{- if .Values.ledger.enabled }}
+{{- if include "carryover.keepsLedger" . }}
 clients.file: /var/lib/carryover/ledger.json
 {{- end }}
 {{- range $name := list "v2" "v1" "sts" }}

@@ -5,6 +5,7 @@
 {{- include "carryover.faults.upstreams" . }}
 {{- include "carryover.faults.addresses" . }}
 {{- include "carryover.faults.sources" . }}
+{{- include "carryover.faults.ownRules" . }}
 {{- include "carryover.faults.rules" . }}
 {{- include "carryover.faults.tls" . }}
 {{- include "carryover.faults.overridden" . }}
@@ -131,6 +132,23 @@
 {{- end }}
 {{- end }}
 
+{{/* What an existing configuration says itself is neither seen nor thrown away: somebody has to say what holds. */}}
+{{- define "carryover.faults.ownRules" -}}
+{{- $given := or .Values.rules (include "carryover.rulesElsewhere" .) }}
+{{- if include "carryover.configElsewhere" . }}
+{{- if and $given .Values.configFrom.ownRules }}
+- configFrom.ownRules: the configuration would lose its own rules to rules or rulesFrom; leave it out, or both of them
+{{- else if not (or $given .Values.configFrom.ownRules) }}
+- configFrom.ownRules: the chart does not see whether the configuration names a rules file; set configFrom.ownRules=true, which lets it hold, or give rules or rulesFrom (rules.rules=[] for none)
+{{- end }}
+{{- if and (kindIs "invalid" .Values.ledger.enabled) (not .Values.ledger.existingClaim) }}
+- ledger.enabled: the chart does not see whether the configuration keeps a ledger in clients.file; set true, which puts one on a volume of the chart's, or false, which lets the configuration's hold
+{{- end }}
+{{- else if .Values.configFrom.ownRules }}
+- configFrom.ownRules: says something of an existing configuration only; set configFrom.existingConfigMap or configFrom.existingSecret, or leave it out (config.cutover.rulesFile names a file of your own)
+{{- end }}
+{{- end }}
+
 {{- define "carryover.faults.rules" -}}
 {{- $names := list }}
 {{- range $at, $rule := dig "rules" list .Values.rules }}
@@ -214,11 +232,11 @@
 
 {{- define "carryover.faults.ledger" -}}
 {{- with .Values.ledger }}
-{{- if and .enabled (dig "clients" "file" "" $.Values.config) }}
+{{- if and (include "carryover.keepsLedger" $) (dig "clients" "file" "" $.Values.config) }}
 - config.clients.file: the chart keeps the ledger in a file already; leave it out, or set ledger.enabled=false
 {{- end }}
 {{- if .existingClaim }}
-{{- if not .enabled }}
+{{- if not (include "carryover.keepsLedger" $) }}
 - ledger.existingClaim: is not used; set ledger.enabled=true, or leave it out
 {{- end }}
 {{- if or $.Values.autoscaling.enabled (gt (int $.Values.replicaCount) 1) }}

@@ -123,7 +123,7 @@ volumeMounts:
 {{/* The configuration by subPath, since a folder could not have the others inside; rules as a folder, since changes come that way only. */}}
 {{- define "carryover.volumeMounts" -}}
 - { name: config, mountPath: /etc/carryover/config.yaml, subPath: config.yaml, readOnly: true }
-{{- if not (dig "cutover" "rulesFile" "" .Values.config) }}
+{{- if include "carryover.givesRules" . }}
 - { name: rules, mountPath: /etc/carryover/rules, readOnly: true }
 {{- end }}
 {{- if include "carryover.hasToken" . }}
@@ -134,7 +134,7 @@ volumeMounts:
 - { name: tls-{{ $name }}, mountPath: /etc/carryover/tls/{{ $name }}, readOnly: true }
 {{- end }}
 {{- end }}
-{{- if .Values.ledger.enabled }}
+{{- if include "carryover.keepsLedger" . }}
 - { name: ledger, mountPath: /var/lib/carryover }
 {{- end }}
 {{- with .Values.extraVolumeMounts }}
@@ -145,7 +145,7 @@ volumeMounts:
 {{- define "carryover.volumes" -}}
 - name: config
   {{- include "carryover.volumeFrom" (list .Values.configFrom (include "carryover.suffixed" (list . "config")) "config.yaml") | nindent 2 }}
-{{- if not (dig "cutover" "rulesFile" "" .Values.config) }}
+{{- if include "carryover.givesRules" . }}
 - name: rules
   {{- include "carryover.volumeFrom" (list .Values.rulesFrom (include "carryover.suffixed" (list . "rules")) "rules.yaml") | nindent 2 }}
 {{- end }}
@@ -161,7 +161,7 @@ volumeMounts:
   {{- include "carryover.tlsVolume" (list $ $name) | nindent 2 }}
 {{- end }}
 {{- end }}
-{{- if .Values.ledger.enabled }}
+{{- if include "carryover.keepsLedger" . }}
 - name: ledger
   {{- if .Values.ledger.existingClaim }}
   persistentVolumeClaim: { claimName: {{ .Values.ledger.existingClaim | quote }} }

@@ -1,7 +1,8 @@
 /** Are wrong and contradicting values refused before anything is rendered, by the value's path and with what to do? */
 import { describe, expect, it } from "vitest";
 import { template } from "./chart.ts";
-import { CONTRADICTING, type Refusal, WRONG } from "./refusals.ts";
+import { CONTRADICTING } from "./contradictions.ts";
+import { type Refusal, WRONG } from "./refusals.ts";
 
 const FEWEST = { config: { upstream: { v2: { url: "https://api.example.com" } } } };
 
