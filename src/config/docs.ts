@@ -63,6 +63,8 @@ const HEAD = [
   "| seconds | `45`, `45s`, `1500ms`, `1m`, `1h`; a bare number is seconds |",
   "| bytes | `1048576`, `64KiB`, `256MiB`, `1GiB`; a bare number is bytes |",
   "| list | a YAML list; as a flag or a variable, separated by commas |",
+  "| list of `clients.names` | `name=identity`, such as `ci-bot=ci@example.com`; the name is the operator's, the identity what `clients.identify` finds |",
+  "| list of `clients.identify` | `user-agent`, `header:NAME`, `claim:NAME` or `claim:A+B` (of the bearer token, read and never believed) |",
   "| file | a path, from the working directory; read once, at start |",
   "| url | `http` or `https`, without credentials, query and fragment |",
   "| `resource=…` | a YAML map; as a flag or a variable `group=cover,default=count` |",

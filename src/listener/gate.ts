@@ -21,6 +21,8 @@ const MAX_FIELDS = 100;
 const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 /** A scheme and one token of the `token68` alphabet (RFC 9110 section 11.2). */
 const AUTHORIZATION = /^[A-Za-z][A-Za-z0-9._~+-]* +[A-Za-z0-9._~+/-]+=*$/;
+/** One of the proxies that `Via` lists is carryover (RFC 9110 section 7.6.3). */
+const OURS = /(?:^|,)\s*(?:HTTP\/)?[0-9.]+\s+carryover\s*(?:[,(]|$)/i;
 /** `.` or `..` as a whole segment, however it is spelled: encoded, after a backslash, with path parameters. */
 const DOT_SEGMENT = /(?:\/|\\|%2f|%5c)(?:\.|%2e){1,2}(?:;(?:(?!\/|\\|%2f|%5c).)*)?(?=\/|\\|%2f|%5c|$)/i;
 
@@ -34,6 +36,7 @@ export function judge(arrival: Arrival, limits: GateLimits): Problem | undefined
     judgeFraming(arrival) ??
     judgeSize(arrival, limits) ??
     judgeTarget(target) ??
+    judgeWay(head) ??
     (METHODS.has(method) ? undefined : new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed")) ??
     judgeUpgrade(head) ??
     judgeAuthorization(head) ??
@@ -83,6 +86,16 @@ function judgeTarget(target: string): Problem | undefined {
     return new Problem("INVALID_PATH", "request target: dot segments are not resolved");
   }
   return undefined;
+}
+
+/**
+ * A request that has come through carryover before would go round until its head is too long: an upstream leads to the
+ * ingress in front, and from there back here.
+ */
+function judgeWay(head: Head): Problem | undefined {
+  if (!head.watched.get("via")?.some((value) => OURS.test(value))) return undefined;
+  const remedy = "upstreams must be addresses that do not lead to carryover";
+  return new Problem("LOOP_DETECTED", `this request has come through carryover before: ${remedy}`);
 }
 
 /** An offer to speak HTTP/2 may be left alone (RFC 9110 section 7.8), and some clients always make it. */

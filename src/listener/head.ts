@@ -56,6 +56,7 @@ const WATCHED: ReadonlySet<string> = new Set([
   "traceparent",
   "transfer-encoding",
   "upgrade",
+  "via",
   "x-forwarded-for",
   "x-forwarded-host",
   "x-forwarded-proto",

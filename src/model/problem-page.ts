@@ -151,6 +151,12 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
     act: "client: narrow a list with a filter; operator: is the platform slow? else the option that was reached",
     again: BY_STATE,
   },
+  LOOP_DETECTED: {
+    means:
+      "the request's `Via` says that it has come through carryover before: an `upstream.*.url` leads to the ingress in front, and from there back",
+    act: "operator: give upstreams addresses that do not lead to carryover ([ingress.md](ingress.md#upstreams-behind-it))",
+    again: NO,
+  },
 };
 
 const METADATA: readonly (readonly [key: string, says: string])[] = [

@@ -32,6 +32,7 @@ export const PROBLEMS = {
   UPSTREAM_INVALID: { http: 502, code: RpcCode.INTERNAL, fault: "translation" },
   OVERLOADED: { http: 503, code: RpcCode.UNAVAILABLE, fault: "capacity" },
   UPSTREAM_TIMEOUT: { http: 504, code: RpcCode.DEADLINE_EXCEEDED, fault: "platform" },
+  LOOP_DETECTED: { http: 508, code: RpcCode.FAILED_PRECONDITION, fault: "platform" },
 } as const;
 export type ProblemReason = keyof typeof PROBLEMS;
 

@@ -36,11 +36,7 @@ export const OUTCOME = label(
 );
 export const DIRECTION = label("direction", "Where the field was", "`request`, `response`");
 export const FIELD = label("field", "The v1 field", "The catalogue's; beyond the bound of series `other`");
-export const PROBLEM = label(
-  "reason",
-  "Reason of the error",
-  "Those of [operations.md](operations.md#errors-of-carryovers-own)",
-);
+export const PROBLEM = label("reason", "Reason of the error", "Those of [errors.md](errors.md#carryovers-own)");
 export const NOTE = label("note", "What was noted", "Words of the code's own; beyond the bound of series `other`");
 export const CLIENT = label(
   "client",
