@@ -43,12 +43,21 @@ export interface StageOptions {
   readonly replicas: boolean;
 }
 
+/** Removes `folder`. A compiler that was told to stop may still write its last files meanwhile: then once more from the start. */
+async function removed(folder: string, tries = 20): Promise<void> {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch (error) {
+    if (tries === 0) throw error;
+    await new Promise((done) => setTimeout(done, 250));
+    await removed(folder, tries - 1);
+  }
+}
+
 /** Everything that stands there before the first command. */
 export async function createStage(options: StageOptions): Promise<Stage> {
   const base = mkdtempSync(join(tmpdir(), "carryover-pages-"));
-  const undo: (() => unknown)[] = [
-    () => rmSync(base, { recursive: true, force: true, maxRetries: 20, retryDelay: 250 }),
-  ];
+  const undo: (() => unknown)[] = [() => removed(base)];
   const close = async () => {
     for (const step of undo.splice(0).toReversed()) await step();
   };
