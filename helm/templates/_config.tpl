@@ -58,9 +58,14 @@ http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryov
 {{- define "carryover.listenPort" -}}{{ include "carryover.port" (list . "listen" 8080) }}{{- end }}
 {{- define "carryover.adminPort" -}}{{ include "carryover.port" (list . "admin" 8081) }}{{- end }}
 
+{{/* "true" when the Service has IPv6, or may have it. */}}
+{{- define "carryover.hasIPv6" -}}
+{{- if or (has "IPv6" .Values.service.ipFamilies) (has .Values.service.ipFamilyPolicy (list "PreferDualStack" "RequireDualStack")) -}}true{{- end -}}
+{{- end }}
+
 {{/* The address that takes requests of every family that the Service has. */}}
 {{- define "carryover.anyHost" -}}
-{{- if or (has "IPv6" .Values.service.ipFamilies) (has .Values.service.ipFamilyPolicy (list "PreferDualStack" "RequireDualStack")) (eq (dig "listen" "host" "" .Values.config) "::") -}}
+{{- if or (include "carryover.hasIPv6" .) (eq (dig "listen" "host" "" .Values.config) "::") -}}
 ::
 {{- else -}}
 0.0.0.0

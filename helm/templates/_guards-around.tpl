@@ -42,10 +42,13 @@
 {{- if not (or (kindIs "invalid" .minAvailable) (kindIs "invalid" .maxUnavailable)) }}
 - podDisruptionBudget: has both minAvailable and maxUnavailable; leave one of them out
 {{- end }}
-{{- if has (toString .maxUnavailable) (list "0" "0%") }}
+{{- if regexMatch "^0+%?$" (toString .maxUnavailable) }}
 - podDisruptionBudget.maxUnavailable: {{ .maxUnavailable }} keeps every node from being drained; set at least 1
 {{- end }}
-{{- if and (gt $replicas 1) (or (eq (toString .minAvailable) "100%") (and (regexMatch "^[0-9]+$" (toString .minAvailable)) (ge (int .minAvailable) $replicas))) }}
+{{- $stay := int (trimSuffix "%" (toString .minAvailable)) }}
+{{- /* Kubernetes rounds a share up. */ -}}
+{{- if hasSuffix "%" (toString .minAvailable) }}{{ $stay = div (add (mul $stay $replicas) 99) 100 | int }}{{ end }}
+{{- if and (gt $replicas 1) (ge $stay $replicas) }}
 - podDisruptionBudget.minAvailable: {{ .minAvailable }} of {{ $replicas }} pods keeps every node from being drained; set less
 {{- end }}
 {{- end }}
@@ -108,6 +111,14 @@
 {{- with .Values.networkPolicy }}
 {{- if and .enabled (not .upstreamPorts) (include "carryover.unseen" $) }}
 - networkPolicy.upstreamPorts: the chart does not see the upstreams of configFrom and envFrom; set their ports, such as [443]
+{{- end }}
+{{- $outside := list }}
+{{- range $name := list "v2" "v1" "sts" }}
+{{- $path := printf "upstream.%s.url" $name }}
+{{- if include "carryover.saidOutside" (list $ $path) }}{{ $outside = append $outside $path }}{{ end }}
+{{- end }}
+{{- if and .enabled (not .upstreamPorts) $outside }}
+- networkPolicy.upstreamPorts: the chart does not see the port of {{ join ", " $outside }} in extraEnv or extraArgs; set the ports of all upstreams, such as [443], or give the URLs in config
 {{- end }}
 {{- end }}
 {{- end }}

@@ -94,6 +94,9 @@
 {{- if and $host (not (has $host (list "0.0.0.0" "::"))) }}
 - config.{{ $side }}.host: nobody outside the pod reaches {{ quote $host }}; leave it out, or set "::" for IPv6
 {{- end }}
+{{- if and (eq $host "0.0.0.0") (include "carryover.hasIPv6" $) }}
+- config.{{ $side }}.host: 0.0.0.0 takes no requests by IPv6, which service.ipFamilies or service.ipFamilyPolicy asks for; leave it out, or set "::"
+{{- end }}
 {{- $port := dig $side "port" 1 $.Values.config | int }}
 {{- if eq $port 0 }}
 - config.{{ $side }}.port: a free port is one that no Service knows; leave it out, or set one from 1 to 65535
@@ -217,6 +220,9 @@
 {{- end }}
 
 {{- define "carryover.faults.stopping" -}}
+{{- if and (eq (dig "type" "" .Values.strategy) "Recreate") (hasKey .Values.strategy "rollingUpdate") }}
+- strategy.rollingUpdate: says something of RollingUpdate only; leave it out, or set that type
+{{- end }}
 {{- $longest := include "carryover.requestSeconds" . | int }}
 {{- if or (lt $longest 1) (gt $longest 59) }}
 - config.limits.requestSeconds: {{ $longest }} seconds; set 1s to 59s
@@ -242,7 +248,7 @@
 {{- if or $.Values.autoscaling.enabled (gt (int $.Values.replicaCount) 1) }}
 - ledger.existingClaim: a ledger's file has one writer; set replicaCount=1 and autoscaling.enabled=false, or leave it out (each pod then keeps its own, and `carryover report` adds them up)
 {{- end }}
-{{- if ne (dig "type" "Recreate" $.Values.strategy) "Recreate" }}
+{{- if and $.Values.strategy (ne (dig "type" "" $.Values.strategy) "Recreate") }}
 - strategy.type: with ledger.existingClaim the old pod must stop first; set Recreate, or leave strategy out
 {{- end }}
 {{- end }}

@@ -210,4 +210,37 @@ export const CONTRADICTING: readonly Refusal[] = [
     values: { prometheusRule: { enabled: true, overrides: { CarryoverSpeltWrong: { for: "1m" } } } },
     where: "prometheusRule",
   },
+  {
+    what: "two writers while one is replaced, by a strategy without a type",
+    values: { replicaCount: 1, ledger: { existingClaim: "c" }, strategy: { rollingUpdate: { maxSurge: 1 } } },
+    where: "strategy.type",
+  },
+  {
+    what: "a network closed to an upstream of a variable",
+    values: {
+      extraEnv: [{ name: "CARRYOVER_UPSTREAM_V1_URL", value: "https://b:8443" }],
+      networkPolicy: { enabled: true },
+    },
+    where: "networkPolicy.upstreamPorts",
+  },
+  {
+    what: "a share of pods that is rounded up to all",
+    values: { podDisruptionBudget: { minAvailable: "51%" } },
+    where: "podDisruptionBudget.minAvailable",
+  },
+  {
+    what: "a share of the fewest pods that is rounded up to all",
+    values: { podDisruptionBudget: { minAvailable: "90%" }, autoscaling: { enabled: true }, replicaCount: 10 },
+    where: "podDisruptionBudget.minAvailable",
+  },
+  {
+    what: "a Service of IPv6 before a listener of IPv4",
+    values: { service: { ipFamilies: ["IPv6"] }, config: { listen: { host: "0.0.0.0" } } },
+    where: "config.listen.host",
+  },
+  {
+    what: "a Service of two stacks before an admin side of IPv4",
+    values: { service: { ipFamilyPolicy: "RequireDualStack" }, config: { admin: { host: "0.0.0.0" } } },
+    where: "config.admin.host",
+  },
 ];

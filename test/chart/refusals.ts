@@ -98,4 +98,19 @@ export const WRONG: readonly Refusal[] = [
   },
   { what: "no time to stop in", values: { terminationGracePeriodSeconds: 0 }, where: "terminationGracePeriodSeconds" },
   { what: "a list for a map", values: { nodeSelector: ["a"] }, where: "nodeSelector" },
+  {
+    what: "an empty budget",
+    values: { podDisruptionBudget: { minAvailable: "" } },
+    where: "podDisruptionBudget.minAvailable",
+  },
+  {
+    what: "a budget in letters",
+    values: { podDisruptionBudget: { maxUnavailable: "abc" } },
+    where: "podDisruptionBudget.maxUnavailable",
+  },
+  {
+    what: "a budget of more than all",
+    values: { podDisruptionBudget: { maxUnavailable: "101%" } },
+    where: "podDisruptionBudget.maxUnavailable",
+  },
 ];
