@@ -72,17 +72,54 @@ http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryov
 {{- end -}}
 {{- end }}
 
-{{/* "90", "45s", "1500ms", "1m" or "1h" in whole seconds, rounded up. */}}
-{{- define "carryover.seconds" -}}
+{{/* "90", "45s", "1500ms", "1m" or "1h" in milliseconds. */}}
+{{- define "carryover.milliseconds" -}}
 {{- $text := toString . | trim -}}
 {{- $number := regexFind "^[0-9.]+" $text | float64 -}}
 {{- $unit := regexFind "[a-z]+$" $text | default "s" -}}
-{{- ceil (mulf $number (get (dict "ms" 0.001 "s" 1 "m" 60 "h" 3600) $unit | float64)) | int -}}
+{{- ceil (mulf $number (get (dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000) $unit | float64)) | int -}}
 {{- end }}
 
-{{/* Longest time of one request. Of a configuration that is not seen: the most that carryover allows. */}}
+{{/* The same in whole seconds, rounded up. */}}
+{{- define "carryover.seconds" -}}
+{{- div (add (include "carryover.milliseconds" . | int) 999) 1000 -}}
+{{- end }}
+
+{{/* (list . "limits.requestSeconds"): what extraArgs, else extraEnv says it is; "?" for a value that is not seen; else nothing. */}}
+{{- define "carryover.valueOutside" -}}
+{{- $root := index . 0 -}}
+{{- $flag := include "carryover.flag" (index . 1) -}}
+{{- $variable := include "carryover.variable" (index . 1) -}}
+{{- $value := "" -}}
+{{- range $root.Values.extraEnv -}}
+{{- if eq .name $variable }}{{ $value = ternary (toString .value) "?" (hasKey . "value") }}{{ end -}}
+{{- end -}}
+{{- $next := false -}}
+{{- range include "carryover.flags" $root.Values.extraArgs | fromYamlArray -}}
+{{- if $next }}{{ $value = . }}{{ end -}}
+{{- $next = eq . $flag -}}
+{{- if hasPrefix (printf "%s=" $flag) . }}{{ $value = trimPrefix (printf "%s=" $flag) . }}{{ end -}}
+{{- end -}}
+{{- $value -}}
+{{- end }}
+
+{{/* Longest time of one request as it was said. Where that is not seen: the most that carryover allows. */}}
+{{- define "carryover.requestTime" -}}
+{{- $most := "59s" -}}
+{{- $usual := ternary $most "50s" (or (eq (include "carryover.configElsewhere" .) "true") (gt (len .Values.envFrom) 0)) -}}
+{{- $outside := include "carryover.valueOutside" (list . "limits.requestSeconds") -}}
+{{- if not $outside -}}
+{{- dig "limits" "requestSeconds" $usual .Values.config -}}
+{{- else if regexMatch "^[0-9.]+ *[a-z]*$" $outside -}}
+{{- $outside -}}
+{{- else -}}
+{{- $most -}}
+{{- end -}}
+{{- end }}
+
+{{/* The same in whole seconds. */}}
 {{- define "carryover.requestSeconds" -}}
-{{- include "carryover.seconds" (dig "limits" "requestSeconds" (ternary "59s" "50s" (eq (include "carryover.configElsewhere" .) "true")) .Values.config) -}}
+{{- include "carryover.seconds" (include "carryover.requestTime" .) -}}
 {{- end }}
 
 {{- define "carryover.gracePeriod" -}}

@@ -243,4 +243,9 @@ export const CONTRADICTING: readonly Refusal[] = [
     values: { service: { ipFamilyPolicy: "RequireDualStack" }, config: { admin: { host: "0.0.0.0" } } },
     where: "config.admin.host",
   },
+  {
+    what: "less time to stop in than a request takes by a flag",
+    values: { terminationGracePeriodSeconds: 56, extraArgs: { "limits-request-seconds": "59s" } },
+    where: "terminationGracePeriodSeconds",
+  },
 ];
