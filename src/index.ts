@@ -1,6 +1,8 @@
 /** How does a program of one's own run carryover inside its process? (The package's only entry; docs/embedding.md.) */
 import { readFileSync } from "node:fs";
 import { createApp } from "./app.ts";
+import { optionFaults } from "./config/embedding.ts";
+import { ConfigError } from "./config/fault.ts";
 import type { CarryoverConfig } from "./embedded-config.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { createLog, type Log } from "./observe/log.ts";
@@ -17,7 +19,8 @@ export interface Carryover {
   readonly warnings: readonly string[];
   /**
    * Reads the rules, then opens both ports. Rejects with `ConfigError` for rules that are wrong, and with Node's own error
-   * (`code: "EADDRINUSE"`) for a port that cannot be had; then neither port is open. To be called once.
+   * (`code: "EADDRINUSE"`) for a port that cannot be had; then neither port is open. Rejects also when `close()` was called
+   * before the ports were open. To be called once.
    */
   listen(): Promise<{ readonly url: string; readonly adminUrl: string }>;
   /** Looks at the rules file now; resolves when what it holds is in force, or refused and logged. */
@@ -85,10 +88,13 @@ export interface ServedRequest {
 const GRACE_MS = 55_000;
 
 /**
- * A carryover that does not listen yet. Rejects with `ConfigError`, which names everything that is wrong in `config`. It
- * reads the files that `config` names, and leaves the process alone: no signals, no environment, no exit code, no output.
+ * A carryover that does not listen yet. Rejects with `ConfigError`, which names everything that is wrong in `config`, or in
+ * `options`. It reads the files that `config` names, and leaves the process alone: no signals, no environment, no exit
+ * code, no output.
  */
 export async function createCarryover(config: CarryoverConfig, options: CarryoverOptions = {}): Promise<Carryover> {
+  const faults = optionFaults(options);
+  if (faults.length > 0) throw new ConfigError(faults);
   const read = { flags: {}, env: {}, readFile: (path: string) => readFileSync(path), object: { given: config } };
   const { config: complete, catalogue, warnings } = await prepare(read);
   const log = logTo(options.log, complete.log.level);
@@ -106,7 +112,9 @@ function lifeOf(app: ReturnType<typeof createApp>, warnings: readonly string[]):
       if (closing !== undefined) throw new Error("this carryover is closed; create another one");
       if (listening !== undefined) throw new Error("listen() was called already");
       listening = app.listen();
-      return listening;
+      const addresses = await listening;
+      if (closing !== undefined) throw new Error("close() was called while listen() opened the ports");
+      return addresses;
     },
     reload: () => app.reload(),
     close: (graceMs = GRACE_MS) => {

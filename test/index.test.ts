@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Writable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
+import { configOptions } from "../src/config.ts";
 import {
   type Carryover,
   type CarryoverConfig,
@@ -126,6 +127,72 @@ describe("the configuration as an object", () => {
     expect(await faultsOf(config)).toEqual(expected);
   });
 
+  const circular: Record<string, unknown> = {};
+  circular["again"] = { inner: [circular] };
+  class Settings {
+    identify = ["user-agent"];
+  }
+
+  it.each([
+    ["a Map for options", { clients: new Map([["hash", true]]) }, "clients: got an instance of Map; expected a map"],
+    ["an object of a class", { clients: new Settings() }, "clients: got an instance of Settings; expected a map"],
+    ["a day", { lists: new Date(0) }, "lists: got an instance of Date; expected a map"],
+    ["a function", { cutover: () => {} }, "cutover: got a function; expected a map"],
+    ["a symbol", { log: { level: Symbol("info") } }, "log.level: got a symbol; expected one of debug, info"],
+    ["a BigInt", { limits: { inFlight: 10n } }, "limits.inFlight: got 10n; expected a whole number"],
+    ["no number", { limits: { inFlight: Number.NaN } }, "limits.inFlight: got NaN; expected a whole number"],
+    ["a set for a list", { clients: { exclude: new Set() } }, "clients.exclude: got an instance of Set; expected"],
+    [
+      "a URL for its text",
+      { listen: { publicUrl: new URL("http://a") } },
+      "listen.publicUrl: got an instance of URL; ",
+    ],
+    ["an object within itself", { updates: { mismatch: circular } }, "updates.mismatch: got {"],
+  ])("refuses %s, which no file could say", async (_what, more, expected) => {
+    const faults = await faultsOf({ upstream: { v2: { url: "http://a" } }, ...more });
+    expect(faults).toEqual([expect.stringContaining(expected)]);
+  });
+
+  it.each([
+    ["a Map", new Map(), "an instance of Map"],
+    ["a function", () => {}, "a function"],
+    ["a BigInt", 1n, "1n"],
+  ])("refuses %s for the whole", async (_what, config, got) => {
+    expect(await faultsOf(config)).toEqual([`config: got ${got}; give an object of options`]);
+  });
+
+  it("refuses with a path what no file could say, in the place of each option and of each map of options", async () => {
+    const paths = configOptions().map(({ path }) => path);
+    const maps = paths.flatMap((path) => path.split(".").map((_, at, keys) => keys.slice(0, at).join(".")));
+    let deep: unknown = "end";
+    for (let level = 0; level < 20_000; level++) deep = { deep };
+    const values = [
+      new Map(),
+      new Date(0),
+      new Settings(),
+      () => {},
+      Symbol("x"),
+      10n,
+      [10n],
+      circular,
+      [circular],
+      deep,
+    ];
+    for (const path of new Set([...paths, ...maps].filter((each) => each !== ""))) {
+      const keys = path.split(".");
+      for (const value of values) {
+        const config = keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
+        expect(await faultsOf(config)).toContainEqual(expect.stringMatching(new RegExp(`^${path}\\b`)));
+      }
+    }
+  });
+
+  it("may be an object without a prototype, and one that stands in two places", async () => {
+    const tls = Object.freeze(Object.assign(Object.create(null), { caFile: undefined }));
+    const url = "http://127.0.0.1:9";
+    await createCarryover({ upstream: { v2: { url, tls }, v1: { url, tls } } });
+  });
+
   it("stays as it was given, and may be changed afterwards without effect", async () => {
     const { url } = await platform();
     const prefixes = ["/status"];
@@ -138,6 +205,41 @@ describe("the configuration as an object", () => {
     prefixes.push("/later");
     const { url: at } = await carryover.listen();
     expect((await fetch(`${at}/later`)).status).toBe(404);
+  });
+});
+
+describe("the options beside it", () => {
+  const options = "expected an object with log and onRequest, or nothing";
+  const log = "expected a function that takes a line, or a stream to write to";
+
+  it.each<[string, unknown, readonly string[]]>([
+    ["null", null, [`options: got null; ${options}`]],
+    ["a function", () => {}, [`options: got a function; ${options}`]],
+    ["a list", [], [`options: got []; ${options}`]],
+    ["a number for the log", { log: 5 }, [`options.log: got 5; ${log}`]],
+    ["null for the log", { log: null }, [`options.log: got null; ${log}`]],
+    ["what cannot be written to for the log", { log: { write: true } }, [`options.log: got {"write":true}; ${log}`]],
+    ["a stream's class for its object", { log: new Map() }, [`options.log: got an instance of Map; ${log}`]],
+    [
+      "text for the function, and an option that there is not",
+      { onRequest: "x", lgo: () => {}, colour: 1 },
+      [
+        "options.lgo: there is no such option; did you mean log?",
+        "options.colour: there is no such option; remove it",
+        'options.onRequest: got "x"; expected a function that takes a request',
+      ],
+    ],
+  ])("refuses %s", async (_what, given, expected) => {
+    const config = { upstream: { v2: { url: "http://a" } } };
+    const error = await createCarryover(config, given as CarryoverOptions).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(ConfigError);
+    expect((error as ConfigError).message.split("\n  ").slice(1)).toEqual(expected);
+  });
+
+  it("may be left out, all or each", async () => {
+    const config = { upstream: { v2: { url: "http://a" } } };
+    for (const given of [undefined, {}, { log: undefined, onRequest: undefined }, { log: process.stdout }])
+      await createCarryover(config, given);
   });
 });
 
@@ -200,14 +302,22 @@ describe("its life", () => {
     await expect(carryover.listen()).rejects.toThrow("this carryover is closed; create another one");
   });
 
-  it("closes while it opens, and before it ever listened", async () => {
+  it("closes before it ever listened", async () => {
     const { url } = await platform();
     await (await embedded(url)).close();
-    const carryover = await embedded(url);
-    const opening = carryover.listen();
+  });
+
+  it("closes while it opens, and gives no address that nobody serves", async () => {
+    const { url } = await platform();
+    const free = createServer();
+    await new Promise<void>((done) => free.listen(0, "127.0.0.1", done));
+    const { port } = free.address() as { port: number };
+    await new Promise((done) => free.close(done));
+    const carryover = await embedded(url, { listen: { host: "127.0.0.1", port } });
+    const opening = expect(carryover.listen()).rejects.toThrow("close() was called while listen() opened the ports");
     await carryover.close();
-    const { url: at } = await opening;
-    await expect(fetch(at)).rejects.toThrow();
+    await opening;
+    await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toThrow();
   });
 });
 

@@ -11,10 +11,17 @@ export function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** A value as JSON, shortened to 60 characters. */
+/** A value as JSON, shortened to 60 characters; what JSON has no form for, and symbols by what they say, in plain words. */
 export function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? String(value);
+  if (value === undefined) return "undefined";
+  const text = plainWords(value) ?? JSON.stringify(value, (_key, inner: unknown) => plainWords(inner) ?? inner);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function plainWords(value: unknown): string | undefined {
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "symbol") return value.description ?? "a symbol";
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : undefined;
 }
 
 /** `message` of a leaf: `what; remedy`, or what is expected alone. */

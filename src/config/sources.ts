@@ -1,7 +1,7 @@
 /** What did flags, variables and the file say, and where does each value come from? */
 import { didYouMean, type Fault, nearest } from "./fault.ts";
-import { type ConfigFile, readConfigFile } from "./file.ts";
-import { show } from "./issue.ts";
+import { readConfigFile } from "./file.ts";
+import { readObject } from "./object.ts";
 import { type Option, VARIABLE_PREFIX, valueOfText } from "./options.ts";
 
 /** A tree as the schema reads it, with the way back from a path to where its value was written. */
@@ -59,15 +59,6 @@ export function gather(sources: Sources, options: readonly Option[]): Gathered {
     howToSet: ({ flag, variable, path }) =>
       sources.object === undefined ? `set ${flag}, ${variable} or ${path} in the file` : `set ${path}`,
   };
-}
-
-/** A tree that is there already; it is never written to. */
-function readObject(given: unknown): ConfigFile {
-  const nowhere = { at: () => undefined, placeOf: () => undefined };
-  if (typeof given === "object" && given !== null && !Array.isArray(given))
-    return { ...nowhere, tree: { ...given }, faults: [] };
-  const fault = { where: "config", what: `got ${show(given)}`, remedy: "give an object of options" };
-  return { ...nowhere, tree: {}, faults: [fault] };
 }
 
 function givenOutside(sources: Sources, option: Option): { value: unknown; where: string } | undefined {

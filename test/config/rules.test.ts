@@ -316,7 +316,7 @@ describe("a file is refused with line, column and remedy for", () => {
     [
       "a percentage that is none",
       rule("mode: translate, match: { percent: .nan }"),
-      /percent: got null; expected a percentage/,
+      /percent: got NaN; expected a percentage/,
     ],
     [
       "a percentage as text",
