@@ -64,6 +64,11 @@
 {{- if not (include "carryover.hasUpstream" (list . "v2")) }}
 - config.upstream.v2.url: is not set; set it to where the platform's v2 API is, or sandbox.enabled=true for a trial without a platform
 {{- end }}
+{{- range $name := list "v2" "v1" "sts" }}
+{{- if regexMatch "^https?://[^/?#]*@" (dig "upstream" $name "url" "" $.Values.config) }}
+- config.upstream.{{ $name }}.url: holds credentials, which would lie open in a ConfigMap, and which carryover refuses; leave them out of the URL
+{{- end }}
+{{- end }}
 {{- if .Values.sandbox.enabled }}
 {{- range $name := list "v2" "v1" "sts" }}
 {{- $path := printf "upstream.%s.url" $name }}
@@ -220,6 +225,11 @@
 {{- end }}
 
 {{- define "carryover.faults.stopping" -}}
+{{- $request := include "carryover.requestTime" . }}
+{{- $list := include "carryover.valueOutside" (list . "lists.maxSeconds") | default (dig "lists" "maxSeconds" (ternary "?" "45s" (eq (include "carryover.unseen" .) "true")) .Values.config | toString) }}
+{{- if and (ne $list "?") (ge (include "carryover.milliseconds" $list | int) (include "carryover.milliseconds" $request | int)) }}
+- config.lists.maxSeconds: {{ $list }} is not below config.limits.requestSeconds ({{ $request }}); lower it, or set a longer config.limits.requestSeconds
+{{- end }}
 {{- if and (eq (dig "type" "" .Values.strategy) "Recreate") (hasKey .Values.strategy "rollingUpdate") }}
 - strategy.rollingUpdate: says something of RollingUpdate only; leave it out, or set that type
 {{- end }}

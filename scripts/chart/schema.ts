@@ -8,6 +8,13 @@ const FORMS: Readonly<Record<string, Schema>> = {
   strings: { type: "object", additionalProperties: { type: "string" } },
   port: { type: "integer", minimum: 1, maximum: 65535 },
   quantity: { type: ["string", "integer"], pattern: "^[0-9]+(\\.[0-9]+)?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$" },
+  key: { type: "string", pattern: "^[-._a-zA-Z0-9]+$" },
+  /** Of a namespace, or a part of other names. */
+  name: { type: "string", pattern: "^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$" },
+  registry: {
+    type: "string",
+    pattern: "^(([a-zA-Z0-9.-]+|\\[[0-9a-fA-F:]+\\])(:[0-9]+)?(/[a-z0-9]+([._-]+[a-z0-9]+)*)*)?$",
+  },
   duration: { type: "string", pattern: "^(([0-9]+(ms|[smhdwy]))+)?$" },
 };
 
@@ -109,7 +116,7 @@ function fitted(schema: unknown): unknown {
   const { "x-form": form, ...rest } = schema as Schema;
   const kept = Object.entries(rest).filter(([key, value]) => !droppedByHelm(key, value));
   const result = Object.fromEntries(kept.map(([key, value]) => [key, fitted(value)]));
-  if (form === "url") return { ...result, pattern: "^https?://" };
+  if (form === "url") return { ...result, pattern: "^https?://[^/?#\\s]" };
   return withBooleans(result);
 }
 

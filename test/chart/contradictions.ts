@@ -248,4 +248,14 @@ export const CONTRADICTING: readonly Refusal[] = [
     values: { terminationGracePeriodSeconds: 56, extraArgs: { "limits-request-seconds": "59s" } },
     where: "terminationGracePeriodSeconds",
   },
+  {
+    what: "a password that everybody could read",
+    values: { config: { upstream: { v2: { url: "https://user:pw@api.example.com" } } } },
+    where: "config.upstream.v2.url",
+  },
+  {
+    what: "a list that takes longer than its request may",
+    values: { config: { lists: { maxSeconds: "55s" } } },
+    where: "config.lists.maxSeconds",
+  },
 ];

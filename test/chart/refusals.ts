@@ -11,6 +11,11 @@ export interface Refusal {
 
 const rule = (more: object) => ({ rules: [{ name: "a", match: {}, mode: "translate", ...more }] });
 
+function nested(path: readonly string[], value: unknown): Readonly<Record<string, unknown>> {
+  const [key = "", ...below] = path;
+  return { [key]: below.length === 0 ? value : nested(below, value) };
+}
+
 export const WRONG: readonly Refusal[] = [
   { what: "a value that there is not", values: { replicas: 3 }, where: "replicas" },
   { what: "a value that there is not, in a map", values: { image: { name: "carryover" } }, where: "image" },
@@ -113,4 +118,37 @@ export const WRONG: readonly Refusal[] = [
     values: { podDisruptionBudget: { maxUnavailable: "101%" } },
     where: "podDisruptionBudget.maxUnavailable",
   },
+  {
+    what: "a URL of nobody",
+    values: { config: { upstream: { v2: { url: "https://" } } } },
+    where: "config.upstream.v2.url",
+  },
+  { what: "a repository in capitals", values: { image: { repository: "Foo/Bar" } }, where: "image.repository" },
+  {
+    what: "a repository with its tag",
+    values: { image: { repository: "carryover:1.2" } },
+    where: "image.repository",
+  },
+  { what: "a tag of two words", values: { image: { tag: "1 2" } }, where: "image.tag" },
+  {
+    what: "a registry with a scheme",
+    values: { image: { registry: "https://registry.example.com" } },
+    where: "image.registry",
+  },
+  { what: "a name of two words", values: { nameOverride: "Foo Bar" }, where: "nameOverride" },
+  { what: "a namespace of two words", values: { namespaceOverride: "b c" }, where: "namespaceOverride" },
+  {
+    what: "a namespace of monitoring in capitals",
+    values: { serviceMonitor: { namespace: "Monitoring" } },
+    where: "serviceMonitor.namespace",
+  },
+  ...[
+    "configFrom.key",
+    "rulesFrom.key",
+    "adminToken.key",
+    "salt.key",
+    "tls.v2.ca.key",
+    "tls.v1.client.certKey",
+    "tls.sts.client.keyKey",
+  ].map((where) => ({ what: `no key: ${where}`, values: nested(where.split("."), ""), where })),
 ];
