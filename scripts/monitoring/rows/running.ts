@@ -34,7 +34,7 @@ export const errors = {
     lines({
       title: "Share of failures",
       description:
-        "Of all requests: failed because of carryover (critical above 1 %), and ended in 502 or 504 (critical above 5 %).",
+        "Of all requests: failed because of carryover (critical above 1 %), and ended in 502 or 504 (critical above 5 %); each from 10 in 15 minutes on.",
       unit: "percentunit",
       queries: [
         [
