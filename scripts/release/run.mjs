@@ -1,6 +1,6 @@
 /**
- * How is a version released? Everything is made in a clone of the last commit, then a commit and a tag are brought back and
- * the files are put into `release/`. Nothing is pushed or published. docs/release.md tells the rest.
+ * How is a version released? Everything is made in a clone of the last commit; then the files are put into `release/`, and
+ * tag and commit brought back, or none of them. Nothing is pushed or published. docs/release.md tells the rest.
  */
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +12,7 @@ import { parseArgs } from "node:util";
 import semver from "semver";
 import { makeArtifacts } from "./artifacts.mjs";
 import { released } from "./changelog.mjs";
-import { EDITS } from "./versions.mjs";
+import { EDITS, MAY_NAME_ANOTHER } from "./versions.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const USAGE = `usage: node scripts/release/run.mjs [VERSION] [--tested COMMIT] [--date YYYY-MM-DD] [--dry-run]
@@ -103,29 +103,66 @@ function helmOrRefuse() {
   throw new Refusal("there is no helm, which packages the chart: run scripts/install-package-tools.sh");
 }
 
-/** Writes the version into the clone and commits it there. */
+/** Writes the version into the clone, and commits and tags it there as this repository would: with its names and signatures. */
 function commitRelease(tree, change) {
   for (const [file, edit] of EDITS) {
     writeFileSync(join(tree, file), edit(readFileSync(join(tree, file), "utf8"), change));
   }
   writeFileSync(join(tree, "CHANGELOG.md"), change.text);
-  const who = ["user.name", "user.email"].flatMap((key) => ["-c", `${key}=${git("config", key)}`]);
-  run("git", [...who, "commit", "--quiet", "--all", "--message", `Release ${change.version}`], tree);
+  const { stdout } = spawnSync("git", ["config", "-z", "--get-regexp", "^(user|gpg|commit|tag)\\."], {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
+  for (const setting of stdout.split("\0").filter((line) => line !== "")) {
+    // A key, a line feed and its value; a key alone is true.
+    const [key = "", ...value] = setting.split("\n");
+    run("git", ["config", "--add", key, value.length === 0 ? "true" : value.join("\n")], tree);
+  }
+  run("git", ["commit", "--quiet", "--all", "--message", `Release ${change.version}`], tree);
+  run("git", ["tag", "--annotate", `v${change.version}`, "--message", `carryover ${change.version}`], tree);
 }
 
 /** Told, not refused: an example may well name an older version. */
 function showLeftovers(tree, current) {
-  const words = [
-    "grep",
-    "-n",
-    "-E",
-    `(^|[^0-9.])${current.replaceAll(".", "\\.")}([^0-9.]|$)`,
-    "--",
-    ":!CHANGELOG.md",
-    ":!package-lock.json",
-  ];
+  const alone = `(^|[^0-9.])${current.replaceAll(".", "\\.")}([^0-9.]|\\.[^0-9]|\\.?$)`;
+  const words = ["grep", "-n", "-E", alone, "--", ...MAY_NAME_ANOTHER.map((path) => `:!${path}`)];
   const { stdout } = spawnSync("git", words, { cwd: tree, encoding: "utf8" });
   if (stdout !== "") console.log(`These still name ${current}; look whether they should:\n${stdout.trimEnd()}`);
+}
+
+/** Puts the files into release/; gives what takes them back. */
+function putFiles(out, work) {
+  const [folder, before] = [join(ROOT, "release"), join(work, "before")];
+  if (existsSync(folder)) cpSync(folder, before, { recursive: true, preserveTimestamps: true });
+  const takeBack = () => {
+    rmSync(folder, { recursive: true, force: true });
+    if (existsSync(before)) cpSync(before, folder, { recursive: true, preserveTimestamps: true });
+  };
+  try {
+    rmSync(folder, { recursive: true, force: true });
+    cpSync(out, folder, { recursive: true });
+  } catch (error) {
+    takeBack();
+    throw error;
+  }
+  return takeBack;
+}
+
+/** Tag, then branch. What was done is undone where the rest fails. */
+function bringBack(tree, version, takeBackFiles) {
+  const tag = `refs/tags/v${version}`;
+  const undo = [takeBackFiles];
+  try {
+    git("fetch", "--quiet", "--no-tags", tree, `${tag}:${tag}`);
+    const commit = git("rev-parse", `${tag}^{commit}`);
+    undo.push(() => git("update-ref", "-d", tag));
+    // A merge writes the files before it moves the branch. Back again; where it wrote none, this changes nothing.
+    undo.push(() => git("read-tree", "-m", "-u", commit, "HEAD"));
+    git("merge", "--quiet", "--ff-only", commit);
+  } catch (error) {
+    for (const step of undo) step();
+    throw error;
+  }
 }
 
 async function release() {
@@ -151,16 +188,11 @@ async function release() {
     const [tree, out] = [join(work, "tree"), join(work, "out")];
     mkdirSync(out);
     run("git", ["clone", "--quiet", "--no-tags", ROOT, tree]);
-    commitRelease(tree, { version, text, entries, prerelease: semver.prerelease(version) !== null });
+    commitRelease(tree, { version, current, text, entries, prerelease: semver.prerelease(version) !== null });
     const files = makeArtifacts({ tree, out, version, section, helm, run });
     showLeftovers(tree, current);
-    if (!dryRun) {
-      git("fetch", "--quiet", tree, "HEAD");
-      git("merge", "--quiet", "--ff-only", "FETCH_HEAD");
-      git("tag", "--annotate", `v${version}`, "--message", `carryover ${version}`);
-    }
-    rmSync(join(ROOT, "release"), { recursive: true, force: true });
-    cpSync(out, join(ROOT, "release"), { recursive: true });
+    const takeBackFiles = putFiles(out, work);
+    if (!dryRun) bringBack(tree, version, takeBackFiles);
     console.log(`In release/:\n${files.map((file) => `  ${file}`).join("\n")}`);
     console.log(
       dryRun

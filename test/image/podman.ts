@@ -10,7 +10,7 @@ export const ROOT = resolve(import.meta.dirname, "../..");
 export const IMAGE = "localhost/carryover:test";
 /** What the image is built with when a test asks for its labels. */
 export const BUILT = {
-  VERSION: "0.1.0",
+  VERSION: "987.6.5",
   REVISION: "0123456789abcdef0123456789abcdef01234567",
   CREATED: "2026-11-22T05:00:00Z",
   SOURCE: "https://git.example.com/carryover",

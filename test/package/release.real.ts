@@ -1,11 +1,14 @@
 /** Does scripts/release make a release, and refuse what must not become one? (`npm run package`; in a repository of its own.) */
-import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { CACHE, copyOfTree, freshFolder, type Ran, ran, run, TOOLS, tool } from "./packed.ts";
+import { CACHE, copyOfTree, freshFolder, type Ran, ROOT, ran, run, TOOLS, tool } from "./packed.ts";
 
 const VERSION = "987.6.5";
+const { version: CURRENT } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string };
+/** As it is in what a program prints. */
+const CURRENTLY = CURRENT.replaceAll(".", "\\.");
 const DAY = "2026-12-24";
 
 let folder: string;
@@ -16,6 +19,14 @@ const git = async (...words: string[]): Promise<string> => (await run("git", wor
 const released = (...words: string[]): Promise<Ran> =>
   ran(process.execPath, ["scripts/release/run.mjs", ...words], repository);
 const text = (file: string): string => readFileSync(join(repository, file), "utf8");
+
+/** What a release leaves in the repository. */
+const traces = async () => ({
+  head: await git("rev-parse", "main"),
+  tag: await git("tag", "--list", `v${VERSION}`),
+  status: await git("status", "--porcelain"),
+  files: existsSync(join(repository, "release")),
+});
 
 beforeAll(async () => {
   tool(join(CACHE, "chart/bin/helm"));
@@ -47,11 +58,11 @@ describe("refuses", () => {
   it.each([
     ["a version that is none", ["1.2"], /1\.2 is no version; write it as 1\.2\.3/],
     ["a version with a letter before it", ["v987.6.5"], /v987\.6\.5 is no version/],
-    ["the version there is", ["0.1.0"], /0\.1\.0 is not newer than 0\.1\.0/],
-    ["an older version", ["0.0.9"], /0\.0\.9 is not newer than 0\.1\.0/],
-    ["no version where nobody can be asked", [], /which version\? The last one is 0\.1\.0/],
-    ["two versions", ["1.0.0", "2.0.0"], /one version to release, and not 2/],
-    ["an option that does not exist", ["1.0.0", "--push"], /--push/],
+    ["the version there is", [CURRENT], new RegExp(`${CURRENTLY} is not newer than ${CURRENTLY}`)],
+    ["an older version", ["0.0.9"], new RegExp(`0\\.0\\.9 is not newer than ${CURRENTLY}`)],
+    ["no version where nobody can be asked", [], new RegExp(`which version\\? The last one is ${CURRENTLY}`)],
+    ["two versions", [VERSION, "988.0.0"], /one version to release, and not 2/],
+    ["an option that does not exist", [VERSION, "--push"], /--push/],
     ["a day that there is not", [VERSION, "--date", "2026-02-30"], /2026-02-30 is no day/],
     [
       "a commit that was not tested",
@@ -85,6 +96,20 @@ describe("refuses", () => {
     });
   });
 
+  it("to release half of it: where the tag cannot be signed, there is neither tag nor commit nor file", async () => {
+    await git("checkout", "--quiet", "--force", "main");
+    await git("config", "tag.gpgSign", "true");
+    await git("config", "gpg.program", "/bin/false");
+    try {
+      const { code, err } = await released(VERSION, "--tested", first);
+      expect([code, err]).toEqual([1, expect.stringMatching(/git .*tag .*failed:\n.*gpg failed to sign/s)]);
+      expect(await traces()).toEqual({ head: first, tag: "", status: "", files: false });
+    } finally {
+      await git("config", "--unset", "tag.gpgSign");
+      await git("config", "--unset", "gpg.program");
+    }
+  });
+
   it("a version that has a tag", async () => {
     await git("tag", "v988.0.0");
     const { code, err } = await released("988.0.0", "--tested", first);
@@ -93,16 +118,31 @@ describe("refuses", () => {
 });
 
 describe("a release", () => {
+  let failed: Ran;
   let dry: Ran;
   let real: Ran;
+  let seenAfterFailed: unknown;
   let seenAfterDry: readonly string[];
 
   beforeAll(async () => {
     await git("checkout", "--quiet", "--force", "main");
+    // At the very end, when all else is done: the branch may not move.
+    const hook = join(repository, ".git/hooks/reference-transaction");
+    const refuses = `#!/bin/sh\n[ "$1" != prepared ] || ! grep -q refs/heads/main\n`;
+    writeFileSync(hook, refuses, { mode: 0o755 });
+    failed = await released(VERSION, "--tested", first, "--date", DAY);
+    rmSync(hook);
+    seenAfterFailed = await traces();
     dry = await released(VERSION, "--dry-run", "--date", DAY);
     seenAfterDry = [await git("rev-parse", "HEAD"), await git("tag"), await git("status", "--porcelain")];
     real = await released(VERSION, "--tested", first, "--date", DAY);
   }, 580_000);
+
+  it("that fails at its last step leaves no tag, commit or file, and can be made again", () => {
+    expect([failed.code, failed.err]).toEqual([1, expect.stringMatching(/^Not released: git merge .* failed:/)]);
+    expect(seenAfterFailed).toEqual({ head: first, tag: "", status: "", files: false });
+    expect(real.code).toBe(0);
+  });
 
   it("made dry changes nothing but release/, and says that no test ran", () => {
     expect(dry).toMatchObject({ code: 0, err: "" });
@@ -133,7 +173,30 @@ describe("a release", () => {
     expect(text("CHANGELOG.md")).toContain(`# Changelog\n\n## ${VERSION} - ${DAY}\n\n- A thing was *mended*`);
     expect(text("CHANGELOG.md")).not.toContain("## Next");
     const changed = (await git("diff", "--name-only", first, "HEAD")).split("\n");
-    expect(changed).toEqual(["CHANGELOG.md", "helm/Chart.yaml", "package-lock.json", "package.json", "src/version.ts"]);
+    expect(changed).toEqual([
+      ".github/ISSUE_TEMPLATE/bug.yml",
+      ".github/ISSUE_TEMPLATE/difference.yml",
+      ".github/ISSUE_TEMPLATE/wish.yml",
+      "CHANGELOG.md",
+      "Dockerfile",
+      "deploy/compose/compose.yaml",
+      "docs/deploy.md",
+      "helm/Chart.yaml",
+      "helm/README.md",
+      "helm/ci/existing-values.yaml",
+      "package-lock.json",
+      "package.json",
+      "src/version.ts",
+    ]);
+  });
+
+  it("leaves no file that names the version before, but for the past, an example and pictures of a run", async () => {
+    const others = ["CHANGELOG.md", "package-lock.json", "docs/release.md", "docs/images"].map((path) => `:!${path}`);
+    const alone = `(?<![\\d.])${CURRENTLY}(?!\\d|\\.\\d)`;
+    const { out } = await ran("git", ["grep", "-nP", alone, `v${VERSION}`, "--", ...others], repository);
+    expect(out).toBe("");
+    expect(real.out).not.toContain("still name");
+    expect(text("docs/deploy.md")).toContain(`./carryover-${VERSION}.tgz`);
   });
 
   it("holds the package, the chart with its changes, and checksums that are right", async () => {
