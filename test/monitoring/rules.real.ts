@@ -19,11 +19,15 @@ describe("promtool", () => {
     expect([code, text]).toEqual([0, expect.stringContaining(`SUCCESS: ${allRules().length} rules found`)]);
   });
 
-  test.concurrent.each(testFiles().map((file) => [basename(file), file]))("%s holds", async (_name, file) => {
-    const { code, text } = await run(tool("promtool"), ["test", "rules", file]);
-    expect([code, text]).toEqual([0, expect.stringContaining("SUCCESS")]);
-    // Weeks, evaluated hour by hour.
-  }, 300_000);
+  test.concurrent.each(testFiles().map((file) => [basename(file), file]))(
+    "%s holds",
+    async (_name, file) => {
+      const { code, text } = await run(tool("promtool"), ["test", "rules", file]);
+      expect([code, text]).toEqual([0, expect.stringContaining("SUCCESS")]);
+      // Weeks, evaluated hour by hour.
+    },
+    300_000,
+  );
 
   test("fails for a rule that asks for something else: every one of these tests is able to fail", async () => {
     const broken = await copyOf("instances.yaml", (rules) => {
