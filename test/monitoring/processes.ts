@@ -47,7 +47,7 @@ export async function until<T>(
   what: string,
   look: () => Promise<T>,
   holds: (seen: T) => boolean,
-  seconds = 90,
+  seconds = 150,
 ): Promise<T> {
   const end = Date.now() + seconds * 1000;
   for (;;) {
