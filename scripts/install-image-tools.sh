@@ -84,6 +84,11 @@ seccomp_profile = "$tools/root/usr/share/containers/seccomp.json"
 default_ulimits = ["nofile=1024:1024", "nproc=4096:4096"]
 [engine]
 runtime = "runc"
+# Who cleans up after a container that ended is started by conmon. Without iptables in its path the rules of published ports
+# stay, and whatever listens on such a port of this machine later is never reached.
+conmon_env_vars = ["PATH=$tools/root/usr/sbin:$tools/root/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+  "XTABLES_LIBDIR=$(echo "$tools"/root/usr/lib/*-linux-gnu/xtables)", "CONTAINERS_CONF=$tools/config/containers.conf",
+  "CONTAINERS_STORAGE_CONF=$tools/config/storage.conf", "HOME=$tools/home"]
 cgroup_manager = "cgroupfs"
 events_logger = "file"
 conmon_path = ["$tools/root/usr/bin/conmon"]

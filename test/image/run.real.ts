@@ -3,7 +3,7 @@ import { chmodSync, chownSync, mkdtempSync, renameSync, rmSync, writeFileSync } 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { build, type Container, eventually, IMAGE, LOCKED, start, takeDown, tool } from "./podman.ts";
+import { build, type Container, eventually, IMAGE, LOCKED, must, start, takeDown, tool } from "./podman.ts";
 
 beforeAll(() => build());
 afterEach(takeDown);
@@ -195,5 +195,20 @@ describe("files in mounted folders", () => {
     chownSync(join(path, "next"), 65532, 65532);
     renameSync(join(path, "next"), join(path, "rules.yaml"));
     expect(await eventually(mode, (now) => now === "native")).toBe("native");
+  });
+});
+
+describe("the machine that the image was tried on", () => {
+  it("keeps no rule for the ports of a container that ended: what listens there next would never be reached", async () => {
+    const { front, admin } = await pair([]);
+    const rules = () => must(["iptables", "-t", "nat", "-S"]);
+    const { port } = new URL(admin);
+    expect(await rules()).toContain(`--dport ${port} `);
+    await front.signal("KILL");
+    await front.ended;
+    await takeDown();
+    expect(await eventually(rules, (now) => !now.includes(`--dport ${port} -j DNAT`))).not.toContain(
+      `--dport ${port} -j DNAT`,
+    );
   });
 });
