@@ -4,8 +4,7 @@ import { type Exchange, wasLetIn } from "../model/exchange.ts";
 import { createClientSeries } from "./client-series.ts";
 import { oneOf, type resourceLabels, wordLabel } from "./labels.ts";
 import type { Maker, Reading } from "./maker.ts";
-import { createSeries, OTHER, type Series } from "./series.ts";
-import { METRICS } from "./table/metrics.ts";
+import { OTHER } from "./series.ts";
 
 /** One rule as metrics show it. */
 export interface RuleFacts {
@@ -79,11 +78,11 @@ export function createCutoverMetrics(
   sources: CutoverSources,
 ): CutoverMetrics {
   const clients = createClientSeries(sources.metricSeries, new Set([...sources.clientNames, ...WORDS]));
-  const comparisons = createSeries<Count>(METRICS.comparisons_total.series, zero);
-  const failures = createSeries<Count>(METRICS.comparison_failures_total.series, zero);
+  const comparisons = make.counted("comparisons_total");
+  const failures = make.counted("comparison_failures_total");
   const calls = { v1: 0, v2: 0 };
   exportClients(make, clients, sources);
-  exportComparisons(make, { comparisons, failures, calls }, sources);
+  exportComparisons(make, calls, sources);
   exportRules(make, sources);
   return {
     observe: (exchange) => {
@@ -100,11 +99,6 @@ export function createCutoverMetrics(
     },
   };
 }
-
-interface Count {
-  count: number;
-}
-const zero = (): Count => ({ count: 0 });
 
 /** Whoever the platform did not let in can claim to be anybody, and gets no place among clients. */
 function labelOf(exchange: Exchange, sources: CutoverSources): string {
@@ -135,19 +129,11 @@ function exportClients(make: Maker, clients: ReturnType<typeof createClientSerie
   make.gauge("ledger_last_save_successful", () => [[[], Number(sources.ledgerSaved())]]);
 }
 
-interface Compared {
-  readonly comparisons: Series<Count>;
-  readonly failures: Series<Count>;
-  readonly calls: { readonly v1: number; readonly v2: number };
-}
-
-function exportComparisons(make: Maker, { comparisons, failures, calls }: Compared, sources: CutoverSources): void {
-  const rows = (series: Series<Count>) =>
-    function* (): Iterable<Reading> {
-      for (const [values, { count }] of series.rows()) yield [values, count];
-    };
-  make.counter("comparisons_total", rows(comparisons));
-  make.counter("comparison_failures_total", rows(failures));
+function exportComparisons(
+  make: Maker,
+  calls: { readonly v1: number; readonly v2: number },
+  sources: CutoverSources,
+): void {
   make.counter("comparisons_passed_total", () =>
     Object.entries(sources.shadow().passed).map(([reason, count]) => [[wordLabel(reason)], count]),
   );

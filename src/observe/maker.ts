@@ -1,5 +1,6 @@
 /** How does a row of the table become a metric that can be asked for? */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { createSeries, type Series } from "./series.ts";
 import { METRICS, type MetricName } from "./table/metrics.ts";
 import { NODE_METRICS } from "./table/node-metrics.ts";
 import type { MetricFacts } from "./table/shape.ts";
@@ -10,11 +11,26 @@ type OfType<Type> = {
   [Name in MetricName]: (typeof METRICS)[Name]["type"] extends Type ? Name : never;
 }[MetricName];
 
+/** Counters whose series have a bound of their own in the table. */
+export type CountedName = {
+  [Name in OfType<"counter">]: (typeof METRICS)[Name]["series"] extends number ? Name : never;
+}[OfType<"counter">];
+
+/** One series of a counter. */
+export interface Count {
+  count: number;
+}
+
 /** A value with those of its labels, in the order of the table. */
 export type Reading = readonly [values: readonly string[], value: number];
 
 /** Makes metrics of the table, in one registry. */
 export interface Maker {
+  /**
+   * Counted by whoever holds what this gives; beyond the bound of the table every label is `other`. `always`: values of its
+   * only label that have a series from the beginning, since of one that begins at 1 no increase is seen.
+   */
+  counted(name: CountedName, always?: readonly string[]): Series<Count>;
   /** Counted elsewhere: `read` is called when somebody asks. */
   counter(name: OfType<"counter">, read: () => Iterable<Reading>): void;
   gauge(name: OfType<"gauge">, read: () => Iterable<Reading>): void;
@@ -22,18 +38,27 @@ export interface Maker {
 }
 
 export function createMaker(registry: Registry): Maker {
+  const counter: Maker["counter"] = (name, read) => {
+    const { labelNames, ...facts } = factsOf(name);
+    new Counter({
+      ...facts,
+      labelNames,
+      registers: [registry],
+      collect() {
+        this.reset();
+        for (const [values, value] of read()) this.inc(labelled(labelNames, values), value);
+      },
+    });
+  };
   return {
-    counter: (name, read) => {
-      const { labelNames, ...facts } = factsOf(name);
-      new Counter({
-        ...facts,
-        labelNames,
-        registers: [registry],
-        collect() {
-          this.reset();
-          for (const [values, value] of read()) this.inc(labelled(labelNames, values), value);
-        },
+    counter,
+    counted: (name, always = []) => {
+      const series = createSeries<Count>(METRICS[name].series, () => ({ count: 0 }));
+      for (const value of always) series.at([value]);
+      counter(name, function* () {
+        for (const [values, { count }] of series.rows()) yield [values, count];
       });
+      return series;
     },
     gauge: (name, read) => {
       const { labelNames, ...facts } = factsOf(name);

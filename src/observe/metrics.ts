@@ -18,10 +18,8 @@ import {
   wordLabel,
 } from "./labels.ts";
 import { createListGauges, type ListGauges } from "./list-gauges.ts";
-import { addNodeMetrics, createMaker, type Maker, type Reading } from "./maker.ts";
+import { addNodeMetrics, createMaker, type Maker } from "./maker.ts";
 import { createRequestCounts } from "./request-counts.ts";
-import { createSeries, type Series } from "./series.ts";
-import { METRICS } from "./table/metrics.ts";
 
 export interface MetricsOptions {
   readonly version: string;
@@ -64,10 +62,6 @@ const GATHER = { items: 256, ms: 10 };
 interface Finished {
   readonly exchange: Exchange;
   readonly seconds: number;
-}
-
-interface Count {
-  count: number;
 }
 
 /** Metrics in a registry of their own. `observe`, `compared` and `reloaded` never throw and do no I/O. */
@@ -129,36 +123,18 @@ function observeRare(exchange: Exchange, resource: string, counts: Counts): void
 
 type Counts = ReturnType<typeof createCounts>;
 
-/** Counters that grow with what requests say; beyond the bounds of the table every label is `other`. */
+/** Counters that grow with what requests say. */
 function createCounts(make: Maker) {
-  const counter = (name: CountedName, always: readonly string[] = []): Series<Count> => {
-    const series = createSeries<Count>(METRICS[name].series, () => ({ count: 0 }));
-    // Of a series that begins at 1 no increase is seen: those that are known are there from the beginning.
-    for (const value of always) series.at([value]);
-    make.counter(name, function* (): Iterable<Reading> {
-      for (const [values, { count }] of series.rows()) yield [values, count];
-    });
-    return series;
-  };
   return {
-    upstream: counter("upstream_requests_total"),
-    lists: counter("lists_total"),
-    problems: counter("problems_total", Object.keys(PROBLEMS)),
-    notes: counter("notes_total"),
-    unknown: counter("unknown_fields_total"),
-    defaulted: counter("update_defaulted_fields_total"),
-    mismatches: counter("update_mismatches_total"),
+    upstream: make.counted("upstream_requests_total"),
+    lists: make.counted("lists_total"),
+    problems: make.counted("problems_total", Object.keys(PROBLEMS)),
+    notes: make.counted("notes_total"),
+    unknown: make.counted("unknown_fields_total"),
+    defaulted: make.counted("update_defaulted_fields_total"),
+    mismatches: make.counted("update_mismatches_total"),
   };
 }
-
-type CountedName =
-  | "upstream_requests_total"
-  | "lists_total"
-  | "problems_total"
-  | "notes_total"
-  | "unknown_fields_total"
-  | "update_defaulted_fields_total"
-  | "update_mismatches_total";
 
 function createState(make: Maker, options: MetricsOptions): { reloaded: boolean; reloadedAt: number } {
   const state = { reloaded: true, reloadedAt: 0 };
