@@ -1,0 +1,63 @@
+/** What may a client send, and what is refused before anybody acts on it? */
+import { row, type TrustPromise } from "../row.ts";
+
+export const NOBODY_IN: readonly TrustPromise[] = [
+  {
+    title: "One reading of every request",
+    says: "What two programs could read in two ways is refused before anything is sent on: no request is smuggled past what stands in front.",
+    rows: [
+      row("T-SMG-01", "Content-Length beside Transfer-Encoding is refused, nothing reaches the platform"),
+      row("T-SMG-02", "the same with Transfer-Encoding first"),
+      row("T-SMG-03", "misspelt, doubled and mixed transfer codings are refused"),
+      row("T-SMG-04", "a Content-Length that is doubled, signed, hexadecimal or too large is refused"),
+      row("T-SMG-05", "chunks with odd sizes, bare line feeds or missing ends are refused"),
+      row("T-SMG-06", "folded header lines, NUL bytes and a missing Host are refused"),
+      row("T-SMG-07", "a transfer coding other than chunked alone is refused"),
+      row("T-SMG-08", "two Host fields, an empty one and one that is no host are refused"),
+      row("T-SMG-09", "HTTP versions other than 1.0 and 1.1 are refused"),
+      row("T-SMG-10", "targets that name another host are refused, and no name is looked up for them"),
+      row("T-SMG-11", "`OPTIONS *` is refused"),
+      row("T-SMG-12", "methods that no API has are refused"),
+      row("T-SMG-13", "heads and targets over the limits are refused, never cut short in silence"),
+      row("T-SMG-22", "a body on GET never becomes a second request"),
+      row("T-SMG-23", "a trailer of a request is no header of it"),
+      row("T-SMG-24", "endless chunk extensions and tiny chunks cost a bounded amount"),
+      row("T-SMG-25", "pipelined requests are answered in order, up to the first that is refused"),
+      row("T-SMG-26", "an answer that comes before the request is complete ends its connection"),
+      row("T-SMG-39", "the preface of HTTP/2 and a TLS hello on the plain port are refused"),
+      row("T-SMG-40", "an upgrade is never granted, and what follows it goes nowhere"),
+    ],
+  },
+  {
+    title: "Headers say what they may, both ways",
+    says: "What concerns one connection stays on it, and nobody forges what carryover or the platform believes.",
+    rows: [
+      row("T-SMG-14", "header and query names of JavaScript's own have no effect"),
+      row("T-SMG-15", "forwarded addresses of strangers are dropped and written anew"),
+      row("T-SMG-16", "two credentials, or one that is no token, are refused; a long token is not"),
+      row("T-SMG-17", "`Connection` cannot take away what carryover adds"),
+      row("T-SMG-18", "`Expect: 100-continue` is answered, any other expectation is refused"),
+      row("T-SMG-19", "hop-by-hop fields of a request do not reach the platform, and do no harm"),
+      row("T-SMG-20", "hop-by-hop fields of an answer do not reach the client"),
+      row("T-SMG-21", "no field changes the method or the credential that the platform sees"),
+      row("T-SMG-35", "nothing from a path ends a header line, a log line or a metric"),
+      row("T-SMG-38", "redirects are handed on and never followed"),
+    ],
+  },
+  {
+    title: "Paths, queries and bodies mean one thing",
+    says: "A path that is translated has one form; what passes through goes on byte for byte, or not at all.",
+    rows: [
+      row("T-SMG-27", "odd spellings of paths are one known path, or refused"),
+      row("T-SMG-28", "every form of a uid is one canonical path, or refused"),
+      row("T-SMG-29", "queries pass through byte for byte; of translated ones only known keys are used"),
+      row("T-SMG-30", "a body is read only under a content type that is JSON"),
+      row("T-SMG-31", "odd, deep, doubled and oversized JSON is refused without an error of the server"),
+      row("T-SMG-32", "JSON of client or platform never touches a prototype"),
+      row("T-SMG-33", "mutated requests crash and hang nothing, and nothing unexpected reaches the platform"),
+      row("T-SMG-34", "translated paths and fields lead back to where they came from"),
+      row("T-SMG-36", "no regular expression is slow on any input"),
+      row("T-SMG-37", "endless new paths, agents and tokens cost no memory and no new metrics"),
+    ],
+  },
+];

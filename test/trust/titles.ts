@@ -1,0 +1,40 @@
+/** Under which ids is something tried, and in which files? */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+export const TESTS = resolve(import.meta.dirname, "..");
+const ID = /T-[A-Z]{3}-\d{2}/g;
+/** Files with tests, and the programs that try what no test can: under load, for long. */
+const TRIES = /(?:\.(?:test|long|real|guards)\.ts|^(?:bench|soak)\/.*\.mjs)$/;
+/** The tests of the page itself speak of ids that they do not try. */
+const ABOUT = /^trust\/(?:plan|page|result)\.test\.ts$/;
+
+/** The ids in titles of `text`: not those in comments, nor those that only say where a figure belongs. */
+export function idsIn(text: string): ReadonlySet<string> {
+  const found = new Set<string>();
+  for (const line of text.split("\n")) {
+    if (/^\s*(?:\/\/|\/\*|\*)|\bfigure\(/.test(line)) continue;
+    for (const match of line.matchAll(ID)) {
+      const before = line.slice(0, match.index);
+      const alone = /["'`]$/.test(before) && /^["'`]/.test(line.slice(match.index + match[0].length));
+      // Alone in its quotes it is an argument of figure() on a line of its own, or, after a bracket, the first cell of a table of tests.
+      if (alone && !/\[\s*["'`]$/.test(before)) continue;
+      if (/["'`]/.test(before)) found.add(match[0]);
+    }
+  }
+  return found;
+}
+
+/** Each id with the files, below test/, that try something under it. */
+export function triedIn(folder: string = TESTS): ReadonlyMap<string, readonly string[]> {
+  const tried = new Map<string, string[]>();
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
+    (name) => TRIES.test(name) && !ABOUT.test(name),
+  );
+  for (const name of names.sort()) {
+    for (const id of idsIn(readFileSync(join(folder, name), "utf8"))) {
+      tried.set(id, [...(tried.get(id) ?? []), name]);
+    }
+  }
+  return tried;
+}
