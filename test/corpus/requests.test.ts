@@ -1,26 +1,34 @@
-import { readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse, talk } from "../listener/support/client.ts";
-import { rig, takeDownAfterEach } from "../listener/support/rig.ts";
+import { createDouble, type Double, ok } from "../listener/support/double.ts";
+import { type Carryover, startCarryover } from "../support/carryover.ts";
+import { figure } from "../support/figures.ts";
+import { type Entry, requests } from "./requests.ts";
 
-interface Entry {
-  readonly name: string;
-  /** Latin-1: one character is one byte. */
-  readonly bytes: string;
-  /** Empty: the connection is closed without an answer. */
-  readonly status: readonly number[];
-}
+let platform: Double;
+let carryover: Carryover;
 
-const entries: readonly Entry[] = JSON.parse(readFileSync(new URL("./requests.json", import.meta.url), "utf8"));
+beforeAll(async () => {
+  platform = await createDouble(({ line }, socket) => {
+    socket.write(line.startsWith("HEAD ") ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" : ok());
+  });
+  carryover = await startCarryover({ v2Url: platform.url });
+});
+afterAll(async () => {
+  figure("T-SMG-01", "requests of the corpus that carryover was sent byte for byte", requests.length, "requests");
+  await carryover.close();
+  await platform.close();
+});
 
-takeDownAfterEach();
+const titled = (entries: readonly Entry[]) =>
+  entries.map((entry) => [entry.id === undefined ? entry.name : `${entry.id}: ${entry.name}`, entry] as const);
+const refused = requests.filter(({ upstream }) => upstream === undefined);
+const forwarded = requests.filter(({ upstream }) => upstream !== undefined);
 
-describe("a request that another parser could read differently is refused and never reaches the upstream", () => {
-  it.each(entries)("$name", async ({ bytes, status }) => {
-    const { port, double, listener } = await rig();
-    const text = await talk(port, bytes);
-    expect(double.received()).toBe("");
-    expect(listener.inFlight()).toBe(0);
+describe("a request that another parser could read differently is refused and never reaches the platform", () => {
+  it.each(titled(refused))("%s", async (_, { bytes, status }) => {
+    const { text, received } = await send(bytes);
+    expect(received).toBe("");
     if (status.length === 0) {
       expect(text).toBe("");
       return;
@@ -33,3 +41,27 @@ describe("a request that another parser could read differently is refused and ne
     expect(text.split("HTTP/1.1 ").length).toBe(2);
   });
 });
+
+describe("a request that is only unusual reaches the platform as often as it was made", () => {
+  it.each(titled(forwarded))("%s", async (_, { bytes, status, upstream = 0 }) => {
+    const before = platform.requests.length;
+    const { text } = await send(bytes);
+    expect(status).toContain(parse(text).status);
+    expect(platform.requests.length - before).toBe(upstream);
+    expect(text.split("HTTP/1.1 200 OK").length - 1).toBe(upstream);
+  });
+});
+
+describe("after all this", () => {
+  it("nothing is still under way", async () => {
+    const metrics = await fetch(`${carryover.adminUrl}/metrics`);
+    expect(await metrics.text()).toMatch(/^carryover_in_flight_requests 0$/m);
+  });
+});
+
+/** Sends `bytes`, waits until the connection is closed, and says what the platform got meanwhile. */
+async function send(bytes: string): Promise<{ text: string; received: string }> {
+  const before = platform.received().length;
+  const text = await talk(Number(new URL(carryover.url).port), bytes);
+  return { text, received: platform.received().slice(before) };
+}
