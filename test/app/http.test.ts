@@ -72,7 +72,7 @@ describe("a method that v1 does not have", () => {
   );
 
   it.each(["x-http-method-override", "x-http-method", "x-method-override"])(
-    "comes in by no other door: %s changes nothing and goes nowhere",
+    "T-SMG-21: comes in by no other door: %s changes nothing and goes nowhere",
     async (name) => {
       const rig = await rigForTest({ native: false });
       const { someGroup } = rig.sandbox.wellKnown;
@@ -240,7 +240,7 @@ describe("the body of a request", () => {
     ["many parts", "multipart/form-data; boundary=x"],
     ["nonsense", ";;;"],
     ["empty", ""],
-  ])("is JSON when its type is %s", async (name, type) => {
+  ])("T-SMG-30: is JSON when its type is %s", async (name, type) => {
     const headers = type === undefined ? {} : { "content-type": type };
     const answer = await here.ask("PUT", `${GROUPS}/${group()}`, { body: { name: "a", description: name }, headers });
     expect([answer.status, answer.json.description]).toEqual([200, name]);
@@ -295,7 +295,7 @@ describe("the body of a request", () => {
     expect(Buffer.from(here.arrived.at(-1)?.body ?? "").toString()).toBe("{}");
   });
 
-  it("is asked for with 100 Continue, and only when it is wanted", async () => {
+  it("T-SMG-18: is asked for with 100 Continue, and only when it is wanted", async () => {
     const client = await dial(Number(new URL(here.url).port));
     client.send(head(here, put(), "Expect: 100-continue\r\nContent-Length: 15\r\n"));
     await client.until((text) => text.includes("100 Continue"));
@@ -318,7 +318,7 @@ describe("the body of a request", () => {
     ["half a surrogate", '{"name":"\\ud800"}'],
     ["a comment", '{"name":"a"/* */}'],
     ["NaN", '{"verified":NaN}'],
-  ])("with %s is 400, as v1's decoder had it", async (_, body) => {
+  ])("T-SMG-31: with %s is 400, as v1's decoder had it", async (_, body) => {
     const before = here.arrived.length;
     const answer = await here.ask("PUT", `${GROUPS}/${group()}`, { body });
     expect([answer.status, answer.json.code, reasonOf(answer)]).toEqual([400, 3, "INVALID_BODY"]);

@@ -206,7 +206,7 @@ describe("an upstream that does not speak HTTP", () => {
   });
 });
 
-describe("an answer that comes before the request has been sent", () => {
+describe("T-SMG-26: an answer that comes before the request has been sent", () => {
   it("arrives, and neither connection is used again", async () => {
     let connections = 0;
     const early = createServer((socket) => {

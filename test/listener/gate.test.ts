@@ -70,7 +70,7 @@ describe("the gate refuses", () => {
     expect(verdict(["Connection", "keep-alive, Upgrade", "Upgrade", protocol])).toBe("UPGRADE_REFUSED");
   });
 
-  it("long odd input in no time", () => {
+  it("T-SMG-36: long odd input in no time", () => {
     const head = readHead([
       "Host",
       "a",

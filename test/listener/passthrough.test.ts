@@ -8,7 +8,7 @@ takeDownAfterEach();
 const fieldsOf = (fields: readonly (readonly [string, string])[], name: string) =>
   fields.filter(([key]) => key.toLowerCase() === name).map(([, value]) => value);
 
-describe("the request target arrives byte for byte", () => {
+describe("T-SMG-29: the request target arrives byte for byte", () => {
   it.each([
     "/iam/v2beta1/groups?order_by=name%20desc&page_token=a+b/c=%2B",
     "/iam/v2beta1/groups/a%2Fb%2fc",
@@ -58,7 +58,7 @@ describe("the fields of a request", () => {
     ]);
   });
 
-  it("that belong to the connection, or could pass for somebody else's, stay here", async () => {
+  it("T-SMG-19: that belong to the connection, or could pass for somebody else's, stay here", async () => {
     const { port, double } = await rig();
     const fields = [
       "Connection: X-Named",
@@ -100,7 +100,7 @@ describe("the fields of a request", () => {
     expect(fieldsOf(sent, "host")).toEqual([`127.0.0.1:${double.port}`]);
   });
 
-  it("named by Connection are dropped before ours are added", async () => {
+  it("T-SMG-17: named by Connection are dropped before ours are added", async () => {
     const { port, double } = await rig();
     const named = "close, authorization, x-request-id, x-forwarded-for, via, traceparent";
     await talk(
@@ -115,7 +115,7 @@ describe("the fields of a request", () => {
     expect(fieldsOf(fields, "traceparent")).toHaveLength(1);
   });
 
-  it("of a trusted proxy are kept, and the peer is added to the chain", async () => {
+  it("T-SMG-15: of a trusted proxy are kept, and the peer is added to the chain", async () => {
     const { port, double } = await rig({ trustedProxies: ["127.0.0.0/8"] });
     const given =
       "X-Forwarded-For: 1.2.3.4\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: api.public\r\nX-Forwarded-Port: 443\r\n";
@@ -151,7 +151,7 @@ describe("an answer", () => {
     expect(added).toEqual(["via", "x-request-id", "connection"]);
   });
 
-  it("loses what belongs to the upstream's connection", async () => {
+  it("T-SMG-20: loses what belongs to the upstream's connection", async () => {
     const hop = [
       "Connection: X-Hop, close",
       "X-Hop: secret",
@@ -212,7 +212,7 @@ describe("an answer", () => {
     expect((await ask(port, "GET /x")).body).toBe('{"a":1}');
   });
 
-  it("with a Location inside the platform leads back through the listener; any other is left alone", async () => {
+  it("T-SMG-38: with a Location inside the platform leads back through the listener; any other is left alone", async () => {
     const place = (double: () => string) => rig({ basePath: "/front", script: (_, socket) => socket.write(double()) });
     let location = "";
     const { port, double } = await place(
@@ -227,7 +227,7 @@ describe("an answer", () => {
 });
 
 describe("a body", () => {
-  it("arrives byte for byte, whatever its declared type", async () => {
+  it("T-SMG-30: arrives byte for byte, whatever its declared type", async () => {
     const { port, double } = await rig();
     const body = '{ "a" :1.0,"b":12345678901234567890}\x00\xff';
     for (const type of [
@@ -244,7 +244,7 @@ describe("a body", () => {
     expect(double.requests.map((request) => request.body.toString("latin1"))).toEqual(Array(5).fill(body));
   });
 
-  it("in chunks arrives whole, its trailers and their announcement do not", async () => {
+  it("T-SMG-23: in chunks arrives whole, its trailers and their announcement do not", async () => {
     const { port, double } = await rig();
     const chunks = "5\r\nhello\r\n1\r\n!\r\n0\r\nAuthorization: Bearer evil\r\n\r\n";
     await ask(port, "PUT /x", "Transfer-Encoding: chunked\r\nTrailer: Authorization\r\n", chunks);
@@ -253,14 +253,14 @@ describe("a body", () => {
     expect(double.received().toLowerCase()).not.toContain("trailer");
   });
 
-  it("of a GET that looks like a request is never one", async () => {
+  it("T-SMG-22: of a GET that looks like a request is never one", async () => {
     const { port, double } = await rig();
     const inner = "GET /evil HTTP/1.1\r\nHost: a\r\n\r\n";
     await ask(port, "GET /x", `Content-Length: ${inner.length}\r\n`, inner);
     expect(double.requests.map(({ line }) => line)).toEqual(["GET /x HTTP/1.1"]);
   });
 
-  it("is asked for when the client expects that", async () => {
+  it("T-SMG-18: is asked for when the client expects that", async () => {
     const { port, double } = await rig();
     const client = await dial(port);
     client.send(
@@ -275,7 +275,7 @@ describe("a body", () => {
 });
 
 describe("a connection", () => {
-  it("that offers HTTP/2 is answered in HTTP/1.1, and closed before bytes could be lost behind the offer", async () => {
+  it("T-SMG-40: that offers HTTP/2 is answered in HTTP/1.1, and closed before bytes could be lost behind the offer", async () => {
     const { port, double } = await rig();
     const offer =
       "GET /a HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AA\r\n\r\n";
@@ -285,12 +285,12 @@ describe("a connection", () => {
     expect(double.requests.map(({ line }) => line)).toEqual(["GET /a HTTP/1.1"]);
   });
 
-  it("that speaks of an upgrade without asking for it is served as ever", async () => {
+  it("T-SMG-40: that speaks of an upgrade without asking for it is served as ever", async () => {
     const { port } = await rig();
     expect((await ask(port, "GET /a", "Upgrade: websocket\r\n")).status).toBe(200);
   });
 
-  it("with 50 requests in a row, the 25th malformed, brings 24 answers in order and then 400", async () => {
+  it("T-SMG-25: with 50 requests in a row, the 25th malformed, brings 24 answers in order and then 400", async () => {
     const { port } = await rig({
       script: ({ line }, socket) => {
         setTimeout(() => socket.write(ok(line.split(" ")[1])), line.endsWith("/1 HTTP/1.1") ? 50 : 0);

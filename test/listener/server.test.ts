@@ -60,7 +60,7 @@ describe("limits", () => {
       "GET /x",
       `${"X:1\r\n".repeat(2_100)}Authorization: Bearer t\r\n`,
     ],
-  ])("of %s: %i %s", async (_, status, reason, line, fields) => {
+  ])("T-SMG-13: of %s: %i %s", async (_, status, reason, line, fields) => {
     const { port, double } = await rig();
     const answer = await ask(port, line, fields);
     expect(answer.status).toBe(status);
@@ -68,7 +68,7 @@ describe("limits", () => {
     expect(double.received()).toBe("");
   });
 
-  it("let a long token and a uid of many levels through", async () => {
+  it("T-SMG-16: let a long token and a uid of many levels through", async () => {
     const { port } = await rig();
     expect((await ask(port, "GET /x", `Authorization: Bearer ${"a".repeat(15_800)}==\r\n`)).status).toBe(200);
     const uid = `${"0".repeat(40)}${"/0123456789abcdef".repeat(4)}`;

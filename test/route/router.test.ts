@@ -94,7 +94,7 @@ test.each([
   expect(route("GET", target)).toEqual({ kind: "v2", resource });
 });
 
-describe("uids in paths", () => {
+describe("T-SMG-28: uids in paths", () => {
   test.each([1, 2, 3, 4, 5, 6, 7, 8])("a uid of %i levels is one uid, escaped or not", (levels) => {
     const uid = [ROOT, ...Array.from({ length: levels - 1 }, () => "0123456789abcdef")].join("/");
     const expected = `repo.get /registry/v2beta1/repos/${uid}`;
@@ -108,7 +108,7 @@ describe("uids in paths", () => {
   });
 });
 
-describe("odd paths on v1 are refused", () => {
+describe("T-SMG-27: odd paths on v1 are refused", () => {
   test.each([
     "/iam/v1/%252e%252e/admin",
     "/iam/v1/groups/%252F",
@@ -189,7 +189,7 @@ describe("odd paths on v1 are refused", () => {
   });
 });
 
-describe("paths of nobody", () => {
+describe("T-SMG-27: paths of nobody", () => {
   test.each([
     "/",
     "/x",
