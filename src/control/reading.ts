@@ -61,12 +61,17 @@ export function createReading({ path, read, later }: ReadingParts): Reading {
         resolve(seen);
       };
       start(read, path).then(
-        (bytes) => done({ key: createHash("sha256").update(bytes).digest("hex"), what: bytes }),
+        (bytes) => done({ key: keyOf(bytes), what: bytes }),
         (error: unknown) => done(unread(error instanceof Error ? error : new Error(String(error)))),
       );
     });
   };
   return { look, close: () => giveUp("nobody waits for it any more") };
+}
+
+/** Of a look that saw `bytes`. */
+export function keyOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
 }
 
 /** What throws at once rejects like everything else. */

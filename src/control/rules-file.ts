@@ -1,35 +1,25 @@
 /** Which rules does the file hold that operators change while carryover runs? (Design section 7.) */
 import type { Rules } from "../model/rules.ts";
-import { createReading, type Later, type Seen } from "./reading.ts";
+import {
+  createWatchedFile,
+  type FileFault,
+  type WatchedFile,
+  type WatchedFileOptions,
+  type WatchedState,
+} from "./watched-file.ts";
 
-/** One thing that is wrong with the file, and where: the configuration's own words for it. */
-export interface FileFault {
-  /** `file:line:column path`, or the file's name. */
-  readonly where: string;
-  readonly what: string;
-  readonly remedy: string;
-}
-
-export interface RulesFileOptions {
-  readonly path: string;
-  /** Rejects when the file cannot be read (`readBounded`). */
-  readonly read: (path: string) => Promise<Uint8Array>;
+export interface RulesFileOptions
+  extends Pick<
+    WatchedFileOptions<ParsedRules>,
+    "path" | "read" | "everyMs" | "later" | "wall" | "failed" | "recovered"
+  > {
   /**
    * Throws for what is no right rules file; `faults` of what it throws, where there are any, say where. `first`: it is
    * the file that the process starts with, which may have grown old without anybody's doing.
    */
   readonly parse: (bytes: Uint8Array, first: boolean) => ParsedRules;
-  /** Between two looks. */
-  readonly everyMs: number;
-  readonly later: Later;
-  /** Milliseconds since 1970. */
-  readonly wall: () => number;
   /** Takes the rules into force, at once. */
   readonly apply: (rules: Rules, warnings: readonly string[]) => void;
-  /** Hears of each content that is refused, once, not at every look. The rules in force stay. */
-  readonly failed: (error: Error, faults: readonly FileFault[]) => void;
-  /** Hears that the file holds again what is in force, after `failed`. */
-  readonly recovered?: () => void;
 }
 
 export interface ParsedRules {
@@ -37,165 +27,34 @@ export interface ParsedRules {
   readonly warnings: readonly string[];
 }
 
-export interface RulesFileState {
+export interface RulesFileState extends Omit<WatchedState<ParsedRules>, "content"> {
   readonly path: string;
   /** Of the rules in force; undefined before the first. */
   readonly digest: string | undefined;
-  /** When they came into force, milliseconds since 1970. */
-  readonly loadedAt: number | undefined;
   readonly warnings: readonly string[];
-  /** What is wrong with what the file holds now, and since when; undefined when that is in force. */
-  readonly failing:
-    | { readonly at: number; readonly message: string; readonly faults: readonly FileFault[] }
-    | undefined;
-  /** How often other rules came into force, the first ones not counted. */
-  readonly reloads: number;
 }
 
-export interface RulesFile {
-  /** The first look, and from then on one every `everyMs`. Rejects when there are no right rules, and then looks no more. */
-  start(): Promise<void>;
-  /** Looks now (SIGHUP). Resolves when what the file holds is in force or refused; at once when it is closed. */
-  check(): Promise<void>;
+/** `start` rejects when there are no right rules. */
+export interface RulesFile extends Omit<WatchedFile<ParsedRules>, "state"> {
   state(): RulesFileState;
-  /** Looks no more, and takes nothing that is still being read. */
-  close(): void;
 }
 
-/** Until the second look at something new: at most this long when nobody asked, this long when somebody did. */
-const SETTLE_MS = 1_000;
-const ASKED_SETTLE_MS = 100;
-/** Looks of one `check` at a file that is another one each time; then it is left to the timer. */
-const MOST_LOOKS = 20;
-
-/**
- * Rules from a file, kept up to date. The file is read again and again, and its bytes decide. Neither its time nor its inode
- * says enough: a mounted ConfigMap is a link to a file behind a second link, and an update swaps the second one. What
- * `fs.watch` follows is then the removed file. It is also silent on network file systems, and under some container runtimes.
- * What is new is taken when two looks in a row saw the same, so that a file which is being written is not taken half.
- */
+/** Rules from a file, kept up to date. */
 export function createRulesFile(options: RulesFileOptions): RulesFile {
-  const { path, everyMs, later } = options;
-  const reading = createReading(options);
-  const judge = createJudge(options);
-  /** Seen once. */
-  let fresh: string | undefined;
-  let closed = false;
-  let callOff: () => void = () => {};
-  /** The look under way: they never overlap. */
-  let busy: Promise<unknown> = Promise.resolve();
-  let asked: Promise<void> | undefined;
-
-  /** True when what the file holds is judged; false when it is new and has to be seen again. */
-  const lookOnce = async (): Promise<boolean> => {
-    const seen = await reading.look();
-    if (closed || seen.key === judge.last()) {
-      fresh = undefined;
-      return true;
-    }
-    const again = seen.key === fresh;
-    fresh = again ? undefined : seen.key;
-    if (again) judge.take(seen, false);
-    return again;
-  };
-  const plan = (ms: number): void => {
-    if (closed) return;
-    callOff = later(ms, () => {
-      busy = lookOnce().then((settled) => plan(settled ? everyMs : Math.min(everyMs, SETTLE_MS)));
-    });
-  };
-  const settle = async (): Promise<void> => {
-    for (let looks = 0; looks < MOST_LOOKS && !closed && !(await lookOnce()); looks++) {
-      await new Promise<void>((resolve) => {
-        const stop = later(ASKED_SETTLE_MS, resolve);
-        callOff = () => {
-          stop();
-          resolve();
-        };
-      });
-    }
-    plan(everyMs);
-  };
+  const { path, apply } = options;
+  const file = createWatchedFile<ParsedRules>({
+    ...options,
+    apply: ({ rules, warnings }) => apply(rules, warnings),
+    unreadable,
+  });
   return {
-    start: async () => {
-      const first = reading.look();
-      busy = first;
-      const seen = await first;
-      if (closed) return;
-      judge.take(seen, true);
-      plan(everyMs);
-    },
-    check: () => {
-      // Whoever asks while another one waits for its turn is answered by the same look: it has not begun.
-      asked ??= busy.then(() => {
-        asked = undefined;
-        if (closed) return;
-        callOff();
-        const settling = settle();
-        busy = settling;
-        return settling;
-      });
-      return asked;
-    },
-    state: () => ({ path, ...judge.state() }),
-    close: () => {
-      closed = true;
-      callOff();
-      reading.close();
+    ...file,
+    state: () => {
+      const { content, loadedAt, failing, reloads } = file.state();
+      const [digest, warnings] = [content?.rules.digest, content?.warnings ?? []];
+      return { path, digest, loadedAt, warnings, failing, reloads };
     },
   };
-}
-
-interface Judge {
-  /** Key of what was judged last. */
-  last(): string | undefined;
-  /** Takes what was seen into force, or refuses it. Throws only for the `first`. */
-  take(seen: Seen, first: boolean): void;
-  state(): Omit<RulesFileState, "path">;
-}
-
-/** Remembers what is in force, and what is wrong with what is not. */
-function createJudge({ path, parse, wall, apply, failed, recovered }: RulesFileOptions): Judge {
-  let last: string | undefined;
-  let inForce: string | undefined;
-  let state: Omit<RulesFileState, "path"> = {
-    digest: undefined,
-    loadedAt: undefined,
-    warnings: [],
-    failing: undefined,
-    reloads: 0,
-  };
-  const bring = ({ key, what }: Seen, first: boolean): void => {
-    if (what instanceof Error) throw unreadable(path, what);
-    const { rules, warnings } = parse(what, first);
-    apply(rules, warnings);
-    inForce = key;
-    const reloads = state.reloads + (first ? 0 : 1);
-    state = { digest: rules.digest, loadedAt: wall(), warnings, failing: undefined, reloads };
-  };
-  const take = (seen: Seen, first: boolean): void => {
-    last = seen.key;
-    if (seen.key === inForce) {
-      state = { ...state, failing: undefined };
-      recovered?.();
-      return;
-    }
-    try {
-      bring(seen, first);
-    } catch (thrown) {
-      if (first) throw thrown;
-      const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-      const faults = faultsOf(error);
-      state = { ...state, failing: { at: wall(), message: error.message, faults } };
-      failed(error, faults);
-    }
-  };
-  return { last: () => last, take, state: () => state };
-}
-
-/** What is wrong, one by one, where `error` says so. */
-export function faultsOf(error: Error): readonly FileFault[] {
-  return "faults" in error && Array.isArray(error.faults) ? error.faults : [];
 }
 
 function unreadable(path: string, cause: Error): Error {

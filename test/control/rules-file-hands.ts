@@ -1,10 +1,6 @@
 /** A rules file whose looks happen when a test says so, and everything that comes of them. */
-import {
-  createRulesFile,
-  type FileFault,
-  type RulesFile,
-  type RulesFileOptions,
-} from "../../src/control/rules-file.ts";
+import { createRulesFile, type RulesFile, type RulesFileOptions } from "../../src/control/rules-file.ts";
+import type { FileFault } from "../../src/control/watched-file.ts";
 import type { Rules } from "../../src/model/rules.ts";
 
 export interface Hands {
