@@ -47,7 +47,7 @@ function run(rig: Rig, agent: Agent, caller: Caller, errand: Errand): Promise<st
 }
 
 describe("two callers at the same time", () => {
-  it("500 mixed requests, some given up: no answer holds a record of the other's", async () => {
+  it("T-ISO-01: 500 mixed requests, some given up: no answer holds a record of the other's", async () => {
     const rig = await rigForTest({
       flags: {
         listsMaxConcurrent: "1000",

@@ -60,7 +60,7 @@ const INFO = { "@type": `${TYPE}ErrorInfo`, reason: "R", domain: "iam.platform.e
 describe("RPC code and HTTP status", () => {
   const codes = Object.entries(RpcCode).filter(([name]) => name !== "OK");
 
-  it.each(codes)("T52: %s (%i) arrives as v2 said it, whatever was asked", async (_, code) => {
+  it.each(codes)("T-PUT-10, T52: %s (%i) arrives as v2 said it, whatever was asked", async (_, code) => {
     const status = httpOfRpc(code);
     const body = error(code, [INFO]);
     const { rig } = await saying({ status, body });

@@ -146,7 +146,7 @@ describe("the caller's own fields", () => {
 });
 
 describe("an answer", () => {
-  it("made for one credential is kept by no cache", async () => {
+  it("T-ISO-12: made for one credential is kept by no cache", async () => {
     const rig = await rigForTest();
     for (const target of [V1, `${V1}?id=${rig.sandbox.wellKnown.someGroup}`, `${V1}/none`, "/nowhere"]) {
       const answer = await rig.ask("GET", target);

@@ -17,7 +17,7 @@ describe("lists.share", () => {
     expect(pages(rig.arrived)).toBe(2 * once);
   });
 
-  it("seconds: a finished list is given again to the same credential only, and not after its write", async () => {
+  it("T-ISO-02: seconds: a finished list is given again to the same credential only, and not after its write", async () => {
     const rig = await rigForTest({ flags: { listsShareSeconds: "5s" } });
     const first = await rig.ask("GET", GROUPS);
     const once = pages(rig.arrived);
@@ -47,7 +47,7 @@ describe("lists.share", () => {
     expect((await rig.ask("GET", GROUPS)).text).toContain("by v2");
   });
 
-  it("collapse: equal lists at the same time are read once", async () => {
+  it("T-ISO-03: collapse: equal lists at the same time are read once", async () => {
     const rig = await rigForTest({ sandbox: { latencyMs: 20 }, flags: { listsShareCollapse: "true" } });
     await rig.ask("GET", GROUPS);
     const once = pages(rig.arrived);

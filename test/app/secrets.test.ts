@@ -98,7 +98,7 @@ function secretsOf(rig: Rig, answers: readonly string[]): Set<string> {
   return secrets;
 }
 
-describe("after requests of every kind, good and bad", () => {
+describe("T-ISO-09: after requests of every kind, good and bad,", () => {
   it("no line of the log, no metric and no view holds a credential, a page token or a value of a query", async () => {
     const rig = await rigForTest({ sandbox: { size: 250, ignoreSkip: true } });
     const answers: string[] = [];

@@ -25,7 +25,7 @@ function identityOfCompany(rig: Rig): string {
 const WHO = { issuer: "https://a.example", subject: "s" };
 
 describe("a PUT that leaves fields out", () => {
-  it("clears them in the store, and leaves alone what v1 cannot know", async () => {
+  it("T-PUT-01: clears them in the store, and leaves alone what v1 cannot know", async () => {
     const rig = await rigForTest();
     const uid = identityOfCompany(rig);
     const before = record(rig, "identities", uid);
@@ -40,7 +40,7 @@ describe("a PUT that leaves fields out", () => {
     expect(rig.exchanges[0]?.defaultedFields).toContain("description");
   });
 
-  it("clears all of a role but its name", async () => {
+  it("T-PUT-01: clears all of a role but its name", async () => {
     const rig = await rigForTest();
     const uid = rig.sandbox.wellKnown.customRole;
     await rig.ask("PUT", `/iam/v1/roles/${uid}`, {
@@ -57,7 +57,7 @@ describe("a PUT that leaves fields out", () => {
     expect([after["name"], after["description"] ?? "", after["capabilities"] ?? []]).toEqual(["r", "", []]);
   });
 
-  it("never clears a secret that no read returns", async () => {
+  it("T-PUT-03: never clears a secret that no read returns", async () => {
     const rig = await rigForTest();
     const uid = rig.sandbox.wellKnown.identityProvider;
     const secret = (one: JsonObject) => JSON.stringify(one).match(/"clientSecret":"([^"]+)"/)?.[1];
@@ -70,7 +70,7 @@ describe("a PUT that leaves fields out", () => {
     expect(secret(record(rig, "identityProviders", uid))).toBe(before);
   });
 
-  it("leaves a field alone that v2 lets only staff change, and says so", async () => {
+  it("T-PUT-03: leaves a field alone that v2 lets only staff change, and says so", async () => {
     const rig = await rigForTest();
     const uid = rig.sandbox.wellKnown.someGroup;
     const answer = await rig.ask("PUT", `/iam/v1/groups/${uid}`, { body: { name: "asked" } });
@@ -82,7 +82,7 @@ describe("a PUT that leaves fields out", () => {
     expect(rig.exchanges[0]?.notes).toContain("field-left-alone");
   });
 
-  it("names its fields in the mask, never all of them by a star", async () => {
+  it("T-PUT-01: names its fields in the mask, never all of them by a star", async () => {
     const rig = await rigForTest();
     await rig.ask("PUT", `/iam/v1/groups/${rig.sandbox.wellKnown.someGroup}`, { body: {} });
     for (const { target } of rig.arrived) expect(target).toMatch(/\?updateMask=[\w.,]+$/);
@@ -140,7 +140,7 @@ describe("a platform that wants masks in snake_case", () => {
   });
 });
 
-describe("a platform that stores something else than it was asked to", () => {
+describe("T-PUT-02: a platform that stores something else than it was asked to", () => {
   /** Answers every PATCH with `changes` in the record. */
   const lying =
     (changes: JsonObject): SendLayer =>

@@ -51,7 +51,7 @@ describe("the key of a list", () => {
     expect(keyFor("a", "/g?a=1&a=2")).not.toBe(keyFor("a", "/g?a=2&a=1"));
   });
 
-  it("K1: lets no value reach into the place of its neighbour", () => {
+  it("T-ISO-05, K1: lets no value reach into the place of its neighbour", () => {
     const accept = (one: string, two: string) =>
       keyFor("a", "/g", [
         ["accept", one],
@@ -63,7 +63,7 @@ describe("the key of a list", () => {
     expect(keyFor("a", "/g?a")).not.toBe(keyFor("a", "/g", [["accept", "a"]]));
   });
 
-  it("K1: differs exactly when what is asked differs", () => {
+  it("T-ISO-05, K1: differs exactly when what is asked differs", () => {
     const text = fc.string({ minLength: 1, unit: fc.constantFrom("a", "b", '"', ",", "[", "]", "&", "=", "?", "\\") });
     const request = fc.record({ path: text, query: fc.array(text), accept: text, language: text });
     const keyFrom = ({

@@ -85,7 +85,7 @@ async function front() {
 }
 
 describe("sharing behind the listener", () => {
-  it("K8: gives a follower its list though the leader has hung up, and stops at once when all have", async () => {
+  it("T-ISO-03, K8: gives a follower its list though the leader has hung up, and stops at once when all have", async () => {
     const { port, work, works, come, over, notes } = await front();
     const leader = await dial(port);
     leader.send(request("GET /iam/v1/groups", TOKEN));

@@ -33,7 +33,7 @@ describe("sharing that is off", () => {
     }
   });
 
-  it("K6: cannot be configured to last for longer than a revoked token may be of use", () => {
+  it("T-ISO-04, K6: cannot be configured to last for longer than a revoked token may be of use", () => {
     expect(() => rig({ seconds: MOST_SECONDS })).not.toThrow();
     for (const seconds of [MOST_SECONDS + 0.001, -1, Number.NaN]) expect(() => rig({ seconds })).toThrow(/0 to 5 s/);
   });
@@ -280,7 +280,7 @@ describe("equal requests at the same time", () => {
     expect(on.share.held()).toEqual(NOTHING);
   });
 
-  it("K8: do not wait when that is off, nor for another credential or another list", async () => {
+  it("T-ISO-02, K8: do not wait when that is off, nor for another credential or another list", async () => {
     const on = rig({ collapse: false });
     on.get(head("a"));
     on.get(head("a"));
@@ -290,7 +290,7 @@ describe("equal requests at the same time", () => {
     expect(two.works).toHaveLength(3);
   });
 
-  it("K8: have each their own abort, and the work goes on for the others", async () => {
+  it("T-ISO-03, K8: have each their own abort, and the work goes on for the others", async () => {
     const on = rig();
     const [leader, one, two] = [on.get(head("a")), on.get(head("a")), on.get(head("a"))];
     one.client.abort("one left");
@@ -343,7 +343,7 @@ describe("equal requests at the same time", () => {
     await expect(decided.respond(NO_BODY, left.client.signal)).rejects.toBe("left");
   });
 
-  it("K8: copy no failure: each tries itself, one after another", async () => {
+  it("T-ISO-08, K8: copy no failure: each tries itself, one after another", async () => {
     for (const refusal of [401, 403, 429, 500, 503, "thrown"] as const) {
       const on = rig();
       const sent = [1, 2, 3].map(() => on.get(head("a")));
@@ -517,7 +517,7 @@ describe("anything else", () => {
     expect(share.held()).toEqual(NOTHING);
   });
 
-  it("K3: nothing that is held shows a token or another secret of a request", async () => {
+  it("T-ISO-10, K3: nothing that is held shows a token or another secret of a request", async () => {
     const seen: string[] = [];
     const set = Map.prototype.set;
     const spy = vi.spyOn(Map.prototype, "set").mockImplementation(function (this: Map<unknown, unknown>, key, value) {

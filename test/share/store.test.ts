@@ -37,7 +37,7 @@ describe("the store of finished lists", () => {
     expect(shelves.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(store.size().bytes);
   });
 
-  it("K9: gives one credential a tenth, and makes room for it among its own lists only", () => {
+  it("T-ISO-11, K9: gives one credential a tenth, and makes room for it among its own lists only", () => {
     const { store } = build();
     const [modest, greedy] = [shelf("modest"), shelf("greedy")];
     store.keep(modest, "m", copy(10), 1e6);

@@ -248,7 +248,7 @@ function pieces(bytes: Uint8Array): Pieces {
 }
 
 describe("many tenants who read, write and leave at the same time", () => {
-  it("K1 to K9: each gets only its own, nothing old, nothing from before its last write, and nothing stays behind", async () => {
+  it("T-ISO-01, K1 to K9: each gets only its own, nothing old, nothing from before its last write, and nothing stays behind", async () => {
     const sum = { kept: 0, collapsed: 0, own: 0, failed: 0 };
     await fc.assert(
       fc.asyncProperty(fc.integer(), async (seed) => {

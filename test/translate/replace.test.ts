@@ -403,7 +403,7 @@ describe("the spelling of the mask, while it is not known", () => {
   });
 });
 
-describe("the echo check", () => {
+describe("T-PUT-02: the echo check", () => {
   const LIST: Row = { v1: "powers", v2: "capabilities", kind: "string", list: true, zero: [], echo: "normalised" };
   const TIME: Row = { v1: "until", v2: "untilTime", kind: "timestamp", zero: null };
   const answering = (record: object) => () => json(200, { uid: "a/b", ...record });

@@ -8,7 +8,7 @@ const PROVIDERS = "/iam/v1/identityProviders";
 const METADATA = "/iam/v1/identities/metadata";
 const OIDC = { issuer: "https://i", clientId: "c", additionalScopes: ["email"], groupsClaim: "g", pkceEnabled: true };
 
-test("T26: what a PUT leaves out is empty afterwards: texts, lists and whole blocks", async () => {
+test("T-PUT-01, T26: what a PUT leaves out is empty afterwards: texts, lists and whole blocks", async () => {
   const own = platform({ organisation: false });
   const { rootGroup: group, viewerRole: role } = own.known;
   for (const [collection, full, rest] of [
@@ -41,7 +41,7 @@ test("T26: what a PUT leaves out is empty afterwards: texts, lists and whole blo
   expect(other.stores()).toEqual([]);
 });
 
-test("T27: no PATCH names everything by a star, so that what v1 cannot see stays", async () => {
+test("T-PUT-03, T27: no PATCH names everything by a star, so that what v1 cannot see stays", async () => {
   const own = platform();
   const [rich] = own.sandbox
     .snapshot()
@@ -55,7 +55,7 @@ test("T27: no PATCH names everything by a star, so that what v1 cannot see stays
 });
 
 test.each([undefined, null, ""])(
-  "T28: a provider that is sent back with the secret %j keeps the one it has",
+  "T-PUT-03, T28: a provider that is sent back with the secret %j keeps the one it has",
   async (clientSecret) => {
     const own = platform();
     const [shown] = items(await own.same("GET", `${PROVIDERS}?id=${identityProvider}`));
@@ -76,7 +76,7 @@ test("T28: a new secret is named and written", async () => {
   expect(own.stores()).toEqual([]);
 });
 
-test("T29: what no client can write, and what nobody knows, is not in the body of a PATCH, nor in its mask", async () => {
+test("T-PUT-03, T29: what no client can write, and what nobody knows, is not in the body of a PATCH, nor in its mask", async () => {
   const extra = {
     id: "x",
     uid: "y",
@@ -125,7 +125,7 @@ test.each(["snake_case", "camelCase"] as const)(
   },
 );
 
-test("T31: no PATCH leaves without a mask, however little the client sends", async () => {
+test("T-PUT-01, T31: no PATCH leaves without a mask, however little the client sends", async () => {
   for (const path of [
     `/iam/v1/groups/${here.known.emptyGroup}`,
     `/iam/v1/identities/${identity}`,
