@@ -28,8 +28,14 @@ export interface Intake {
   arrive(req: IncomingMessage, res: ServerResponse, expectation: Expectation): Visit | undefined;
   /** A connection could not be read any further. */
   broken(error: NodeJS.ErrnoException, socket: Socket): void;
-  /** From now on every request is refused and every answer is the last of its connection. */
+  /** From now on every answer is the last of its connection. */
+  drain(): void;
+  /** Ends the connections that have had a request and have none. */
+  endIdle(): void;
+  /** `whenEmpty` is called now or later, each time nothing is in flight any more. */
   close(whenEmpty: () => void): void;
+  /** Ends what is in flight so that no client takes its answer for whole; gives how many requests that were. */
+  cut(): number;
   inFlight(): number;
 }
 
@@ -49,13 +55,18 @@ export function createIntake(options: IntakeOptions): Intake {
       if (head.watched.has("upgrade")) visit.last = true;
       house.here++;
       const timer = setTimeout(() => expire(visit), lifeOf(head, limits.requestSeconds));
-      peers.add(visit, () => {
+      const first = peers.add(visit, () => {
         clearTimeout(timer);
         house.here--;
         leave(visit);
         report(visit.exchange, options);
         if (house.here === 0) onEmpty?.();
       });
+      if (!first) {
+        // Its connection ends before it: who sent it must be able to rely on nothing having been done (RFC 9112 section 9.6).
+        sendProblem(visit, new Problem("OVERLOADED", "the connection is ending", { retryAfter: 1 }));
+        return undefined;
+      }
       return isRefused(visit, expectation, limits) ? undefined : visit;
     },
     broken(error, socket) {
@@ -66,10 +77,18 @@ export function createIntake(options: IntakeOptions): Intake {
       noteProblem(exchange, problem);
       report(exchange, options);
     },
-    close(whenEmpty) {
+    drain() {
       house.closing = true;
+    },
+    endIdle: peers.endIdle,
+    close(whenEmpty) {
       onEmpty = whenEmpty;
       if (house.here === 0) whenEmpty();
+    },
+    cut() {
+      const visits = peers.visits();
+      for (const visit of visits) giveUp(visit, "carryover is stopping, and the request's time is over");
+      return visits.length;
     },
     inFlight: () => house.here,
   };
@@ -94,7 +113,6 @@ function isRefused(visit: Visit, expectation: Expectation, limits: IntakeOptions
 
 /** Why a request is not let in, if it is not. */
 function verdict({ req, head, target, exchange, house }: Visit, limits: IntakeOptions["limits"]): Problem | undefined {
-  if (house.closing) return new Problem("OVERLOADED", "shutting down", { retryAfter: 1 });
   if (house.here > limits.inFlight) return new Problem("OVERLOADED", "too many requests at a time", { retryAfter: 1 });
   const { method = "", url = "", httpVersion } = req;
   const problem = judge({ method, target: url, httpVersion, head }, limits);
@@ -134,6 +152,7 @@ function createVisit(
     house,
     expects: false,
     last: false,
+    followed: false,
     whole: false,
     cut: false,
     outgoing: [],
@@ -160,10 +179,14 @@ function lifeOf(head: Head, requestSeconds: number): number {
 }
 
 function expire(visit: Visit): void {
+  giveUp(visit, "the request's time is over");
+}
+
+function giveUp(visit: Visit, why: string): void {
   const method = visit.exchange.method;
   const safe = method === "GET" || method === "HEAD" || method === "OPTIONS";
   const metadata = safe ? {} : { state: "unknown" };
-  const problem = new Problem("UPSTREAM_TIMEOUT", "the request's time is over", { metadata });
+  const problem = new Problem("UPSTREAM_TIMEOUT", why, { metadata });
   stop(visit, problem);
   sendProblem(visit, problem);
 }

@@ -11,16 +11,29 @@ interface Entry {
 
 /** One connection from a client. */
 interface Peer {
+  readonly socket: Socket;
   /** In the order in which they came; several when the client pipelines. */
   readonly open: Entry[];
   /** What could not be read behind the requests that are still open. */
   broken: Problem | undefined;
+  /** A client was told that there is no further request. */
+  ending: boolean;
+  /** Neighbours: a list that leaves nothing behind. The tables of a busy set would carry requests into the old generation. */
+  next: Peer | undefined;
+  previous: Peer | undefined;
 }
 
 /** The connections that have requests on them. */
 export interface Peers {
-  /** A request has begun. `gone` is called when its answer has been sent, or its client has left: once. */
-  add(visit: Visit, gone: () => void): void;
+  /**
+   * A request has begun. `gone` is called when its answer has been sent, or its client has left: once. False when it came behind
+   * a request that was told to be the last of its connection.
+   */
+  add(visit: Visit, gone: () => void): boolean;
+  /** Those that are here now. */
+  visits(): readonly Visit[];
+  /** Ends the connections that have had a request and have none. */
+  endIdle(): void;
   /** Node's parser gave up on a connection, or waited too long. Returns what is said to the client when no open request is to blame. */
   fail(error: NodeJS.ErrnoException, socket: Socket): Problem | undefined;
 }
@@ -31,16 +44,35 @@ type Carrier = Socket & { [PEER]?: Peer };
 
 /** Keeps what it knows with the sockets, so nothing outlives a connection. */
 export function createPeers(): Peers {
+  const all: All = { first: undefined };
   return {
     add(visit, gone) {
       const socket: Carrier = visit.req.socket;
-      const peer = socket[PEER] ?? enter(socket);
+      const peer = socket[PEER] ?? enter(socket, all);
       const entry: Entry = { visit, gone };
+      const before = peer.open.at(-1)?.visit;
+      const ending = peer.ending || before?.last === true;
+      if (before !== undefined && !ending) before.followed = true;
       peer.open.push(entry);
       visit.res.once("close", () => {
         leave(peer, entry);
         if (peer.broken !== undefined && peer.open.length === 0) finish(socket, peer.broken);
       });
+      return !ending;
+    },
+    visits() {
+      const visits: Visit[] = [];
+      for (let peer = all.first; peer !== undefined; peer = peer.next) {
+        for (const { visit } of peer.open) visits.push(visit);
+      }
+      return visits;
+    },
+    endIdle() {
+      for (let peer = all.first; peer !== undefined; peer = peer.next) {
+        if (peer.open.length > 0) continue;
+        peer.ending = true;
+        peer.socket.destroySoon();
+      }
     },
     fail(error, socket) {
       const problem = parserProblem(error);
@@ -64,20 +96,38 @@ export function createPeers(): Peers {
   };
 }
 
-function enter(socket: Carrier): Peer {
-  const peer: Peer = { open: [], broken: undefined };
+/** Where the list of connections begins. */
+interface All {
+  first: Peer | undefined;
+}
+
+function enter(socket: Carrier, all: All): Peer {
+  const peer: Peer = { socket, open: [], broken: undefined, ending: false, next: all.first, previous: undefined };
+  if (all.first !== undefined) all.first.previous = peer;
+  all.first = peer;
   socket[PEER] = peer;
   // An answer that waits for its turn in a pipeline does not hear that the connection has closed.
   socket.once("close", () => {
+    unlink(peer, all);
     for (const entry of [...peer.open]) leave(peer, entry);
   });
   return peer;
+}
+
+function unlink(peer: Peer, all: All): void {
+  const { next, previous } = peer;
+  if (next !== undefined) next.previous = previous;
+  if (previous !== undefined) previous.next = next;
+  else all.first = next;
+  peer.next = undefined;
+  peer.previous = undefined;
 }
 
 function leave(peer: Peer, entry: Entry): void {
   const at = peer.open.indexOf(entry);
   if (at < 0) return;
   peer.open.splice(at, 1);
+  if (entry.visit.last) peer.ending = true;
   entry.gone();
 }
 

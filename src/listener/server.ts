@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import fastify, { type FastifyInstance } from "fastify";
 import type { Exchange, Upstream } from "../model/exchange.ts";
 import type { Decide, RequestHead } from "../model/plan.ts";
-import { Problem } from "../model/problem.ts";
+import { Problem, problemBody } from "../model/problem.ts";
 import type { Stream } from "../model/stream.ts";
 import { answer } from "./answer.ts";
 import { sendProblem } from "./errors.ts";
@@ -62,8 +62,13 @@ export interface ListenerOptions {
 export interface Listener {
   /** Rejects when the port cannot be had. */
   listen(): Promise<{ readonly url: string }>;
-  /** Takes no more, lets what is in flight finish for `graceMs`, then cuts it off. */
-  close(graceMs: number): Promise<void>;
+  /** From now on every answer is the last of its connection; requests are still taken and served. */
+  drain(): void;
+  /**
+   * Takes no more connections, lets what is in flight finish for `graceMs`, then cuts it off. What still arrives on a connection
+   * that is open is served. Gives how many requests were cut off.
+   */
+  close(graceMs: number): Promise<number>;
   /** Requests that are here now. */
   inFlight(): number;
 }
@@ -71,6 +76,7 @@ export interface Listener {
 const TIMEOUTS: ListenerTimeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 1_000 };
 
 const NO_HEADERS = Object.freeze({});
+const INTERNAL = problemBody(new Problem("INTERNAL", "internal error"));
 
 /** No route has a schema: what would compile them takes a while to load, and is not. */
 const noSchemas = (): never => {
@@ -87,15 +93,50 @@ export function createListener(options: ListenerOptions): Listener {
   registerPassThrough(app, options);
   return {
     listen: async () => ({ url: await app.listen({ host: options.host, port: options.port }) }),
-    close: async (graceMs) => {
-      const timer = setTimeout(() => server.closeAllConnections(), graceMs);
-      const closed = app.close();
-      intake.close(() => setImmediate(() => server.closeAllConnections()));
-      await closed;
-      clearTimeout(timer);
-    },
+    drain: () => drain(server, intake),
+    close: (graceMs) => close({ app, server, intake }, graceMs),
     inFlight: intake.inFlight,
   };
+}
+
+/** How long a connection may stay without a request when carryover is stopping: a client may just have begun to send one. */
+const LAST_IDLE_MS = 1_000;
+/** How long answers that say that carryover is stopping may take. */
+const LAST_WORDS_MS = 1_000;
+
+function drain(server: Server, intake: Intake): void {
+  intake.drain();
+  // For those whose answer did not say yet that it is the last.
+  server.keepAliveTimeout = LAST_IDLE_MS;
+}
+
+interface Opened {
+  readonly app: FastifyInstance;
+  readonly server: Server;
+  readonly intake: Intake;
+}
+
+async function close({ app, server, intake }: Opened, graceMs: number): Promise<number> {
+  let cut: number | undefined;
+  const end = () => server.closeAllConnections();
+  const deadline = setTimeout(() => {
+    cut = intake.cut();
+  }, graceMs);
+  const late = setTimeout(end, graceMs + LAST_WORDS_MS);
+  let idle: NodeJS.Timeout | undefined;
+  drain(server, intake);
+  const closed = app.close();
+  // Connections that are left have no request; the head of one may be on its way.
+  intake.close(() => {
+    clearTimeout(idle);
+    const wait = cut === undefined ? Math.min(LAST_IDLE_MS, graceMs) : 0;
+    idle = setTimeout(() => intake.inFlight() === 0 && end(), wait);
+  });
+  await closed;
+  // What was destroyed tells of it a moment later.
+  await new Promise((resolve) => setImmediate(resolve));
+  for (const timer of [deadline, late, idle]) clearTimeout(timer);
+  return cut ?? 0;
 }
 
 /** What passes through goes on to fastify and its plugin; an answer of ours needs neither. */
@@ -110,9 +151,16 @@ function createApp(options: ListenerOptions, intake: Intake): { app: FastifyInst
     genReqId: () => "",
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     serverFactory: (handler) => {
+      // Node's own, which closing calls, takes an answer that a slow client has not had yet for one that is over.
+      server.closeIdleConnections = intake.endIdle;
       const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
-        const visit = intake.arrive(req, res, expectation);
-        if (visit !== undefined && passes(visit)) handler(carrying(req, visit), res);
+        try {
+          const visit = intake.arrive(req, res, expectation);
+          if (visit !== undefined && passes(visit)) handler(carrying(req, visit), res);
+        } catch (cause) {
+          options.log?.("a request could not be taken in", cause);
+          failed(res);
+        }
       };
       server.on("request", on("none"));
       server.on("checkContinue", on("continue"));
@@ -126,6 +174,12 @@ function createApp(options: ListenerOptions, intake: Intake): { app: FastifyInst
     sendProblem(visitOf(request.raw), Problem.from(error));
   });
   return { app, server };
+}
+
+/** The answer to a request of which nothing more is known. */
+function failed(res: ServerResponse): void {
+  if (res.headersSent) res.destroy();
+  else res.writeHead(500, { "content-type": "application/json", connection: "close" }).end(INTERNAL);
 }
 
 /** Fastify and its plugin see a neutral request: what they would read of it is judged and carried by us. */

@@ -30,6 +30,8 @@ export interface Visit {
   expects: boolean;
   /** What follows on this connection cannot be relied on: no further request. */
   last: boolean;
+  /** Another request of this connection was let in behind it (a client that pipelines). */
+  followed: boolean;
   /** The whole answer has been handed over; the client may still be sending. */
   whole: boolean;
   /** Carryover itself cut the answer off. */

@@ -70,7 +70,9 @@ export async function rig(choices: Choices = {}): Promise<Rig> {
     ...rest,
   });
   const { url } = await listener.listen();
-  later(() => listener.close(0));
+  later(async () => {
+    await listener.close(0);
+  });
   const ended = (count: number) =>
     new Promise<Exchange>((resolve) => {
       const look = () => {
