@@ -1,0 +1,126 @@
+import { Worker } from "node:worker_threads";
+import { describe, expect, it } from "vitest";
+import { figure } from "../../support/figures.ts";
+import { scale } from "../../support/scale.ts";
+import { type Expression, expressionsOf, piecesOf } from "./expressions.ts";
+
+const ROOT = new URL("../../..", import.meta.url).pathname;
+const { literals, built } = expressionsOf(ROOT);
+
+/** These take time that grows faster than the text. What each reads is bounded before, or nobody hostile has written it. */
+const BOUNDED: readonly (readonly [where: string, why: string])[] = [
+  ["src/catalogue/check/resources.ts", "templates of the catalogue"],
+  ["src/catalogue/document/openapi.ts", "templates of the catalogue"],
+  ["src/check/probes/reach.ts", "the path of a configured address"],
+  ["src/config/docs.ts", "our own pages"],
+  ["src/cutover/compare-scalar.ts", "at most 100 digits of a fraction"],
+  ["src/explain/received.ts", "200 characters behind each opening one, on the operator's own command line"],
+  ["src/explain/upstream-addresses.ts", "a configured address"],
+  ["src/migration/signposts.ts", "a configured address"],
+  ["src/observe/scrub.ts", "at most 2,000 characters"],
+  ["src/report/amounts.ts", "the digits of a number"],
+  ["src/report/given.ts", "an address on the operator's own command line"],
+  ["src/sandbox/seed/access.ts", "names of the sandbox itself"],
+  ["src/sandbox/wire/scalars.ts", "the sandbox, which serves nobody but those who try carryover out"],
+  ["src/shadow/sample-text.ts", "at most 200 characters of a difference"],
+  ["src/translate/error-words.ts", "at most 1,000 characters of a field's name"],
+  ["src/upstream/pool.ts", "a configured address"],
+];
+
+/**
+ * In a thread of its own, so that an expression that never ends is stopped. Quadratic time shows at 4 KiB already; a suspect is
+ * tried again with 2 and with 8 KiB, three times each, and takes eight times as long or more.
+ */
+const TRIER = `
+const { parentPort, workerData } = require("node:worker_threads");
+const { expressions, long } = workerData;
+const text = (piece, length, end) => piece.repeat(Math.ceil(length / piece.length)).slice(0, length) + end;
+const once = (re, text) => {
+  const at = performance.now();
+  text.replace(re, "");
+  return performance.now() - at;
+};
+const best = (re, text) => Math.min(once(re, text), once(re, text), once(re, text));
+let tries = 0;
+for (const { where, source, flags, pieces, index } of expressions) {
+  parentPort.postMessage({ kind: "begin", where });
+  const re = new RegExp(source, flags);
+  let worst;
+  for (const piece of pieces) for (const end of ["!", "\\u0000"]) {
+    if (worst !== undefined) break;
+    tries++;
+    if (once(re, text(piece, 4096, end)) < 2) continue;
+    const little = best(re, text(piece, 2048, end));
+    const much = best(re, text(piece, 8192, end));
+    tries += 6;
+    if (much > 5 && much > 8 * little) worst = { piece, little, much };
+  }
+  if (worst === undefined) for (const piece of pieces.slice(0, long)) {
+    tries++;
+    once(re, text(piece, 65536, "!"));
+  }
+  parentPort.postMessage({ kind: "end", index, where, worst });
+}
+parentPort.postMessage({ kind: "over", tries });
+`;
+
+interface Slow {
+  readonly where: string;
+  readonly source: string;
+  readonly piece: string;
+  readonly little: number;
+  readonly much: number;
+}
+
+describe("T-SMG-36: regular expressions", () => {
+  it("in src take time in proportion to hostile text, unless they are known to read bounded text only", async () => {
+    const known = new Set(BOUNDED.map(([where]) => where));
+    const unknown = literals.filter(({ where }) => !known.has(fileOf(where)));
+    const { slow, tries } = await tryAll(unknown, 10_000);
+    expect(slow).toEqual([]);
+    figure("T-SMG-36", "regular expressions in src", literals.length, "expressions");
+    figure("T-SMG-36", "hostile texts of 2 to 64 KiB that they were tried with", tries, "texts");
+  }, 120_000);
+
+  it("would be found if one took more: the trial knows quadratic and exponential ones", async () => {
+    const of = (source: string): Expression => ({ where: source, source, flags: "" });
+    expect((await tryAll([of("<[^>]*>")], 10_000)).slow).toHaveLength(1);
+    await expect(tryAll([of("^(?:x|x)+$")], 1_000)).rejects.toThrow("takes for ever");
+  }, 120_000);
+
+  it("are built from other texts in the sandbox only", () => {
+    expect(built.filter((where) => !where.startsWith("src/sandbox/"))).toEqual([]);
+  });
+
+  it("that are listed as bounded are still there", () => {
+    const files = new Set(literals.map(({ where }) => fileOf(where)));
+    expect(BOUNDED.filter(([where]) => !files.has(where))).toEqual([]);
+  });
+});
+
+const fileOf = (where: string) => where.replace(/:\d+$/, "");
+
+/** Tries all; rejects when one of them takes more than `mostMs` for all its texts: those in src take a few. */
+async function tryAll(all: readonly Expression[], mostMs: number): Promise<{ slow: readonly Slow[]; tries: number }> {
+  const pieces = scale(40, 200);
+  const expressions = all.map((one, index) => ({ ...one, index, pieces: piecesOf(one.source, pieces) }));
+  const worker = new Worker(TRIER, { eval: true, workerData: { expressions, long: scale(3, pieces) } });
+  const slow: Slow[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await new Promise((resolve, reject) => {
+      worker.once("error", reject);
+      worker.on("message", (message) => {
+        clearTimeout(timer);
+        if (message.kind === "over") return resolve({ slow, tries: message.tries });
+        if (message.kind === "end" && message.worst !== undefined) {
+          slow.push({ where: message.where, source: all[message.index]?.source ?? "", ...message.worst });
+        }
+        timer = setTimeout(() => reject(new Error(`${message.where} takes for ever`)), mostMs);
+      });
+    });
+  } finally {
+    clearTimeout(timer);
+    await worker.terminate();
+  }
+}
