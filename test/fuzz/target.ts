@@ -1,0 +1,92 @@
+/** What is fuzzed: the whole of carryover before upstreams that take nothing but what may reach them. */
+import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import type { Exchange } from "../../src/model/exchange.ts";
+import { type Carryover, startCarryover } from "../support/carryover.ts";
+import { type Arrived, createStrictUpstream, type StrictUpstream } from "./strict-upstream.ts";
+
+export interface FuzzTarget {
+  readonly port: number;
+  readonly catalogue: Catalogue;
+  readonly upstreams: readonly StrictUpstream[];
+  readonly exchanges: () => number;
+  /** What should never have reached an upstream, since the last time somebody asked. */
+  takeFaults(): readonly string[];
+  /** Ids of requests that reached upstreams more often than carryover knows of: somebody slipped one through. */
+  slipped(): readonly string[];
+  /** Requests that the listener holds now. */
+  inFlight(): Promise<number>;
+  close(): Promise<void>;
+}
+
+const DOMAINS = "(?:iam|registry|vulnerabilities|events|advisory|libraries|ping)";
+/** Translated requests are in this form alone; what passes through is the client's own bytes below the same prefixes. */
+const V2 = new RegExp(`^/${DOMAINS}/(?:v2beta1|v2)(?:/[^\\\\]*)?$`);
+const V1 = new RegExp(`^/${DOMAINS}/v1(?:/[^\\\\]*)?$`);
+const STS = /^\/sts\/exchange$/;
+
+export async function createFuzzTarget(): Promise<FuzzTarget> {
+  const catalogue = await loadCatalogue("v2beta1");
+  const lists = new Map(
+    catalogue.resources.map(({ domain, v2, items }) => [`/${domain}/v2beta1/${v2}`, items] as const),
+  );
+  const v2 = await createStrictUpstream({ path: V2, answer: (request) => answerOf(request, lists) });
+  const v1 = await createStrictUpstream({ path: V1, answer: (request) => answerOf(request, lists) });
+  const sts = await createStrictUpstream({ path: STS, answer: (request) => answerOf(request, lists) });
+  const upstreams = [v2, v1, sts];
+  let exchanges = 0;
+  /** Calls that carryover made, by request id. */
+  const made = new Map<string, number>();
+  const carryover: Carryover = await startCarryover({
+    v2Url: v2.url,
+    v1Url: v1.url,
+    stsUrl: sts.url,
+    // What waits for the rest of a body is over before it counts as a hang.
+    flags: { limitsBodyBytes: "65536", limitsRequestSeconds: "2s", listsMaxSeconds: "1s" },
+    onExchange: ({ calls, requestId }: Exchange) => {
+      exchanges++;
+      made.set(requestId, (made.get(requestId) ?? 0) + calls.length);
+    },
+  });
+  return {
+    port: Number(new URL(carryover.url).port),
+    catalogue,
+    upstreams,
+    exchanges: () => exchanges,
+    takeFaults: () => upstreams.flatMap((upstream) => upstream.takeFaults()),
+    slipped: () => {
+      const arrived = new Map<string, number>();
+      for (const { ids } of upstreams) {
+        for (const [id, count] of ids) arrived.set(id, (arrived.get(id) ?? 0) + count);
+      }
+      return [...arrived].flatMap(([id, count]) => (count > (made.get(id) ?? 0) ? [id] : []));
+    },
+    inFlight: async () => {
+      const text = await (await fetch(`${carryover.adminUrl}/metrics`)).text();
+      return Number(/^carryover_in_flight_requests (\d+)$/m.exec(text)?.[1] ?? Number.NaN);
+    },
+    close: async () => {
+      await carryover.close();
+      for (const upstream of upstreams) await upstream.close();
+    },
+  };
+}
+
+/** A record at its zeros with the uid that was asked for and what was sent; for a collection an empty page. */
+function answerOf({ method, target, body }: Arrived, lists: ReadonlyMap<string, string>): string {
+  const [path = ""] = target.split("?");
+  const items = lists.get(path);
+  const json = method === "GET" && items !== undefined ? { [items]: [], totalCount: "0" } : record(path, body);
+  const bytes = Buffer.from(JSON.stringify(json)).toString("latin1");
+  const head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nX-Upstream: double\r\n";
+  return `${head}Content-Length: ${bytes.length}\r\n\r\n${method === "HEAD" ? "" : bytes}`;
+}
+
+function record(path: string, body: string): object {
+  const uid = path.split("/").slice(4).join("/").replace(/:\w+$/, "");
+  try {
+    const sent: unknown = JSON.parse(Buffer.from(body, "latin1").toString());
+    return { ...(typeof sent === "object" ? sent : {}), uid };
+  } catch {
+    return { uid };
+  }
+}
