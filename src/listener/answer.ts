@@ -7,6 +7,7 @@ import { readBody } from "./body.ts";
 import { chooseEncoding, compress, type Encoding, isCompressible } from "./compress.ts";
 import { sendProblem } from "./errors.ts";
 import { placed } from "./headers.ts";
+import { STALL_MS } from "./patience.ts";
 import { writeWhole } from "./reply.ts";
 import { discard, writeStream } from "./stream-answer.ts";
 import { hasBody, isAnswered, type Visit } from "./visit.ts";
@@ -18,7 +19,6 @@ export interface AnswerOptions {
   readonly stallMs?: number | undefined;
 }
 
-const STALL_MS = 30_000;
 const NO_BYTES = new Uint8Array(0);
 
 /** Fields that carryover writes itself, or that belong to another connection. */

@@ -9,13 +9,16 @@ import type { Stream, StreamSink } from "../model/stream.ts";
 import { relayBody } from "./body.ts";
 import { cutOff, sendProblem } from "./errors.ts";
 import { pairs, returned } from "./headers.ts";
+import { createPatience, type Patience, STALL_MS, stalled } from "./patience.ts";
 import { writeHead } from "./reply.ts";
-import { noteCall, noteProblem, type Visit, visitOf } from "./visit.ts";
+import { noteCall, noteProblem, stop, type Visit, visitOf } from "./visit.ts";
 import { guarded } from "./watched.ts";
 
 export interface PassOptions {
   readonly upstreams: Partial<Readonly<Record<Upstream, Stream>>>;
   readonly basePath: string;
+  /** How long a client may take nothing of an answer, milliseconds (half a minute). */
+  readonly timeouts?: { readonly stallMs?: number | undefined } | undefined;
   /** Told of what should never happen. */
   readonly log?: ((message: string, cause: unknown) => void) | undefined;
 }
@@ -35,7 +38,7 @@ export function registerPassThrough(server: FastifyInstance, options: PassOption
   });
 }
 
-function relay(visit: Visit, { upstreams, basePath, log }: PassOptions): void {
+function relay(visit: Visit, { upstreams, basePath, timeouts, log }: PassOptions): void {
   const { pass, exchange, outgoing, house } = visit;
   const stream = pass === undefined ? undefined : upstreams[pass.upstream];
   if (pass === undefined || stream === undefined) {
@@ -47,13 +50,14 @@ function relay(visit: Visit, { upstreams, basePath, log }: PassOptions): void {
   // What stops a call finds it on the visit. A closure kept there would make the collector carry every request along.
   visit.call = stream(
     { method: exchange.method, target: pass.target, headers: outgoing, body: relayBody(visit) },
-    sinkOf(visit, basePath),
+    sinkOf(visit, basePath, timeouts?.stallMs ?? STALL_MS),
   );
 }
 
-function sinkOf(visit: Visit, basePath: string): StreamSink {
+function sinkOf(visit: Visit, basePath: string, stallMs: number): StreamSink {
   const { res, exchange } = visit;
   let begun = false;
+  let patience: Patience | undefined;
   return {
     head: (status, statusText, headers) => {
       begun = true;
@@ -76,7 +80,9 @@ function sinkOf(visit: Visit, basePath: string): StreamSink {
       exchange.responseBytes += chunk.length;
       visit.watch?.data(chunk);
       if (res.write(chunk)) return true;
-      res.once("drain", () => visit.call?.resume());
+      // Most answers are small, and taken at once.
+      patience ??= createPatience(res, stallMs, () => leave(visit, stallMs));
+      void patience.taken().then(() => visit.call?.resume());
       return false;
     },
     end: () => {
@@ -91,6 +97,13 @@ function sinkOf(visit: Visit, basePath: string): StreamSink {
       cutOff(visit);
     },
   };
+}
+
+/** Nobody reads this answer: it is given up, and what is still to come of it. */
+function leave(visit: Visit, stallMs: number): void {
+  const problem = stalled(stallMs);
+  stop(visit, problem);
+  sendProblem(visit, problem);
 }
 
 /** `flat` with the plan's own fields behind it, but for those that may stand once and are there. Changes and returns `flat`. */

@@ -1,5 +1,9 @@
 /** How long may a client take for what it was given? */
 import type { ServerResponse } from "node:http";
+import { Problem } from "../model/problem.ts";
+
+/** How long a client may take nothing of its answer. */
+export const STALL_MS = 30_000;
 
 /** Waits for one client. */
 export interface Patience {
@@ -34,4 +38,9 @@ export function createPatience(res: ServerResponse, stallMs: number, stalled: ()
     },
     giveUp,
   };
+}
+
+/** What is said, to the operator, of a client that took nothing for `ms`. */
+export function stalled(ms: number): Problem {
+  return new Problem("REQUEST_TIMEOUT", `the client took nothing of its answer for ${ms / 1_000} s`);
 }

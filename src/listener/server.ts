@@ -35,6 +35,8 @@ export interface ListenerTimeouts {
   readonly keepAliveMs: number;
   /** How often the first two are looked at. */
   readonly checkMs: number;
+  /** For taking something of its answer (half a minute). */
+  readonly stallMs?: number | undefined;
 }
 
 export interface ListenerOptions {
@@ -204,7 +206,7 @@ function createNodeServer({ limits, timeouts = TIMEOUTS }: ListenerOptions): Ser
 /** Plans a request: true when it is to pass through, false when it is being answered. */
 function planner(options: ListenerOptions, trusts: Trusts): (visit: Visit) => boolean {
   const { decide, newRequestId: newId, basePath } = options;
-  const answerOptions = { bodyBytes: options.limits.bodyBytes, basePath };
+  const answerOptions = { bodyBytes: options.limits.bodyBytes, basePath, stallMs: options.timeouts?.stallMs };
   return (visit) => {
     const { head, exchange, req, target = "" } = visit;
     const peer = req.socket.remoteAddress ?? "";

@@ -5,7 +5,7 @@ import type { Signal } from "../model/signal.ts";
 import type { Encoding } from "./compress.ts";
 import { compressPieces } from "./compress-pieces.ts";
 import { sendProblem } from "./errors.ts";
-import { createPatience } from "./patience.ts";
+import { createPatience, stalled } from "./patience.ts";
 import { type Pieces, takePieces } from "./pieces.ts";
 import { isBodyless, writeHead } from "./reply.ts";
 import type { Visit } from "./visit.ts";
@@ -109,8 +109,4 @@ function write({ res, exchange }: Visit, portion: readonly Uint8Array[]): boolea
     ready = res.write(piece);
   }
   return ready;
-}
-
-function stalled(ms: number): Problem {
-  return new Problem("REQUEST_TIMEOUT", `the client took nothing of its answer for ${ms / 1_000} s`);
 }

@@ -1,0 +1,104 @@
+import type { Socket } from "node:net";
+import { describe, expect, it } from "vitest";
+import { dial } from "../../listener/support/client.ts";
+import { LIMITS, type Rig, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { figure } from "../../support/figures.ts";
+import { scale } from "../../support/scale.ts";
+import { dialMany } from "./support.ts";
+
+takeDownAfterEach();
+
+const MIB = 2 ** 20;
+const BYTES = 50 * MIB;
+const GET = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+const timeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 60_000, checkMs: 1_000, stallMs: 700 };
+const limits = { ...LIMITS, requestSeconds: 50 };
+
+/** Answers 50 MB as fast as they are taken; `sent` counts what the connections took. */
+function large(): { readonly script: (recorded: unknown, socket: Socket) => void; readonly sent: () => number } {
+  let sent = 0;
+  const chunk = Buffer.alloc(64 * 1024, "a");
+  const script = (_: unknown, socket: Socket): void => {
+    let left = BYTES;
+    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${BYTES}\r\n\r\n`);
+    const pump = (): void => {
+      while (left > 0 && !socket.destroyed) {
+        const piece = chunk.subarray(0, Math.min(chunk.length, left));
+        left -= piece.length;
+        sent += piece.length;
+        if (!socket.write(piece)) return;
+      }
+    };
+    socket.on("drain", pump);
+    pump();
+  };
+  return { script, sent: () => sent };
+}
+
+async function allGone({ listener, double, ended }: Rig, count: number): Promise<void> {
+  const last = await ended(count);
+  expect(last).toMatchObject({ status: 200, reason: "REQUEST_TIMEOUT", aborted: false });
+  await double.until(() => double.gone() === double.connections());
+  expect(listener.inFlight()).toBe(0);
+}
+
+describe("T-SLO-03: clients that never read an answer of 50 MB that passes through", () => {
+  it("are cut off, hold the platform's answer back meanwhile, and leave no connection to it", async () => {
+    const count = scale(10, 200);
+    const { script, sent } = large();
+    const here = await rig({ timeouts, limits: { ...limits, inFlight: 500 }, pool: { connections: 256 }, script });
+    const before = process.memoryUsage.rss();
+    let most = before;
+    const watching = setInterval(() => {
+      most = Math.max(most, process.memoryUsage.rss());
+    }, 20);
+    const clients = await dialMany(here.port, count);
+    for (const client of clients) {
+      client.socket.pause();
+      client.send(GET);
+    }
+    await allGone(here, count);
+    clearInterval(watching);
+    expect(here.seen.map(({ reason }) => reason)).toEqual(Array(count).fill("REQUEST_TIMEOUT"));
+    // What connections hold between four sockets, and no more: the rest was never read.
+    expect(sent() / count).toBeLessThan(BYTES / 2);
+    for (const client of clients) client.leave();
+    figure("T-SLO-03", "clients that never read 50 MB, each cut off", count, "clients");
+    figure("T-SLO-03", "RSS for them, both ends and the platform", (most - before) / MIB, "MiB");
+  });
+
+  it("but those that take a little go on, however slow", async () => {
+    const { script } = large();
+    const here = await rig({ timeouts, limits: { ...limits, requestSeconds: 3 }, script });
+    const client = await dial(here.port);
+    let took = 0;
+    client.socket.removeAllListeners("data");
+    client.socket.on("data", (chunk: Buffer) => {
+      took += chunk.length;
+      client.socket.pause();
+      setTimeout(() => client.socket.resume(), 25);
+    });
+    client.send(GET);
+    // It is the total that ends it.
+    expect(await here.ended(1)).toMatchObject({ status: 200, reason: "UPSTREAM_TIMEOUT" });
+    expect(took).toBeGreaterThan(MIB);
+    expect(took).toBeLessThan(BYTES);
+  });
+});
+
+it("T-SLO-03: a platform that pauses longer than that is no fault of the client", async () => {
+  const half = "b".repeat(20_000);
+  const here = await rig({
+    timeouts: { ...timeouts, stallMs: 150 },
+    script: (_, socket) => {
+      socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${half.length * 2}\r\n\r\n${half}`);
+      setTimeout(() => socket.write(half), 600);
+    },
+  });
+  const client = await dial(here.port);
+  client.send(GET);
+  const text = await client.until((so) => so.length > 2 * half.length);
+  expect(text.endsWith("bbb")).toBe(true);
+  expect((await here.ended(1)).reason).toBeUndefined();
+  client.leave();
+});

@@ -1,0 +1,150 @@
+import { createServer } from "node:net";
+import { describe, expect, it, vi } from "vitest";
+import { createBudget } from "../../../src/upstream/budget.ts";
+import { createPool } from "../../../src/upstream/pool.ts";
+import { createStream } from "../../../src/upstream/stream.ts";
+import { ask, type Client, dial, parse, talk } from "../../listener/support/client.ts";
+import { ok } from "../../listener/support/double.ts";
+import { LIMITS, later, POOL, type Rig, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+
+takeDownAfterEach();
+
+const silent = (): void => {};
+const timeouts = { headersMs: 250, requestMs: 500, keepAliveMs: 5_000, checkMs: 50 };
+const POST = "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n";
+
+/** Sends a byte again and again until the other side has closed. */
+function drip(client: Client, byte = "x"): void {
+  const timer = setInterval(() => client.send(byte), 40);
+  client.socket.once("close", () => clearInterval(timer));
+}
+
+/** Nothing of a request is left: it is not in flight, and no connection to the platform is still busy with it. */
+async function nothingLeft({ listener, double, ended }: Rig, requests = 1): Promise<void> {
+  await ended(requests);
+  expect(listener.inFlight()).toBe(0);
+  await double.until(() => double.gone() === double.connections());
+}
+
+describe("a client that takes too long", () => {
+  it("T-TMO-01: to send the head of its request gets 408, and its connection is closed", async () => {
+    const { port, double, listener, ended } = await rig({ timeouts });
+    const client = await dial(port);
+    client.send("GET /x HTTP/1.1\r\nHost: a\r\nX-Slow: ");
+    drip(client);
+    const answer = parse(await client.closed());
+    expect(answer.status).toBe(408);
+    expect(answer.json()).toMatchObject({ code: 4, details: [{ reason: "REQUEST_TIMEOUT" }] });
+    expect(answer.field("connection")).toBe("close");
+    expect(await ended(1)).toMatchObject({ status: 408, reason: "REQUEST_TIMEOUT" });
+    expect([listener.inFlight(), double.connections()]).toEqual([0, 0]);
+  });
+
+  it.each([
+    ["that passes through", undefined],
+    ["that carryover answers", () => ({ kind: "answer" as const, respond: () => Promise.reject(new Error("never")) })],
+  ])("T-TMO-02: to send all of a request %s gets 408, and the platform hears no more of it", async (_, decide) => {
+    const here = await rig({ timeouts, script: silent, ...(decide === undefined ? {} : { decide }) });
+    const client = await dial(here.port);
+    client.send(POST);
+    drip(client);
+    const answer = parse(await client.closed());
+    expect(answer.status).toBe(408);
+    expect(answer.json()).toMatchObject({ code: 4, details: [{ reason: "REQUEST_TIMEOUT" }] });
+    await nothingLeft(here);
+    expect(here.double.requests).toEqual([]);
+  });
+
+  it("T-TMO-02: is not one that has sent all: its answer may take longer than that", async () => {
+    const here = await rig({ timeouts, script: (_, socket) => setTimeout(() => socket.write(ok()), 900) });
+    expect((await ask(here.port, "GET /x")).status).toBe(200);
+  });
+});
+
+describe("a platform that takes too long", () => {
+  it("T-TMO-03: to accept a connection is 504, nothing was sent, and no socket is left", async () => {
+    // TCP is accepted, TLS never answered: connecting is both.
+    const sockets = new Set<object>();
+    let tried = 0;
+    const hole = createServer((socket) => {
+      tried++;
+      sockets.add(socket);
+      socket.on("error", silent).on("close", () => sockets.delete(socket));
+      socket.resume();
+    });
+    await new Promise<void>((resolve) => hole.listen(0, "127.0.0.1", resolve));
+    later(() => new Promise((resolve) => hole.close(() => resolve())));
+    const address = hole.address();
+    const url = `https://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+    const pool = createPool({ ...POOL, url, timeouts: { ...POOL.timeouts, connectMs: 250 } });
+    later(pool.close);
+    const { port, listener } = await rig({ upstreams: { v2: createStream(pool, createBudget()) } });
+    for (const [line, fields, body] of [
+      ["GET /x", "", ""],
+      ["POST /x", "Content-Length: 2\r\n", "{}"],
+    ] as const) {
+      const answer = await ask(port, line, fields, body);
+      expect(answer.status).toBe(504);
+      expect(answer.json()).toMatchObject({ code: 4, details: [{ reason: "UPSTREAM_TIMEOUT", metadata: {} }] });
+    }
+    expect(tried).toBeGreaterThan(1);
+    expect(listener.inFlight()).toBe(0);
+    await vi.waitFor(() => expect(sockets.size).toBe(0));
+  });
+
+  it.each([
+    ["GET", "", "", {}],
+    ["PATCH", "Content-Length: 2\r\n", "{}", { state: "unknown" }],
+  ])("T-TMO-04: to begin its answer to a %s is 504, and the call is cut", async (method, fields, body, metadata) => {
+    const here = await rig({ script: silent, pool: { timeouts: { ...POOL.timeouts, headersMs: 250 } } });
+    const answer = await ask(here.port, `${method} /x`, fields, body);
+    expect(answer.status).toBe(504);
+    expect(answer.json()).toMatchObject({ code: 4, details: [{ reason: "UPSTREAM_TIMEOUT", metadata }] });
+    await nothingLeft(here);
+    expect(here.double.requests).toHaveLength(1);
+  });
+
+  it.each([
+    ["of a stated length", "Content-Length: 100"],
+    ["in chunks", "Transfer-Encoding: chunked"],
+  ])("T-TMO-05: to go on with an answer %s cuts it off, and nobody can take it for whole", async (_, framing) => {
+    const here = await rig({
+      script: `HTTP/1.1 200 OK\r\n${framing}\r\n\r\n4\r\nhalf\r\n`,
+      pool: { timeouts: { ...POOL.timeouts, bodyMs: 250 } },
+    });
+    const text = await talk(here.port, "GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect(text).toContain("half");
+    expect(text).not.toContain("\r\n0\r\n");
+    expect(await here.ended(1)).toMatchObject({ status: 200, reason: "UPSTREAM_TIMEOUT", aborted: false });
+    await nothingLeft(here);
+  });
+
+  it.each([
+    ["its head", "HTTP/1.1 200 OK\r\nX: ", true],
+    ["its body", "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", false],
+  ])("T-TMO-06: in all, however often it sends a byte of %s, is cut off", async (_, bytes, clean) => {
+    const here = await rig({
+      limits: { ...LIMITS, requestSeconds: 0.4 },
+      script: (_recorded, socket) => {
+        socket.write(bytes);
+        const timer = setInterval(() => socket.write("x"), 20);
+        socket.on("close", () => clearInterval(timer));
+      },
+    });
+    const text = await talk(here.port, "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    if (clean) expect(parse(text).json()).toMatchObject({ code: 4, details: [{ reason: "UPSTREAM_TIMEOUT" }] });
+    else expect(parse(text).body.length).toBeLessThan(100_000);
+    expect(await here.ended(1)).toMatchObject({ reason: "UPSTREAM_TIMEOUT", aborted: false });
+    await nothingLeft(here);
+  });
+});
+
+it("T-TMO-06: a hundred requests that were cut off leave no timer and no connection behind", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+  const here = await rig({ limits: { ...LIMITS, requestSeconds: 0.4 }, script: silent });
+  const before = timers();
+  const answers = await Promise.all(Array.from({ length: 100 }, (_, i) => ask(here.port, `GET /${i}`)));
+  expect(answers.map(({ status }) => status)).toEqual(Array(100).fill(504));
+  await nothingLeft(here, 100);
+  await vi.waitFor(() => expect(timers()).toBeLessThanOrEqual(before));
+});
