@@ -1,0 +1,103 @@
+/** How is carryover kept busy for a long time, and is every answer what it may be? */
+import { setTimeout as sleep } from "node:timers/promises";
+import { Pool } from "undici";
+import { nextRequest } from "./mix.mjs";
+
+const CONNECTIONS = 64;
+/** Requests under way beyond which no more are sent: the clients would only wait for themselves. */
+const MOST_OPEN = 400;
+const TICK_MS = 20;
+const EXAMPLES = 10;
+
+/** A crowd of clients before `url`; `random` decides what they send. */
+export function createLoad(url, random) {
+  const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 });
+  const counts = { sent: 0, answered: 0, faults: 0, cancelled: 0, looked: 0, foreign: 0, unexpected: 0, withheld: 0 };
+  const examples = [];
+  let open = 0;
+
+  const wrong = (request, what) => {
+    counts.unexpected += 1;
+    if (examples.length < EXAMPLES) examples.push(`${request.kind}, ${request.fault}: ${what}`);
+  };
+
+  async function one() {
+    const request = nextRequest(random);
+    open += 1;
+    counts.sent += 1;
+    if (request.fault !== "ok" && request.fault !== "slow") counts.faults += 1;
+    const controller = new AbortController();
+    const leaving =
+      request.leaveAfterMs === undefined ? undefined : setTimeout(() => controller.abort(), request.leaveAfterMs);
+    try {
+      const { method, path, headers, body = null } = request;
+      const answer = await pool.request({ method, path, headers, body, signal: controller.signal });
+      const text = await answer.body.text();
+      counts.answered += 1;
+      judge(request, answer.statusCode, text);
+    } catch (error) {
+      if (controller.signal.aborted) counts.cancelled += 1;
+      else if (request.allowed.includes(0)) counts.answered += 1;
+      else wrong(request, error.code ?? error.message);
+    } finally {
+      clearTimeout(leaving);
+      open -= 1;
+    }
+  }
+
+  function judge(request, status, text) {
+    counts.looked += 1;
+    for (const [, tenant] of text.matchAll(/tenant-(\d+)-/g)) {
+      if (Number(tenant) === request.tenant) continue;
+      counts.foreign += 1;
+      wrong(request, `a record of tenant ${tenant} for tenant ${request.tenant}`);
+      return;
+    }
+    // Who meant to leave and was answered before gets what everybody gets.
+    const allowed = request.fault === "cancel" ? [200] : request.allowed;
+    if (!allowed.includes(status)) return wrong(request, `${status} ${text.slice(0, 200)}`);
+    if (status !== 200) return;
+    const records = (text.match(/"id":/g) ?? []).length;
+    if (request.records !== undefined && records !== request.records)
+      wrong(request, `${records} records of ${request.records}`);
+    if (!text.includes(`tenant-${request.tenant}-`)) wrong(request, "an answer without a record");
+  }
+
+  /** As many as are answered, `clients` at a time, until `ms` are over; gives answers a second. */
+  async function flatOut(ms, clients) {
+    const started = performance.now();
+    const before = counts.sent;
+    const client = async () => {
+      while (performance.now() - started < ms) await one();
+    };
+    await Promise.all(Array.from({ length: clients }, client));
+    return ((counts.sent - before) * 1_000) / (performance.now() - started);
+  }
+
+  /** `rate` a second, evenly, until `ms` are over, whatever the answers do. */
+  async function steady(ms, rate) {
+    const started = performance.now();
+    let due = 0;
+    let begun = 0;
+    while (performance.now() - started < ms) {
+      due = Math.floor(((performance.now() - started) * rate) / 1_000);
+      for (; begun < due; begun += 1) {
+        if (open >= MOST_OPEN) counts.withheld += 1;
+        else void one();
+      }
+      await sleep(TICK_MS);
+    }
+  }
+
+  return {
+    counts,
+    examples,
+    flatOut,
+    steady,
+    /** Resolves when nothing is under way any more, and closes all connections. */
+    end: async () => {
+      while (open > 0) await sleep(TICK_MS);
+      await pool.close();
+    },
+  };
+}
