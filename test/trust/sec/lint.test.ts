@@ -1,0 +1,119 @@
+/** Does the code use any of the calls that opened holes elsewhere? */
+import { readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+
+const SRC = resolve(import.meta.dirname, "../../../src");
+/** Not the sandbox, which is a platform for trials and stands before nobody, nor what only judges the catalogue's own files. */
+const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter(
+  (name) => name.endsWith(".ts") && !/^(?:sandbox|catalogue)\//.test(name),
+);
+
+interface Ban {
+  readonly what: string;
+  /** Matches what is banned, in code without comments. */
+  readonly pattern: RegExp;
+  /** Must be found, so that the pattern is known to find anything. */
+  readonly sample: string;
+  /** Files that it is banned from; all without it. */
+  readonly within?: RegExp;
+  /** Where it is used nevertheless, and why that is no hole. */
+  readonly but?: readonly (readonly [file: string, because: string])[];
+}
+
+const BANS: readonly Ban[] = [
+  {
+    what: "header objects that a hostile name can crash",
+    pattern: /\b(?:headers|trailers)Distinct\b/,
+    sample: "request.headersDistinct",
+  },
+  { what: "a lenient parser", pattern: /\binsecureHTTPParser\b/, sample: "createServer({ insecureHTTPParser: true })" },
+  {
+    what: "calls by Node's own client, whose connections are shared",
+    pattern:
+      /from "node:https"|import\s*\{[^}]*\b(?:request|get|Agent|globalAgent|ClientRequest)\b[^}]*\}\s*from "node:http"/,
+    sample: 'import { createServer, request } from "node:http";',
+  },
+  {
+    what: "connections without a checked certificate",
+    pattern:
+      /rejectUnauthorized:(?!\s*true\b)|checkServerIdentity|NODE_TLS_REJECT_UNAUTHORIZED|secureProtocol|minVersion:\s*"TLSv1(?:\.1)?"/,
+    sample: "{ rejectUnauthorized: false }",
+    but: [["check/tls.ts", "`carryover check` looks at a certificate to say what is wrong with it, and sends nothing"]],
+  },
+  {
+    what: "followed redirects, and undici's layers that keep or share answers",
+    pattern: /\bmaxRedirections\b|\binterceptors?\b|\bRedirectHandler\b|\bfollowRedirects?\b/,
+    sample: "dispatcher.compose(interceptors.redirect())",
+  },
+  {
+    what: "undici's global connections and its calls that use them",
+    pattern:
+      /\b[gs]etGlobalDispatcher\b|import\s*\{[^}]*\b(?:fetch|request|stream|pipeline)\b[^}]*\}\s*from "undici"|(?<![.\w])fetch\(/,
+    sample: 'await fetch("http://a")',
+    but: [
+      ["demo/tour.ts", "calls the demo in its own process"],
+      ["ledger/way-out/loop.ts", "text that is shown to people, not code that runs"],
+      ["report/ask.ts", "`carryover report` asks the instances that its operator names"],
+    ],
+  },
+  {
+    what: "HTTP/2 to the platform, or several requests at a time on a connection",
+    pattern: /allowH2:\s*true|pipelining:(?!\s*1\b)/,
+    sample: "new Pool(url, { pipelining: 4 })",
+  },
+  {
+    what: "objects filled with what somebody else wrote",
+    pattern: /\bObject\.assign\([^;]*?,\s*(?:\.\.\.)?[A-Za-z.]+\s*[,)]/,
+    sample: "Object.assign(target, parsed)",
+    but: [["upstream/breaker.ts", "a constant of its own"]],
+  },
+  {
+    what: "members named by somebody else, written into plain objects",
+    pattern: /\.__proto__|\["__proto__"\]|\bsetPrototypeOf\b/,
+    sample: 'target["__proto__"] = value',
+  },
+  {
+    what: "keys that are joined from several texts: two of them can be the same",
+    pattern: /\.(?:get|has|set|delete|add)\(\s*(?:`[^`]*\$\{[^`]*\}[^`]*\$\{[^`]*\}[^`]*`|\[[^\]]*\]\.join\()/,
+    sample: "map.get(`$" + "{a}|$" + "{b}`)",
+    but: [
+      ["check/known.ts", "lines of a report"],
+      ["check/probes/missing.ts", "the path of a call"],
+      ["observe/unknown-fields.ts", "one of two words, a blank, and the rest"],
+      ["route/router.ts", "two segments of a path, which hold no slash"],
+      ["translate/composites/update-wrapped.ts", "names of the catalogue"],
+      ["translate/error.ts", "names of the catalogue"],
+    ],
+  },
+  {
+    what: "code that is made while it runs",
+    pattern: /(?<![.\w])eval\(|new Function\(|from "node:vm"|from "node:child_process"/,
+    sample: 'eval("1")',
+  },
+  {
+    what: "digests that can be forged",
+    pattern: /create(?:Hash|Hmac)\(\s*"(?:md5|sha1)"/,
+    sample: 'createHash("sha1")',
+  },
+  {
+    what: "secrets compared in a time that tells them",
+    pattern: /\b(?:token|secret)\b\s*[!=]==(?!\s*(?:undefined|""))|[!=]==\s*(?:options\.)?(?:token|secret)\b/,
+    sample: "bearerOf(given) === token",
+    within: /^(?:admin|share)\//,
+  },
+];
+
+/** Code without comments and with its line breaks. */
+function codeOf(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\//g, "").replaceAll(/(?<=^|\s)\/\/[^\n]*/g, "");
+}
+const codes = new Map(files.map((file) => [file, codeOf(readFileSync(join(SRC, file), "utf8"))]));
+
+describe("T-SEC-03: the code does without", () => {
+  it.each(BANS)("$what", ({ pattern, sample, within = /./, but = [] }) => {
+    expect(sample).toMatch(pattern);
+    const found = files.filter((file) => within.test(file) && pattern.test(codes.get(file) ?? ""));
+    expect(found.toSorted()).toEqual(but.map(([file]) => file).toSorted());
+  });
+});
