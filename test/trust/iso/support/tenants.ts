@@ -1,0 +1,63 @@
+/** Who are the tenants of a test, and how is something of one told in what another gets? */
+
+/** One tenant: everything that is its own holds its marker, and its token stands nowhere but in its requests. */
+export interface Tenant {
+  readonly marker: string;
+  readonly token: string;
+}
+
+const MARKER = "mk-";
+const TOKEN = "tok-";
+const DIGITS = 4;
+
+/** `count` tenants. */
+export function tenants(count: number): readonly Tenant[] {
+  return Array.from({ length: count }, (_, at) => {
+    const id = at.toString(16).padStart(DIGITS, "0");
+    return { marker: `${MARKER}${id}`, token: `${TOKEN}${id}-0123456789abcdef` };
+  });
+}
+
+/** The marker of the tenant whose token stands in `head` (latin1). */
+export function markerOf(head: string): string {
+  const at = head.indexOf(` ${TOKEN}`);
+  return at < 0 ? "nobody" : `${MARKER}${head.slice(at + 1 + TOKEN.length, at + 1 + TOKEN.length + DIGITS)}`;
+}
+
+export interface Seen {
+  /** Markers of `own`. */
+  readonly own: number;
+  /** Markers of others, and tokens of anybody. */
+  readonly foreign: readonly string[];
+}
+
+/** Looks through all of `text` (latin1). */
+export function lookThrough(text: string, own: string): Seen {
+  let mine = 0;
+  const foreign: string[] = [];
+  for (let at = text.indexOf(MARKER); at >= 0; at = text.indexOf(MARKER, at + MARKER.length)) {
+    if (text.startsWith(own, at)) mine++;
+    else foreign.push(text.slice(at, at + MARKER.length + DIGITS));
+  }
+  if (text.includes(TOKEN)) foreign.push("a token");
+  return { own: mine, foreign };
+}
+
+/** A random number from 0 up to 1, again and again: the same for one seed. (mulberry32) */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The seed of this run: TRUST_SEED, or one of its own, which is printed. */
+export function seedOf(what: string): number {
+  const given = Number(process.env["TRUST_SEED"] ?? "");
+  const seed = given > 0 ? given : Math.floor(Math.random() * 2 ** 31);
+  console.info(`${what}: TRUST_SEED=${seed}`);
+  return seed;
+}
