@@ -61,8 +61,11 @@ function judgeFraming({ httpVersion, head }: Arrival): Problem | undefined {
     }
     if (head.watched.has("content-length")) return invalid("Content-Length beside Transfer-Encoding");
   }
-  if ((head.watched.get("content-length")?.length ?? 0) > 1) return invalid("Content-Length: more than one");
-  return undefined;
+  const lengths = head.watched.get("content-length");
+  if (lengths === undefined) return undefined;
+  if (lengths.length > 1) return invalid("Content-Length: more than one");
+  // Beyond 2^53 the upstream would be told a length that was rounded.
+  return Number.isSafeInteger(Number(lengths[0])) ? undefined : invalid("Content-Length: expected less than 2^53");
 }
 
 /** The bytes of all fields together are counted by the parser. */

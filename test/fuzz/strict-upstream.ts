@@ -36,7 +36,7 @@ const LINE = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (\/[\x21-\x22\x24-\x7e\x
 const FIELD = /^([A-Za-z0-9-]+): ?([\t\x20-\x7e\x80-\xff]*)$/;
 /** Of the connection, or able to pass for somebody else's; never sent on. */
 const FORBIDDEN =
-  /^(?:keep-alive|proxy-.*|te|trailer|upgrade|http2-settings|expect|x-http-method-override|grpc-.*|forwarded)$/;
+  /^(?:keep-alive|proxy-connection|proxy-authorization|te|trailer|upgrade|http2-settings|expect|x-http-method-override|grpc-.*|forwarded)$/;
 const DOTS = /(?:^|\/|%2f|\\|%5c)(?:\.|%2e){1,2}(?:;[^/]*)?(?:\/|%2f|\\|%5c|$)/i;
 
 /** What is wrong with the head of a request for everybody, whatever it asks. */
@@ -49,7 +49,7 @@ export function faultOfHead({ target, fields }: Omit<Arrived, "body">, path: Reg
   const lengths = values("content-length");
   const codings = values("transfer-encoding");
   if (lengths.length + codings.length > 1) return "two framings";
-  if (lengths.some((value) => !/^\d{1,15}$/.test(value))) return "an odd length";
+  if (lengths.some((value) => !/^\d+$/.test(value) || !Number.isSafeInteger(Number(value)))) return "an odd length";
   if (codings.some((value) => value !== "chunked")) return "an odd transfer coding";
   if (values("connection").some((value) => !/^(?:keep-alive|close)$/.test(value))) return "an odd Connection";
   const bad = fields.find(([name]) => FORBIDDEN.test(name));
