@@ -1,8 +1,19 @@
 /** Have the packages and the Node beneath carryover the versions that closed known holes? */
 import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
-import semver from "semver";
 import { describe, expect, it } from "vitest";
+
+/** It brings no types. */
+interface Semver {
+  gte(version: string, other: string): boolean;
+  lt(version: unknown, other: string): boolean;
+  minVersion(range: string): unknown;
+  valid(version: unknown): string | null;
+  major(version: string): number;
+  satisfies(version: string, range: string): boolean;
+}
+const semver = createRequire(import.meta.url)("semver") as Semver;
 
 const ROOT = resolve(import.meta.dirname, "../../..");
 const json = <T>(path: string): T => JSON.parse(readFileSync(join(ROOT, path), "utf8")) as T;
