@@ -1,7 +1,8 @@
 /** Which v1 does carryover serve, as an OpenAPI 3.1 document? */
 import type { Json, JsonObject } from "../../model/json.ts";
+import { PROBLEMS } from "../../model/problem.ts";
 import type { EnvelopeRow, Filter, Operation, Resource, Shape } from "../../model/resource.ts";
-import { answerSchema, bodySchema, enumNames } from "./schemas.ts";
+import { answerSchema, bodySchema, queryEnumSchema } from "./schemas.ts";
 import { article, plural } from "./words.ts";
 
 type Served = Exclude<Operation, { kind: "native" }>;
@@ -61,6 +62,11 @@ const ERROR_RESPONSE: JsonObject = {
   content: { "application/json": { schema: { $ref: "#/components/schemas/Error" } } },
 };
 
+/** Carryover answers these by design: 501 what it does not serve, the rest what the platform did. (500 would be a fault of its own.) */
+const BY_DESIGN: readonly number[] = [...new Set(Object.values(PROBLEMS).map(({ http }) => http))].filter(
+  (status) => status > 500,
+);
+
 /** Schemas by name; the same shape is written once. */
 interface Components {
   /** A reference to the schema of `shape`, under the name `wanted` when it is new. */
@@ -117,6 +123,7 @@ function operationObject(resource: Resource, operation: Served, path: string, co
         content: { "application/json": { schema: answerOf(resource, operation, components) } },
       },
       "4XX": { $ref: "#/components/responses/Error" },
+      ...Object.fromEntries(BY_DESIGN.map((status) => [status, { $ref: "#/components/responses/Error" }])),
       "5XX": { $ref: "#/components/responses/Error" },
     },
   };
@@ -197,11 +204,11 @@ function filterSchema(filter: Filter): JsonObject {
       if (filter.kind === "int32") return { type: "integer", format: "int32" };
       return filter.kind === "timestamp" ? { type: "string", format: "date-time" } : { type: "string" };
     case "enum":
-      return { type: "string", enum: [...enumNames(filter.values)] };
+      return queryEnumSchema(filter.values);
     case "inverted":
       return { type: "boolean" };
     case "page-size":
-      return { type: "string", format: "int64" };
+      return { type: "string", format: "int64", pattern: "^\\d+$" };
     default:
       return { type: "string" };
   }

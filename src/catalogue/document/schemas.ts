@@ -9,8 +9,9 @@ const SCALARS: Readonly<Record<ScalarKind, JsonObject>> = {
   string: { type: "string" },
   bool: { type: "boolean" },
   int32: { type: "integer", format: "int32" },
-  uint32: { type: "integer", minimum: 0, maximum: 4_294_967_295 },
-  int64: { type: "string", format: "int64", description: "A 64-bit integer, as text." },
+  // v1's own limit was higher; v2 has no room above this one, and a larger number is refused.
+  uint32: { type: "integer", minimum: 0, maximum: 2_147_483_647 },
+  int64: { type: "string", format: "int64", pattern: "^-?\\d+$", description: "A 64-bit integer, as text." },
   timestamp: { type: "string", format: "date-time" },
   duration: { type: "string", pattern: "^-?\\d+(\\.\\d{1,9})?s$", examples: ["86400s"] },
   bytes: { type: "string", contentEncoding: "base64" },
@@ -48,6 +49,7 @@ function isRequired(row: Row, side: Side): boolean {
 function rowSchema(row: Row, side: Side): JsonObject {
   const schema = valueSchema(row, side);
   const oneof = row.oneof === undefined ? {} : { description: `At most one member of ${row.oneof} is set.` };
+  if (side === "body" && isRequired(row, side)) return { ...filled(schema), ...oneof };
   return { ...(maySayNull(row, side) ? nullable(schema) : schema), ...oneof };
 }
 
@@ -56,6 +58,11 @@ function maySayNull(row: Row, side: Side): boolean {
   if (side === "body") return true;
   if (row.presence === "explicit" || (row.kind !== "map" && row.list === true)) return false;
   return row.kind === "message" || row.kind === "timestamp" || row.kind === "duration";
+}
+
+/** What is required may not be its zero either. */
+function filled(schema: JsonObject): JsonObject {
+  return schema["type"] === "string" && schema["pattern"] === undefined ? { ...schema, minLength: 1 } : schema;
 }
 
 function nullable(schema: JsonObject): JsonObject {
@@ -68,7 +75,8 @@ function valueSchema(value: Value, side: Side): JsonObject {
   if (value.kind === "map") {
     const of = value.of;
     const values: JsonObject = typeof of === "string" ? SCALARS[of] : messageSchema(of.rows, side);
-    return { type: "object", additionalProperties: values, description: "Keys are the user's data." };
+    const keys = value.keys === undefined ? {} : { propertyNames: { pattern: "^-?\\d+$" } };
+    return { type: "object", ...keys, additionalProperties: values, description: "Keys are the user's data." };
   }
   const one = elementSchema(value, side);
   return value.list === true ? { type: "array", items: one } : one;
@@ -85,16 +93,16 @@ function elementSchema(value: Exclude<Value, { kind: "map" }>, side: Side): Json
   }
 }
 
+/** In a query the zero is no filter, also where v2 has no word for it. */
+export function queryEnumSchema(table: EnumTable): JsonObject {
+  return enumSchema({ ...table, unknown: "drop" }, "body", true);
+}
+
 /** By name in answers; requests may give v1's number too, but capabilities, which were plain text in v1. */
-function enumSchema(table: EnumTable, side: Side): JsonObject {
-  const known = table.values.filter(([v1, , v2]) => v1 !== null && v2 !== null);
+function enumSchema(table: EnumTable, side: Side, withZero = false): JsonObject {
+  const known = table.values.filter(([v1, number, v2]) => v1 !== null && (v2 !== null || (withZero && number === 0)));
   const names = known.flatMap(([v1]) => (v1 === null ? [] : [v1]));
   const named: JsonObject = { type: "string", enum: names };
   if (side === "answer" || table.unknown === "refuse") return named;
   return { anyOf: [named, { type: "integer", enum: known.map(([, number]) => number).filter((n) => n >= 0) }] };
-}
-
-/** The names under which v1 enums are asked for in queries; the zero is no filter. */
-export function enumNames(table: EnumTable): readonly string[] {
-  return table.values.flatMap(([v1, , v2]) => (v1 === null || v2 === null ? [] : [v1]));
 }
