@@ -17,12 +17,22 @@ export interface Io {
   readonly readFile: ConfigInput["readFile"];
   print(text: string): void;
   warn(text: string): void;
-  /** Registers what is to happen when the process is told to stop; `graceMs` is the longest wait. */
-  onStop(stop: (graceMs: number) => Promise<void>): void;
+  /**
+   * Registers what is to happen when the process is told to stop: `graceMs` is the longest wait, by default what the command
+   * itself thinks right. When it rejects, something was lost.
+   */
+  onStop(stop: (graceMs?: number) => Promise<void>, options?: StopOptions): void;
   /** Registers what is to happen when the process is told to read its files again (SIGHUP), before `onStop`; it must not reject. */
   onReload(reload: () => Promise<void>): void;
   /** Registers what is to happen in the last moment of the process, whatever ends it; nobody waits for it. */
   onExit(run: () => void): void;
+}
+
+export interface StopOptions {
+  /** When the process ends whatever is still under way, milliseconds after it was told to. */
+  readonly withinMs: number;
+  /** Hears of errors that nobody caught. After the first one the process is told to stop. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** Exit code for a command line or configuration that is wrong (as sysexits has it). */

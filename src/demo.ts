@@ -19,7 +19,7 @@ interface Output {
 }
 
 interface Stopping {
-  onStop(stop: (graceMs: number) => Promise<void>): void;
+  onStop(stop: (graceMs?: number) => Promise<void>): void;
 }
 
 interface Demo {
@@ -29,7 +29,7 @@ interface Demo {
   readonly adminUrl: string;
   readonly sandboxUrl: string;
   readonly calls: readonly Call[];
-  close(graceMs: number): Promise<void>;
+  close(graceMs?: number): Promise<void>;
 }
 
 async function startDemo(ports: DemoPorts): Promise<Demo> {
@@ -44,6 +44,8 @@ async function startDemo(ports: DemoPorts): Promise<Demo> {
         upstreamV2Url: sandboxUrl,
         upstreamV1Url: sandboxUrl,
         upstreamStsUrl: sandboxUrl,
+        // Who stops it waits at the keyboard.
+        listenDrainSeconds: "0",
         logLevel: "warn",
       },
       env: {},
@@ -54,7 +56,7 @@ async function startDemo(ports: DemoPorts): Promise<Demo> {
     });
     const { url, adminUrl } = await app.listen();
     const calls = demoCalls({ url, adminUrl, sandboxUrl, group: sandbox.wellKnown.someGroup });
-    const close = async (graceMs: number) => {
+    const close = async (graceMs?: number) => {
       await app.close(graceMs);
       await sandbox.close();
     };

@@ -26,8 +26,9 @@ export interface Carryover {
   /** Looks at the rules file now; resolves when what it holds is in force, or refused and logged. */
   reload(): Promise<void>;
   /**
-   * Takes no more requests, finishes those in flight for at most `graceMs` milliseconds (default: 55,000), closes both ports.
-   * Further calls wait for the first.
+   * Is unready and serves on for `listen.drainSeconds`, then takes no more requests, finishes those in flight, closes both ports.
+   * At most `graceMs` milliseconds in all (default: `listen.drainSeconds`, `limits.requestSeconds` and 5 s); what is not done by
+   * then is cut off. Further calls wait for the first.
    */
   close(graceMs?: number): Promise<void>;
 }
@@ -84,9 +85,6 @@ export interface ServedRequest {
     | undefined;
 }
 
-/** Requests may take up to a minute; the same as `carryover serve` waits. */
-const GRACE_MS = 55_000;
-
 /**
  * A carryover that does not listen yet. Rejects with `ConfigError`, which names everything that is wrong in `config`, or in
  * `options`. It reads the files that `config` names, and leaves the process alone: no signals, no environment, no exit
@@ -117,7 +115,7 @@ function lifeOf(app: ReturnType<typeof createApp>, warnings: readonly string[]):
       return addresses;
     },
     reload: () => app.reload(),
-    close: (graceMs = GRACE_MS) => {
+    close: (graceMs?: number) => {
       closing ??= closeAfter(listening, () => app.close(graceMs));
       return closing;
     },
@@ -125,7 +123,7 @@ function lifeOf(app: ReturnType<typeof createApp>, warnings: readonly string[]):
 }
 
 /** Opening that failed has closed everything by itself. */
-async function closeAfter(opening: Promise<unknown> | undefined, close: () => Promise<void>): Promise<void> {
+async function closeAfter(opening: Promise<unknown> | undefined, close: () => Promise<unknown>): Promise<void> {
   const isOpen = await (opening?.then(() => true) ?? Promise.resolve(true)).catch(() => false);
   if (isOpen) await close();
 }

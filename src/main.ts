@@ -5,8 +5,10 @@ import { constants } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import closeWithGrace from "close-with-grace";
 
-/** Longest wait for requests in flight when the process is told to stop; a second signal stops at once. */
-const GRACE_MS = 55_000;
+/** When a command that was told to stop ends whatever is still under way, unless it says otherwise. */
+const WITHIN_MS = 60_000;
+/** So many errors that nobody caught are told; the same one may come with every request. */
+const MOST_TOLD = 10;
 
 const ENDING = ["SIGINT", "SIGTERM"] as const;
 
@@ -23,8 +25,19 @@ if (process.pid === 1) for (const signal of ENDING) process.on(signal, end);
 setFlagsFromString("--semi-space-growth-factor=1");
 const { run } = await import("./cli.ts");
 
-/** What does not stop the process. A command that simply ends has its own exit code; a hang-up ends those that reload nothing. */
-const skip: ("beforeExit" | "SIGHUP")[] = ["beforeExit"];
+/**
+ * What the library leaves alone. A command that simply ends has its own exit code; a hang-up ends those that reload nothing; a
+ * second error would end the process at once, and with it requests that have nothing to do with it.
+ */
+const skip: ("beforeExit" | "SIGHUP" | "uncaughtException" | "unhandledRejection")[] = [
+  "beforeExit",
+  "uncaughtException",
+  "unhandledRejection",
+];
+
+const tell = (error: unknown): void => {
+  process.stderr.write(`${error instanceof Error ? (error.stack ?? String(error)) : String(error)}\n`);
+};
 
 const code = await run(process.argv.slice(2), {
   env: process.env,
@@ -37,11 +50,19 @@ const code = await run(process.argv.slice(2), {
   },
   // Before those who write out what the log hands them then.
   onExit: (run) => process.prependListener("exit", run),
-  onStop: (stop) => {
+  onStop: (stop, { withinMs, failed } = { withinMs: WITHIN_MS, failed: tell }) => {
     for (const signal of ENDING) process.off(signal, end);
-    closeWithGrace({ delay: GRACE_MS + 5_000, logger: false, skip }, async ({ err }) => {
-      if (err !== undefined) process.stderr.write(`${err.stack ?? String(err)}\n`);
-      await stop(GRACE_MS);
+    let failures = 0;
+    let stopping = false;
+    const { close } = closeWithGrace({ delay: withinMs, logger: false, skip }, async () => {
+      stopping = true;
+      await stop();
+      if (failures > 0) throw new Error("nobody caught an error");
+    });
+    // A rejection that nobody handles becomes one of these, too.
+    process.on("uncaughtException", (error) => {
+      if (++failures <= MOST_TOLD) failed(error);
+      if (!stopping) void close();
     });
   },
 });

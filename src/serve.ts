@@ -10,10 +10,18 @@ interface ServeIo {
   readonly env: ConfigInput["env"];
   readonly readFile: ConfigInput["readFile"];
   warn(text: string): void;
-  onStop(stop: (graceMs: number) => Promise<void>): void;
+  onStop(stop: (graceMs?: number) => Promise<void>, options: StopOptions): void;
   onReload(reload: () => Promise<void>): void;
   onExit(run: () => void): void;
 }
+
+interface StopOptions {
+  readonly withinMs: number;
+  readonly failed: (error: unknown) => void;
+}
+
+/** For what is closed after the last request. */
+const REST_MS = 5_000;
 
 /** Listens and says where. Throws ConfigError; a port that cannot be had is told, and ends the command with 1. */
 export async function serveClients(
@@ -44,7 +52,10 @@ export async function serveClients(
     const addresses = await app.listen();
     // Before `onStop`, which would else take a hang-up for the end.
     io.onReload(() => app.reload());
-    io.onStop((graceMs) => app.close(graceMs));
+    const stop = async (graceMs?: number): Promise<void> => {
+      if ((await app.close(graceMs)) > 0) throw new Error("requests were cut off");
+    };
+    io.onStop(stop, { withinMs: app.graceMs + REST_MS, failed: app.failed });
     io.warn(announcement(config, catalogue, addresses));
   });
 }

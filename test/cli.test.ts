@@ -205,7 +205,10 @@ describe("a configuration that is wrong", () => {
 });
 
 describe("serve", () => {
-  const LOCAL = ["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"];
+  const LOCAL = [
+    ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--listen-drain-seconds", "0"],
+    ...["--admin-port", "0"],
+  ];
 
   it("says where everything is, writes its log to standard output, and ends with 0 when told to stop", async () => {
     const process = carryover([...LOCAL, "--upstream-v2-url", "http://127.0.0.1:9"]);

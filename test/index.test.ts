@@ -36,7 +36,7 @@ async function embedded(
   options: CarryoverOptions = {},
 ): Promise<Carryover> {
   const carryover = await createCarryover(
-    { listen: { host: "127.0.0.1", port: 0 }, admin: { port: 0 }, upstream: { v2: { url } }, ...more },
+    { listen: { host: "127.0.0.1", port: 0, drainSeconds: 0 }, admin: { port: 0 }, upstream: { v2: { url } }, ...more },
     options,
   );
   later(() => carryover.close(0));

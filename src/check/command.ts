@@ -28,7 +28,7 @@ export interface CheckIo {
   readonly readFile: ConfigInput["readFile"];
   print(text: string): void;
   warn(text: string): void;
-  onStop(stop: (graceMs: number) => Promise<void>): void;
+  onStop(stop: (graceMs?: number) => Promise<void>): void;
   /** All of standard input. */
   readStdin?(): Uint8Array;
   /** Throws when the file is there, unless `replace`. */

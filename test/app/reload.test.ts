@@ -228,7 +228,14 @@ describe("the built process", () => {
   const serve = (flags: readonly string[]) =>
     carryover([
       ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"],
-      ...["--upstream-v2-url", "http://127.0.0.1:9", "--upstream-v1-url", "http://127.0.0.1:9"],
+      ...[
+        "--listen-drain-seconds",
+        "0",
+        "--upstream-v2-url",
+        "http://127.0.0.1:9",
+        "--upstream-v1-url",
+        "http://127.0.0.1:9",
+      ],
       ...flags,
     ]);
 

@@ -151,6 +151,7 @@ async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue }: Front
       listenHost: "127.0.0.1",
       listenPort: "0",
       adminPort: "0",
+      listenDrainSeconds: "0",
       upstreamV2Url: v2Url,
       ...(v1Url === "" ? {} : { upstreamV1Url: v1Url }),
       ...flags,

@@ -29,6 +29,7 @@ export async function startCarryover(options: CarryoverOptions): Promise<Carryov
       listenHost: "127.0.0.1",
       listenPort: "0",
       adminPort: "0",
+      listenDrainSeconds: "0",
       upstreamV2Url: options.v2Url,
       ...(options.v1Url === undefined ? {} : { upstreamV1Url: options.v1Url }),
       ...(options.stsUrl === undefined ? {} : { upstreamStsUrl: options.stsUrl }),
@@ -47,5 +48,5 @@ export async function startCarryover(options: CarryoverOptions): Promise<Carryov
     ...(options.onExchange === undefined ? {} : { onExchange: options.onExchange }),
   });
   const { url, adminUrl } = await app.listen();
-  return { url, adminUrl, close: () => app.close(1_000) };
+  return { url, adminUrl, close: async () => void (await app.close(1_000)) };
 }
