@@ -1,9 +1,10 @@
 /** How do the parts become one running carryover? (The composition root: every part is built once, here.) */
 import { randomBytes, randomUUID } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
+import { lookup } from "node:dns";
 import { type Admin, createAdmin } from "./admin/server.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
+import { readBounded } from "./control/read-bounded.ts";
 import { createDecisions } from "./decide.ts";
 import { createListener, type Listener } from "./listener/server.ts";
 import { createSignposts } from "./migration/signposts.ts";
@@ -13,8 +14,10 @@ import type { Exchange } from "./model/exchange.ts";
 import { createLog, type Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { createUnknownFields } from "./observe/unknown-fields.ts";
+import { createRenewal, type Renewal } from "./renewal.ts";
 import { createShare } from "./share/share.ts";
 import { createToolbox } from "./tools.ts";
+import { later } from "./upstream/later.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { VERSION } from "./version.ts";
 import { createViews } from "./views.ts";
@@ -25,20 +28,12 @@ export interface App {
    * then neither is open.
    */
   listen(): Promise<{ readonly url: string; readonly adminUrl: string }>;
-  /** Looks at the rules file now; resolves when what it holds is in force, or refused. */
+  /** Looks at the rules file and the certificates now; resolves when what they hold is in force, or refused. */
   reload(): Promise<void>;
   /** Loses no log line, and does not wait: for the last moment of a process that has no time to close. */
   settle(): void;
-  /**
-   * Is unready and serves on for `listen.drainSeconds`, each answer the last of its connection; then takes no more, finishes what
-   * is in flight, closes everything. At most `graceMs` in all: what is not done by then is cut off. Gives how many requests that
-   * were. By default no request is cut off that keeps to its own time.
-   */
-  close(graceMs?: number): Promise<number>;
-  /** Says in the log that something went wrong which nobody caught. */
-  failed(error: unknown): void;
-  /** What `close` takes by default, milliseconds. */
-  readonly graceMs: number;
+  /** Takes no more requests, finishes what is in flight (for at most `graceMs`), closes everything. */
+  close(graceMs: number): Promise<void>;
 }
 
 /** What is not configuration: where the log goes, and who else wants to see each request. */
@@ -51,18 +46,19 @@ export interface AppOptions {
 }
 
 const LOG_FLUSH_MS = 1_000;
-/** For the last bytes of a request that came at the end of the drain and took all its time. */
-const SPARE_SECONDS = 5;
 
 /** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself or an address that is none. */
 export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
   const log = options.log ?? createLog({ level: config.log.level });
-  const upstreams = createUpstreams(config);
+  const renewal = createRenewal(config.upstream, { read: readBounded, lookup, later, wall: () => Date.now(), log });
+  const clock = { now: () => performance.now(), random: Math.random };
+  const upstreams = createUpstreams(config, { ...clock, renewal, log });
   const toolbox = createToolbox(config, upstreams.v2);
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
   const decisions = createDecisions(config, catalogue);
   const migration = createMigration(config, catalogue, decisions, {
     log,
+    renewal,
     compared: (comparison) => {
       metrics.compared(comparison);
       options.onComparison?.(comparison);
@@ -77,6 +73,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ready: () => state.ready,
     droppedLogLines: () => log.dropped(),
     lists: toolbox.lists,
+    upstreams: { breakers: upstreams.breakers, certificates: renewal.certificates },
     cutover: migration.sources,
   });
   const unknownFields = createUnknownFields();
@@ -124,7 +121,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ...createViews(config, catalogue, { migration, unknownFields }),
     log: (message, cause) => log.error(message, cause),
   });
-  return lifeOf({ listener, admin, migration, log, config }, state, async () => {
+  return lifeOf({ listener, admin, migration, renewal, log }, state, async () => {
     await upstreams.close();
     await log.flush(LOG_FLUSH_MS);
   });
@@ -135,34 +132,28 @@ interface Parts {
   readonly listener: Listener;
   readonly admin: Admin;
   readonly migration: Migration;
+  readonly renewal: Renewal;
   readonly log: Log;
-  readonly config: Config;
 }
 
 function lifeOf(
-  { listener, admin, migration, log, config }: Parts,
+  { listener, admin, migration, renewal, log }: Parts,
   state: { ready: boolean },
   closeRest: () => Promise<void>,
 ): App {
-  const { drainSeconds } = config.listen;
-  const usualMs = (drainSeconds + config.limits.requestSeconds + SPARE_SECONDS) * 1_000;
-  const close = async (graceMs: number): Promise<number> => {
-    const drainMs = state.ready ? Math.min(drainSeconds * 1_000, graceMs) : 0;
+  const close = async (graceMs: number): Promise<void> => {
     state.ready = false;
-    listener.drain();
-    if (drainMs > 0) await setTimeout(drainMs);
-    const cut = await listener.close(graceMs - drainMs);
-    if (cut > 0)
-      log.warn("requests were cut off: carryover was told to stop, and their time was over", undefined, { cut });
+    await listener.close(graceMs);
+    renewal.close();
     await migration.close();
     await admin.close();
     await closeRest();
-    return cut;
   };
   return {
     async listen() {
       try {
         await migration.start();
+        renewal.start();
         const { url: adminUrl } = await admin.listen();
         const { url } = await listener.listen();
         state.ready = true;
@@ -173,11 +164,11 @@ function lifeOf(
         throw error;
       }
     },
-    reload: () => migration.reload(),
+    reload: async () => {
+      await Promise.all([migration.reload(), renewal.check()]);
+    },
     settle: log.settle,
-    close: (graceMs = usualMs) => close(graceMs),
-    failed: (error) => log.error("an error that nobody caught: carryover stops", error),
-    graceMs: usualMs,
+    close,
   };
 }
 

@@ -14,7 +14,10 @@ export interface Tls {
   readonly keyFile?: Uint8Array;
 }
 
-type WithTls<Upstream> = Readonly<Omit<Upstream, "tls">> & { readonly tls: Tls };
+/** Where these were read, by the same names. */
+export type TlsFiles = Readonly<Partial<Record<keyof Tls, string>>>;
+
+type WithTls<Upstream> = Readonly<Omit<Upstream, "tls">> & { readonly tls: Tls; readonly tlsFiles: TlsFiles };
 
 /** Complete, checked and frozen. Durations are seconds, sizes bytes, TLS files are read. */
 export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "lists" | "fallback">> {
@@ -172,7 +175,7 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
   const withTls = <U extends { readonly tls: Settings["upstream"]["v2"]["tls"] }>(name: string, upstream: U) => {
     const files = Object.entries(upstream.tls).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const tls: Tls = Object.fromEntries(files.map(([key, file]) => [key, read(`upstream.${name}.tls.${key}`, file)]));
-    return { ...upstream, tls };
+    return { ...upstream, tls, tlsFiles: Object.fromEntries(files) };
   };
   const { v2, v1, sts } = settings.upstream;
   const { tokenFile } = settings.admin;

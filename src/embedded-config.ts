@@ -20,8 +20,6 @@ export interface CarryoverConfig {
     readonly trustedProxies?: readonly string[] | undefined;
     /** Further path prefixes to pass on to v2 untouched. */
     readonly extraPrefixes?: readonly string[] | undefined;
-    /** Time from the signal to stop, with /readyz at 503, in which requests are still taken: as long as a load balancer needs to notice. Default: `5s`. */
-    readonly drainSeconds?: number | string | undefined;
   } | undefined;
   readonly admin?: {
     /** Address of the admin port. Default: `127.0.0.1`. */
@@ -63,6 +61,8 @@ export interface CarryoverConfig {
       } | undefined;
       /** Most connections to this upstream at a time; further calls wait in line. Default: `128`. */
       readonly connections?: number | undefined;
+      /** Whether calls fail at once while this upstream answers nobody; one every few seconds still goes out to see. Default: `true`. */
+      readonly breaker?: boolean | undefined;
     };
     readonly v1?: {
       /** Where the platform's own v1 is; without it, operations that v2 lacks are refused. */
@@ -85,6 +85,8 @@ export interface CarryoverConfig {
       } | undefined;
       /** Most connections to this upstream at a time; further calls wait in line. Default: `128`. */
       readonly connections?: number | undefined;
+      /** Whether calls fail at once while this upstream answers nobody; one every few seconds still goes out to see. Default: `true`. */
+      readonly breaker?: boolean | undefined;
     } | undefined;
     readonly sts?: {
       /** Where tokens are exchanged; /sts/exchange goes there untouched. */
@@ -107,6 +109,8 @@ export interface CarryoverConfig {
       } | undefined;
       /** Most connections to this upstream at a time; further calls wait in line. Default: `128`. */
       readonly connections?: number | undefined;
+      /** Whether calls fail at once while this upstream answers nobody; one every few seconds still goes out to see. Default: `true`. */
+      readonly breaker?: boolean | undefined;
     } | undefined;
   };
   readonly lists?: {

@@ -30,10 +30,12 @@ import type { Cutover } from "./proxy.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import { PAGE_SIZE } from "./tools.ts";
 import { later } from "./upstream/later.ts";
+import type { UpstreamParts } from "./upstreams.ts";
 
 /** Who else hears of it. */
 export interface MigrationHooks {
   readonly log: Log;
+  readonly renewal: UpstreamParts["renewal"];
   compared(comparison: Comparison): void;
   /** `at`: milliseconds since 1970. */
   reloaded(successful: boolean, at: number): void;
@@ -95,6 +97,7 @@ export function createMigration(
       control.compared(comparison, credentialOf(headers));
       hooks.compared(comparison);
     },
+    renewal: hooks.renewal,
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });
   const rulesFile = rulesFileOf(config, catalogue, control, hooks);

@@ -3,7 +3,9 @@ import type { Config } from "./config.ts";
 import type { Upstream } from "./model/exchange.ts";
 import type { Send } from "./model/message.ts";
 import type { Stream } from "./model/stream.ts";
+import type { EventLog, Renewal } from "./renewal.ts";
 import type { V2 } from "./tools.ts";
+import { createBreaker } from "./upstream/breaker.ts";
 import { type Budget, createBudget } from "./upstream/budget.ts";
 import { createSend } from "./upstream/client.ts";
 import { createPool, type Pool } from "./upstream/pool.ts";
@@ -16,6 +18,8 @@ type Settings = NonNullable<Config["upstream"]["v1"]>;
 export interface Upstreams {
   readonly v2: V2;
   readonly streams: ReadonlyMap<Upstream, Stream>;
+  /** Of each: whether calls to it fail at once at present. */
+  breakers(): Iterable<readonly [Upstream, boolean]>;
   close(): Promise<void>;
 }
 
@@ -29,13 +33,20 @@ export interface BackgroundUpstreams {
 /** Largest answer of one call that is read whole. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 
-/** One pool per upstream, shared by translated calls and pass-through. */
-export function createUpstreams(config: Config): Upstreams {
+/** What all connections have in common. */
+export interface UpstreamParts {
+  readonly renewal: Pick<Renewal, "attach">;
+  readonly now: () => number;
+  readonly random: () => number;
+}
+
+/** One pool and one breaker per upstream, shared by translated calls and pass-through. */
+export function createUpstreams(config: Config, parts: UpstreamParts & { readonly log: EventLog }): Upstreams {
   const streams = new Map<Upstream, Stream>();
-  const pools: Pool[] = [];
+  const pools = new Map<Upstream, Pool>();
   const open = (name: Upstream, settings: Settings, budget: Budget): Pool => {
-    const pool = createPool(poolOptions(settings, settings.connections));
-    pools.push(pool);
+    const pool = poolOf(name, settings, settings.connections, parts, told(parts.log, name));
+    pools.set(name, pool);
     streams.set(name, createStream(pool, budget));
     return pool;
   };
@@ -45,16 +56,27 @@ export function createUpstreams(config: Config): Upstreams {
   const send = createSend(open("v2", v2, budget), { maxResponseBytes: MAX_RESPONSE_BYTES });
   if (v1 !== undefined) open("v1", v1, createBudget());
   if (sts !== undefined) open("sts", sts, createBudget());
-  return { v2: { send, budget }, streams, close: () => closeAll(pools) };
+  return {
+    v2: { send, budget },
+    streams,
+    breakers: function* () {
+      for (const [name, { breaker }] of pools) yield [name, breaker.isOpen()];
+    },
+    close: () => closeAll([...pools.values()]),
+  };
 }
 
-/** `connections` to each upstream at most; native's answers may have `answerBytes`. */
+/**
+ * `connections` to each upstream at most; native's answers may have `answerBytes`. Their breakers are their own: what
+ * comparisons meet must not keep clients out.
+ */
 export function createBackgroundUpstreams(
   { v1, v2 }: { readonly v1: Settings; readonly v2: Settings },
   connections: number,
   answerBytes: number,
+  parts: UpstreamParts,
 ): BackgroundUpstreams {
-  const [native, platform] = [createPool(poolOptions(v1, connections)), createPool(poolOptions(v2, connections))];
+  const [native, platform] = [poolOf("v1", v1, connections, parts), poolOf("v2", v2, connections, parts)];
   return {
     v1: createSend(native, { maxResponseBytes: answerBytes }),
     v2: { send: createSend(platform, { maxResponseBytes: MAX_RESPONSE_BYTES }), budget: createBudget() },
@@ -62,8 +84,25 @@ export function createBackgroundUpstreams(
   };
 }
 
-function poolOptions({ url, tls, timeouts }: Settings, connections: number): Parameters<typeof createPool>[0] {
-  return {
+type Told = NonNullable<Parameters<typeof createBreaker>[0]["turned"]>;
+
+/** Operators want to be told of an upstream that is away, and from when to when. */
+function told(log: EventLog, upstream: Upstream): Told {
+  return (open, { failures, ms }) => {
+    const facts = { upstream, failures, seconds: Math.round(ms / 1_000) };
+    if (open) log.error("an upstream answers nobody: calls to it fail at once until it does", undefined, facts);
+    else log.info("an upstream answers again", facts);
+  };
+}
+
+function poolOf(
+  name: Upstream,
+  { url, tls, timeouts, breaker }: Settings,
+  connections: number,
+  { renewal, now, random }: UpstreamParts,
+  turned?: Told,
+): Pool {
+  const pool = createPool({
     url,
     tls,
     connections,
@@ -72,7 +111,10 @@ function poolOptions({ url, tls, timeouts }: Settings, connections: number): Par
       headersMs: timeouts.headersSeconds * 1000,
       bodyMs: timeouts.bodySeconds * 1000,
     },
-  };
+    ...(breaker ? { breaker: createBreaker({ now, random, turned }) } : {}),
+  });
+  renewal.attach(name, pool);
+  return pool;
 }
 
 async function closeAll(pools: readonly Pool[]): Promise<void> {

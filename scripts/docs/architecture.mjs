@@ -34,7 +34,12 @@ export const FLOORS = [
       [{ name: "migration", at: 0.33, says: "who calls, by which rules", files: ["migration"] }],
       [
         { name: "proxy", at: 0.14, says: "THE SENTENCE; which mode", files: ["proxy.ts", "decide.ts"] },
-        { name: "tools", at: 0.5, says: "what operations may do", files: ["tools.ts", "upstreams.ts", "own-words.ts"] },
+        {
+          name: "tools",
+          at: 0.5,
+          says: "what operations may do",
+          files: ["tools.ts", "upstreams.ts", "renewal.ts", "own-words.ts"],
+        },
         {
           name: "prepare",
           at: 0.72,

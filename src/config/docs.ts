@@ -65,7 +65,7 @@ const HEAD = [
   "| list | a YAML list; as a flag or a variable, separated by commas |",
   "| list of `clients.names` | `name=identity`, such as `ci-bot=ci@example.com`; the name is the operator's, the identity what `clients.identify` finds |",
   "| list of `clients.identify` | `user-agent`, `header:NAME`, `claim:NAME` or `claim:A+B` (of the bearer token, read and never believed) |",
-  "| file | a path, from the working directory; read once, at start |",
+  "| file | a path, from the working directory; read at start, and again when it changes: the rules, and certificates of upstreams |",
   "| url | `http` or `https`, without credentials, query and fragment |",
   "| `resource=…` | a YAML map; as a flag or a variable `group=cover,default=count` |",
   "",

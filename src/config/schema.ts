@@ -29,6 +29,12 @@ const connections = whole(1, 10_000)
   .default(128)
   .describe("Most connections to this upstream at a time; further calls wait in line");
 
+const breaker = onOff()
+  .prefault("true")
+  .describe(
+    "Whether calls fail at once while this upstream answers nobody; one every few seconds still goes out to see",
+  );
+
 const v2 = z.strictObject({
   url: url.describe("Where the v2 API is; a path in it stands before every v2 path. Required"),
   version: z
@@ -55,6 +61,7 @@ const v2 = z.strictObject({
   tls,
   timeouts,
   connections,
+  breaker,
 });
 
 const v1 = z.strictObject({
@@ -62,6 +69,7 @@ const v1 = z.strictObject({
   tls,
   timeouts,
   connections,
+  breaker,
 });
 
 const sts = z.strictObject({
@@ -69,6 +77,7 @@ const sts = z.strictObject({
   tls,
   timeouts,
   connections,
+  breaker,
 });
 
 const listen = z.strictObject({
@@ -92,11 +101,6 @@ const listen = z.strictObject({
   extraPrefixes: listOf(z.string({ error: PREFIX }).refine(isPathPrefix, { error: PREFIX }), PREFIX.slice(9))
     .default([])
     .describe("Further path prefixes to pass on to v2 untouched"),
-  drainSeconds: seconds(0, 300)
-    .prefault("5s")
-    .describe(
-      "Time from the signal to stop, with /readyz at 503, in which requests are still taken: as long as a load balancer needs to notice",
-    ),
 });
 
 const admin = z.strictObject({

@@ -16,7 +16,7 @@ import { decode } from "../upstream/decode.ts";
 import { createTurns } from "../upstream/drain/turns.ts";
 import { later } from "../upstream/later.ts";
 import { retryAfter } from "../upstream/retry.ts";
-import { createBackgroundUpstreams } from "../upstreams.ts";
+import { createBackgroundUpstreams, type UpstreamParts } from "../upstreams.ts";
 
 /** Who asks, and who hears of what is found. */
 export interface ComparingHooks {
@@ -26,6 +26,8 @@ export interface ComparingHooks {
   report(comparison: Comparison, head: RequestHead): void;
   /** What a translation in the background noted about the request with this head. */
   learn(exchange: Exchange, head: RequestHead): void;
+  /** Keeps the connections up to date. */
+  readonly renewal: UpstreamParts["renewal"];
 }
 
 /** Pages of one list read at a time: slower than for a client, who waits. */
@@ -36,7 +38,11 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
   const { v1, v2 } = config.upstream;
   if (v1 === undefined) return undefined;
   const { concurrent, answerBytes, memoryBytes, seconds } = config.shadow;
-  const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * READERS, answerBytes);
+  const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * READERS, answerBytes, {
+    renewal: hooks.renewal,
+    now: () => performance.now(),
+    random: Math.random,
+  });
   const toolbox = createToolbox({ ...config, lists: backgroundLists(config) }, upstreams.v2);
   const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
     const [path = ""] = head.target.split("?", 1);

@@ -145,6 +145,12 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
     act: "client: wait for `Retry-After`; operator: more replicas, or a higher bound where the platform can take it",
     again: "yes, after `Retry-After`",
   },
+  UPSTREAM_UNAVAILABLE: {
+    means:
+      "the platform has not answered any call for a while, so this one was not sent; one call every few seconds still is, and the first answer ends it (`upstream.*.breaker`)",
+    act: "client: wait for `Retry-After`; operator: network, DNS, TLS, the platform; the log says since when",
+    again: "yes, after `Retry-After`: nothing of it has left",
+  },
   UPSTREAM_TIMEOUT: {
     means:
       "the platform did not answer within `upstream.*.timeouts`, the list took longer than `lists.maxSeconds`, or the request longer than `limits.requestSeconds` or the client's own `Grpc-Timeout`",

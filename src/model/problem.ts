@@ -31,6 +31,7 @@ export const PROBLEMS = {
   UPSTREAM_UNREACHABLE: { http: 502, code: RpcCode.UNAVAILABLE, fault: "platform" },
   UPSTREAM_INVALID: { http: 502, code: RpcCode.INTERNAL, fault: "translation" },
   OVERLOADED: { http: 503, code: RpcCode.UNAVAILABLE, fault: "capacity" },
+  UPSTREAM_UNAVAILABLE: { http: 503, code: RpcCode.UNAVAILABLE, fault: "platform" },
   UPSTREAM_TIMEOUT: { http: 504, code: RpcCode.DEADLINE_EXCEEDED, fault: "platform" },
   LOOP_DETECTED: { http: 508, code: RpcCode.FAILED_PRECONDITION, fault: "platform" },
 } as const;

@@ -20,6 +20,7 @@ import {
 import { createListGauges, type ListGauges } from "./list-gauges.ts";
 import { addNodeMetrics, createMaker, type Maker } from "./maker.ts";
 import { createRequestCounts } from "./request-counts.ts";
+import { createUpstreamGauges, type UpstreamGauges } from "./upstream-gauges.ts";
 
 export interface MetricsOptions {
   readonly version: string;
@@ -34,6 +35,8 @@ export interface MetricsOptions {
   readonly ready?: () => boolean;
   /** What long lists take up; not shown when absent. */
   readonly lists?: ListGauges;
+  /** Upstreams' state; not shown when absent. */
+  readonly upstreams?: UpstreamGauges;
   /** Clients, rules and comparisons; not shown when absent. */
   readonly cutover?: CutoverSources;
   /** Log lines that a blocked sink has cost so far; not shown when absent. */
@@ -145,6 +148,7 @@ function createState(make: Maker, options: MetricsOptions): { reloaded: boolean;
   make.gauge("config_last_reload_successful", () => [[[], Number(state.reloaded)]]);
   make.gauge("config_last_reload_successful_timestamp_seconds", () => [[[], state.reloadedAt / 1000]]);
   if (lists !== undefined) createListGauges(make, lists);
+  if (options.upstreams !== undefined) createUpstreamGauges(make, options.upstreams);
   if (droppedLogLines !== undefined) make.counter("log_lines_dropped_total", () => [[[], droppedLogLines()]]);
   make.gauge("build_info", () => [[[options.version, process.version], 1]]);
   return state;

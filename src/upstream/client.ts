@@ -3,10 +3,12 @@ import type { Dispatcher } from "undici";
 import { type ApiRequest, type ApiResponse, type Send, withoutHeaders } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
+import type { Breaker } from "./breaker.ts";
 import { decode } from "./decode.ts";
 import { type CallFacts, failure, invalidAnswer } from "./failure.ts";
 import { endToEnd, flatHeader, hideOrigin, sendable, toHeaderList } from "./headers.ts";
 import type { Pool } from "./pool.ts";
+import { type Begun, tellAnswer, tellFailure } from "./signs.ts";
 
 export interface SendLimits {
   /** Longest body of an answer, after decompression too. */
@@ -25,8 +27,8 @@ const OF_ENCODED_BYTES: ReadonlySet<string> = new Set(["content-encoding", "cont
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Calls over `pool`. Redirects are answers like any other. Rejects with UPSTREAM_UNREACHABLE, UPSTREAM_TIMEOUT or
- * UPSTREAM_INVALID (a body over the limit is one), or with the signal's reason when the caller gave up (design: Send).
+ * Calls over `pool`. Redirects are answers like any other. Rejects with UPSTREAM_UNREACHABLE, UPSTREAM_TIMEOUT,
+ * UPSTREAM_INVALID (a body over the limit is one) or UPSTREAM_UNAVAILABLE, or with the signal's reason when the caller gave up (design: Send).
  */
 export function createSend(pool: Pool, limits: SendLimits): Send {
   return (request, { signal }) => call(pool, request, signal, limits.maxResponseBytes);
@@ -55,12 +57,14 @@ async function decoded(answer: RawAnswer, encoding: string, facts: CallFacts, li
 function call(pool: Pool, request: ApiRequest, signal: Signal, maxBytes: number): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
+    const beganAt = pool.breaker.begin();
+    if (typeof beganAt !== "number") return reject(beganAt);
     const onAbort = () => {
       reject(signal.reason);
       gathering.settled = true;
       gathering.control?.abort(new Error("cancelled by the caller"));
     };
-    const gathering = newGathering(request.method, maxBytes, (outcome) => {
+    const gathering = newGathering({ pool, request, beganAt }, maxBytes, (outcome) => {
       signal.removeEventListener("abort", onAbort);
       if (outcome instanceof Problem) reject(outcome);
       else resolve(responseOf(outcome, pool, request.method, maxBytes));
@@ -79,8 +83,16 @@ function call(pool: Pool, request: ApiRequest, signal: Signal, maxBytes: number)
   });
 }
 
+/** One call that was let out. */
+interface Call {
+  readonly pool: Pool;
+  readonly request: ApiRequest;
+  readonly beganAt: number;
+}
+
 /** One answer while it comes. */
-interface Gathering {
+interface Gathering extends Begun {
+  readonly breaker: Breaker;
   readonly method: string;
   readonly maxBytes: number;
   /** Told once, unless the caller has given up before. */
@@ -93,8 +105,21 @@ interface Gathering {
   length: number;
 }
 
-function newGathering(method: string, maxBytes: number, done: Gathering["done"]): Gathering {
-  return { method, maxBytes, done, control: undefined, settled: false, status: 0, headers: [], chunks: [], length: 0 };
+function newGathering({ pool, request, beganAt }: Call, maxBytes: number, done: Gathering["done"]): Gathering {
+  return {
+    breaker: pool.breaker,
+    method: request.method,
+    target: request.target,
+    beganAt,
+    maxBytes,
+    done,
+    control: undefined,
+    settled: false,
+    status: 0,
+    headers: [],
+    chunks: [],
+    length: 0,
+  };
 }
 
 function handlerOf(gathering: Gathering): Dispatcher.DispatchHandler {
@@ -115,7 +140,10 @@ function handlerOf(gathering: Gathering): Dispatcher.DispatchHandler {
       finish(gathering);
     },
     onResponseError(_controller, error) {
-      settle(gathering, failure(error, { method: gathering.method, sent: gathering.control !== undefined }));
+      if (gathering.settled) return;
+      const problem = failure(error, { method: gathering.method, sent: gathering.control !== undefined });
+      if (gathering.status === 0) tellFailure(gathering.breaker, gathering, problem);
+      settle(gathering, problem);
     },
   };
 }
@@ -123,6 +151,7 @@ function handlerOf(gathering: Gathering): Dispatcher.DispatchHandler {
 function begin(gathering: Gathering, status: number, headers: string[]): void {
   gathering.status = status;
   gathering.headers = headers;
+  if (status <= 599) tellAnswer(gathering.breaker, gathering, status, headers);
   const length = gathering.method === "HEAD" ? undefined : flatHeader(headers, "content-length");
   if (status > 599) refuse(gathering, "status code out of range");
   // These have no body, whatever their fields say; a stated length must not turn them into an error.

@@ -1,5 +1,7 @@
 /** Over which connections does carryover reach one upstream? */
-import { type Dispatcher, Pool as UndiciPool } from "undici";
+import { type LookupFunction, Socket } from "node:net";
+import { buildConnector, type Dispatcher, Pool as UndiciPool } from "undici";
+import { type Breaker, noBreaker } from "./breaker.ts";
 
 /** Contents of PEM files; what is absent is the platform's default. */
 export interface PoolTls {
@@ -24,15 +26,30 @@ export interface PoolOptions {
   readonly timeouts: PoolTimeouts;
   /** Most connections at a time; further calls wait in line. */
   readonly connections: number;
+  /** Without one every call goes out. */
+  readonly breaker?: Breaker | undefined;
+  /** How names are looked up; by default as the machine does it. */
+  readonly lookup?: LookupFunction | undefined;
 }
 
 /** The connections to one upstream; shared by translated calls and pass-through. */
 export interface Pool {
+  /** To be asked for at each call: `renew` puts another one in its place. */
   readonly dispatcher: Dispatcher;
+  readonly breaker: Breaker;
   /** Scheme, host and port, as `URL.origin`. */
   readonly origin: string;
   /** Stands before every target; begins with `/` and does not end with one, or is empty. */
   readonly basePath: string;
+  /** Without brackets, where it is an IPv6 address. */
+  readonly hostname: string;
+  /** Where connections were made to since the last `renew`: IP addresses. */
+  addresses(): ReadonlySet<string>;
+  /**
+   * From now on calls go over new connections, with `tls` where it is given. What is under way or in line ends on the old
+   * ones, which are then closed.
+   */
+  renew(tls?: PoolTls): void;
   /** Cuts what is still open. To be called when nothing is in flight any more. */
   close(): Promise<void>;
 }
@@ -44,8 +61,54 @@ export interface Pool {
  */
 export function createPool(options: PoolOptions): Pool {
   const url = new URL(options.url);
-  const { tls, timeouts } = options;
-  const dispatcher = new UndiciPool(url.origin, {
+  const retired = new Set<Connections>();
+  let tls = options.tls;
+  let current = connect(url.origin, options, tls);
+  return {
+    get dispatcher() {
+      return current.pool;
+    },
+    breaker: options.breaker ?? noBreaker(),
+    origin: url.origin,
+    basePath: url.pathname.replace(/\/+$/, ""),
+    hostname: url.hostname.replace(/^\[|\]$/g, ""),
+    addresses: () => current.addresses,
+    renew: (renewed) => {
+      tls = renewed ?? tls;
+      const old = current;
+      current = connect(url.origin, options, tls);
+      retired.add(old);
+      // It is destroyed by `close` at the latest; what that makes of this is of no interest.
+      old.pool.close().then(
+        () => retired.delete(old),
+        () => retired.delete(old),
+      );
+    },
+    close: async () => {
+      await Promise.all([current, ...retired].map(({ pool }) => pool.destroy()));
+    },
+  };
+}
+
+/** Connections that were made with the same certificates and, as far as anybody knows, to the same machines. */
+interface Connections {
+  readonly pool: UndiciPool;
+  readonly addresses: ReadonlySet<string>;
+}
+
+function connect(origin: string, options: PoolOptions, tls: PoolTls | undefined): Connections {
+  const { timeouts, lookup } = options;
+  const addresses = new Set<string>();
+  const connector = buildConnector({
+    timeout: timeouts.connectMs,
+    allowH2: false,
+    rejectUnauthorized: true,
+    ...(lookup === undefined ? {} : { lookup }),
+    ...(tls?.caFile === undefined ? {} : { ca: Buffer.from(tls.caFile) }),
+    ...(tls?.certFile === undefined ? {} : { cert: Buffer.from(tls.certFile) }),
+    ...(tls?.keyFile === undefined ? {} : { key: Buffer.from(tls.keyFile) }),
+  });
+  const pool = new UndiciPool(origin, {
     connections: options.connections,
     pipelining: 1,
     allowH2: false,
@@ -53,18 +116,12 @@ export function createPool(options: PoolOptions): Pool {
     bodyTimeout: timeouts.bodyMs,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 30_000,
-    connect: {
-      timeout: timeouts.connectMs,
-      rejectUnauthorized: true,
-      ...(tls?.caFile === undefined ? {} : { ca: Buffer.from(tls.caFile) }),
-      ...(tls?.certFile === undefined ? {} : { cert: Buffer.from(tls.certFile) }),
-      ...(tls?.keyFile === undefined ? {} : { key: Buffer.from(tls.keyFile) }),
-    },
+    connect: (target, callback) =>
+      connector(target, (...outcome) => {
+        const [, socket] = outcome;
+        if (socket instanceof Socket && socket.remoteAddress !== undefined) addresses.add(socket.remoteAddress);
+        callback(...outcome);
+      }),
   });
-  return {
-    dispatcher,
-    origin: url.origin,
-    basePath: url.pathname.replace(/\/+$/, ""),
-    close: () => dispatcher.destroy(),
-  };
+  return { pool, addresses };
 }

@@ -7,6 +7,7 @@ import type { Budget } from "./budget.ts";
 import { failure, invalidAnswer, neverLeft } from "./failure.ts";
 import { endToEnd, hideOrigin } from "./headers.ts";
 import type { Pool } from "./pool.ts";
+import { type Begun, tellAnswer, tellFailure } from "./signs.ts";
 
 /**
  * Streams over `pool`: the request target is not parsed, fields keep their order and spelling. A GET or HEAD without a body
@@ -20,6 +21,8 @@ export function createStream(pool: Pool, budget: Budget): Stream {
       sink,
       pool,
       method: request.method,
+      target: request.target,
+      beganAt: 0,
       control: undefined,
       settled: false,
       answered: false,
@@ -48,10 +51,11 @@ export function createStream(pool: Pool, budget: Budget): Stream {
 }
 
 /** What is known of one exchange while its answer passes. */
-interface Relay {
+interface Relay extends Begun {
   readonly sink: StreamSink;
   readonly pool: Pool;
   readonly method: string;
+  beganAt: number;
   control: Dispatcher.DispatchController | undefined;
   settled: boolean;
   answered: boolean;
@@ -61,6 +65,15 @@ interface Relay {
 function dispatch(relay: Relay, request: StreamRequest, again: ((problem: Problem) => boolean) | undefined): void {
   const { pool } = relay;
   relay.control = undefined;
+  const beganAt = pool.breaker.begin();
+  if (typeof beganAt !== "number") {
+    // The caller has to know the call before it hears of its end.
+    queueMicrotask(() => {
+      if (settle(relay)) relay.sink.fail(beganAt);
+    });
+    return;
+  }
+  relay.beganAt = beganAt;
   pool.dispatcher.dispatch(
     {
       path: pool.basePath + request.target,
@@ -90,6 +103,7 @@ function handlerOf(relay: Relay, again: ((problem: Problem) => boolean) | undefi
     onResponseError(_controller, error) {
       if (relay.settled) return;
       const problem = failure(error, { method: relay.method, sent: relay.control !== undefined });
+      if (!relay.answered) tellFailure(relay.pool.breaker, relay, problem);
       if (!relay.answered && again?.(problem)) return;
       if (settle(relay)) relay.sink.fail(problem);
     },
@@ -104,7 +118,9 @@ function begin(relay: Relay, controller: Dispatcher.DispatchController, status: 
     return;
   }
   relay.answered = true;
-  sink.head(status, statusText, hideOrigin(endToEnd(controller.rawHeaders as Buffer[]), pool.origin, pool.basePath));
+  const headers = endToEnd(controller.rawHeaders as Buffer[]);
+  tellAnswer(pool.breaker, relay, status, headers);
+  sink.head(status, statusText, hideOrigin(headers, pool.origin, pool.basePath));
   // These have no body; a 304 that states a length would else be an error once its head has passed.
   if ((status === 204 || status === 304) && settle(relay)) sink.end();
 }

@@ -34,7 +34,7 @@ export const errors = {
     lines({
       title: "Share of failures",
       description:
-        "Of all requests: failed because of carryover (critical above 1 %), and ended in 502 or 504 (critical above 5 %); each from 10 in 15 minutes on.",
+        "Of all requests: failed because of carryover (critical above 1 %), and ended in 502, 504 or at the breaker (critical above 5 %); each from 10 in 15 minutes on.",
       unit: "percentunit",
       queries: [
         [
@@ -42,8 +42,8 @@ export const errors = {
           "carryover",
         ],
         [
-          `sum(rate(carryover_requests_total{${OF},code=~"502|504"}[$__rate_interval])) / sum(rate(carryover_requests_total{${OF}}[$__rate_interval]))`,
-          "502 and 504",
+          `(sum(rate(carryover_requests_total{${OF},code=~"502|504"}[$__rate_interval])) + sum(rate(carryover_problems_total{${OF},reason="UPSTREAM_UNAVAILABLE"}[$__rate_interval]))) / sum(rate(carryover_requests_total{${OF}}[$__rate_interval]))`,
+          "502, 504, breaker",
         ],
       ],
       steps: [
@@ -58,6 +58,16 @@ export const errors = {
         description: "Calls a second by upstream and status; none: no answer.",
         unit: "reqps",
         queries: [[rate("carryover_upstream_requests_total", "upstream, code"), "{{upstream}} {{code}}"]],
+      },
+      { stacked: true },
+    ),
+    lines(
+      {
+        title: "Upstreams that answer nobody",
+        description:
+          "Instances whose calls to the upstream fail at once, with 503 UPSTREAM_UNAVAILABLE, until it answers again. The log says since when.",
+        unit: "short",
+        queries: [[`sum by (upstream) (carryover_upstream_breaker_open{${OF}})`, "{{upstream}}"]],
       },
       { stacked: true },
     ),
@@ -200,6 +210,24 @@ export const instances = {
         unit: "short",
         width: 6,
         queries: [[`min(carryover_ledger_last_save_successful{${OF}})`, "saved"]],
+        steps: [
+          [null, "red"],
+          [1, "green"],
+        ],
+      },
+      new Map([
+        [0, "no"],
+        [1, "yes"],
+      ]),
+    ),
+    stat(
+      {
+        title: "Certificates usable",
+        description:
+          "no: on an instance the files of an upstream's certificates cannot be used, and those before them are in force until they end. The log says why. Empty: no upstream has any.",
+        unit: "short",
+        width: 6,
+        queries: [[`min by (upstream) (carryover_upstream_certificates_last_reload_successful{${OF}})`, "{{upstream}}"]],
         steps: [
           [null, "red"],
           [1, "green"],

@@ -35,6 +35,18 @@ export const METRICS = {
     [label.UPSTREAM, label.CODE],
     200,
   ),
+  upstream_breaker_open: gauge(
+    "boolean",
+    "1 while calls to the upstream fail at once, since it answers nobody",
+    [label.UPSTREAM],
+    3,
+  ),
+  upstream_certificates_last_reload_successful: gauge(
+    "boolean",
+    "1 when the files of its certificates, as last read, were usable; only of upstreams that have some",
+    [label.UPSTREAM],
+    3,
+  ),
   in_flight_requests: gauge("requests", "Requests under way"),
   in_flight_requests_limit: gauge("requests", "Requests that may be under way at a time; further ones get 503"),
   problems_total: counter("errors", "Errors of carryover's own", [label.PROBLEM], 100),
