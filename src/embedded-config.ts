@@ -20,6 +20,8 @@ export interface CarryoverConfig {
     readonly trustedProxies?: readonly string[] | undefined;
     /** Further path prefixes to pass on to v2 untouched. */
     readonly extraPrefixes?: readonly string[] | undefined;
+    /** Time from the signal to stop, with /readyz at 503, in which requests are still taken: as long as a load balancer needs to notice. Default: `5s`. */
+    readonly drainSeconds?: number | string | undefined;
   } | undefined;
   readonly admin?: {
     /** Address of the admin port. Default: `127.0.0.1`. */
