@@ -1,6 +1,7 @@
 /** How do the parts become one running carryover? (The composition root: every part is built once, here.) */
 import { randomBytes, randomUUID } from "node:crypto";
 import { lookup } from "node:dns";
+import { setTimeout } from "node:timers/promises";
 import { type Admin, createAdmin } from "./admin/server.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
@@ -32,8 +33,16 @@ export interface App {
   reload(): Promise<void>;
   /** Loses no log line, and does not wait: for the last moment of a process that has no time to close. */
   settle(): void;
-  /** Takes no more requests, finishes what is in flight (for at most `graceMs`), closes everything. */
-  close(graceMs: number): Promise<void>;
+  /**
+   * Is unready and serves on for `listen.drainSeconds`, each answer the last of its connection; then takes no more, finishes what
+   * is in flight, closes everything. At most `graceMs` in all: what is not done by then is cut off. Gives how many requests that
+   * were. By default no request is cut off that keeps to its own time.
+   */
+  close(graceMs?: number): Promise<number>;
+  /** Says in the log that something went wrong which nobody caught. */
+  failed(error: unknown): void;
+  /** What `close` takes by default, milliseconds. */
+  readonly graceMs: number;
 }
 
 /** What is not configuration: where the log goes, and who else wants to see each request. */
@@ -46,6 +55,8 @@ export interface AppOptions {
 }
 
 const LOG_FLUSH_MS = 1_000;
+/** For the last bytes of a request that came at the end of the drain and took all its time. */
+const SPARE_SECONDS = 5;
 
 /** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself or an address that is none. */
 export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
@@ -121,7 +132,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ...createViews(config, catalogue, { migration, unknownFields }),
     log: (message, cause) => log.error(message, cause),
   });
-  return lifeOf({ listener, admin, migration, renewal, log }, state, async () => {
+  return lifeOf({ listener, admin, migration, renewal, log, config }, state, async () => {
     await upstreams.close();
     await log.flush(LOG_FLUSH_MS);
   });
@@ -134,20 +145,29 @@ interface Parts {
   readonly migration: Migration;
   readonly renewal: Renewal;
   readonly log: Log;
+  readonly config: Config;
 }
 
 function lifeOf(
-  { listener, admin, migration, renewal, log }: Parts,
+  { listener, admin, migration, renewal, log, config }: Parts,
   state: { ready: boolean },
   closeRest: () => Promise<void>,
 ): App {
-  const close = async (graceMs: number): Promise<void> => {
+  const { drainSeconds } = config.listen;
+  const usualMs = (drainSeconds + config.limits.requestSeconds + SPARE_SECONDS) * 1_000;
+  const close = async (graceMs: number): Promise<number> => {
+    const drainMs = state.ready ? Math.min(drainSeconds * 1_000, graceMs) : 0;
     state.ready = false;
-    await listener.close(graceMs);
+    listener.drain();
+    if (drainMs > 0) await setTimeout(drainMs);
+    const cut = await listener.close(graceMs - drainMs);
+    if (cut > 0)
+      log.warn("requests were cut off: carryover was told to stop, and their time was over", undefined, { cut });
     renewal.close();
     await migration.close();
     await admin.close();
     await closeRest();
+    return cut;
   };
   return {
     async listen() {
@@ -168,7 +188,9 @@ function lifeOf(
       await Promise.all([migration.reload(), renewal.check()]);
     },
     settle: log.settle,
-    close,
+    close: (graceMs = usualMs) => close(graceMs),
+    failed: (error) => log.error("an error that nobody caught: carryover stops", error),
+    graceMs: usualMs,
   };
 }
 

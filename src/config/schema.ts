@@ -101,6 +101,11 @@ const listen = z.strictObject({
   extraPrefixes: listOf(z.string({ error: PREFIX }).refine(isPathPrefix, { error: PREFIX }), PREFIX.slice(9))
     .default([])
     .describe("Further path prefixes to pass on to v2 untouched"),
+  drainSeconds: seconds(0, 300)
+    .prefault("5s")
+    .describe(
+      "Time from the signal to stop, with /readyz at 503, in which requests are still taken: as long as a load balancer needs to notice",
+    ),
 });
 
 const admin = z.strictObject({
