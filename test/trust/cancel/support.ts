@@ -62,10 +62,12 @@ export interface Leaving {
   readonly after: number;
   /** What the client must have received before, if anything. */
   readonly got?: string;
+  /** Must be true before the client leaves. */
+  readonly hold?: () => boolean;
 }
 
 /** Asks, waits for the calls, leaves; then every call is gone, none follows, and the request has one end. */
-export async function leave(stage: Stage, { method, target, body, after, got }: Leaving): Promise<void> {
+export async function leave(stage: Stage, { method, target, body, after, got, hold }: Leaving): Promise<void> {
   const { double, exchanges } = stage;
   const [calls, ended] = [double.requests.length, exchanges.length];
   const client = await dial(Number(new URL(stage.url).port));
@@ -74,8 +76,10 @@ export async function leave(stage: Stage, { method, target, body, after, got }: 
   if (body !== undefined) client.socket.write(body);
   await double.until(() => double.requests.length >= calls + after);
   if (got !== undefined) await client.until((text) => text.includes(got));
+  if (hold !== undefined) await until(hold);
+  const others = hold === undefined ? 0 : stage.open();
   client.leave();
-  await double.until(() => stage.open() === 0);
+  await double.until(() => stage.open() <= others);
   await until(() => exchanges.length === ended + 1);
   const made = double.requests.length;
   await new Promise((resolve) => setTimeout(resolve, 30));

@@ -1,0 +1,157 @@
+/** Does a client that leaves while its request waits for something leave nothing waiting? */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { dial } from "../../listener/support/client.ts";
+import { ok } from "../../listener/support/double.ts";
+import { createStage, leave, type Stage, until } from "./support.ts";
+
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function stageOf(flags: Readonly<Record<string, string>> = {}): Promise<Stage> {
+  const stage = await createStage(flags);
+  closers.push(stage.close);
+  return stage;
+}
+
+const GROUPS = "/iam/v1/groups";
+const PAGE = 200;
+
+/** The rank that `line` asks for. */
+function rankOf(line: string): number {
+  return Number(/skip=(\d+)/.exec(line)?.[1] ?? 0) + Number(/page_token=t(\d+)/.exec(line)?.[1] ?? 0);
+}
+
+/** A page of a list of `total`, from the rank that `line` asks for. */
+function page(line: string, total: number): string {
+  const from = rankOf(line);
+  const groups = Array.from({ length: Math.min(PAGE, total - from) }, (_, i) => ({
+    uid: `${from + i}`.padStart(40, "0"),
+    name: "a",
+  }));
+  const nextPageToken = from + groups.length < total ? `t${from + groups.length}` : "";
+  return ok(JSON.stringify({ groups, nextPageToken, totalCount: `${total}`, skipped: from }));
+}
+
+/** Asks and leaves at once when `left` says so; nothing of the request may have reached the platform. */
+async function leaveUnsent(stage: Stage, target: string, method = "GET", body = ""): Promise<void> {
+  const [calls, ended] = [stage.double.requests.length, stage.exchanges.length];
+  const client = await dial(Number(new URL(stage.url).port));
+  const length = body === "" ? "" : `Content-Length: ${body.length}\r\n`;
+  client.send(`${method} ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer abc\r\n${length}\r\n${body}`);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  client.leave();
+  await until(() => stage.exchanges.length === ended + 1);
+  expect(stage.exchanges.at(-1)).toMatchObject({ aborted: true, status: 499 });
+  expect(stage.double.requests).toHaveLength(calls);
+}
+
+async function held(stage: Stage, target: string) {
+  const client = await dial(Number(new URL(stage.url).port));
+  client.send(`GET ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer abc\r\n\r\n`);
+  await stage.double.until(() => stage.double.requests.length > 0);
+  return client;
+}
+
+describe("cancel: a client that leaves while its request waits", () => {
+  it.each([
+    ["a translated get", "GET", `${GROUPS}/abc`, ""],
+    ["a translated update", "PUT", `${GROUPS}/abc`, '{"name":"a"}'],
+    ["a v2 get", "GET", "/iam/v2beta1/groups/abc", ""],
+    ["a v2 create", "POST", "/iam/v2beta1/groups/abc", '{"name":"a"}'],
+  ])("for a connection (%s): it is never sent, and the next is", async (_, method, target, body) => {
+    const stage = await stageOf({ upstreamV2Connections: "1" });
+    const first = await held(stage, "/iam/v2beta1/groups/first");
+    await leaveUnsent(stage, target, method, body);
+    stage.answer(() => ({ bytes: ok('{"uid":"abc","name":"a"}') }));
+    first.leave();
+    const next = await dial(Number(new URL(stage.url).port));
+    next.send("GET /iam/v2beta1/groups/next HTTP/1.1\r\nHost: a\r\n\r\n");
+    await next.until((text) => text.includes("200 OK"));
+    next.leave();
+    expect(stage.double.requests.map(({ line }) => line)).toEqual([
+      "GET /iam/v2beta1/groups/first HTTP/1.1",
+      "GET /iam/v2beta1/groups/next HTTP/1.1",
+    ]);
+  });
+
+  it.each([502, 503])("for its second try, after %i: there is none", async (status) => {
+    const stage = await stageOf();
+    stage.answer(() => ({ bytes: ok("{}").replace("200 OK", `${status} Any`) }));
+    const client = await dial(Number(new URL(stage.url).port));
+    client.send(`GET ${GROUPS}/abc HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer abc\r\n\r\n`);
+    // A tenth of a second at least lies between the two.
+    await stage.double.until(() => stage.double.requests.length === 1);
+    client.leave();
+    await until(() => stage.exchanges.length === 1);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(stage.double.requests).toHaveLength(1);
+    expect(stage.exchanges).toMatchObject([{ aborted: true, status: 499 }]);
+  });
+
+  it("for the pause that a platform asked for with 429: no page is asked for again", async () => {
+    const stage = await stageOf();
+    stage.answer(({ line }) => ({
+      bytes: line.includes("skip=") ? ok("{}", "Retry-After: 1\r\n").replace("200 OK", "429 Slow") : page(line, 2_000),
+    }));
+    await leave(stage, { method: "GET", target: GROUPS, after: 2 });
+    const made = stage.double.requests.length;
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    expect(stage.double.requests).toHaveLength(made);
+  });
+
+  it("for a place among the lists: it gives its place in the line up, and the place goes to the next", async () => {
+    const stage = await stageOf({ listsMaxConcurrent: "1", listsMaxConcurrentPerCredential: "1" });
+    // The first page comes, and then the list has its place; the rest of it never does.
+    stage.answer(({ line }) => (line.includes("skip=") ? undefined : { bytes: page(line, 2_000) }));
+    const first = await held(stage, GROUPS);
+    await stage.double.until(() => stage.double.requests.length > 1);
+    const calls = stage.double.requests.length;
+    await leave(stage, { method: "GET", target: GROUPS, after: 0, hold: () => stage.double.requests.length > calls });
+    first.leave();
+    await stage.double.until(() => stage.open() === 0);
+    stage.answer(({ line }) => ({ bytes: page(line, 600) }));
+    const next = await dial(Number(new URL(stage.url).port));
+    next.send(`GET ${GROUPS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer abc\r\n\r\n`);
+    await next.until((text) => text.includes("200 OK"));
+    next.leave();
+  });
+});
+
+describe("cancel: a client that leaves a long list", () => {
+  it.each([
+    ["while its pages are read, before its first byte", { listsBufferBytes: "128MiB" }, undefined],
+    ["in the middle", { listsBufferBytes: "1024" }, "200 OK"],
+  ])("%s stops every page at once", async (_, flags, got) => {
+    const stage = await stageOf(flags);
+    stage.answer(({ line }) => (rankOf(line) > 1_000 ? undefined : { bytes: page(line, 100_000) }));
+    await leave(stage, { method: "GET", target: GROUPS, after: 6, ...(got === undefined ? {} : { got }) });
+  });
+});
+
+describe("cancel: a client that leaves a request in shadow", () => {
+  it("before native has answered takes native's call with it, and nothing is compared", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "carryover-cancel-"));
+    closers.push(() => rm(folder, { recursive: true }));
+    const rules = join(folder, "rules.yaml");
+    const shadow = "  - name: look\n    mode: shadow\n    match: {}\n    shadow: { sample: 1 }\n";
+    await writeFile(rules, `version: carryover/v1\nrules:\n${shadow}`);
+    const stage = await stageOf({ cutoverRulesFile: rules });
+    for (const [method, body] of [["GET"], ["PUT", '{"name":"a"}']] as const) {
+      stage.answer(() => undefined);
+      await leave(stage, { method, target: `${GROUPS}/abc`, body, after: 1 });
+      stage.answer(() => ({
+        bytes: 'HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n{"id":"abc",',
+        unfinished: true,
+      }));
+      await leave(stage, { method, target: `${GROUPS}/abc`, body, after: 1, got: '{"id"' });
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(stage.double.requests.map(({ line }) => line.split(" ")[1])).toEqual(Array(4).fill(`${GROUPS}/abc`));
+    expect(stage.exchanges.map(({ mode }) => mode)).toEqual(Array(4).fill("shadow"));
+  });
+});
