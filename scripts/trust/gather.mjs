@@ -1,0 +1,71 @@
+/** What did the runs show, put together by id? (From vitest's JSON reports, the lines of figures, and how programs ended.) */
+
+const ID = /T-[A-Z]{3}-\d{2}/g;
+
+/** How often tests with each id passed, failed and were skipped in one report of vitest. */
+export function testsOf(report) {
+  const tests = new Map();
+  for (const { assertionResults } of report.testResults) {
+    for (const { fullName, status } of assertionResults) {
+      for (const id of new Set(fullName.match(ID))) {
+        const counts = tests.get(id) ?? { passed: 0, failed: 0, skipped: 0 };
+        counts[status === "passed" || status === "failed" ? status : "skipped"] += 1;
+        tests.set(id, counts);
+      }
+    }
+  }
+  return tests;
+}
+
+/** A program that tries ids as a whole: each id of its figures has passed with it, or failed. */
+export function triedBy(figures, passed) {
+  const ids = [...new Set(figures.map(({ id }) => id))];
+  return new Map(ids.map((id) => [id, { passed: passed ? 1 : 0, failed: passed ? 0 : 1, skipped: 0 }]));
+}
+
+/** Each line of `text` as a figure. Throws for a line that is none. */
+export function figuresOf(text) {
+  const lines = text.split("\n").filter((line) => line !== "");
+  return lines.map((line) => {
+    const { id, what, value, unit } = JSON.parse(line);
+    // JSON has no infinity: a slope or share that could not be worked out comes as null.
+    if (typeof id !== "string" || typeof what !== "string" || typeof unit !== "string" || typeof value !== "number") {
+      throw new Error(`no figure: ${line}`);
+    }
+    return { id, what, value, unit };
+  });
+}
+
+/** One entry for each thing that was counted or measured: how often, the sum, the least and the greatest. */
+export function summed(figures) {
+  const all = new Map();
+  for (const { id, what, value, unit } of figures) {
+    const key = JSON.stringify([id, what, unit]);
+    const one = all.get(key) ?? { id, what, unit, times: 0, sum: 0, least: value, greatest: value };
+    one.times += 1;
+    one.sum += value;
+    one.least = Math.min(one.least, value);
+    one.greatest = Math.max(one.greatest, value);
+    all.set(key, one);
+  }
+  return [...all.values()].sort((a, b) => (a.id === b.id ? 0 : a.id < b.id ? -1 : 1));
+}
+
+/** `parts`: what each run was and gave, `{ command, passed, failed, seconds, tests, figures }`. Ids and their counts in the order of ids. */
+export function resultOf(parts, around) {
+  const tests = {};
+  for (const { command, tests: counted } of parts) {
+    for (const [id, counts] of counted) {
+      tests[id] ??= { passed: 0, failed: 0, skipped: 0, by: [] };
+      const one = tests[id];
+      for (const state of ["passed", "failed", "skipped"]) one[state] += counts[state];
+      one.by.push(command);
+    }
+  }
+  return {
+    ...around,
+    runs: parts.map(({ command, passed, failed, seconds }) => ({ command, passed, failed, seconds })),
+    tests: Object.fromEntries(Object.entries(tests).sort(([a], [b]) => (a < b ? -1 : 1))),
+    figures: summed(parts.flatMap(({ figures }) => figures)),
+  };
+}

@@ -1,0 +1,166 @@
+/** How does docs/trust.md read, given what was promised and what the runs showed? */
+import type { Goal, Take } from "./goals.ts";
+
+export interface Counts {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly by: readonly string[];
+}
+
+export interface Summed {
+  readonly id: string;
+  readonly what: string;
+  readonly unit: string;
+  readonly times: number;
+  readonly sum: number;
+  readonly least: number;
+  readonly greatest: number;
+}
+
+/** test/trust/result.json. */
+export interface Result {
+  readonly date: string;
+  readonly commit: string;
+  readonly node: string;
+  readonly machine: string;
+  readonly seed: string;
+  readonly runs: readonly {
+    readonly command: string;
+    readonly passed: number;
+    readonly failed: number;
+    readonly seconds: number;
+  }[];
+  readonly tests: Readonly<Record<string, Counts>>;
+  readonly figures: readonly Summed[];
+}
+
+export interface PlannedRow {
+  readonly id: string;
+  readonly what: string;
+  readonly notApplicable?: string;
+}
+
+export interface Planned {
+  readonly title: string;
+  readonly says: string;
+  readonly rows: readonly PlannedRow[];
+}
+
+/** Amounts of these are of one moment or one run: they are not added up. */
+const MEASURED = /^(?:ms|s|seconds?|ratio|share|%|x|MB|MiB|GiB|°)$|\/|^$/;
+
+/** The whole page. */
+export function trustPage(promises: readonly Planned[], goals: readonly Goal[], result: Result): string {
+  return [
+    opening(promises, result),
+    "## Figures",
+    goalTable(goals, result),
+    ...promises.flatMap((promise) => [`## ${promise.title}`, promise.says, rowTable(promise, result)]),
+    ...absent(promises),
+    "## How it is made",
+    runTable(result),
+    CLOSING,
+  ]
+    .join("\n\n")
+    .concat("\n");
+}
+
+function opening(promises: readonly Planned[], result: Result): string {
+  const rows = promises.flatMap(({ rows: all }) => all).filter(({ notApplicable }) => notApplicable === undefined);
+  const failed = rows.filter(({ id }) => (result.tests[id]?.failed ?? 0) > 0).map(({ id }) => id);
+  const missing = rows.filter(({ id }) => result.tests[id] === undefined).map(({ id }) => id);
+  const passed = rows.length - failed.length - missing.length;
+  return `# Trust
+
+What carryover promises, what was tried to break each promise, and what came of it. This page is written by \`npm run trust\` from the results of its runs; nothing on it is written by hand.
+What is trusted and what is not is told in [security.md](security.md).
+
+Of ${rows.length} rows ${passed} passed, ${failed.length} failed${listed(failed)}, and ${missing.length} were not run${listed(missing)}.
+
+- ${result.machine}; Node ${result.node}
+- commit ${result.commit}, ${result.date}; seed of random cases ${result.seed}`;
+}
+
+function listed(ids: readonly string[]): string {
+  return ids.length === 0 ? "" : ` (${ids.join(", ")})`;
+}
+
+function goalTable(goals: readonly Goal[], { figures }: Result): string {
+  const rows = goals.map((goal) => {
+    const found = figures.filter(({ id, what }) => goal.of.includes(id) && goal.figure.test(what));
+    const verdict = found.length === 0 ? ["not measured", ""] : judged(goal, found);
+    return `| ${cell(goal.what)} | ${verdict[0]} | ${goal.goal} | ${verdict[1]} | ${goal.of.join(", ")} |`;
+  });
+  return ["| | measured | goal | | by |", "|---|---|---|---|---|", ...rows].join("\n");
+}
+
+function judged(goal: Goal, found: readonly Summed[]): readonly [string, string] {
+  const value = together(goal.take, found);
+  return [`${shown(value)} ${found[0]?.unit ?? ""}`.trim(), goal.met(value) ? "met" : "**missed**"];
+}
+
+function together(take: Take, found: readonly Summed[]): number {
+  if (take === "sum") return found.reduce((total, { sum }) => total + sum, 0);
+  return take === "least"
+    ? Math.min(...found.map(({ least }) => least))
+    : Math.max(...found.map(({ greatest }) => greatest));
+}
+
+function rowTable({ rows }: Planned, result: Result): string {
+  const lines = rows
+    .filter(({ notApplicable }) => notApplicable === undefined)
+    .map(({ id, what }) => {
+      const figures = result.figures.filter((figure) => figure.id === id).map(figureText);
+      return `| ${id} | ${cell(what)} | ${countText(result.tests[id])} | ${figures.map(cell).join("; ")} |`;
+    });
+  return ["| | | tests | figures |", "|---|---|---|---|", ...lines].join("\n");
+}
+
+function countText(counts: Counts | undefined): string {
+  if (counts === undefined) return "**not run**";
+  const failed = counts.failed > 0 ? `, **${counts.failed} failed**` : "";
+  const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
+  return `${counts.passed} passed${failed}${skipped}`;
+}
+
+function figureText({ what, unit, times, sum, least, greatest }: Summed): string {
+  const measured = MEASURED.test(unit);
+  const value = !measured
+    ? shown(sum)
+    : times === 1 || least === greatest
+      ? shown(greatest)
+      : `${shown(least)} to ${shown(greatest)}`;
+  // What is counted mostly says its unit.
+  const said = unit === "" || (!measured && what.includes(unit)) ? "" : ` ${unit}`;
+  return `${what}: ${value}${said}`;
+}
+
+function shown(value: number): string {
+  if (Number.isInteger(value)) return value.toLocaleString("en");
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toFixed(digits);
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|").replaceAll("\n", " ");
+}
+
+function absent(promises: readonly Planned[]): readonly string[] {
+  const rows = promises.flatMap(({ rows: all }) => all).filter(({ notApplicable }) => notApplicable !== undefined);
+  if (rows.length === 0) return [];
+  const lines = rows.map(({ id, what, notApplicable = "" }) => `| ${id} | ${cell(what)} | ${cell(notApplicable)} |`);
+  return ["## What does not apply", ["| | | why |", "|---|---|---|", ...lines].join("\n")];
+}
+
+function runTable({ runs, tests }: Result): string {
+  const lines = runs.map(({ command, passed, failed, seconds }) => {
+    const ids = Object.entries(tests).filter(([, { by }]) => by.includes(command));
+    return `| \`${command}\` | ${ids.length} ids | ${passed} passed, ${failed} failed | ${Math.ceil(seconds / 60)} min |`;
+  });
+  return ["| run | tries | | took |", "|---|---|---|---|", ...lines].join("\n");
+}
+
+const CLOSING = `A test belongs to a row when its title has the row's id; \`test/trust/plan.test.ts\` holds that each row has one. All of them but those of the programs above also run, with
+fewer rounds, in \`npm test\`. \`npm run trust -- long\` (or \`guards\`, \`peers\`, \`overload\`, \`soak\`) runs one part and writes this page from what all parts gave last.
+Figures of load and time are of the machine named above, with clients, carryover and platform on the same cores.`;

@@ -1,0 +1,124 @@
+/**
+ * Do the promises hold, and what are the figures? Runs what tries them and writes test/trust/result.json and docs/trust.md from that (`npm run trust`). Each
+ * part leaves its report in coverage/trust/, so that parts can be run one after another: `npm run trust -- long` runs one, `npm run trust -- write` only
+ * writes, from the reports that are there. `npm run trust -- soak --minutes 30` hands on what follows the part's name.
+ */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpus, release, totalmem } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { figuresOf, resultOf, testsOf, triedBy } from "./gather.mjs";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const REPORTS = join(ROOT, "coverage/trust");
+const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
+
+const tests = (config, ...words) => ["vitest", "run", "--config", config, ...words];
+/** What is run, by name: with vitest, or a program of its own. Those that may be left out need other programs beside. */
+const PARTS = new Map([
+  ["long", { command: "npm run test:long", words: tests("vitest.long.config.ts") }],
+  ["guards", { command: "npm run guards", words: tests("vitest.guards.config.ts") }],
+  ["peers", { command: "npm run peers", words: tests("vitest.real.config.ts", "test/peers"), optional: true }],
+  ["overload", { command: "node test/bench/overload.mjs", words: ["test/bench/overload.mjs"] }],
+  ["soak", { command: "npm run soak", words: ["test/soak/run.mjs"] }],
+]);
+
+const file = (name, kind) => join(REPORTS, `${name}.${kind}`);
+
+/** Runs one part and leaves its report, its figures and how it ended. */
+async function run(name, more) {
+  const { words, command } = PARTS.get(name);
+  for (const kind of ["json", "figures", "end"]) rmSync(file(name, kind), { force: true });
+  const withVitest = words[0] === "vitest";
+  const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file(name, "json")}`];
+  const all = withVitest ? [VITEST, ...words.slice(1), ...reporters, ...more] : [...words, ...more];
+  console.log(`== ${command} ${more.join(" ")}`);
+  const started = performance.now();
+  writeFileSync(file(name, "figures"), "");
+  const env = { ...process.env, TRUST_FIGURES: file(name, "figures") };
+  const child = spawn(process.execPath, all, { cwd: ROOT, stdio: "inherit", env });
+  const [code] = await once(child, "exit");
+  const end = {
+    code,
+    seconds: Math.round((performance.now() - started) / 1000),
+    more,
+    commit: commit(),
+    node: process.version,
+  };
+  writeFileSync(file(name, "end"), JSON.stringify(end));
+}
+
+/** What one part gave; undefined where it has not been run. */
+function partOf(name) {
+  const { command, words } = PARTS.get(name);
+  if (!existsSync(file(name, "end"))) return undefined;
+  const { code, seconds, more, commit: at, node } = JSON.parse(readFileSync(file(name, "end"), "utf8"));
+  const said = [command, ...(more.length > 0 ? ["--", ...more] : [])].join(" ");
+  const figures = figuresOf(readFileSync(file(name, "figures"), "utf8"));
+  const whole = { command: said, seconds, figures, at, node };
+  if (words[0] !== "vitest") {
+    return { ...whole, passed: code === 0 ? 1 : 0, failed: code === 0 ? 0 : 1, tests: triedBy(figures, code === 0) };
+  }
+  const report = JSON.parse(readFileSync(file(name, "json"), "utf8"));
+  // A file that could not be loaded has no test that failed.
+  const broken = report.testResults.filter(({ status, assertionResults }) => {
+    return status === "failed" && assertionResults.every((one) => one.status !== "failed");
+  });
+  return {
+    ...whole,
+    passed: report.numPassedTests,
+    failed: report.numFailedTests + broken.length,
+    tests: testsOf(report),
+  };
+}
+
+function commit() {
+  const git = (...words) => execFileSync("git", words, { cwd: ROOT, encoding: "utf8" }).trim();
+  try {
+    const dirty = git("status", "--porcelain", "--", "src", "test") === "" ? "" : " with changes that are in no commit";
+    return git("rev-parse", "--short=12", "HEAD") + dirty;
+  } catch {
+    return "unknown";
+  }
+}
+
+/** What figures depend on beside the code. */
+function around(parts) {
+  const [cpu] = cpus();
+  const setup = readFileSync(join(ROOT, "test/setup.ts"), "utf8");
+  return {
+    date: new Date().toISOString().slice(0, 10),
+    commit: [...new Set(parts.map(({ at }) => at))].join(", "),
+    node: [...new Set(parts.map(({ node }) => node))].join(", "),
+    machine: `${cpus().length} cores of ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`,
+    seed: process.env.FC_SEED ?? /\?\? "(\d+)"/.exec(setup)?.[1] ?? "unknown",
+  };
+}
+
+async function write() {
+  const parts = [...PARTS.keys()].map(partOf).filter((part) => part !== undefined);
+  const result = resultOf(parts, around(parts));
+  writeFileSync(join(ROOT, "test/trust/result.json"), `${JSON.stringify(result, null, 2)}\n`);
+  // The page is made where its tests are, so that they hold the one that is committed.
+  const child = spawn(process.execPath, [VITEST, "run", "test/trust/page.test.ts", "-u"], {
+    cwd: ROOT,
+    stdio: "inherit",
+  });
+  const [code] = await once(child, "exit");
+  const failed = result.runs.filter((one) => one.failed > 0).map(({ command }) => command);
+  for (const command of failed) console.error(`not all of ${command} passed: docs/trust.md says so`);
+  if (code !== 0 || failed.length > 0) process.exitCode = 1;
+}
+
+const [asked, ...more] = process.argv.slice(2);
+if (asked !== undefined && asked !== "write" && !PARTS.has(asked)) {
+  console.error(`usage: npm run trust -- [${[...PARTS.keys()].join(" | ")} | write] [what the part takes]`);
+  process.exitCode = 2;
+} else {
+  mkdirSync(REPORTS, { recursive: true });
+  const names = asked === undefined ? [...PARTS.keys()].filter((name) => !PARTS.get(name).optional) : [asked];
+  for (const name of names) if (PARTS.has(name)) await run(name, more);
+  await write();
+}

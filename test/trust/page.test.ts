@@ -1,0 +1,132 @@
+/** Does docs/trust.md show what the runs gave, the failures and the gaps too? */
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { describe, expect, it } from "vitest";
+import { GOALS } from "../../scripts/trust/goals.ts";
+import { type Result, trustPage } from "../../scripts/trust/page.ts";
+import { PROMISES, ROWS } from "./plan.ts";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const result = JSON.parse(readFileSync(join(ROOT, "test/trust/result.json"), "utf8")) as Result;
+
+interface Counted {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+type Line = Readonly<Record<"id" | "what" | "unit", string> & { value: number }>;
+const { testsOf, figuresOf, summed, resultOf, triedBy } = (await import(
+  "../../scripts/trust/gather.mjs" as string
+)) as {
+  testsOf(report: unknown): Map<string, Counted>;
+  figuresOf(text: string): Line[];
+  summed(figures: readonly Line[]): unknown[];
+  triedBy(figures: readonly Line[], passed: boolean): Map<string, Counted>;
+  resultOf(parts: readonly unknown[], around: unknown): Result;
+};
+
+const AROUND = { date: "2026-11-22", commit: "abc", node: "v20", machine: "2 cores", seed: "1" };
+const PLAN = [
+  {
+    title: "Nothing is lost",
+    says: "Really.",
+    rows: [
+      { id: "T-AAA-01", what: "one" },
+      { id: "T-AAA-02", what: "two" },
+      { id: "T-AAA-03", what: "three" },
+      { id: "T-AAA-04", what: "four", notApplicable: "there is no four" },
+    ],
+  },
+];
+const GOAL = {
+  what: "bytes lost",
+  of: ["T-AAA-01"],
+  figure: /^bytes lost/,
+  take: "sum",
+  goal: "0",
+  met: (value: number) => value === 0,
+} as const;
+
+function reportOf(tests: readonly (readonly [fullName: string, status: string])[]): unknown {
+  return { testResults: [{ assertionResults: tests.map(([fullName, status]) => ({ fullName, status })) }] };
+}
+
+function pageOf(lost: number): string {
+  const figures = figuresOf(
+    `{"id":"T-AAA-01","what":"bytes lost","value":${lost},"unit":"bytes"}\n{"id":"T-AAA-01","what":"p99","value":3.5,"unit":"ms"}\n{"id":"T-AAA-01","what":"p99","value":7,"unit":"ms"}\n`,
+  );
+  const tests = testsOf(
+    reportOf([
+      ["T-AAA-01: one > a", "passed"],
+      ["T-AAA-01: one > b", "passed"],
+      ["T-AAA-02: two", "failed"],
+      ["T-AAA-02, T-AAA-01: both", "skipped"],
+    ]),
+  );
+  return trustPage(
+    PLAN,
+    [GOAL],
+    resultOf([{ command: "npm run x", passed: 2, failed: 1, seconds: 90, tests, figures }], AROUND),
+  );
+}
+
+describe("the page", () => {
+  it("is what the last results make it (-u writes it anew)", async () => {
+    await expect(trustPage(PROMISES, GOALS, result)).toMatchFileSnapshot("../../docs/trust.md");
+  });
+
+  it("names each row of the plan once, and none that the plan lacks", () => {
+    const page = trustPage(PROMISES, GOALS, result);
+    const named = [...page.matchAll(/^\| (T-[A-Z]{3}-\d{2}) \|/gm)].map(([, id]) => id ?? "");
+    expect(named.toSorted()).toEqual(ROWS.map(({ id }) => id).toSorted());
+  });
+
+  it("counts the tests of a row, and says which failed and which were not run", () => {
+    const page = pageOf(0);
+    expect(page).toContain("| T-AAA-01 | one | 2 passed, 1 skipped |");
+    expect(page).toContain("| T-AAA-02 | two | 0 passed, **1 failed**, 1 skipped |");
+    expect(page).toContain("| T-AAA-03 | three | **not run** |");
+    expect(page).toContain("Of 3 rows 1 passed, 1 failed (T-AAA-02), and 1 were not run (T-AAA-03).");
+    expect(page).toContain("| T-AAA-04 | four | there is no four |");
+    expect(page).toContain("| `npm run x` | 2 ids | 2 passed, 1 failed | 2 min |");
+  });
+
+  it("says of a figure whether its goal is met, missed or not measured", () => {
+    expect(pageOf(0)).toContain("| bytes lost | 0 bytes | 0 | met | T-AAA-01 |");
+    expect(pageOf(5)).toContain("| bytes lost | 5 bytes | 0 | **missed** | T-AAA-01 |");
+    const empty = trustPage(PLAN, [GOAL], resultOf([], AROUND));
+    expect(empty).toContain("| bytes lost | not measured | 0 |  | T-AAA-01 |");
+    expect(empty).toContain("and 3 were not run (T-AAA-01, T-AAA-02, T-AAA-03)");
+  });
+
+  it("adds up what was counted, and shows from where to where what was measured", () => {
+    expect(pageOf(4)).toContain("bytes lost: 4; p99: 3.50 to 7 ms |");
+  });
+});
+
+describe("what is gathered", () => {
+  it("takes figures line by line, and nothing that is none", () => {
+    expect(figuresOf("")).toEqual([]);
+    expect(() => figuresOf('{"id":"T-AAA-01","what":"slope","value":null,"unit":"MB"}\n')).toThrow("no figure");
+  });
+
+  it("sums figures that are called the same, each with its unit", () => {
+    const one = { id: "T-AAA-01", what: "x", unit: "bytes" };
+    expect(
+      summed([
+        { ...one, value: 1 },
+        { ...one, value: 3 },
+        { ...one, unit: "ms", value: 1 },
+      ]),
+    ).toEqual([
+      { ...one, times: 2, sum: 4, least: 1, greatest: 3 },
+      { ...one, unit: "ms", times: 1, sum: 1, least: 1, greatest: 1 },
+    ]);
+  });
+
+  it("counts a program as one try of each id that it gave figures of", () => {
+    const figures = [{ id: "T-AAA-01", what: "x", unit: "", value: 1 }];
+    expect([...triedBy(figures, false)]).toEqual([["T-AAA-01", { passed: 0, failed: 1, skipped: 0 }]]);
+    expect([...triedBy(figures, true)]).toEqual([["T-AAA-01", { passed: 1, failed: 0, skipped: 0 }]]);
+  });
+});
