@@ -1,0 +1,40 @@
+/**
+ * Is a hole known in what carryover is made of? `node scripts/release/audit.mjs` asks the registry that npm is configured for. It ends with 0 when none is
+ * known, with 1 when one is, and with 2 when the registry gave no answer: then nothing is known, and that is no all-clear.
+ */
+import { spawnSync } from "node:child_process";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const NOTHING_KNOWN =
+  "this is no all-clear: ask where advisories are served (`npm config get registry` says where npm asks), or compare the bill of materials with a database of them";
+
+/** What `npm audit --json` said, in lines for people, and how the script ends. */
+export function reportOf(said) {
+  let read;
+  try {
+    read = JSON.parse(said);
+  } catch {
+    return { code: 2, lines: ["npm gave no answer that can be read;", NOTHING_KNOWN] };
+  }
+  const packages = Object.values(read.vulnerabilities ?? {});
+  if (read.metadata?.vulnerabilities === undefined) {
+    const why = read.message ?? read.error?.summary ?? read.error?.code ?? "it does not say why";
+    return { code: 2, lines: [`the registry refused (${why});`, NOTHING_KNOWN] };
+  }
+  const { total } = read.metadata.dependencies;
+  if (packages.length === 0) return { code: 0, lines: [`no hole is known in ${total} packages`] };
+  const lines = packages.map(({ name, severity, range, via, fixAvailable }) => {
+    const titles = via.filter((one) => typeof one === "object").map(({ title, url }) => `${title} (${url})`);
+    const fix = fixAvailable === false ? "no fix yet" : "fixed by a newer version";
+    return `${severity}: ${name} ${range}: ${titles.join("; ") || `by ${via.join(", ")}`}: ${fix}`;
+  });
+  return { code: 1, lines: [`holes are known in ${packages.length} of ${total} packages:`, ...lines] };
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const { stdout } = spawnSync("npm", ["audit", "--omit=dev", "--json"], { cwd: ROOT, encoding: "utf8" });
+  const { code, lines } = reportOf(stdout ?? "");
+  console.log(lines.join("\n"));
+  process.exitCode = code;
+}
