@@ -1,4 +1,4 @@
-/** Certificates for tests only: one for `localhost`, one for another name; neither is signed by anybody. */
+/** Certificates for tests only: two for `localhost`, one for another name; none is signed by anybody. */
 
 export const LOCALHOST = {
   key: `-----BEGIN PRIVATE KEY-----
@@ -35,5 +35,25 @@ RiQ4A1PKLSPEzshrxW92IAmDQDAfBgNVHSMEGDAWgBRFRiQ4A1PKLSPEzshrxW92
 IAmDQDAPBgNVHRMBAf8EBTADAQH/MBgGA1UdEQQRMA+CDW90aGVyLmV4YW1wbGUw
 CgYIKoZIzj0EAwIDSQAwRgIhALMrR9H8rPJSYHwasPc8A62vWkN+XiSi7nAstAWX
 YsrtAiEAxSN0wTU1y1raqmyQXjY9YLR83iaX9qm3mFmUa3BSmyk=
+-----END CERTIFICATE-----`,
+};
+
+/** Also for \`localhost\`. */
+export const RENEWED = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSfyfveNK2EpU9Rht
+G1xzXX7Tmd+w/xxV7EWTviSwwV6hRANCAASWOqdu1X4Ryd1lGlhGYVSEBFdXszYD
+Oe2S/ZPlOiR44c1li8tOQ8H1tSYWlv+oWV2lNh5UAA8c2UDiJibxiKDA
+-----END PRIVATE KEY-----`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBkTCCATagAwIBAgITYMaqJERfbuKpt2eDQZQPZ63zaDAKBggqhkjOPQQDAjAS
+MRAwDgYDVQQDDAdyZW5ld2VkMCAXDTI2MTEyMjA4NDQzOVoYDzIxMjYxMDI5MDg0
+NDM5WjASMRAwDgYDVQQDDAdyZW5ld2VkMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcD
+QgAEljqnbtV+EcndZRpYRmFUhARXV7M2Azntkv2T5TokeOHNZYvLTkPB9bUmFpb/
+qFldpTYeVAAPHNlA4iYm8YigwKNpMGcwHQYDVR0OBBYEFKQn6v5sRwdgNzyBby1V
+Bk/TET+eMB8GA1UdIwQYMBaAFKQn6v5sRwdgNzyBby1VBk/TET+eMA8GA1UdEwEB
+/wQFMAMBAf8wFAYDVR0RBA0wC4IJbG9jYWxob3N0MAoGCCqGSM49BAMCA0kAMEYC
+IQC126Ckn0a5jdq1daBQ4fo1Gsl524qdBrjT45okXptxugIhAMBA308FiUoIAA+Z
+EY6YlSy8FT1287CgAcZCJg/aXVf8
 -----END CERTIFICATE-----`,
 };
