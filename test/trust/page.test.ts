@@ -104,6 +104,14 @@ describe("the page", () => {
   });
 });
 
+describe("other pages", () => {
+  it.each(["docs/security.md", "SECURITY.md"])("%s names ids of the plan only", (page) => {
+    const known = new Set(ROWS.map(({ id }) => id));
+    const named = readFileSync(join(ROOT, page), "utf8").match(/T-[A-Z]{3}-\d{2}/g) ?? [];
+    expect(named.filter((id) => !known.has(id))).toEqual([]);
+  });
+});
+
 describe("what is gathered", () => {
   it("takes figures line by line, and nothing that is none", () => {
     expect(figuresOf("")).toEqual([]);
