@@ -1,0 +1,26 @@
+/** Does the gate refuse by itself what Node's parser refuses today? (Another version, or another setting of it, may let it through.) */
+import { describe, expect, it } from "vitest";
+import { judge } from "../../../src/listener/gate.ts";
+import { readHead } from "../../../src/listener/head.ts";
+
+function reasonOf(...raw: readonly string[]): string | undefined {
+  const head = readHead(["Host", "a", ...raw]);
+  return judge({ method: "POST", target: "/", httpVersion: "1.1", head }, { uriBytes: 8_192 })?.reason;
+}
+
+describe("T-SEC-04: without the parser the gate refuses", () => {
+  it.each([
+    ["a length beside chunks", ["Content-Length", "5", "Transfer-Encoding", "chunked"]],
+    ["two lengths", ["Content-Length", "5", "Content-Length", "6"]],
+    ["two equal lengths", ["Content-Length", "5", "content-length", "5"]],
+    ["two transfer codings", ["Transfer-Encoding", "chunked", "Transfer-Encoding", "identity"]],
+    ["chunks twice", ["Transfer-Encoding", "chunked", "Transfer-Encoding", "chunked"]],
+  ])("%s", (_, raw) => {
+    expect(reasonOf(...raw)).toBe("INVALID_REQUEST");
+  });
+
+  it("and lets in one of each", () => {
+    expect(reasonOf("Content-Length", "5")).toBeUndefined();
+    expect(reasonOf("Transfer-Encoding", "chunked")).toBeUndefined();
+  });
+});

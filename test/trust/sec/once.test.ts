@@ -1,0 +1,20 @@
+/** Is an answer that broke off asked for again? (Then a client could get the beginning of one and the end of another.) */
+import { expect, it } from "vitest";
+import { dial } from "../../listener/support/client.ts";
+import { rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+
+takeDownAfterEach();
+
+it("T-FLT-09: an answer that has begun and breaks off is never asked for again", async () => {
+  const { port, double, ended } = await rig({
+    script: (_request, socket) => {
+      socket.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf");
+      setTimeout(() => socket.destroy(), 30);
+    },
+  });
+  const client = await dial(port);
+  client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+  expect(await client.closed()).toMatch(/half$/);
+  await ended(1);
+  expect(double.requests).toHaveLength(1);
+});
