@@ -11,8 +11,8 @@ export interface Read {
 }
 
 const STATUS = /^HTTP\/1\.1 (\d{3}) [\x20-\x7e]*$/;
-const FIELD = /^([A-Za-z0-9-]+): ([\t\x20-\x7e\x80-\xff]*)$/;
-const ONCE = ["content-length", "transfer-encoding", "content-type", "connection", "x-request-id"];
+const FIELD = /^([!#$%&'*+.^_`|~A-Za-z0-9-]+): ([\t\x20-\x7e\x80-\xff]*)$/;
+const ONCE = ["content-length", "transfer-encoding", "content-type", "connection"];
 /** No address and no text of a cause is ever shown. */
 const LEAKS = /127\.0\.0\.1|localhost:|ECONN|UND_ERR|HPE_|undici|SyntaxError|TypeError|RangeError|node:|\bat \S+ \(/;
 
@@ -91,8 +91,8 @@ function unchunk(
 /** True for what an upstream double answered, which says so. */
 export const isUpstreams = ({ fields }: Read): boolean => fields.some(([name]) => name === "x-upstream");
 
-/** Throws BadAnswer for an answer that nobody should get, whatever was asked. */
-export function judgeAnswer(answer: Read): void {
+/** Throws BadAnswer for an answer that nobody should get, whatever was asked. `from`: who may have said so, when it is an error. */
+export function judgeAnswer(answer: Read, from: "carryover" | "anyone" = "carryover"): void {
   const { status, fields, body } = answer;
   if (isUpstreams(answer)) return;
   const where = `${status} ${JSON.stringify(body.slice(0, 300))}`;
@@ -108,6 +108,8 @@ export function judgeAnswer(answer: Read): void {
   const error = jsonOf(body, where);
   if (!isJsonObject(error)) throw new BadAnswer(`no error object: ${where}`);
   const { code, message, details } = error;
+  // What a platform says with a code of the API is shown as it said it, however odd.
+  if (from === "anyone" && Number.isInteger(code) && isNobodys(details)) return;
   if (typeof code !== "number" || typeof message !== "string" || !Array.isArray(details)) {
     throw new BadAnswer(`not v1's error: ${where}`);
   }
@@ -122,6 +124,10 @@ export function judgeAnswer(answer: Read): void {
   if (own.reason === "INTERNAL") throw new BadAnswer(`carryover's own mistake: ${where}`);
   if (!Object.hasOwn(PROBLEMS, own.reason ?? "")) throw new BadAnswer(`an unknown reason: ${where}`);
 }
+
+/** True for details without one of carryover's own. */
+const isNobodys = (details: Json | undefined): boolean =>
+  !Array.isArray(details) || !details.some((each) => isJsonObject(each) && each["domain"] === "carryover");
 
 function judgeTranslated({ body, fields }: Read, where: string): void {
   if (body === "") return;
