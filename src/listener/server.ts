@@ -101,6 +101,8 @@ export function createListener(options: ListenerOptions): Listener {
   };
 }
 
+const immediate = () => new Promise((resolve) => setImmediate(resolve));
+
 /** How long a connection may stay without a request when carryover is stopping: a client may just have begun to send one. */
 const LAST_IDLE_MS = 1_000;
 /** How long answers that say that carryover is stopping may take. */
@@ -127,7 +129,9 @@ async function close({ app, server, intake }: Opened, graceMs: number): Promise<
   const late = setTimeout(end, graceMs + LAST_WORDS_MS);
   let idle: NodeJS.Timeout | undefined;
   drain(server, intake);
-  const closed = app.close();
+  // Right after a look for events: who connected by then has been taken in, and is not reset by the port that closes.
+  await immediate();
+  const closed = new Promise((resolve) => server.close(resolve));
   // Connections that are left have no request; the head of one may be on its way.
   intake.close(() => {
     clearTimeout(idle);
@@ -136,7 +140,8 @@ async function close({ app, server, intake }: Opened, graceMs: number): Promise<
   });
   await closed;
   // What was destroyed tells of it a moment later.
-  await new Promise((resolve) => setImmediate(resolve));
+  await immediate();
+  await app.close();
   for (const timer of [deadline, late, idle]) clearTimeout(timer);
   return cut ?? 0;
 }
