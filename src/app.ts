@@ -12,6 +12,7 @@ import { createSignposts } from "./migration/signposts.ts";
 import { createMigration, type Migration } from "./migration.ts";
 import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
+import { forgetMatched } from "./model/remains.ts";
 import { createLog, type Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { createUnknownFields } from "./observe/unknown-fields.ts";
@@ -103,6 +104,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     unknownFields.observe(exchange);
     log.request(exchange);
     options.onExchange?.(exchange);
+    forgetMatched();
   };
   // Outside of sharing: a list that was made for another client must not carry what is said to that one.
   const signposts = createSignposts({

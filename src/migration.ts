@@ -23,6 +23,7 @@ import { type ProgressSources, progressOf } from "./migration/progress.ts";
 import { rulesContext } from "./migration/rules-context.ts";
 import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
+import { forgetMatched } from "./model/remains.ts";
 import type { CutoverSources } from "./observe/cutover-metrics.ts";
 import type { Log } from "./observe/log.ts";
 import { createTotals } from "./observe/totals.ts";
@@ -96,6 +97,8 @@ export function createMigration(
     report: (comparison, { headers }) => {
       control.compared(comparison, credentialOf(headers));
       hooks.compared(comparison);
+      // A comparison ends behind its request.
+      forgetMatched();
     },
     renewal: hooks.renewal,
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),

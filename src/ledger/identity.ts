@@ -1,6 +1,7 @@
 /** Who is this client, under which name is it shown, and under which label counted? (Design section 8.) */
 import { createHmac } from "node:crypto";
 import type { HeaderList } from "../model/message.ts";
+import { ownText } from "../model/remains.ts";
 import { type Claims, readClaims } from "./claims.ts";
 import { type Found, meansOf } from "./means.ts";
 import { isUnmistakable, MAX_NAME } from "./plain.ts";
@@ -69,7 +70,8 @@ export function createIdentity(options: IdentityOptions): Identity {
     const doubtful =
       own.has(identity) || identity.startsWith(RAW) || HASHED.test(identity) || !isUnmistakable(identity);
     const name = doubtful ? `${RAW}${identity}` : identity;
-    return name.length > MAX_NAME ? undefined : name;
+    // Names are kept, the fields that they were cut out of are not.
+    return name.length > MAX_NAME ? undefined : ownText(name);
   };
   return {
     names: new Set(names.exact.values()),

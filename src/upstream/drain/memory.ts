@@ -1,4 +1,5 @@
 /** What is worth knowing of a list the next time it is read? */
+import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import type { DrainMemory } from "./run.ts";
 
@@ -22,7 +23,11 @@ export function createMemory(): SharedMemory {
   const miscounting = new LRUCache<string, true>({ max: MAX_HABITS, ttl: COUNT_MS });
   return {
     of: (credential) => {
-      const keyOf = (name: string): string => JSON.stringify([credential, name]);
+      // A digest, since a name may be a target with its filters: nothing that a client asked for is kept.
+      const keyOf = (name: string): string =>
+        createHash("sha256")
+          .update(JSON.stringify([credential, name]))
+          .digest("base64url");
       return {
         heedsSkip: (resource) => skips.get(keyOf(resource))?.heeded,
         sawSkip: (resource, heeded) => {

@@ -8,6 +8,7 @@ import {
   type SendOptions,
 } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
+import { ownText } from "../../model/remains.ts";
 import type { Signal } from "../../model/signal.ts";
 import { retryAfter } from "../retry.ts";
 import { createGate, type Gate } from "./gate.ts";
@@ -147,7 +148,8 @@ function kindOf(kinds: Map<string, Latency>, target: string): Latency {
   const [oldest] = kinds.keys();
   if (kinds.size >= MAX_KINDS && oldest !== undefined) kinds.delete(oldest);
   const made = createLatency();
-  kinds.set(path, made);
+  // The target may hold a page token.
+  kinds.set(ownText(path), made);
   return made;
 }
 
