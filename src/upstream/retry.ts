@@ -26,7 +26,7 @@ const AGAIN: ReadonlySet<number> = new Set([502, 503, 504]);
  */
 export function createRetry(options: RetryOptions): SendLayer {
   return (next) => async (request, sending) => {
-    const leave = options.budget.enter();
+    options.budget.called();
     let giveBack: (() => void) | undefined;
     try {
       let first: ApiResponse | Problem;
@@ -45,7 +45,6 @@ export function createRetry(options: RetryOptions): SendLayer {
       return first;
     } finally {
       giveBack?.();
-      leave();
     }
   };
 }

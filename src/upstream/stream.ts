@@ -15,7 +15,7 @@ import { type Begun, tellAnswer, tellFailure } from "./signs.ts";
  */
 export function createStream(pool: Pool, budget: Budget): Stream {
   return (request, sink) => {
-    const leave = budget.enter();
+    budget.called();
     const repeatable = request.body === undefined && (request.method === "GET" || request.method === "HEAD");
     const relay: Relay = {
       sink,
@@ -26,16 +26,13 @@ export function createStream(pool: Pool, budget: Budget): Stream {
       control: undefined,
       settled: false,
       answered: false,
-      leave,
+      leave: undefined,
     };
     const again = (problem: Problem): boolean => {
       const mayRepeat = neverLeft(problem) || problem.reason === "UPSTREAM_UNREACHABLE";
       const giveBack = repeatable && mayRepeat ? budget.repeat() : undefined;
       if (giveBack === undefined) return false;
-      relay.leave = () => {
-        giveBack();
-        leave();
-      };
+      relay.leave = giveBack;
       dispatch(relay, request, undefined);
       return true;
     };
@@ -59,7 +56,8 @@ interface Relay extends Begun {
   control: Dispatcher.DispatchController | undefined;
   settled: boolean;
   answered: boolean;
-  leave: () => void;
+  /** Gives the leave to repeat back. */
+  leave: (() => void) | undefined;
 }
 
 function dispatch(relay: Relay, request: StreamRequest, again: ((problem: Problem) => boolean) | undefined): void {
@@ -129,6 +127,6 @@ function begin(relay: Relay, controller: Dispatcher.DispatchController, status: 
 function settle(relay: Relay): boolean {
   if (relay.settled) return false;
   relay.settled = true;
-  relay.leave();
+  relay.leave?.();
   return true;
 }

@@ -107,14 +107,14 @@ describe("a platform that", () => {
     }
   });
 
-  it("is down is 502 for every call, and nothing of a write has left", async () => {
+  it("T-FLT-01: is down is 502 for every call, and nothing of a write has left", async () => {
     const { rig, double } = await inFrontOf(ok());
     await double.close();
     expect(await told(rig)).toEqual(all(unreachable, false));
     expect((await fetch(`${rig.adminUrl}/readyz`)).status).toBe(200);
   });
 
-  it("does not answer in time is 504 for every call, and is asked once for each", async () => {
+  it("T-FLT-02: does not answer in time is 504 for every call, and is asked once for each", async () => {
     const { rig, double } = await inFrontOf(() => {}, { upstreamV2TimeoutsHeadersSeconds: "50ms" });
     expect(await told(rig)).toEqual(all({ status: 504, code: 4, reason: "UPSTREAM_TIMEOUT" }, true));
     expect(double.requests).toHaveLength(KINDS.length);

@@ -13,16 +13,16 @@ takeDownAfterEach();
 const silent = () => {};
 
 describe("an upstream that is down", () => {
-  it("is 502 for everyone, without its address", async () => {
-    const { port, double, seen } = await rig();
+  it("T-FLT-01: is 502 for everyone at a time, without its address", async () => {
+    const { port, double, seen } = await rig({ limits: { ...LIMITS, inFlight: 200 } });
     await double.close();
-    const answers = await Promise.all(Array.from({ length: 50 }, () => ask(port, "GET /x")));
+    const answers = await Promise.all(Array.from({ length: 200 }, () => ask(port, "GET /x")));
     for (const answer of answers) {
       expect(answer.status).toBe(502);
       expect(answer.json()).toMatchObject({ code: 14, details: [{ reason: "UPSTREAM_UNREACHABLE", metadata: {} }] });
       expect(answer.body).not.toMatch(/127\.0\.0\.1|ECONN|localhost/);
     }
-    expect(seen.map(({ reason }) => reason)).toEqual(Array(50).fill("UPSTREAM_UNREACHABLE"));
+    expect(seen.map(({ reason }) => reason)).toEqual(Array(200).fill("UPSTREAM_UNREACHABLE"));
     expect(seen[0]!.cause).toBeInstanceOf(Error);
   });
 
@@ -34,7 +34,7 @@ describe("an upstream that is down", () => {
   });
 });
 
-describe("an upstream with a certificate that does not hold", () => {
+describe("T-FLT-17: an upstream with a certificate that does not hold", () => {
   it.each([
     ["nobody has signed", LOCALHOST, undefined],
     ["is for another name", OTHER_NAME, OTHER_NAME.cert],
@@ -62,7 +62,7 @@ describe("an upstream with a certificate that does not hold", () => {
 });
 
 describe("an upstream that is slow", () => {
-  it("to begin is 504, and its connection goes", async () => {
+  it("T-FLT-02: to begin is 504, and its connection goes", async () => {
     const { port, double } = await rig({ script: silent, pool: { timeouts: { ...POOL.timeouts, headersMs: 300 } } });
     const answer = await ask(port, "PATCH /x", "Content-Length: 2\r\n", "{}");
     expect(answer.status).toBe(504);
@@ -73,8 +73,8 @@ describe("an upstream that is slow", () => {
     await double.until(() => double.gone() === 1);
   });
 
-  it("in the middle of its answer cuts the answer off", async () => {
-    const { port, seen, ended } = await rig({
+  it("T-FLT-12: in the middle of its answer cuts the answer off, and its connection goes", async () => {
+    const { port, seen, ended, double } = await rig({
       script: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
       pool: { timeouts: { ...POOL.timeouts, bodyMs: 300 } },
     });
@@ -83,9 +83,26 @@ describe("an upstream that is slow", () => {
     expect(text).not.toContain("\r\n0\r\n");
     await ended(1);
     expect(seen[0]).toMatchObject({ status: 200, reason: "UPSTREAM_TIMEOUT", aborted: false });
+    await double.until(() => double.gone() === 1);
   });
 
-  it("beyond the life of a request is 504, however often it sends a byte", async () => {
+  it("T-FLT-13: in the middle of its answer, though never silent, is cut off when the request's life is over", async () => {
+    const { port, double, ended } = await rig({
+      limits: { ...LIMITS, requestSeconds: 0.3 },
+      script: (_, socket) => {
+        socket.write("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+        const timer = setInterval(() => socket.write("x"), 20);
+        socket.on("close", () => clearInterval(timer));
+      },
+    });
+    const text = await talk(port, request("GET /x"));
+    expect(text).toContain("\r\n\r\nx");
+    expect(text.length).toBeLessThan(10_000);
+    expect(await ended(1)).toMatchObject({ status: 200, reason: "UPSTREAM_TIMEOUT" });
+    await double.until(() => double.gone() === 1);
+  });
+
+  it("T-FLT-13: beyond the life of a request is 504, however often it sends a byte", async () => {
     const { port, double } = await rig({
       limits: { ...LIMITS, requestSeconds: 0.3 },
       script: (_, socket) => {
@@ -112,7 +129,7 @@ describe("an upstream that breaks off", () => {
     ["a stated length", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", "HTTP/1.1"],
     ["chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", "HTTP/1.1"],
     ["chunks, for HTTP/1.0", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n", "HTTP/1.0"],
-  ])("within %s never makes a whole answer", async (_, bytes, version) => {
+  ])("T-FLT-09: within %s never makes a whole answer", async (_, bytes, version) => {
     const { port, ended } = await rig({
       script: (_request, socket) => {
         socket.write(bytes);
@@ -132,7 +149,7 @@ describe("an upstream that breaks off", () => {
     expect((await ended(1)).reason).toMatch(/UPSTREAM_(UNREACHABLE|INVALID)/);
   });
 
-  it("before a byte came back is asked once more by a GET, never by a write", async () => {
+  it("T-FLT-04: before a byte came back is asked once more by a GET, never by a write", async () => {
     const { port, double } = await rig({ script: (_, socket) => socket.destroy() });
     expect((await ask(port, "GET /x")).status).toBe(502);
     expect(double.requests).toHaveLength(2);
@@ -146,7 +163,7 @@ describe("an upstream that breaks off", () => {
     }
   });
 
-  it("on a connection kept alive is not noticed by a GET", async () => {
+  it("T-FLT-05: on a connection kept alive is not noticed by a GET", async () => {
     const { port, double } = await rig({
       script: (_, socket, index) => {
         if (index === 1) socket.destroy();
@@ -160,7 +177,7 @@ describe("an upstream that breaks off", () => {
 });
 
 describe("an upstream that says 503", () => {
-  it("is asked once, and its answer with Retry-After goes to the client", async () => {
+  it("T-FLT-07: is asked once, and its answer with Retry-After goes to the client", async () => {
     const { port, double } = await rig({
       script: "HTTP/1.1 503 No\r\nRetry-After: 5\r\nContent-Length: 4\r\n\r\nbusy",
     });
@@ -180,14 +197,14 @@ describe("an upstream that does not speak HTTP", () => {
     ["a head that is too long", `HTTP/1.1 200 OK\r\nX: ${"x".repeat(20_000)}\r\nContent-Length: 2\r\n\r\nok`],
     ["a control byte in a field", "HTTP/1.1 200 OK\r\nX: a\x01b\r\nContent-Length: 2\r\n\r\nok"],
     ["a field without a name", "HTTP/1.1 200 OK\r\n: a\r\nContent-Length: 2\r\n\r\nok"],
-  ])("but %s is 502", async (_, script) => {
+  ])("T-FLT-10: but %s is 502", async (_, script) => {
     const { port } = await rig({ script });
     const answer = await ask(port, "GET /x");
     expect(answer.status).toBe(502);
     expect(answer.json().details[0]).toMatchObject({ reason: "UPSTREAM_INVALID" });
   });
 
-  it("and answers twice cannot reach the next client", async () => {
+  it("T-FLT-14: and answers twice cannot reach the next client", async () => {
     const poison = "HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nPOISONED";
     const { port } = await rig({
       pool: { connections: 1 },

@@ -198,7 +198,7 @@ describe("an answer", () => {
       "HTTP/1.1 304 Not Modified\r\nTrailer: X\r\nContent-Length: 7\r\n\r\n",
       "",
     ],
-  ])("with Trailer and %s is served", async (_, line, script, body) => {
+  ])("T-FLT-20: with Trailer and %s is served", async (_, line, script, body) => {
     const { port, seen } = await rig({ script });
     const answer = parse(await talk(port, `${line}\r\nHost: a\r\nTE: trailers\r\nConnection: close\r\n\r\n`));
     expect(answer.line.split(" ")[1]).toBe(script.split(" ")[1]);
@@ -207,7 +207,7 @@ describe("an answer", () => {
     expect(seen).toMatchObject([{ reason: undefined, aborted: false }]);
   });
 
-  it("after 103 Early Hints is the final one", async () => {
+  it("T-FLT-11: after 103 Early Hints is the final one", async () => {
     const { port } = await rig({ script: `HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n${ok('{"a":1}')}` });
     expect((await ask(port, "GET /x")).body).toBe('{"a":1}');
   });

@@ -1,22 +1,51 @@
 import { describe, expect, it } from "vitest";
-import { createBudget, DEFAULT_BUDGET } from "../../src/upstream/budget.ts";
+import { type Budget, createBudget } from "../../src/upstream/budget.ts";
+
+/** How many repeats are lent one after another, each over before the next. */
+function lent(budget: Budget, most = 1_000): number {
+  let count = 0;
+  while (count < most && budget.repeat() !== undefined) count++;
+  return count;
+}
 
 describe("a retry budget", () => {
-  it("always lends three", () => {
-    const budget = createBudget(DEFAULT_BUDGET);
-    expect([1, 2, 3].map(() => typeof budget.repeat())).toEqual(["function", "function", "function"]);
+  it("always lends three at a time", () => {
+    const budget = createBudget();
+    const three = [1, 2, 3].map(() => budget.repeat());
+    expect(three.map((giveBack) => typeof giveBack)).toEqual(["function", "function", "function"]);
+    expect(budget.repeat()).toBeUndefined();
+    three[0]?.();
+    expect(budget.repeat()).toBeTypeOf("function");
     expect(budget.repeat()).toBeUndefined();
   });
 
-  it("lends a fifth of what is under way", () => {
-    const budget = createBudget(DEFAULT_BUDGET);
-    const leave = Array.from({ length: 50 }, () => budget.enter());
-    const lent = Array.from({ length: 12 }, () => budget.repeat());
-    expect(lent.filter((giveBack) => giveBack !== undefined)).toHaveLength(10);
-    lent[0]?.();
+  it("lends a fifth of the calls beside", () => {
+    const budget = createBudget({ share: 0.2, floor: 0 });
+    expect(lent(budget)).toBe(0);
+    for (let i = 0; i < 50; i++) budget.called();
+    expect(lent(budget)).toBe(10);
+    for (let i = 0; i < 4; i++) budget.called();
+    expect(lent(budget)).toBe(0);
+    budget.called();
+    expect(lent(budget)).toBe(1);
+  });
+
+  it("saves no more than a hundred for bad times", () => {
+    const budget = createBudget({ share: 0.2, floor: 0 });
+    for (let i = 0; i < 100_000; i++) budget.called();
+    expect(lent(budget)).toBe(100);
+  });
+
+  it("takes what it always lends off the fifth", () => {
+    const budget = createBudget();
+    for (let i = 0; i < 50; i++) budget.repeat()?.();
+    for (let i = 0; i < 3; i++) budget.repeat();
+    for (let calls = 0; calls < 265; calls++) {
+      expect(budget.repeat()).toBeUndefined();
+      budget.called();
+    }
+    for (let calls = 0; calls < 5; calls++) budget.called();
     expect(budget.repeat()).toBeTypeOf("function");
-    for (const go of leave) go();
-    expect(budget.repeat()).toBeUndefined();
   });
 
   it("counts each return once", () => {

@@ -128,13 +128,13 @@ describe("a call", () => {
     ["204", "DELETE", "HTTP/1.1 204 No Content\r\n\r\n", 204],
     ["HEAD with a length", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n", 200],
     ["200 without anything", "DELETE", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 200],
-  ])("answered %s has no body", async (_, method, script, status) => {
+  ])("T-FLT-11: answered %s has no body", async (_, method, script, status) => {
     const { call } = await subject(script);
     const answer = await call({ method });
     expect([answer.status, answer.body.length]).toEqual([status, 0]);
   });
 
-  it("answered in chunks, or until the end of the connection, is whole", async () => {
+  it("T-FLT-11: answered in chunks, or until the end of the connection, is whole", async () => {
     const chunks = await subject(
       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\nX: 1\r\n\r\n",
     );
@@ -174,7 +174,7 @@ describe("a compressed answer", () => {
     ["that was cut", "gzip", gzipSync(body).subarray(0, 20), 1_000_000],
     ["longer than the limit", "gzip", gzipSync(body), 3_000],
     ["that is a bomb", "gzip", gzipSync(Buffer.alloc(20_000_000)), 100_000_000],
-  ])("%s is UPSTREAM_INVALID", async (_, encoding, bytes, limit) => {
+  ])("T-FLT-15: %s is UPSTREAM_INVALID", async (_, encoding, bytes, limit) => {
     const { call } = await subject(answer(encoding, bytes), {}, limit);
     const problem = await problemOf(call());
     expect([problem.reason, problem.metadata]).toEqual(["UPSTREAM_INVALID", {}]);

@@ -53,7 +53,7 @@ describe("a read", () => {
     expect(broken.calls()).toBe(2);
   });
 
-  it("that was reset is sent once more", async () => {
+  it("T-FLT-04: that was reset is sent once more", async () => {
     const { call, calls } = subject([reset("GET"), answer(200)]);
     expect((await call("GET")).status).toBe(200);
     expect(calls()).toBe(2);
@@ -99,7 +99,7 @@ describe("what carryover refused itself", () => {
   });
 });
 
-describe("Retry-After", () => {
+describe("T-FLT-07: Retry-After", () => {
   it.each([
     ["5", 5_000],
     ["0", 0],

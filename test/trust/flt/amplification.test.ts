@@ -1,0 +1,107 @@
+/** How much more is a platform in trouble asked than clients ask? (The budget binds, not the number of repeats.) */
+import { describe, expect, it } from "vitest";
+import { later, type Rig, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { createDouble, type Double, ok } from "../../listener/support/double.ts";
+import { figure } from "../../support/figures.ts";
+import { scale } from "../../support/scale.ts";
+
+takeDownAfterEach();
+
+const READ = "/iam/v1/groups/a/b";
+const PASS = "/iam/v2beta1/groups/a/b";
+const BUSY = '{"code":14,"message":"busy","details":[]}';
+const UNAVAILABLE = `HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: ${BUSY.length}\r\n\r\n${BUSY}`;
+const RECORD = ok('{"uid":"a/b","name":"a"}');
+/** The platform takes so long for each answer, so that there is always something under way. */
+const ANSWER_MS = 20;
+
+async function stage(fails: () => boolean): Promise<{ rig: Rig; double: Double }> {
+  const double = await createDouble((_, socket) => {
+    setTimeout(() => socket.write(fails() ? UNAVAILABLE : RECORD), ANSWER_MS);
+  });
+  later(double.close);
+  return { rig: await rigForTest({ v2Url: double.url, native: false }), double };
+}
+
+interface Outcome {
+  readonly asked: number;
+  readonly served: number;
+  /** Calls for each request. */
+  readonly load: number;
+}
+
+/** `clients` at a time for `targets` in turn, each with its next request as soon as it has been answered. */
+async function load(
+  { rig, double }: { rig: Rig; double: Double },
+  targets: readonly string[],
+  clients: number,
+  total: number,
+): Promise<Outcome> {
+  const before = double.requests.length;
+  let asked = 0;
+  let served = 0;
+  const client = async (target: string): Promise<void> => {
+    while (asked < total) {
+      asked++;
+      if ((await rig.ask("GET", target)).status === 200) served++;
+    }
+  };
+  await Promise.all(Array.from({ length: clients }, (_, i) => client(targets[i % targets.length] ?? READ)));
+  return { asked, served, load: (double.requests.length - before) / asked };
+}
+
+/** The same share of failures in every run: each hundred answers have exactly so many, evenly spread. */
+function share(percent: number): () => boolean {
+  let sum = 0;
+  return () => {
+    sum += percent;
+    if (sum < 100) return false;
+    sum -= 100;
+    return true;
+  };
+}
+
+describe("T-FLT-06: a platform that says 503 for ever", () => {
+  it("is asked at most twice for one request, and hardly more often than clients ask", async () => {
+    const stand = await stage(() => true);
+    const alone = await Promise.all([stand.rig.ask("GET", READ), stand.rig.ask("GET", PASS)]);
+    expect(alone.map(({ status }) => status)).toEqual([503, 503]);
+    // Pass-through is never repeated for an answer; a translated read is, once.
+    expect(stand.double.requests).toHaveLength(3);
+
+    const { asked, served, load: calls } = await load(stand, [READ, PASS], 50, scale(600, 6_000));
+    expect(served).toBe(0);
+    expect(calls).toBeLessThanOrEqual(1.2);
+    figure("T-FLT-06", "amplification under 503: calls for each request, half of them translated", calls, "ratio");
+    figure("T-FLT-06", "requests answered with 503 in that", asked, "requests");
+  });
+
+  it("in a long row is asked twice at most for any of the requests", async () => {
+    const { rig, double } = await stage(() => true);
+    for (let i = 0; i < 5; i++) {
+      const before = double.requests.length;
+      await rig.ask("GET", READ);
+      expect(double.requests.length - before).toBe(2);
+    }
+  });
+});
+
+describe("T-FLT-08: a platform of whose answers some are 503", () => {
+  it("(one in ten) is healed nearly always", async () => {
+    const stand = await stage(share(10));
+    const { asked, served, load: calls } = await load(stand, [READ], 30, scale(600, 6_000));
+    expect(calls).toBeLessThanOrEqual(1.12);
+    expect(served / asked).toBeGreaterThanOrEqual(0.98);
+    figure("T-FLT-08", "success with one answer in ten 503", served / asked, "ratio");
+    figure("T-FLT-08", "calls for each request, with one answer in ten 503", calls, "ratio");
+  });
+
+  it("(three in ten) is not asked more than a fifth more: the budget binds", async () => {
+    const stand = await stage(share(30));
+    const { asked, served, load: calls } = await load(stand, [READ], 30, scale(600, 6_000));
+    expect(calls).toBeLessThanOrEqual(1.2);
+    expect(served / asked).toBeGreaterThanOrEqual(0.82);
+    figure("T-FLT-08", "success with three answers in ten 503", served / asked, "ratio");
+    figure("T-FLT-08", "calls for each request, with three answers in ten 503", calls, "ratio");
+  });
+});
