@@ -156,7 +156,7 @@ function absent(promises: readonly Planned[]): readonly string[] {
 function runTable({ runs, tests }: Result): string {
   const lines = runs.map(({ command, passed, failed, seconds }) => {
     const ids = Object.entries(tests).filter(([, { by }]) => by.includes(command));
-    return `| \`${command}\` | ${ids.length} ids | ${passed} passed, ${failed} failed | ${Math.ceil(seconds / 60)} min |`;
+    return `| \`${command}\` | ${ids.length === 1 ? "1 id" : `${ids.length} ids`} | ${passed} passed, ${failed} failed | ${Math.ceil(seconds / 60)} min |`;
   });
   return ["| run | tries | | took |", "|---|---|---|---|", ...lines].join("\n");
 }

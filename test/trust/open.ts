@@ -14,12 +14,10 @@ export const OPEN: ReadonlySet<string> = new Set<string>([
   "T-LOD-03",
   "T-LOD-04",
   "T-LOD-06",
-  "T-LOD-11",
   "T-LOD-12",
   "T-LOD-13",
   "T-LOD-14",
   "T-SEC-01",
-  "T-SMG-32",
   "T-SMG-37",
   "T-TMO-07",
 ]);

@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 
 export const TESTS = resolve(import.meta.dirname, "..");
 const ID = /T-[A-Z]{3}-\d{2}/g;
-/** Files with tests, and the programs that try what no test can: under load, for long. */
-const TRIES = /(?:\.(?:test|long|real|guards)\.ts|^(?:bench|soak)\/.*\.mjs)$/;
+/** Files with tests, the corpus whose requests are tests, and the programs that try what no test can: under load, for long. */
+const TRIES = /(?:\.(?:test|long|real|guards)\.ts|^corpus\/requests\.json|^(?:bench|soak)\/.*\.mjs)$/;
 /** The tests of the page itself speak of ids that they do not try. */
 const ABOUT = /^trust\/(?:plan|page|result)\.test\.ts$/;
 
@@ -17,8 +17,8 @@ export function idsIn(text: string): ReadonlySet<string> {
     for (const match of line.matchAll(ID)) {
       const before = line.slice(0, match.index);
       const alone = /["'`]$/.test(before) && /^["'`]/.test(line.slice(match.index + match[0].length));
-      // Alone in its quotes it is an argument of figure() on a line of its own, or, after a bracket, the first cell of a table of tests.
-      if (alone && !/\[\s*["'`]$/.test(before)) continue;
+      // Alone in its quotes it is an argument of figure() on a line of its own, or the first cell of a table of tests, or the id of one.
+      if (alone && !/(?:\[|\bid"?:)\s*["'`]$/.test(before)) continue;
       if (/["'`]/.test(before)) found.add(match[0]);
     }
   }
