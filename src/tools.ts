@@ -28,6 +28,8 @@ const now = (): number => performance.now();
 /** The upstream that translated requests are sent to. */
 export interface V2 {
   readonly send: Send;
+  /** The same for requests that have made a call already: they may wait longer for a connection. */
+  readonly further?: Send | undefined;
   /** Repeats to v2, whoever makes them. */
   readonly budget: Budget;
 }
@@ -61,7 +63,9 @@ export function createToolbox(config: Pick<Config, "lists" | "upstream" | "unkno
   const digest = createDigest();
   const tools: Toolbox["tools"] = (exchange, head, signal, innermost) => {
     const timed = createTimed(exchange, "v2", now);
-    const upstream = innermost === undefined ? v2.send : innermost(v2.send);
+    const out: Send = (request, options) =>
+      (exchange.calls.length === 0 ? v2.send : (v2.further ?? v2.send))(request, options);
+    const upstream = innermost === undefined ? out : innermost(out);
     // With `pass` a field that v2 does not know may be the client's.
     const noting = config.unknownFields.request === "pass" ? [] : [noteOwnWords(exchange)];
     const send = compose([...noting, retry, timed], upstream);

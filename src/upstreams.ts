@@ -53,11 +53,13 @@ export function createUpstreams(config: Config, parts: UpstreamParts & { readonl
   const { v1, v2, sts } = config.upstream;
   // One per upstream: translated calls and pass-through together must not repeat more than it allows.
   const budget = createBudget();
-  const send = createSend(open("v2", v2, budget), { maxResponseBytes: MAX_RESPONSE_BYTES });
+  const platform = open("v2", v2, budget);
+  const send = createSend(platform, { maxResponseBytes: MAX_RESPONSE_BYTES });
+  const further = createSend(platform, { maxResponseBytes: MAX_RESPONSE_BYTES, patient: true });
   if (v1 !== undefined) open("v1", v1, createBudget());
   if (sts !== undefined) open("sts", sts, createBudget());
   return {
-    v2: { send, budget },
+    v2: { send, further, budget },
     streams,
     breakers: function* () {
       for (const [name, { breaker }] of pools) yield [name, breaker.isOpen()];

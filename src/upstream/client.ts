@@ -13,6 +13,8 @@ import { type Begun, tellAnswer, tellFailure } from "./signs.ts";
 export interface SendLimits {
   /** Longest body of an answer, after decompression too. */
   readonly maxResponseBytes: number;
+  /** Its calls may wait for a connection as long as their request lives: the request has been begun. */
+  readonly patient?: boolean | undefined;
 }
 
 /** An answer as it came: fields flat, body still compressed where it was. */
@@ -31,7 +33,7 @@ const NO_BYTES = new Uint8Array(0);
  * UPSTREAM_INVALID (a body over the limit is one) or UPSTREAM_UNAVAILABLE, or with the signal's reason when the caller gave up (design: Send).
  */
 export function createSend(pool: Pool, limits: SendLimits): Send {
-  return (request, { signal }) => call(pool, request, signal, limits.maxResponseBytes);
+  return (request, { signal }) => call(pool, request, signal, limits);
 }
 
 /** At once, unless it has to be decoded. */
@@ -54,7 +56,12 @@ async function decoded(answer: RawAnswer, encoding: string, facts: CallFacts, li
   }
 }
 
-function call(pool: Pool, request: ApiRequest, signal: Signal, maxBytes: number): Promise<ApiResponse> {
+function call(
+  pool: Pool,
+  request: ApiRequest,
+  signal: Signal,
+  { maxResponseBytes: maxBytes, patient = false }: SendLimits,
+): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
     const beganAt = pool.breaker.begin();
@@ -62,7 +69,8 @@ function call(pool: Pool, request: ApiRequest, signal: Signal, maxBytes: number)
     const onAbort = () => {
       reject(signal.reason);
       gathering.settled = true;
-      gathering.control?.abort(new Error("cancelled by the caller"));
+      if (gathering.control === undefined) giveUp();
+      else gathering.control.abort(new Error("cancelled by the caller"));
     };
     const gathering = newGathering({ pool, request, beganAt }, maxBytes, (outcome) => {
       signal.removeEventListener("abort", onAbort);
@@ -71,7 +79,7 @@ function call(pool: Pool, request: ApiRequest, signal: Signal, maxBytes: number)
     });
     signal.addEventListener("abort", onAbort, { once: true });
     const { body } = request;
-    pool.dispatcher.dispatch(
+    const giveUp = pool.line.dispatch(
       {
         path: pool.basePath + request.target,
         method: request.method as Dispatcher.HttpMethod,
@@ -79,6 +87,7 @@ function call(pool: Pool, request: ApiRequest, signal: Signal, maxBytes: number)
         body: body === undefined || body.length === 0 ? null : Buffer.from(body.buffer, body.byteOffset, body.length),
       },
       handlerOf(gathering),
+      patient,
     );
   });
 }

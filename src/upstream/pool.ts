@@ -1,7 +1,9 @@
 /** Over which connections does carryover reach one upstream? */
 import { type LookupFunction, Socket } from "node:net";
-import { buildConnector, type Dispatcher, Pool as UndiciPool } from "undici";
+import { buildConnector, Pool as UndiciPool } from "undici";
 import { type Breaker, noBreaker } from "./breaker.ts";
+import { later } from "./later.ts";
+import { createLine, type Line } from "./line.ts";
 
 /** Contents of PEM files; what is absent is the platform's default. */
 export interface PoolTls {
@@ -26,6 +28,8 @@ export interface PoolOptions {
   readonly timeouts: PoolTimeouts;
   /** Most connections at a time; further calls wait in line. */
   readonly connections: number;
+  /** Longest wait there of a call that begins a request, milliseconds (five seconds). */
+  readonly waitMs?: number | undefined;
   /** Without one every call goes out. */
   readonly breaker?: Breaker | undefined;
   /** How names are looked up; by default as the machine does it. */
@@ -34,8 +38,8 @@ export interface PoolOptions {
 
 /** The connections to one upstream; shared by translated calls and pass-through. */
 export interface Pool {
-  /** To be asked for at each call: `renew` puts another one in its place. */
-  readonly dispatcher: Dispatcher;
+  /** Over which calls are sent, when there is a connection for them. */
+  readonly line: Line;
   readonly breaker: Breaker;
   /** Scheme, host and port, as `URL.origin`. */
   readonly origin: string;
@@ -54,6 +58,9 @@ export interface Pool {
   close(): Promise<void>;
 }
 
+/** As long as a list may wait for its turn. */
+const WAIT_MS = 5_000;
+
 /**
  * Own connections, never undici's global ones: certificates are checked, HTTP/1.1 without pipelining, and idle
  * sockets go before a usual server closes them (5 s), so that a write rarely meets a stale one (design: architecture).
@@ -64,10 +71,16 @@ export function createPool(options: PoolOptions): Pool {
   const retired = new Set<Connections>();
   let tls = options.tls;
   let current = connect(url.origin, options, tls);
+  const { connections, waitMs = WAIT_MS } = options;
+  const line = createLine({
+    connections,
+    waitMs,
+    now: () => performance.now(),
+    later,
+    dispatcher: () => current.pool,
+  });
   return {
-    get dispatcher() {
-      return current.pool;
-    },
+    line,
     breaker: options.breaker ?? noBreaker(),
     origin: url.origin,
     basePath: url.pathname.replace(/\/+$/, ""),

@@ -6,6 +6,7 @@ import type { Stream, StreamRequest, StreamSink } from "../model/stream.ts";
 import type { Budget } from "./budget.ts";
 import { failure, invalidAnswer, neverLeft } from "./failure.ts";
 import { endToEnd, hideOrigin } from "./headers.ts";
+import type { GiveUp } from "./line.ts";
 import type { Pool } from "./pool.ts";
 import { type Begun, tellAnswer, tellFailure } from "./signs.ts";
 
@@ -24,6 +25,7 @@ export function createStream(pool: Pool, budget: Budget): Stream {
       target: request.target,
       beganAt: 0,
       control: undefined,
+      giveUp: undefined,
       settled: false,
       answered: false,
       leave: undefined,
@@ -41,7 +43,8 @@ export function createStream(pool: Pool, budget: Budget): Stream {
       resume: () => relay.control?.resume(),
       cancel: () => {
         settle(relay);
-        relay.control?.abort(new Error("cancelled by the client"));
+        if (relay.control === undefined) relay.giveUp?.();
+        else relay.control.abort(new Error("cancelled by the client"));
       },
     };
   };
@@ -54,6 +57,7 @@ interface Relay extends Begun {
   readonly method: string;
   beganAt: number;
   control: Dispatcher.DispatchController | undefined;
+  giveUp: GiveUp | undefined;
   settled: boolean;
   answered: boolean;
   /** Gives the leave to repeat back. */
@@ -72,7 +76,7 @@ function dispatch(relay: Relay, request: StreamRequest, again: ((problem: Proble
     return;
   }
   relay.beganAt = beganAt;
-  pool.dispatcher.dispatch(
+  relay.giveUp = pool.line.dispatch(
     {
       path: pool.basePath + request.target,
       method: request.method as Dispatcher.HttpMethod,
@@ -80,6 +84,7 @@ function dispatch(relay: Relay, request: StreamRequest, again: ((problem: Proble
       body: (request.body as Readable | undefined) ?? null,
     },
     handlerOf(relay, again),
+    again === undefined,
   );
 }
 

@@ -16,6 +16,7 @@ export interface Stage {
   open(): number;
   /** From now on. */
   answer(reply: (call: Recorded) => Reply): void;
+  metrics(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -47,6 +48,7 @@ export async function createStage(flags: Readonly<Record<string, string>> = {}):
     answer: (given) => {
       reply = given;
     },
+    metrics: async () => (await fetch(`${carryover.adminUrl}/metrics`)).text(),
     close: async () => {
       await carryover.close();
       await double.close();

@@ -112,8 +112,10 @@ describe("cancel: a client that leaves while its request waits", () => {
     await stage.double.until(() => stage.double.requests.length > 1);
     const calls = stage.double.requests.length;
     await leave(stage, { method: "GET", target: GROUPS, after: 0, hold: () => stage.double.requests.length > calls });
+    expect(await stage.metrics()).toMatch(/^carryover_lists_waiting 0$/m);
     first.leave();
     await stage.double.until(() => stage.open() === 0);
+    expect(await stage.metrics()).toMatch(/^carryover_lists_in_progress 0$/m);
     stage.answer(({ line }) => ({ bytes: page(line, 600) }));
     const next = await dial(Number(new URL(stage.url).port));
     next.send(`GET ${GROUPS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer abc\r\n\r\n`);

@@ -1,0 +1,146 @@
+import { Readable } from "node:stream";
+import type { Dispatcher } from "undici";
+import { describe, expect, it } from "vitest";
+import { Problem } from "../../src/model/problem.ts";
+import { createLine } from "../../src/upstream/line.ts";
+
+interface Sent {
+  readonly path: string;
+  readonly handler: Dispatcher.DispatchHandler;
+}
+
+const CONTROL = {} as Dispatcher.DispatchController;
+
+/** A line before a platform that answers when told to, by a clock that goes when told to. */
+function stage(connections = 1, waitMs = 1_000) {
+  let at = 1_000_000;
+  const timers: { readonly due: number; readonly run: () => void }[] = [];
+  const sent: Sent[] = [];
+  const ends = new Map<string, string>();
+  const dispatch = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler) => {
+    sent.push({ path: options.path, handler });
+    return true;
+  };
+  const line = createLine({
+    connections,
+    waitMs,
+    now: () => at,
+    later: (ms, run) => {
+      timers.push({ due: at + ms, run });
+      return () => {};
+    },
+    dispatcher: () => ({ dispatch }) as unknown as Dispatcher,
+  });
+  return {
+    sent: () => sent.map(({ path }) => path),
+    ends,
+    ask: (path: string, patient = false, body: Readable | null = null) =>
+      line.dispatch(
+        { path, method: "GET", body },
+        {
+          onResponseEnd: () => void ends.set(path, "answered"),
+          onResponseError: (_, error) => void ends.set(path, error instanceof Problem ? error.reason : String(error)),
+        },
+        patient,
+      ),
+    /** The oldest call that is under way ends. */
+    end: async (error?: Error) => {
+      const { handler } = sent[ends.size - refused(ends)] ?? {};
+      if (error === undefined) handler?.onResponseEnd?.(CONTROL, {});
+      else handler?.onResponseError?.(CONTROL, error);
+      await Promise.resolve();
+    },
+    pass: async (ms: number) => {
+      at += ms;
+      for (const timer of timers.splice(0)) {
+        if (timer.due <= at) timer.run();
+        else timers.push(timer);
+      }
+      await Promise.resolve();
+    },
+    timers: () => timers.length,
+  };
+}
+
+const refused = (ends: Map<string, string>) => [...ends.values()].filter((end) => end === "OVERLOADED").length;
+
+describe("a call", () => {
+  it("goes out at once while there are connections, and in its order when one is free again", async () => {
+    const on = stage(2);
+    for (const path of ["a", "b", "c", "d"]) on.ask(path);
+    expect(on.sent()).toEqual(["a", "b"]);
+    await on.end();
+    expect(on.sent()).toEqual(["a", "b", "c"]);
+    await on.end(new Error("reset"));
+    expect(on.sent()).toEqual(["a", "b", "c", "d"]);
+  });
+
+  it("T-LOD-05: that has waited too long is refused, was never sent, and those behind it have their own time", async () => {
+    const on = stage();
+    on.ask("a");
+    on.ask("b");
+    await on.pass(600);
+    on.ask("c");
+    await on.pass(400);
+    expect([...on.ends]).toEqual([["b", "OVERLOADED"]]);
+    await on.pass(599);
+    expect(on.ends.size).toBe(1);
+    await on.end();
+    expect(on.sent()).toEqual(["a", "c"]);
+    await on.pass(1_000);
+    expect(on.ends.get("c")).toBeUndefined();
+    expect(on.timers()).toBe(0);
+  });
+
+  it("T-LOD-05: that would certainly wait too long is refused at once", async () => {
+    const on = stage(1, 1_000);
+    for (let i = 0; i < 30; i++) on.ask(`${i}`, true);
+    // One answer in a tenth of a second.
+    for (let i = 0; i < 12; i++) {
+      await on.pass(100);
+      await on.end();
+    }
+    on.ask("late");
+    expect(on.ends.has("late")).toBe(false);
+    await Promise.resolve();
+    expect(on.ends.get("late")).toBe("OVERLOADED");
+  });
+
+  it("of a request that has been begun waits as long as it takes, and is not passed by", async () => {
+    const on = stage();
+    on.ask("a");
+    on.ask("further", true);
+    on.ask("b");
+    await on.pass(5_000);
+    expect([...on.ends]).toEqual([["b", "OVERLOADED"]]);
+    on.ask("c");
+    await on.end();
+    expect(on.sent()).toEqual(["a", "further"]);
+  });
+
+  it("whose caller has left while it waited is never sent, costs no connection, and its body is let go", async () => {
+    const on = stage();
+    const body = new Readable({ read: () => {} });
+    on.ask("a");
+    const giveUp = on.ask("b", false, body);
+    on.ask("c");
+    giveUp();
+    giveUp();
+    expect(body.destroyed).toBe(true);
+    await on.end();
+    expect(on.sent()).toEqual(["a", "c"]);
+    expect(on.ends.has("b")).toBe(false);
+  });
+
+  it("keeps its order and its place over thousands of others that come and leave", async () => {
+    const on = stage();
+    on.ask("first");
+    for (let i = 0; i < 5_000; i++) {
+      const giveUp = on.ask(`left ${i}`);
+      if (i % 2_500 === 1) on.ask(`stays ${i}`);
+      giveUp();
+    }
+    for (let i = 0; i < 3; i++) await on.end();
+    expect(on.sent()).toEqual(["first", "stays 1", "stays 2501"]);
+  });
+});
