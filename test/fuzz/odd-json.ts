@@ -87,6 +87,8 @@ const WHOLE: Some<string> = [
 export function oddJson(good: Json, random: Random): string {
   if (random.chance(0.12)) return random.pick(WHOLE);
   let text = write(good, random, random.int(4), { left: random.int(3) });
+  // Another record than the one that was asked for.
+  if (random.chance(0.06)) text = text.replace(/"uid":"[^"]*"/, `"uid":"${random.pick(["ff/ff", "a", "A/B", ""])}"`);
   if (random.chance(0.1)) {
     const at = random.int(text.length + 1);
     const byte = random.chance(0.5) ? String.fromCharCode(random.int(256)) : "";

@@ -46,7 +46,8 @@ function valueIn(row: Row): Json {
   return row.kind !== "map" && row.list === true ? [one(), one()] : one();
 }
 
-const recordOf = (rows: readonly Row[]): { [name: string]: Json } =>
+/** An honest v2 record of these rows. */
+export const recordOf = (rows: readonly Row[]): { [name: string]: Json } =>
   Object.fromEntries(rows.flatMap((row) => (row.v2 === null ? [] : [[row.v2, valueIn(row)]])));
 
 /** What this platform says of `path` when it is honest. */

@@ -1,0 +1,189 @@
+/** Do the readers of JSON agree with `JSON.parse` on any bytes, but where they differ on purpose? */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { loadCatalogue } from "../../../src/catalogue.ts";
+import { JsonError } from "../../../src/json/error.ts";
+import { createPageRewriter, createValueRewriter, rewriteValue } from "../../../src/json/rewrite.ts";
+import { type Node, parseTree, rawOf } from "../../../src/json/tree.ts";
+import type { Json } from "../../../src/model/json.ts";
+import { answerPlan } from "../../../src/translate/answer-plan.ts";
+import { recordOf } from "../../fuzz/platform.ts";
+import { documents, text, utf8, write } from "../../json/documents.ts";
+import { written } from "../../property/records.ts";
+import { figure } from "../../support/figures.ts";
+import { scale } from "../../support/scale.ts";
+
+const RUNS = { numRuns: scale(3_000, 100_000) };
+const { resources } = await loadCatalogue("v2beta1");
+const noise = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
+
+/** Changes of single bytes, any and telling ones. */
+const byte = fc.oneof(
+  fc.nat(255),
+  fc.constantFrom(...Buffer.from('{}[],:"\\/0123456789.-+eEtrufalsn \t\r\n\0\x1f')),
+  fc.constantFrom(0x80, 0xbf, 0xc0, 0xc3, 0xe2, 0xed, 0xef, 0xf0, 0xf4, 0xff),
+);
+const edits = fc.array(fc.record({ at: fc.nat(), byte: fc.option(byte, { nil: undefined }), removed: fc.nat(3) }), {
+  maxLength: 3,
+});
+
+function edited(
+  bytes: Uint8Array,
+  changes: readonly { at: number; byte: number | undefined; removed: number }[],
+): Buffer {
+  let now = Buffer.from(bytes);
+  for (const { at, byte: added, removed } of changes) {
+    const from = at % (now.length + 1);
+    const middle = added === undefined ? [] : [added];
+    now = Buffer.concat([now.subarray(0, from), Buffer.from(middle), now.subarray(from + removed)]);
+  }
+  return now;
+}
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** What `JSON.parse` makes of the bytes; undefined when it, or the decoder before it, refuses. */
+function parsed(bytes: Uint8Array): { readonly value: Json } | undefined {
+  try {
+    return { value: JSON.parse(strict.decode(bytes)) as Json };
+  } catch {
+    return undefined;
+  }
+}
+
+function reasonFor(read: () => unknown): string | undefined {
+  try {
+    read();
+    return undefined;
+  } catch (error) {
+    if (error instanceof JsonError) return error.reason;
+    throw error;
+  }
+}
+
+function meaning(node: Node): Json {
+  if (node.kind === "array") return node.items.map(meaning);
+  if (node.kind === "object") return Object.fromEntries(node.members.map(({ key, value }) => [key, meaning(value)]));
+  return node.kind === "string" ? node.value : (JSON.parse(text(rawOf(node))) as Json);
+}
+
+describe("any bytes", () => {
+  it("T-SMG-31: are taken and refused as JSON.parse does, with the same values", () => {
+    const counted = { taken: 0, refused: 0 };
+    fc.assert(
+      fc.property(documents, noise, edits, (document, spacing, changes) => {
+        const bytes = edited(utf8(write(document, spacing)), changes);
+        const want = parsed(bytes);
+        counted[want === undefined ? "refused" : "taken"]++;
+        for (const plan of ["copy", { kind: "map", values: { kind: "array", items: "copy" } }] as const) {
+          const reason = reasonFor(() => rewriteValue(bytes, plan));
+          expect([plan, reason === undefined, reason]).toEqual([plan, want !== undefined, reason]);
+        }
+        const reason = reasonFor(() => parseTree(bytes, { surrogates: "pass" }));
+        expect(reason === undefined).toBe(want !== undefined);
+        if (want === undefined) return;
+        expect(rewriteValue(bytes, "copy").bytes).toBe(bytes);
+        expect(JSON.stringify(meaning(parseTree(bytes, { surrogates: "pass" })))).toBe(JSON.stringify(want.value));
+      }),
+      RUNS,
+    );
+    figure("T-SMG-31", "JSON texts read as JSON.parse reads them", counted.taken + counted.refused, "texts");
+    expect([counted.taken > RUNS.numRuns / 10, counted.refused > RUNS.numRuns / 10]).toEqual([true, true]);
+  });
+});
+
+/** Why an answer is refused that JSON.parse takes: each is a rule of the rewriter, or of a page. */
+const ON_PURPOSE = new Set([
+  "repeated member",
+  "nested too deeply",
+  "expected an object",
+  "expected an array of records",
+  "expected an object as record",
+  "record without its key",
+  "expected a string as the record's key",
+  "no member with the records",
+]);
+
+describe("answers of every resource, some bytes changed", () => {
+  const shapes = resources.map((resource) => {
+    const { shape } = written(resource);
+    const plan = answerPlan(shape, { unknown: "pass", insertZeros: true });
+    const record = { ...recordOf(shape.rows), uid: "a/b" };
+    return {
+      one: createValueRewriter(plan),
+      page: createPageRewriter({ items: resource.items, key: "uid", record: plan, scalars: ["nextPageToken"] }),
+      record: utf8(JSON.stringify(record)),
+      list: utf8(JSON.stringify({ [resource.items]: [record, { ...record, uid: "c" }], nextPageToken: "t" })),
+    };
+  });
+
+  it("T-SMG-31: are refused where JSON.parse refuses, and come out as JSON where it does not", () => {
+    const counted = { taken: 0, refused: 0, onPurpose: 0 };
+    const judge = (bytes: Buffer, read: (bytes: Buffer) => Uint8Array): void => {
+      let out: Uint8Array = bytes;
+      const reason = reasonFor(() => {
+        out = read(bytes);
+      });
+      if (parsed(bytes) === undefined) {
+        counted.refused++;
+        expect([text8(bytes), reason]).not.toEqual([text8(bytes), undefined]);
+      } else if (reason === undefined) {
+        counted.taken++;
+        expect([text8(bytes), parsed(out) !== undefined]).toEqual([text8(bytes), true]);
+      } else {
+        counted.onPurpose++;
+        expect([...ON_PURPOSE]).toContain(reason);
+      }
+    };
+    fc.assert(
+      fc.property(fc.constantFrom(...shapes), edits, fc.boolean(), ({ one, page, record, list }, changes, isList) => {
+        if (isList)
+          judge(edited(list, changes), (bytes) =>
+            Buffer.concat([Buffer.from("["), page(bytes).bytes, Buffer.from("]")]),
+          );
+        else judge(edited(record, changes), (bytes) => one(bytes).bytes);
+      }),
+      RUNS,
+    );
+    figure("T-SMG-31", "answers with changed bytes rewritten or refused", RUNS.numRuns, "answers");
+    expect(Object.values(counted).every((count) => count > 0)).toBe(true);
+  });
+});
+
+const text8 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("utf8");
+
+describe("on purpose otherwise than JSON.parse", () => {
+  const plan = { kind: "object", members: new Map([["uid", { rename: "id" }]]) } as const;
+
+  it.each([
+    ["a member that is edited twice", '{"uid":"a","uid":"b"}', plan, "repeated member"],
+    ["the new name of another member, which is dropped", '{"id":"b","uid":"a"}', plan, undefined],
+    ["101 levels", `{"x":${"[".repeat(100)}${"]".repeat(100)}}`, plan, "nested too deeply"],
+    ["no object", "[]", plan, "expected an object"],
+  ] as const)("T-SMG-31: %s", (_, source, of, reason) => {
+    expect(parsed(utf8(source))).toBeDefined();
+    expect(reasonFor(() => rewriteValue(utf8(source), of))).toBe(reason);
+  });
+
+  it("T-SMG-31: members that nobody edits may repeat, and all of them go on", () => {
+    const source = '{"a":1,"a":2}';
+    expect(text(rewriteValue(utf8(source), plan).bytes)).toBe(source);
+    const tree = parseTree(utf8(source));
+    expect(tree.kind === "object" && tree.members.map(({ key }) => key)).toEqual(["a", "a"]);
+  });
+
+  it("T-SMG-32: names of prototypes are names like any other, and nothing gets them as its own", () => {
+    const source = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"uid":"a"}';
+    const want = source.replace('"uid"', '"id"');
+    expect(text(rewriteValue(utf8(source), plan).bytes)).toBe(want);
+    parseTree(utf8(source));
+    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
+  });
+
+  it("T-SMG-31: half a character is refused of clients and passed on of platforms", () => {
+    const source = utf8('{"a":"\\ud800"}');
+    expect(reasonFor(() => parseTree(source))).toBe("lone surrogate");
+    expect(reasonFor(() => rewriteValue(source, plan))).toBeUndefined();
+    expect(reasonFor(() => rewriteValue(source, plan, { surrogates: "refuse" }))).toBe("lone surrogate");
+  });
+});
