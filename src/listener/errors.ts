@@ -52,7 +52,8 @@ export function rawProblem(problem: Problem): string {
   return `${lines.join("\r\n")}\r\n\r\n${body}`;
 }
 
-function problemHeaders(problem: Problem): string[] {
+/** What stands before the body of every such reply, flat. */
+export function problemHeaders(problem: Problem): string[] {
   const headers = ["content-type", "application/json", "cache-control", "private, no-store", "vary", "Authorization"];
   if (problem.http === 401) headers.push("www-authenticate", "Bearer");
   if (problem.retryAfter !== undefined) headers.push("retry-after", String(Math.ceil(problem.retryAfter)));

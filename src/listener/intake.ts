@@ -3,11 +3,13 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
 import { Problem } from "../model/problem.ts";
+import { createAdmission, type Shed } from "./admission.ts";
 import { clientTimeout } from "./deadline.ts";
 import { sendProblem } from "./errors.ts";
 import { judge } from "./gate.ts";
 import { type Head, readHead, single } from "./head.ts";
 import { createPeers } from "./peers.ts";
+import { createShedding, idOfPlain, problemOf } from "./shed.ts";
 import { givenRequestId } from "./trace.ts";
 import { type House, noteProblem, stop, type Visit } from "./visit.ts";
 
@@ -45,9 +47,19 @@ export function createIntake(options: IntakeOptions): Intake {
   const peers = createPeers();
   // A number, no set of visits: the tables that a busy set leaves behind would carry requests into the old generation.
   const house: House = { closing: false, here: 0, now };
+  const admission = createAdmission({ inFlight: limits.inFlight, now, atEndOfTurn: setImmediate });
+  const shed = createShedding({ ...options, observe: (exchange) => report(exchange, options) });
   let onEmpty: (() => void) | undefined;
   return {
     arrive(req, res, expectation) {
+      const why = admission.refusal(house.here);
+      if (why !== undefined && expectation === "none" && !house.closing) {
+        const id = idOfPlain(req);
+        if (id !== undefined) {
+          shed(req, res, why, id);
+          return undefined;
+        }
+      }
       const head = readHead(req.rawHeaders);
       const visit = createVisit(req, res, head, options, house);
       visit.expects = expectation === "continue";
@@ -67,7 +79,7 @@ export function createIntake(options: IntakeOptions): Intake {
         sendProblem(visit, new Problem("OVERLOADED", "the connection is ending", { retryAfter: 1 }));
         return undefined;
       }
-      return isRefused(visit, expectation, limits) ? undefined : visit;
+      return isRefused(visit, expectation, limits, why) ? undefined : visit;
     },
     broken(error, socket) {
       const problem = peers.fail(error, socket);
@@ -103,8 +115,16 @@ function report(exchange: Exchange, { observe, log }: IntakeOptions): void {
 }
 
 /** True when the request is not let in, and has been answered. */
-function isRefused(visit: Visit, expectation: Expectation, limits: IntakeOptions["limits"]): boolean {
-  const problem = verdict(visit, limits);
+function isRefused(
+  visit: Visit,
+  expectation: Expectation,
+  limits: IntakeOptions["limits"],
+  why: Shed | undefined,
+): boolean {
+  // The gate goes first: after some of what it refuses the connection may not go on.
+  const faulty = verdict(visit, limits);
+  const problem = faulty ?? (why === undefined ? undefined : problemOf(why));
+  if (faulty === undefined && why !== undefined) visit.exchange.notes.push(why);
   if (problem !== undefined) sendProblem(visit, problem);
   else if (expectation === "unknown") sendProblem(visit, new Problem("INVALID_REQUEST", "Expect: unknown"), 417);
   else return false;
@@ -112,8 +132,7 @@ function isRefused(visit: Visit, expectation: Expectation, limits: IntakeOptions
 }
 
 /** Why a request is not let in, if it is not. */
-function verdict({ req, head, target, exchange, house }: Visit, limits: IntakeOptions["limits"]): Problem | undefined {
-  if (house.here > limits.inFlight) return new Problem("OVERLOADED", "too many requests at a time", { retryAfter: 1 });
+function verdict({ req, head, target, exchange }: Visit, limits: IntakeOptions["limits"]): Problem | undefined {
   const { method = "", url = "", httpVersion } = req;
   const problem = judge({ method, target: url, httpVersion, head }, limits);
   if (problem?.reason === "GRPC_UNSUPPORTED") exchange.notes.push("grpc");

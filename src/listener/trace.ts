@@ -9,7 +9,12 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 /** The client's own request id when it is one, of at most 128 visible characters. */
 export function givenRequestId(head: Head): string | undefined {
   const id = single(head, "x-request-id");
-  return id !== undefined && REQUEST_ID.test(id) ? id : undefined;
+  return id !== undefined && isRequestId(id) ? id : undefined;
+}
+
+/** True for at most 128 visible characters. */
+export function isRequestId(id: string): boolean {
+  return REQUEST_ID.test(id);
 }
 
 /** True when the client is part of a trace (W3C Trace Context section 3.2). */

@@ -1,0 +1,70 @@
+/** How is a request turned away at the least expense? */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createExchange, type Exchange } from "../model/exchange.ts";
+import { Problem, problemBody } from "../model/problem.ts";
+import type { Shed } from "./admission.ts";
+import { problemHeaders } from "./errors.ts";
+import { isRequestId } from "./trace.ts";
+import { noteProblem } from "./visit.ts";
+
+export interface ShedOptions {
+  readonly observe: (exchange: Exchange) => void;
+  readonly newRequestId: () => string;
+  readonly now: () => number;
+}
+
+/** What a request may say that needs more care than is spent here. */
+const SPECIAL: ReadonlySet<string> = new Set(["content-length", "expect", "transfer-encoding", "upgrade"]);
+const LENGTHS: ReadonlySet<number> = new Set([...SPECIAL, "x-request-id"].map((name) => name.length));
+
+const PROBLEMS: Readonly<Record<Shed, Problem>> = {
+  "shed-in-flight": new Problem("OVERLOADED", "too many requests at a time", { retryAfter: 1 }),
+  "shed-event-loop": new Problem("OVERLOADED", "too many requests a second", { retryAfter: 1 }),
+};
+
+/** What is said to a request that is turned away for `why`. */
+export function problemOf(why: Shed): Problem {
+  return PROBLEMS[why];
+}
+
+/** The id that a plain request brings, or an empty one. Undefined: something in its head, or behind it, matters to a refusal. */
+export function idOfPlain({ rawHeaders }: IncomingMessage): string | undefined {
+  let id = "";
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? "";
+    if (!LENGTHS.has(name.length)) continue;
+    const lower = name.toLowerCase();
+    if (SPECIAL.has(lower)) return undefined;
+    if (lower !== "x-request-id") continue;
+    if (id !== "") return undefined;
+    id = rawHeaders[i + 1] ?? "";
+  }
+  return id;
+}
+
+/** Answers a plain request, which gave `id`, with 503. */
+export type Shedding = (req: IncomingMessage, res: ServerResponse, why: Shed, id: string) => void;
+
+/** Under overload this is most of the work: no head is read as a whole, no timer set, no list entered. */
+export function createShedding({ observe, newRequestId, now }: ShedOptions): Shedding {
+  const ready = { "shed-in-flight": readyFor("shed-in-flight"), "shed-event-loop": readyFor("shed-event-loop") };
+  return (req, res, why, id) => {
+    const { method = "", url = "" } = req;
+    const { headers, body } = ready[why];
+    const query = url.indexOf("?");
+    const requestId = isRequestId(id) ? id : newRequestId();
+    const exchange = createExchange(requestId, now(), method, query < 0 ? url : url.slice(0, query));
+    exchange.status = 503;
+    exchange.responseBytes = method === "HEAD" ? 0 : body.length;
+    exchange.notes.push(why);
+    noteProblem(exchange, PROBLEMS[why]);
+    res.writeHead(503, [...headers, "x-request-id", requestId]);
+    res.end(body);
+    observe(exchange);
+  };
+}
+
+function readyFor(why: Shed): { readonly headers: readonly string[]; readonly body: Buffer } {
+  const body = Buffer.from(problemBody(PROBLEMS[why]));
+  return { headers: [...problemHeaders(PROBLEMS[why]), "content-length", String(body.length)], body };
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from "vitest";
+import { dial, parse } from "./support/client.ts";
+import { LIMITS, rig, takeDownAfterEach } from "./support/rig.ts";
+
+takeDownAfterEach();
+
+/** One request is in flight, and no other may be. */
+async function full() {
+  const here = await rig({ script: () => {}, limits: { ...LIMITS, inFlight: 1 } });
+  const first = await dial(here.port);
+  first.send("GET /first HTTP/1.1\r\nHost: a\r\n\r\n");
+  await here.double.until(() => here.double.requests.length === 1);
+  const refused = async (bytes: string, end = (text: string) => text.endsWith("]}")) => {
+    const client = await dial(here.port);
+    client.send(bytes);
+    const answer = parse(await client.until(end));
+    client.leave();
+    return answer;
+  };
+  return { ...here, first, refused };
+}
+
+describe("a request that is turned away", () => {
+  it("at the least expense is told the same, field by field, as with all care", async () => {
+    const { refused, first } = await full();
+    const plain = await refused("GET /x HTTP/1.1\r\nHost: a\r\nX-Request-Id: mine\r\n\r\n");
+    const careful = await refused("GET /x HTTP/1.1\r\nHost: a\r\nX-Request-Id: mine\r\nContent-Length: 0\r\n\r\n");
+    const told = ({ line, fields, body }: typeof plain) => [
+      line,
+      body,
+      fields.filter(([name]) => name !== "Date").toSorted(),
+    ];
+    expect(told(plain)).toEqual(told(careful));
+    expect(plain.json()).toMatchObject({ code: 14, details: [{ reason: "OVERLOADED" }] });
+    expect([plain.status, plain.field("retry-after"), plain.field("x-request-id")]).toEqual([503, "1", "mine"]);
+    first.leave();
+  });
+
+  it("is observed like any other, with why", async () => {
+    const { refused, first, ended, listener } = await full();
+    await refused("GET /x?secret HTTP/1.1\r\nHost: a\r\n\r\n");
+    expect(await ended(1)).toMatchObject({
+      status: 503,
+      reason: "OVERLOADED",
+      method: "GET",
+      path: "/x",
+      notes: ["shed-in-flight"],
+      aborted: false,
+    });
+    expect((await ended(1)).responseBytes).toBeGreaterThan(50);
+    await refused("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\n{}");
+    expect(await ended(2)).toMatchObject({ status: 503, reason: "OVERLOADED", notes: ["shed-in-flight"] });
+    expect(listener.inFlight()).toBe(1);
+    first.leave();
+  });
+
+  it.each([
+    ["odd", "X-Request-Id: a b\r\n"],
+    ["given twice", "X-Request-Id: a\r\nX-Request-Id: b\r\n"],
+    ["absent", ""],
+  ])("gets a fresh id where its own is %s", async (_, fields) => {
+    const { refused, first } = await full();
+    const answer = await refused(`GET /x HTTP/1.1\r\nHost: a\r\n${fields}\r\n`);
+    expect(answer.field("x-request-id")).toMatch(/^id-\d+$/);
+    first.leave();
+  });
+
+  it("with HEAD has no body", async () => {
+    const { refused, first } = await full();
+    const answer = await refused("HEAD /x HTTP/1.1\r\nHost: a\r\n\r\n", (text) => text.endsWith("\r\n\r\n"));
+    expect([answer.status, answer.body]).toEqual([503, ""]);
+    first.leave();
+  });
+
+  it("behind another in its line is told in its turn", async () => {
+    const { port, first, double } = await full();
+    first.send("GET /second HTTP/1.1\r\nHost: a\r\n\r\n");
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(first.text()).toBe("");
+    expect(double.requests).toHaveLength(1);
+    first.leave();
+    expect(port).toBeGreaterThan(0);
+  });
+});
