@@ -9,6 +9,8 @@ import { proxyOf, type Workload, workloads } from "./workloads.ts";
 
 /** How long carryover goes on with requests in flight when it is told to stop, at most (src/main.ts). */
 const LONGEST_REQUEST = 50;
+/** How long requests are taken after SIGTERM, by default. */
+const DRAIN = 5;
 
 describe.each(ciValues())("$name", ({ path }) => {
   const values: Manifest = parse(readFileSync(path, "utf8"));
@@ -99,7 +101,7 @@ describe.each(ciValues())("$name", ({ path }) => {
     expect(exec?.command?.[0] ?? "").not.toMatch(/sh$/);
     const longest = values.config?.limits?.requestSeconds ?? LONGEST_REQUEST;
     if (typeof longest === "number") {
-      expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual((sleep?.seconds ?? 0) + longest + 5);
+      expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual((sleep?.seconds ?? 0) + DRAIN + longest + 5);
     }
   });
 
