@@ -17,25 +17,79 @@ const RUNS = { numRuns: scale(3_000, 100_000) };
 const { resources } = await loadCatalogue("v2beta1");
 const noise = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
 
-/** Changes of single bytes, any and telling ones. */
-const byte = fc.oneof(
-  fc.nat(255),
-  fc.constantFrom(...Buffer.from('{}[],:"\\/0123456789.-+eEtrufalsn \t\r\n\0\x1f')),
-  fc.constantFrom(0x80, 0xbf, 0xc0, 0xc3, 0xe2, 0xed, 0xef, 0xf0, 0xf4, 0xff),
+/** Single bytes, and what lenient parsers take. */
+const added = fc.oneof(
+  fc.nat(255).map((byte) => Buffer.from([byte])),
+  fc.constantFrom(...'{}[],:"\\/0123456789.-+eEtrufalsn \t\r\n\0\x1f').map((sign) => Buffer.from(sign)),
+  fc.constantFrom(0x80, 0xbf, 0xc0, 0xc3, 0xe2, 0xed, 0xef, 0xf0, 0xf4, 0xff).map((byte) => Buffer.from([byte])),
+  fc
+    .constantFrom(
+      ...[
+        "00",
+        "01,",
+        "-01",
+        "-,",
+        "+1,",
+        "1.,",
+        ".5,",
+        "1e,",
+        "1e+,",
+        "0x1,",
+        "1_0,",
+        "NaN,",
+        "-Infinity,",
+        "undefined,",
+      ],
+      ...[
+        "'a',",
+        '"\\x41",',
+        '"\\u12",',
+        '"\\u00zz",',
+        '"\\',
+        '"\t",',
+        "//a\n",
+        "/**/",
+        "#",
+        "tru",
+        "True,",
+        "nulll,",
+        ",,",
+        '"a"',
+      ],
+      ...[
+        "\ufeff",
+        "\u2028",
+        "\u00a0",
+        "\x0b",
+        "\x0c",
+        "\x7f",
+        '"\\ud800\\udc00",',
+        '"\\udc00",',
+        "[[",
+        "}}",
+        '{"a":1,"a":2},',
+      ],
+    )
+    .map((token) => Buffer.from(token)),
 );
-const edits = fc.array(fc.record({ at: fc.nat(), byte: fc.option(byte, { nil: undefined }), removed: fc.nat(3) }), {
-  maxLength: 3,
-});
+const edits = fc.array(
+  fc.record({
+    at: fc.nat(),
+    added: fc.option(added, { nil: Buffer.alloc(0) }),
+    removed: fc.nat(3),
+    value: fc.boolean(),
+  }),
+  { maxLength: 3 },
+);
+type Edit = typeof edits extends fc.Arbitrary<(infer T)[]> ? T : never;
 
-function edited(
-  bytes: Uint8Array,
-  changes: readonly { at: number; byte: number | undefined; removed: number }[],
-): Buffer {
+/** `value`: where a value or a name may begin, so that what is added is not part of a text. */
+function edited(bytes: Uint8Array, changes: readonly Edit[]): Buffer {
   let now = Buffer.from(bytes);
-  for (const { at, byte: added, removed } of changes) {
-    const from = at % (now.length + 1);
-    const middle = added === undefined ? [] : [added];
-    now = Buffer.concat([now.subarray(0, from), Buffer.from(middle), now.subarray(from + removed)]);
+  for (const { at, added: more, removed, value } of changes) {
+    const places = value ? [...now.toString("latin1").matchAll(/[[{,:]/g)].map(({ index }) => index + 1) : [];
+    const from = places[at % places.length] ?? at % (now.length + 1);
+    now = Buffer.concat([now.subarray(0, from), more, now.subarray(value ? from : from + removed)]);
   }
   return now;
 }
