@@ -4,6 +4,7 @@ import { buildConnector, Pool as UndiciPool } from "undici";
 import { type Breaker, noBreaker } from "./breaker.ts";
 import { later } from "./later.ts";
 import { createLine, type Line } from "./line.ts";
+import { neverEmpty } from "./lookup.ts";
 
 /** Contents of PEM files; what is absent is the platform's default. */
 export interface PoolTls {
@@ -116,7 +117,7 @@ function connect(origin: string, options: PoolOptions, tls: PoolTls | undefined)
     timeout: timeouts.connectMs,
     allowH2: false,
     rejectUnauthorized: true,
-    ...(lookup === undefined ? {} : { lookup }),
+    lookup: neverEmpty(lookup),
     ...(tls?.caFile === undefined ? {} : { ca: Buffer.from(tls.caFile) }),
     ...(tls?.certFile === undefined ? {} : { cert: Buffer.from(tls.certFile) }),
     ...(tls?.keyFile === undefined ? {} : { key: Buffer.from(tls.keyFile) }),

@@ -36,7 +36,11 @@ export interface Double {
 }
 
 /** A raw TCP server that records whole requests and answers each with `script`. */
-export async function createDouble(script: Script, tls?: TlsOptions): Promise<Double> {
+export async function createDouble(
+  script: Script,
+  tls?: TlsOptions,
+  place: { readonly host: string; readonly port: number } = { host: "127.0.0.1", port: 0 },
+): Promise<Double> {
   const requests: Recorded[] = [];
   const sockets = new Set<Socket>();
   const waiting = new Set<() => void>();
@@ -69,7 +73,7 @@ export async function createDouble(script: Script, tls?: TlsOptions): Promise<Do
   };
   const server = tls === undefined ? createServer({ noDelay: true }, serve) : createTlsServer(tls, serve);
   server.on("tlsClientError", () => changed());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(place.port, place.host, resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `${tls === undefined ? "http" : "https"}://${tls === undefined ? "127.0.0.1" : "localhost"}:${port}`,

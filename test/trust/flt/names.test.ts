@@ -1,0 +1,146 @@
+/** Is a platform found again whose name cannot be looked up, or leads elsewhere? (With a name server of the test's own.) */
+import type { LookupAddress } from "node:dns";
+import type { LookupFunction } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { createBudget } from "../../../src/upstream/budget.ts";
+import { later as timer } from "../../../src/upstream/later.ts";
+import { createNames } from "../../../src/upstream/names.ts";
+import { createPool, type Pool } from "../../../src/upstream/pool.ts";
+import { createStream } from "../../../src/upstream/stream.ts";
+import { ask } from "../../listener/support/client.ts";
+import { createDouble, type Double, ok } from "../../listener/support/double.ts";
+import { later, POOL, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { figure } from "../../support/figures.ts";
+
+takeDownAfterEach();
+
+/** What the name server says: addresses, or an error's code. */
+interface Names {
+  said: readonly string[] | string;
+  asked: number;
+  readonly lookup: LookupFunction;
+}
+
+function names(said: Names["said"]): Names {
+  const state: Names = {
+    said,
+    asked: 0,
+    lookup: (_hostname, options, callback) => {
+      state.asked++;
+      const answer = state.said;
+      setImmediate(() => {
+        if (typeof answer === "string") return callback(Object.assign(new Error(answer), { code: answer }), "", 4);
+        const found = answer.map((address): LookupAddress => ({ address, family: 4 }));
+        if (options.all === true) callback(null, found);
+        else callback(null, found[0]?.address ?? "", 4);
+      });
+    },
+  };
+  return state;
+}
+
+interface Stage {
+  readonly port: number;
+  readonly pool: Pool;
+  readonly moved: string[];
+}
+
+/** A listener in front of `platform.test`, at the port of `double`; its name is looked at every 20 ms. */
+async function stage(known: Names, double: Double): Promise<Stage> {
+  const pool = createPool({ url: `http://platform.test:${double.port}`, ...POOL, lookup: known.lookup });
+  later(pool.close);
+  const moved: string[] = [];
+  const watch = createNames({ lookup: known.lookup, later: timer, everyMs: 20, moved: (name) => moved.push(name) });
+  watch.add(pool);
+  watch.start();
+  later(async () => watch.close());
+  const { port } = await rig({ upstreams: { v2: createStream(pool, createBudget()) } });
+  return { port, pool, moved };
+}
+
+const reasonOf = (answer: Awaited<ReturnType<typeof ask>>) => [answer.status, answer.json().details[0]?.reason];
+
+describe("T-FLT-16: a name that cannot be looked up", () => {
+  it.each([
+    ["does not exist", "ENOTFOUND"],
+    ["cannot be asked for now", "EAI_AGAIN"],
+    ["has no address", []],
+  ] as const)("(it %s) is 502 without the name, and nothing of a write has left", async (_, said) => {
+    const double = await createDouble(ok());
+    later(double.close);
+    const known = names(said);
+    const { port } = await stage(known, double);
+    for (const [line, fields, body] of [
+      ["GET /x", "", ""],
+      ["POST /x", "Content-Length: 2\r\n", "{}"],
+    ] as const) {
+      const answer = await ask(port, line, fields, body);
+      expect(reasonOf(answer)).toEqual([502, "UPSTREAM_UNREACHABLE"]);
+      expect(answer.json().details[0]?.metadata).toEqual({});
+      expect(answer.body).not.toMatch(/platform\.test|ENOTFOUND|EAI/);
+    }
+    known.said = ["127.0.0.1"];
+    const began = performance.now();
+    expect((await ask(port, "GET /x")).status).toBe(200);
+    figure("T-FLT-16", "time until a name that can be looked up again is used", performance.now() - began, "ms");
+  });
+
+  it("does not end connections that work", async () => {
+    const double = await createDouble(ok());
+    later(double.close);
+    const known = names(["127.0.0.1"]);
+    const { port, moved } = await stage(known, double);
+    expect((await ask(port, "GET /x")).status).toBe(200);
+    for (const said of ["ENOTFOUND", []] as const) {
+      known.said = said;
+      const before = known.asked;
+      while (known.asked < before + 3) await sleep(5);
+      expect((await ask(port, "GET /x")).status).toBe(200);
+    }
+    expect([moved, double.connections()]).toEqual([[], 1]);
+  });
+});
+
+describe("T-FLT-16: a name that leads elsewhere", () => {
+  it("is followed by connections that are never idle, and no request fails for it", async () => {
+    const first = await createDouble(ok('"first"'));
+    later(first.close);
+    // The same port at another address of this machine.
+    const second = await createDouble(ok('"second"'), undefined, { host: "127.0.0.2", port: first.port });
+    later(second.close);
+    const known = names(["127.0.0.1"]);
+    const { port, moved } = await stage(known, first);
+    const answers: string[] = [];
+    let over = false;
+    const clients = [1, 2, 3].map(async () => {
+      while (!over) {
+        const { status, body } = await ask(port, "GET /x");
+        answers.push(status === 200 ? body : String(status));
+      }
+    });
+    while (answers.length < 20) await sleep(5);
+    known.said = ["127.0.0.2"];
+    const began = performance.now();
+    while (answers.at(-1) !== '"second"') await sleep(1);
+    figure("T-FLT-16", "time until another address is used, with a look every 20 ms", performance.now() - began, "ms");
+    await first.until(() => first.gone() === first.connections());
+    over = true;
+    await Promise.all(clients);
+    expect(new Set(answers)).toEqual(new Set(['"first"', '"second"']));
+    expect(moved).toEqual(["platform.test"]);
+  });
+
+  it("is left alone while one of its addresses is the one in use", async () => {
+    const double = await createDouble(ok());
+    later(double.close);
+    const known = names(["127.0.0.1"]);
+    const { port, moved } = await stage(known, double);
+    expect((await ask(port, "GET /x")).status).toBe(200);
+    known.said = ["127.0.0.3", "127.0.0.1", "127.0.0.4"];
+    const before = known.asked;
+    while (known.asked < before + 3) await sleep(5);
+    expect((await ask(port, "GET /x")).status).toBe(200);
+    expect([moved, double.connections()]).toEqual([[], 1]);
+  });
+});
