@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { requests as corpus } from "../corpus/requests.ts";
 import { figure } from "../support/figures.ts";
+import { scale } from "../support/scale.ts";
 import { chainOf, FRONTS } from "./fronts.ts";
 import { hostileH2 } from "./h2.ts";
 import { hostile } from "./hostile.ts";
@@ -13,10 +14,12 @@ import { send, tally } from "./send.ts";
 takeDownAfterEach();
 
 const SEED = Number(process.env["PEERS_SEED"] ?? 20_261_122);
-const MUTANTS = 300;
+const MUTANTS = scale(300, 5_000);
 
 describe.each(FRONTS)("behind $program.title", (front) => {
-  it("a request that the two could read differently is refused by one of them", { timeout: 600_000 }, async () => {
+  it("a request that the two could read differently is refused by one of them", {
+    timeout: scale(600_000, 3_600_000),
+  }, async () => {
     const chain = await chainOf(front);
     const whole = [...corpus, ...hostile()];
     console.log(`${front.program.title}: mutants of seed ${SEED}`);

@@ -20,6 +20,8 @@ export interface Carryover {
   readonly url: string;
   readonly adminUrl: string;
   close(): Promise<void>;
+  /** As a signal stops it, with its time for draining; gives how many requests were cut off. */
+  stop(): Promise<number>;
 }
 
 /** Starts the real thing on free loopback ports. */
@@ -48,5 +50,5 @@ export async function startCarryover(options: CarryoverOptions): Promise<Carryov
     ...(options.onExchange === undefined ? {} : { onExchange: options.onExchange }),
   });
   const { url, adminUrl } = await app.listen();
-  return { url, adminUrl, close: async () => void (await app.close(1_000)) };
+  return { url, adminUrl, close: async () => void (await app.close(1_000)), stop: () => app.close() };
 }
