@@ -25,6 +25,24 @@ rules:
   - { name: shadow, match: { header: { x-way: shadow } }, mode: shadow, shadow: { sample: 1, control: 0 } }
 `;
 
+/** A page of a short list; of one of several pages, which is read by windows, when a filter is given. */
+function pageOf(query: string, token: string): object {
+  const total = query.includes("name=") ? 450 : 2;
+  const skip = Number(/skip=(\d+)|page_token=[\w-]*-(\d+)/.exec(query)?.slice(1).join("") ?? 0);
+  const end = total === 2 ? skip + 1 : Math.min(total, skip + 200);
+  const groups = Array.from({ length: end - skip }, (_, at) => ({
+    uid: `a${1000 + skip + at}`,
+    name: "x",
+    description: "",
+  }));
+  return {
+    groups,
+    nextPageToken: end < total ? `${token}-${end}` : "",
+    totalCount: String(total),
+    ...(query.includes("skip=") ? { skipped: skip } : {}),
+  };
+}
+
 /** Answers in both versions; never, when it is asked to wait. Every list has a page token of its own. */
 async function platform(): Promise<string> {
   let pages = 0;
@@ -39,12 +57,7 @@ async function platform(): Promise<string> {
       const [path = "", query = ""] = (req.url ?? "").split("?");
       if (path.endsWith("wait")) return;
       res.setHeader("content-type", "application/json");
-      const token = query.includes("page_token") || query.includes("skip") ? "" : `${SECRET}page-${++pages}`;
-      const list = {
-        groups: [{ uid: token === "" ? "b" : "a", name: "x", description: "" }],
-        nextPageToken: token,
-        totalCount: "2",
-      };
+      const list = pageOf(query, `${SECRET}page-${++pages}`);
       if (path.startsWith("/sts")) res.end(`{"token":"${SECRET}issued-${++pages}"}`);
       else if (path === "/iam/v2beta1/groups") res.end(JSON.stringify(list));
       else if (path === "/iam/v1/groups")
@@ -82,7 +95,7 @@ function kinds(nth: number): readonly Kind[] {
   return [
     { method: "GET", target: "/iam/v1/groups/a" },
     { method: "GET", target: `/iam/v1/groups?${query}` },
-    { method: "GET", target: `/iam/v2beta1/groups?page_token=${SECRET}page-of-client-${nth}` },
+    { method: "GET", target: `/iam/v2beta1/groups?page_token=${SECRET}page-of-client-${nth}-1` },
     { method: "GET", target: `/iam/v2beta1/groups/a?${query}`, headers: { cookie: `session=${SECRET}cookie-${nth}` } },
     { method: "PUT", target: "/iam/v1/groups/a", body: JSON.stringify({ name: secret }) },
     { method: "PUT", target: "/iam/v1/groups/a", body: `{"name":"${secret}` },
