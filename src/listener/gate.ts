@@ -33,8 +33,9 @@ const DOT_SEGMENT = /(?:\/|\\|%2f|%5c)(?:\.|%2e){1,2}(?:;(?:(?!\/|\\|%2f|%5c).)*
 export function judge(arrival: Arrival, limits: GateLimits): Problem | undefined {
   const { method, head, target } = arrival;
   return (
+    judgeCount(head) ??
     judgeFraming(arrival) ??
-    judgeSize(arrival, limits) ??
+    judgeLength(target, limits) ??
     judgeTarget(target) ??
     judgeWay(head) ??
     (METHODS.has(method) ? undefined : new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed")) ??
@@ -68,15 +69,15 @@ function judgeFraming({ httpVersion, head }: Arrival): Problem | undefined {
   return Number.isSafeInteger(Number(lengths[0])) ? undefined : invalid("Content-Length: expected less than 2^53");
 }
 
-/** The bytes of all fields together are counted by the parser. */
-function judgeSize({ target, head }: Arrival, limits: GateLimits): Problem | undefined {
-  if (target.length > limits.uriBytes) {
-    return new Problem("URI_TOO_LONG", `the request target is longer than ${limits.uriBytes} bytes`);
-  }
-  if (head.names.length > MAX_FIELDS) {
-    return new Problem("HEADERS_TOO_LARGE", `more than ${MAX_FIELDS} header fields`);
-  }
-  return undefined;
+/** Before anything is looked for among them: Node does not tell of all when there are thousands. (Their bytes are counted by the parser.) */
+function judgeCount(head: Head): Problem | undefined {
+  if (head.names.length <= MAX_FIELDS) return undefined;
+  return new Problem("HEADERS_TOO_LARGE", `more than ${MAX_FIELDS} header fields`);
+}
+
+function judgeLength(target: string, { uriBytes }: GateLimits): Problem | undefined {
+  if (target.length <= uriBytes) return undefined;
+  return new Problem("URI_TOO_LONG", `the request target is longer than ${uriBytes} bytes`);
 }
 
 function judgeTarget(target: string): Problem | undefined {

@@ -74,12 +74,11 @@ export function createIntake(options: IntakeOptions): Intake {
         report(visit.exchange, options);
         if (house.here === 0) onEmpty?.();
       });
-      if (!first) {
-        // Its connection ends before it: who sent it must be able to rely on nothing having been done (RFC 9112 section 9.6).
-        sendProblem(visit, new Problem("OVERLOADED", "the connection is ending", { retryAfter: 1 }));
-        return undefined;
-      }
-      return isRefused(visit, expectation, limits, why) ? undefined : visit;
+      if (first && isRefused(visit, expectation, limits, why)) return undefined;
+      if (first && peers.admits(visit)) return visit;
+      // Its connection ends before it: who sent it must be able to rely on nothing having been done (RFC 9112 section 9.6).
+      sendProblem(visit, new Problem("OVERLOADED", "the connection is ending", { retryAfter: 1 }));
+      return undefined;
     },
     broken(error, socket) {
       const problem = peers.fail(error, socket);

@@ -30,6 +30,11 @@ export interface Peers {
    * a request that was told to be the last of its connection.
    */
   add(visit: Visit, gone: () => void): boolean;
+  /**
+   * False when `visit`, the newest of its connection, may not be served beside the one before it: only requests that change
+   * nothing may be under way at the same time (RFC 9112 section 9.3.2). The connection then ends with the one before.
+   */
+  admits(visit: Visit): boolean;
   /** Those that are here now. */
   visits(): readonly Visit[];
   /** Ends the connections that have had a request and have none. */
@@ -52,13 +57,23 @@ export function createPeers(): Peers {
       const entry: Entry = { visit, gone };
       const before = peer.open.at(-1)?.visit;
       const ending = peer.ending || before?.last === true;
-      if (before !== undefined && !ending) before.followed = true;
+      if (ending) visit.last = true;
+      else if (before !== undefined) before.followed = true;
       peer.open.push(entry);
       visit.res.once("close", () => {
         leave(peer, entry);
         if (peer.broken !== undefined && peer.open.length === 0) finish(socket, peer.broken);
       });
       return !ending;
+    },
+    admits(visit) {
+      const { [PEER]: peer } = visit.req.socket as Carrier;
+      if (peer === undefined || peer.open.length < 2) return true;
+      const before = peer.open.at(-2)?.visit;
+      if (before === undefined || before.res.headersSent || (isSafe(before) && isSafe(visit))) return true;
+      before.last = true;
+      visit.last = true;
+      return false;
     },
     visits() {
       const visits: Visit[] = [];
@@ -94,6 +109,10 @@ export function createPeers(): Peers {
       return problem;
     },
   };
+}
+
+function isSafe({ exchange: { method } }: Visit): boolean {
+  return method === "GET" || method === "HEAD" || method === "OPTIONS";
 }
 
 /** Where the list of connections begins. */

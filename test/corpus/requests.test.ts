@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parse, talk } from "../listener/support/client.ts";
+import { dial, parse } from "../listener/support/client.ts";
 import { createDouble, type Double, ok } from "../listener/support/double.ts";
 import { type Carryover, startCarryover } from "../support/carryover.ts";
 import { figure } from "../support/figures.ts";
@@ -59,9 +59,19 @@ describe("after all this", () => {
   });
 });
 
-/** Sends `bytes`, waits until the connection is closed, and says what the platform got meanwhile. */
+/** Sends `bytes`, waits for the answer, and says what the platform got meanwhile. */
 async function send(bytes: string): Promise<{ text: string; received: string }> {
   const before = platform.received().length;
-  const text = await talk(Number(new URL(carryover.url).port), bytes);
+  const client = await dial(Number(new URL(carryover.url).port));
+  client.send(bytes);
+  // Some leave the connection open: then the answer is whole by its length.
+  const text = await client.until((sofar) => !/^Connection: close\r$/im.test(bytes) && isWhole(sofar));
+  client.leave();
   return { text, received: platform.received().slice(before) };
+}
+
+function isWhole(text: string): boolean {
+  const end = text.indexOf("\r\n\r\n");
+  if (end < 0 || /^connection: close\r$/im.test(text.slice(0, end))) return false;
+  return parse(text).body.length >= Number(parse(text).field("content-length") ?? 0);
 }

@@ -8,9 +8,12 @@ export const V1 = "/iam/v1/groups";
 export const V2 = "/iam/v2beta1/groups";
 export const TOKEN = "Authorization: Bearer a.b-c\r\n";
 
-/** Answers of a platform that has nothing: an empty list, or one record. */
-export const nothing: Script = ({ line }, socket) => {
-  socket.write(line.startsWith("HEAD ") ? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n" : ok());
+/** A platform whose lists are empty, and that has every record that is asked for by its uid. */
+export const serving: Script = ({ line }, socket) => {
+  const [method, target = ""] = line.split(" ");
+  const uid = /^\/iam\/v2beta1\/groups\/([^?:]+)/.exec(target)?.[1];
+  if (method === "HEAD") socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
+  else socket.write(ok(uid === undefined ? "{}" : JSON.stringify({ uid, name: "n" })));
 };
 
 export interface Front {
@@ -28,7 +31,7 @@ export interface Front {
 
 /** Carryover whole, over `script`. */
 export async function front(
-  script: Script = nothing,
+  script: Script = serving,
   flags: Readonly<Record<string, string>> = {},
   native = false,
 ): Promise<Front> {

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { requests } from "../../corpus/requests.ts";
+import { LIMITS, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { figure } from "../../support/figures.ts";
+import { scale } from "../../support/scale.ts";
+import { dial, type Front, front, ok, parse, TOKEN, V1, V2, valuesOf } from "./front.ts";
+
+let here: Front;
+beforeAll(async () => {
+  here = await front();
+});
+afterAll(() => here.close());
+takeDownAfterEach();
+
+const INNER = `GET ${V2}?inner HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer evil\r\n\r\n`;
+const chunked = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
+const lengthOf = (text: string) => `Content-Length: ${text.length}\r\n`;
+
+describe("T-SMG-22: a request in the body of another", () => {
+  it.each(["GET", "HEAD", "DELETE", "OPTIONS", "POST", "PATCH"])(
+    "with %s is never one, and what follows on the connection is",
+    async (method) => {
+      for (const [fields, body] of [
+        [lengthOf(INNER), INNER],
+        ["Transfer-Encoding: chunked\r\n", chunked(INNER)],
+      ]) {
+        const first = `${method} ${V2}?outer HTTP/1.1\r\nHost: a\r\n${fields}\r\n${body}`;
+        const next = `GET ${V2}?next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
+        const { text, sent } = await here.talk(first + next);
+        // Behind a write there is none: it would be served beside it.
+        const both = ["GET", "HEAD", "OPTIONS"].includes(method);
+        const wanted = both ? [`${V2}?outer`, `${V2}?next`] : [`${V2}?outer`];
+        expect(sent.map(({ line }) => line.split(" ")[1]).sort()).toEqual(wanted.sort());
+        expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(wanted.map(() => "HTTP/1.1 200"));
+      }
+    },
+  );
+
+  it("of v1 neither: a list with a body is refused, a DELETE's is read and forgotten", async () => {
+    for (const [fields, body] of [
+      [lengthOf(INNER), INNER],
+      ["Transfer-Encoding: chunked\r\n", chunked(INNER)],
+    ]) {
+      const list = await here.ask(`GET ${V1}`, TOKEN + fields, body);
+      expect([list.answer.status, list.sent]).toEqual([400, []]);
+      const gone = await here.ask(`DELETE ${V1}/0a0b`, TOKEN + fields, body);
+      expect(gone.sent.map(({ line }) => line)).toEqual([`DELETE ${V2}/0a0b HTTP/1.1`]);
+    }
+  });
+
+  it("behind an answer that did not wait for it: the rest of the body is no request", async () => {
+    const { text, sent } = await here.talk(
+      `POST /nobody HTTP/1.1\r\nHost: a\r\n${lengthOf(INNER)}\r\n${INNER}GET ${V2}?next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`,
+    );
+    expect(text).toMatch(/^HTTP\/1\.1 404 /);
+    expect(sent.map(({ line }) => line).filter((line) => line.includes("inner"))).toEqual([]);
+  });
+});
+
+describe("T-SMG-23: a trailer", () => {
+  it.each(["", "Trailer: Authorization, X-Sum\r\nTE: trailers\r\n"])(
+    "reaches nobody, announced or not: %j",
+    async (fields) => {
+      const trailers = "Authorization: Bearer evil\r\nX-Sum: 1\r\nHost: evil.example\r\n";
+      const body = '{"name":"n"}';
+      for (const line of [`POST ${V2}`, `POST ${V1}/0a0b`, `PUT ${V1}/0a0b`]) {
+        const { sent } = await here.ask(
+          line,
+          `${TOKEN}Transfer-Encoding: chunked\r\n${fields}`,
+          `${body.length.toString(16)}\r\n${body}\r\n0\r\n${trailers}\r\n`,
+        );
+        expect(sent).toHaveLength(1);
+        expect(valuesOf(sent[0]!, "authorization")).toEqual(["Bearer a.b-c"]);
+        expect(sent[0]!.head.toLowerCase()).not.toMatch(/evil|x-sum|trailer/);
+        expect(sent[0]!.body.toString()).not.toContain("evil");
+      }
+    },
+  );
+});
+
+describe("T-SMG-24: chunks", () => {
+  const head = (target: string) =>
+    `POST ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n${TOKEN}\r\n`;
+
+  it.each([V2, `${V1}/0a0b`])("with an extension of 1 MB are refused: POST %s", async (target) => {
+    const { text } = await here.talk(`${head(target)}1;${"e".repeat(1_000_000)}\r\n{\r\n1\r\n}\r\n0\r\n\r\n`);
+    expect([400, 413]).toContain(parse(text).status);
+    expect(here.platform.requests.filter(({ body }) => body.length > 1_000)).toEqual([]);
+  });
+
+  it("with many small extensions are refused once they are too many, or read", async () => {
+    const { text, sent } = await here.talk(`${head(V2)}${`1;${"e".repeat(1_000)}\r\na\r\n`.repeat(1_000)}0\r\n\r\n`);
+    expect([200, 400, 413]).toContain(parse(text).status);
+    for (const one of sent) expect(one.head + one.body).not.toContain("eee");
+  });
+
+  it("of one byte each are one body, in v2 to the byte, in v1 up to the limit", async () => {
+    const count = scale(20_000, 100_000);
+    const bytes = `${"1\r\na\r\n".repeat(count)}0\r\n\r\n`;
+    const before = process.cpuUsage();
+    const passed = await here.talk(head(V2) + bytes);
+    expect(passed.sent.map(({ body }) => body.length)).toEqual([count]);
+    const { user, system } = process.cpuUsage(before);
+    figure(
+      "T-SMG-24",
+      `processor time for ${count} chunks of one byte, both ends and the platform`,
+      (user + system) / 1_000,
+      "ms",
+    );
+    const name = `{"name":"${"a".repeat(count)}"}`;
+    const read = await here.talk(
+      `${head(`${V1}/0a0b`) + [...name].map((char) => `1\r\n${char}\r\n`).join("")}0\r\n\r\n`,
+    );
+    expect(read.sent.map(({ body }) => JSON.parse(body.toString()).name?.length)).toEqual([count]);
+  });
+});
+
+describe("T-SMG-25: requests in a row", () => {
+  it.each([V1, V2])(
+    "with a malformed one as the 25th of 50: 24 answers in order, 400, and the end (%s)",
+    async (target) => {
+      const slow = await front(({ line }, socket) => {
+        setTimeout(
+          () => socket.write(ok("{}", `X-Line: ${line.split("?")[1] ?? ""}\r\n`)),
+          line.includes("n=1 ") ? 50 : 0,
+        );
+      });
+      try {
+        const good = (n: number) => `GET ${target}?n=${n} HTTP/1.1\r\nHost: a\r\nX-Request-Id: r${n}\r\n\r\n`;
+        for (const bad of requests
+          .filter(({ id }) => id === "T-SMG-03" || id === "T-SMG-06" || id === "T-SMG-07")
+          .slice(0, scale(4, 100))) {
+          const before = slow.platform.requests.length;
+          const all = Array.from({ length: 50 }, (_, i) => (i === 24 ? bad.bytes : good(i + 1)));
+          const { text } = await slow.talk(all.join(""));
+          const ids = text.match(/(?<=x-request-id: )r\d+/gi);
+          expect(ids).toEqual(Array.from({ length: 24 }, (_, i) => `r${i + 1}`));
+          expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual([...Array(24).fill("HTTP/1.1 200"), "HTTP/1.1 400"]);
+          expect(slow.platform.requests.length - before).toBe(24);
+        }
+      } finally {
+        await slow.close();
+      }
+    },
+  );
+});
+
+describe("requests in a row of which one changes something", () => {
+  const line = (method: string, n: number) => `${method} ${V2}/${n} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`;
+
+  it.each([
+    ["DELETE", "GET", "GET"],
+    ["PATCH", "DELETE", "POST"],
+    ["GET", "DELETE", "GET"],
+    ["GET", "GET", "DELETE", "DELETE", "DELETE"],
+  ])("T-SMG-25: are never served at the same time: %s, %s, %s", async (...methods) => {
+    const first = methods.findIndex((method, at) => method !== "GET" || methods[at + 1] !== "GET") + 1;
+    const { text, sent } = await here.talk(methods.map((method, n) => line(method, n)).join(""));
+    expect(sent.map((one) => one.line).sort()).toEqual(
+      methods
+        .slice(0, first)
+        .map((method, n) => `${method} ${V2}/${n} HTTP/1.1`)
+        .sort(),
+    );
+    expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(Array(first).fill("HTTP/1.1 200"));
+    expect(text.match(/connection: close/gi)).toHaveLength(1);
+  });
+
+  it("T-SMG-25: are served one after another when the client waits for each answer", async () => {
+    const client = await dial(here.port);
+    const before = here.platform.requests.length;
+    for (const [n, method] of ["DELETE", "GET", "PATCH", "GET"].entries()) {
+      client.send(line(method, n));
+      await client.until((text) => text.split("HTTP/1.1 200").length === n + 2);
+    }
+    client.leave();
+    expect(here.platform.requests.slice(before).map((one) => one.line.split(" ")[0])).toEqual([
+      "DELETE",
+      "GET",
+      "PATCH",
+      "GET",
+    ]);
+  });
+
+  it("T-SMG-25: nothing is done for any request behind the last of its connection", async () => {
+    const offer = `GET ${V2} HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n`;
+    const client = await dial(here.port);
+    const before = here.platform.requests.length;
+    client.send(offer);
+    client.send(line("GET", 1) + line("DELETE", 2) + line("DELETE", 3));
+    await client.closed();
+    expect(here.platform.requests.slice(before).map((one) => one.line)).toEqual([`GET ${V2} HTTP/1.1`]);
+  });
+});
+
+describe("T-SMG-26: an answer that comes before the request is whole", () => {
+  it("is delivered, and the connection is used no more", async () => {
+    const early = await rig({
+      decide: () => ({ kind: "answer", respond: async () => ({ status: 200, headers: [], body: Buffer.from("{}") }) }),
+    });
+    const client = await dial(early.port);
+    client.send(`POST /x HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer a b\r\nContent-Length: 1000000\r\n\r\n`);
+    await client.until((text) => text.includes("401"));
+    client.send("b".repeat(500_000) + INNER);
+    const text = await client.closed();
+    expect(parse(text).field("connection")).toBe("close");
+    expect(text.split("HTTP/1.1 ")).toHaveLength(2);
+    expect(early.seen).toHaveLength(1);
+  });
+});
+
+describe("while there are too many requests", () => {
+  it.each(["T-SMG-03", "T-SMG-04", "T-SMG-07"])(
+    "%s: what is refused for its framing still ends its connection",
+    async (id) => {
+      const { port, seen, ended } = await rig({
+        limits: { ...LIMITS, inFlight: 1 },
+        decide: () => ({ kind: "answer", respond: () => new Promise(() => {}) }),
+      });
+      const busy = await dial(port);
+      busy.send("GET /busy HTTP/1.1\r\nHost: a\r\n\r\n");
+      for (const { bytes } of requests.filter((entry) => entry.id === id && entry.upstream === undefined)) {
+        const client = await dial(port);
+        client.send(bytes + INNER);
+        const text = await client.closed();
+        expect([bytes, text.match(/HTTP\/1\.1 \d+/g)]).toEqual([bytes, ["HTTP/1.1 400"]]);
+      }
+      busy.leave();
+      await ended(seen.length + 1);
+    },
+  );
+});
