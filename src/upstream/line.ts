@@ -7,7 +7,10 @@ import type { Later } from "./later.ts";
 export interface LineOptions {
   /** Calls under way at a time. */
   readonly connections: number;
-  /** Longest wait of a call that begins a request. */
+  /**
+   * Longest wait of a call that begins a request. It is twice what a call usually takes, within this and a fifth of it: in a line
+   * that moves fast, who waits long stands behind more than can be served, and his client leaves before his turn.
+   */
   readonly waitMs: number;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
@@ -33,8 +36,9 @@ interface Place {
   waits: boolean;
 }
 
-/** How much the latest gap between two answers counts. */
-const WEIGHT = 0.1;
+/** How much the latest call counts in what calls usually take. */
+const WEIGHT = 0.05;
+const LEAST_SHARE = 0.2;
 const nothing = (): void => {};
 
 /**
@@ -44,30 +48,28 @@ const nothing = (): void => {};
 export function createLine({ connections, waitMs, now, later, dispatcher }: LineOptions): Line {
   const beginning = createFifo();
   const further = createFifo();
-  /** `freedAt`: when the latest call ended, while some wait; `gapMs`: the usual time from one such end to the next. */
-  const state: { underWay: number; freedAt: number | undefined; gapMs: number; timed: boolean } = {
+  /** `usualMs`: what a call takes; undefined before the first has ended. */
+  const state: { underWay: number; usualMs: number | undefined; timed: boolean } = {
     underWay: 0,
-    freedAt: undefined,
-    gapMs: 0,
+    usualMs: undefined,
     timed: false,
   };
 
+  const limitMs = (): number =>
+    state.usualMs === undefined ? waitMs : Math.min(waitMs, Math.max(waitMs * LEAST_SHARE, 2 * state.usualMs));
   const send = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void => {
     state.underWay++;
-    dispatcher().dispatch(options, leaving(handler, freed));
+    const since = now();
+    dispatcher().dispatch(
+      options,
+      leaving(handler, () => freed(now() - since)),
+    );
   };
-  const freed = (): void => {
+  const freed = (ms: number): void => {
     state.underWay--;
-    if (beginning.length() + further.length() === 0) {
-      state.freedAt = undefined;
-      state.gapMs = 0;
-      return;
-    }
-    const at = now();
-    if (state.freedAt !== undefined) state.gapMs += WEIGHT * (at - state.freedAt - state.gapMs);
-    state.freedAt = at;
+    state.usualMs = state.usualMs === undefined ? ms : state.usualMs + WEIGHT * (ms - state.usualMs);
     // undici takes a connection for busy until it has returned from telling of the answer's end.
-    queueMicrotask(admit);
+    if (beginning.length() + further.length() > 0) queueMicrotask(admit);
   };
   const admit = (): void => {
     while (state.underWay < connections) {
@@ -80,7 +82,7 @@ export function createLine({ connections, waitMs, now, later, dispatcher }: Line
   };
   const expire = (): void => {
     state.timed = false;
-    for (let one = beginning.first(); one !== undefined && now() - one.since >= waitMs; one = beginning.first()) {
+    for (let one = beginning.first(); one !== undefined && now() - one.since >= limitMs(); one = beginning.first()) {
       beginning.shift();
       refuse(one);
     }
@@ -90,7 +92,7 @@ export function createLine({ connections, waitMs, now, later, dispatcher }: Line
     const one = beginning.first();
     if (one === undefined || state.timed) return;
     state.timed = true;
-    later(Math.max(1, one.since + waitMs - now()), expire);
+    later(Math.max(1, one.since + limitMs() - now()), expire);
   };
   return {
     dispatch(options, handler, patient) {
@@ -99,7 +101,7 @@ export function createLine({ connections, waitMs, now, later, dispatcher }: Line
         send(options, handler);
         return nothing;
       }
-      if (!patient && waiting * state.gapMs > waitMs) {
+      if (!patient && (waiting * (state.usualMs ?? 0)) / connections > limitMs()) {
         queueMicrotask(() => refuse({ options, handler }));
         return nothing;
       }

@@ -94,16 +94,34 @@ describe("a call", () => {
 
   it("T-LOD-05: that would certainly wait too long is refused at once", async () => {
     const on = stage(1, 1_000);
-    for (let i = 0; i < 30; i++) on.ask(`${i}`, true);
-    // One answer in a tenth of a second.
-    for (let i = 0; i < 12; i++) {
+    for (let i = 0; i < 12; i++) on.ask(`${i}`, true);
+    // One answer in a tenth of a second, and nobody waits for more than two: who stands behind two comes to his turn in time.
+    for (let i = 0; i < 9; i++) {
       await on.pass(100);
       await on.end();
     }
+    on.ask("early");
     on.ask("late");
     expect(on.ends.has("late")).toBe(false);
     await Promise.resolve();
-    expect(on.ends.get("late")).toBe("OVERLOADED");
+    expect([on.ends.get("early"), on.ends.get("late")]).toEqual([undefined, "OVERLOADED"]);
+  });
+
+  it.each([
+    ["a fifth of the longest time, where calls are short", 20, 200],
+    ["twice what a call usually takes", 300, 600],
+    ["the longest time, where calls take longer still", 900, 1_000],
+  ])("T-LOD-05: waits %s", async (_, usual, limit) => {
+    const on = stage();
+    on.ask("a");
+    await on.pass(usual);
+    await on.end();
+    on.ask("b");
+    on.ask("c");
+    await on.pass(limit - 1);
+    expect(on.ends.has("c")).toBe(false);
+    await on.pass(1);
+    expect(on.ends.get("c")).toBe("OVERLOADED");
   });
 
   it("of a request that has been begun waits as long as it takes, and is not passed by", async () => {

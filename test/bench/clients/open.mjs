@@ -11,18 +11,18 @@ const BUCKET_MS = 100;
 
 const questions = { closed, open };
 
-/** As many as `connections` that always ask again can get: `perSecond`, and what failed. */
+/** As many as `connections` that always ask again can get: `perSecond`, their times, and how many failed. */
 async function closed({ targets, connections, seconds }) {
   const run = fresh({ most: connections, patienceMs: 10_000 });
   const requests = targets.map(requestTo);
-  let answered = 0;
+  const served = [];
   let failed = 0;
   const end = performance.now() + seconds * 1000;
   const again = (turn) => {
     if (performance.now() >= end) return Promise.resolve();
     return new Promise((resolve) => {
-      send(run, requests[turn % requests.length], performance.now(), ({ status }) => {
-        if (status === 200) answered++;
+      send(run, requests[turn % requests.length], performance.now(), ({ status, ms }) => {
+        if (status === 200) served.push(ms);
         else failed++;
         resolve();
       });
@@ -32,7 +32,7 @@ async function closed({ targets, connections, seconds }) {
   await Promise.all(Array.from({ length: connections }, (_, i) => again(i)));
   const took = (performance.now() - began) / 1000;
   close(run);
-  return { perSecond: answered / took, failed };
+  return { perSecond: served.length / took, served: sorted(served), failed };
 }
 
 /**

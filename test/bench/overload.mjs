@@ -1,0 +1,149 @@
+/**
+ * What becomes of three times the requests that fit? `node test/bench/overload.mjs [--quick] [--dist FOLDER]` prints it, and keeps
+ * figures where TRUST_FIGURES says so. Capacity is measured in the same run; requests come by the clock (clients/open.mjs).
+ * Requests, platform and carryover have a process of their own each and share the machine: on two cores the load itself
+ * takes some of what it measures.
+ */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cpus, loadavg, tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { recordAnswers } from "./answers.mjs";
+import { figure } from "./figures.mjs";
+import { startCarryover, startClient, startPeer } from "./processes.mjs";
+import { quantile } from "./stats.mjs";
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    dist: { type: "string", default: join(import.meta.dirname, "../../dist") },
+  },
+});
+const { quick } = values;
+const dist = pathToFileURL(`${resolve(values.dist)}/`);
+const SECONDS = { capacity: quick ? 2 : 5, before: 2, over: quick ? 5 : 30, after: 5 };
+const TIMES = 3;
+/** What a client waits; and how many connections the clients have together, as behind an ingress. */
+const PATIENCE_MS = 2_000;
+const CONNECTIONS = 1_500;
+/** After the overload an answer is as before when it is 200 in this time. */
+const CALM_MS = 250;
+const GROUP = "57f9e5fa7da60166436d01ae3baf059ec752f4bb/0000000000000010";
+
+/** What is scarce, and what is asked for. */
+const SCENES = [
+  {
+    name: "T-LOD-05: connections to a platform that takes 40 ms are scarce",
+    what: "connections",
+    upstream: () => startPeer("paged-upstream", [1_000, 40, 40]),
+    flags: { "upstream-v2-connections": 32 },
+    targets: () => [`/iam/v1/groups/${GROUP}`, `/iam/v2beta1/groups/${GROUP}`],
+  },
+  {
+    name: "T-LOD-04, T-LOD-05: the processor is scarce, 90 gets to 8 lists of 200 and 2 lists of 2,000",
+    what: "processor, mixed",
+    upstream: () => startPeer("paged-upstream", [2_000, 1, 0]),
+    flags: {},
+    targets: () => [
+      ...Array.from({ length: 90 }, (_, i) => `/iam/${i % 2 === 0 ? "v1" : "v2beta1"}/groups/${GROUP}`),
+      ...Array.from({ length: 10 }, (_, i) => ({ target: "/iam/v1/groups", records: i < 8 ? 200 : 2_000 })),
+    ],
+  },
+  {
+    name: "T-LOD-05: the processor is scarce, nothing but the cheapest requests",
+    what: "processor, gets",
+    upstream: (folder) => startPeer("upstream", [join(folder, "answers.json")]),
+    flags: {},
+    targets: ({ v1Get, v2Get }) => [v1Get, v2Get],
+  },
+];
+
+const folder = await mkdtemp(join(tmpdir(), "carryover-overload-"));
+try {
+  const { answers, calls, token } = await recordAnswers(dist);
+  await writeFile(join(folder, "answers.json"), JSON.stringify(answers));
+  console.log(`${cpus().length} cores, load average ${loadavg()[0].toFixed(1)}, Node ${process.version}`);
+  for (const scene of SCENES) await play(scene, { folder, calls, token });
+} finally {
+  await rm(folder, { recursive: true, force: true });
+}
+
+async function play(scene, { folder, calls, token }) {
+  const upstream = await scene.upstream(folder);
+  const log = join(folder, "overload.log");
+  const carryover = await startCarryover(dist, { upstream: upstream.url, log, flags: scene.flags, probe: true });
+  const client = await startClient("open");
+  try {
+    const targets = shuffled(scene.targets(calls)).map((one) => ({
+      url: carryover.url + (one.target ?? one),
+      token: one.records === undefined ? token : `records-${one.records}-caller-${one.records}`,
+    }));
+    await client.ask({ do: "closed", targets, connections: 64, seconds: SECONDS.capacity });
+    const capacity = await client.ask({ do: "closed", targets, connections: 64, seconds: SECONDS.capacity });
+    const rate = capacity.perSecond;
+    await carryover.ask({ do: "feel" });
+    const phases = [
+      { rate: rate / 2, seconds: SECONDS.before },
+      { rate: rate * TIMES, seconds: SECONDS.over },
+      { rate: rate / 2, seconds: SECONDS.after },
+    ];
+    const told = await client.ask({ do: "open", targets, phases, patienceMs: PATIENCE_MS, most: CONNECTIONS });
+    const { delay } = await carryover.ask({ do: "felt" });
+    report(scene, { capacity, told, delay });
+    await sleep(500);
+  } finally {
+    for (const one of [client, carryover, upstream]) await one.stop();
+  }
+}
+
+function report({ name, what }, { capacity, told, delay }) {
+  const [before, over, after] = told.phases;
+  const good = over.served.length / SECONDS.over;
+  const ratio = good / capacity.perSecond;
+  const recovered = recoveryMs(after.line);
+  const text = ({ counts }) =>
+    Object.entries(counts)
+      .map(([kind, count]) => `${count} × ${kind}`)
+      .join(", ");
+  const times = (all) =>
+    all.length === 0 ? "–" : `${quantile(all, 0.5).toFixed(1)} / ${quantile(all, 0.99).toFixed(1)}`;
+  console.log(`\n${name}`);
+  console.log(
+    `  capacity ${capacity.perSecond.toFixed(0)} a second, p50 / p99 ${times(capacity.served)} ms, ${capacity.failed} failed`,
+  );
+  console.log(`  half of it, before: ${text(before)}; p50 / p99 ${times(before.served)} ms`);
+  console.log(
+    `  ${TIMES} times: ${text(over)}; served p50 / p99 ${times(over.served)} ms, refused ${times(over.refused)} ms`,
+  );
+  console.log(
+    `  goodput ${good.toFixed(0)} a second, ${ratio.toFixed(2)} of capacity; load late by ${over.late.toFixed(0)} ms (p99)`,
+  );
+  console.log(`  half of it, after: ${text(after)}; as before after ${recovered} ms`);
+  console.log(
+    `  event-loop delay p99 ${(delay.p99 - 10).toFixed(1)} ms above the 10 of the timer; ${told.connections} connections made`,
+  );
+  const note = (of, value, unit) => figure("T-LOD-05", `${what}: ${of}`, value, unit);
+  note("goodput at three times the capacity, share of the capacity", ratio, "ratio");
+  if (over.refused.length > 0) note("time to a refusal, p99", quantile(over.refused, 0.99), "ms");
+  note("from the end of the overload until every answer is as before", recovered, "ms");
+  if (what === "processor, mixed") {
+    figure("T-LOD-04", "mixed requests held", capacity.perSecond, "requests/s");
+    figure("T-LOD-04", "mixed requests held, p99", quantile(capacity.served, 0.99), "ms");
+  }
+  figure("T-LOD-12", `${what}: event-loop delay p99 through all phases`, delay.p99 - 10, "ms");
+}
+
+/** Until the last tenth of a second in which one was refused, left without an answer, or late. */
+function recoveryMs(line) {
+  return 100 * (line.findLastIndex(({ other, slowest }) => other > 0 || slowest > CALM_MS) + 1);
+}
+
+/** The same order in every run, and no two of a kind in a row more often than there must be. */
+function shuffled(list) {
+  return list
+    .map((one, i) => [((i * 7919) % 104_729) % list.length, one])
+    .sort(([a], [b]) => a - b)
+    .map(([, one]) => one);
+}
