@@ -75,7 +75,7 @@ export function readHead(raw: readonly string[]): Head {
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const name = (raw[i] ?? "").toLowerCase();
     let fate = FATES.get(name) ?? familyFate(name);
-    if (fate === Fate.KEEP && !PLAIN_NAME.test(name)) {
+    if ((fate === Fate.KEEP || fate === Fate.FORWARDED) && !PLAIN_NAME.test(name)) {
       fate = Fate.DROP;
       oddNames++;
     }

@@ -126,6 +126,19 @@ describe("the fields of a request", () => {
     expect(fieldsOf(fields, "x-forwarded-host")).toEqual(["api.public"]);
     expect(fieldsOf(fields, "x-forwarded-port")).toEqual(["443"]);
   });
+
+  it("T-SMG-15: of a trusted proxy, with names that could pass for others, are dropped", async () => {
+    const { port, double } = await rig({ trustedProxies: ["127.0.0.0/8"] });
+    const odd = "X-Forwarded-For_: 6.6.6.6\r\nX-Forwarded-Pr.oto: https\r\nX-Forwarded-Host%2f: evil\r\n";
+    await ask(port, "GET /x", `X-Forwarded-Port: 443\r\n${odd}`);
+    const names = double.requests[0]?.fields.map(([name]) => name.toLowerCase()) ?? [];
+    expect(names.filter((name) => name.startsWith("x-forwarded-")).toSorted()).toEqual([
+      "x-forwarded-for",
+      "x-forwarded-host",
+      "x-forwarded-port",
+      "x-forwarded-proto",
+    ]);
+  });
 });
 
 describe("an answer", () => {

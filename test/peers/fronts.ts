@@ -45,7 +45,7 @@ export const FRONTS: readonly Front[] = [
     program: program("haproxy"),
     stamped: (recipe) =>
       after(
-        "http-request set-header X-Forwarded-Host %[req.hdr(host)]",
+        "http-request set-header X-Forwarded-Host %[req.hdr(host)] if { req.hdr(host) -m found }",
         "  http-request set-header X-Front-Id %[uuid()]",
         // What it wrote came over HTTP/2 without a scheme and a host in front.
         '  http-request set-header X-Front-Read "%[method] %[url]" unless { fc_http_major 2 }',
