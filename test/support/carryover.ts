@@ -1,4 +1,5 @@
 /** How does a test get a running carryover in front of a platform? */
+import { readFileSync } from "node:fs";
 import { createApp } from "../../src/app.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { loadConfig } from "../../src/config.ts";
@@ -38,7 +39,7 @@ export async function startCarryover(options: CarryoverOptions): Promise<Carryov
       ...options.flags,
     },
     env: {},
-    readFile: () => new Uint8Array(),
+    readFile: (path) => readFileSync(path),
   });
   const { logLine } = options;
   const log =

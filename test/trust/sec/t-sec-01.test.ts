@@ -1,0 +1,152 @@
+/** Does any token, on any way through carryover, reach a platform that cannot prove who it is? */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { createServer, type TlsOptions } from "node:tls";
+import { describe, expect, it } from "vitest";
+import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { EXPIRED } from "../../check/certificates.ts";
+import { LOCALHOST, OTHER_NAME } from "../../listener/support/certificates.ts";
+import { figure } from "../../support/figures.ts";
+
+takeDownAfterEach();
+
+/** What it shows, and which authority carryover was told to trust; undefined: those of the machine. */
+type Identity = readonly [what: string, shows: TlsOptions, trusted: string | undefined];
+
+const BAD: readonly Identity[] = [
+  ["signed by nobody that is trusted", LOCALHOST, undefined],
+  ["expired", EXPIRED, EXPIRED.cert],
+  ["for another name", OTHER_NAME, OTHER_NAME.cert],
+  [
+    "right, over TLS 1.0",
+    { ...LOCALHOST, minVersion: "TLSv1", maxVersion: "TLSv1", ciphers: "DEFAULT@SECLEVEL=0" },
+    LOCALHOST.cert,
+  ],
+];
+const GOOD: Identity = ["right", LOCALHOST, LOCALHOST.cert];
+
+interface Impostor {
+  readonly url: string;
+  /** Everything that came, as it was before it was encrypted. */
+  received(): string;
+  /** Attempts to connect. */
+  attempts(): number;
+}
+
+async function impostor(shows: TlsOptions): Promise<Impostor> {
+  let received = "";
+  let attempts = 0;
+  const server = createServer(shows, (socket) => {
+    socket.on("error", () => {});
+    socket.on("data", (chunk) => {
+      received += chunk.toString("latin1");
+      socket.write("HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n");
+    });
+  });
+  server.on("connection", () => attempts++);
+  server.on("tlsClientError", () => {});
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  later(async () => void server.close());
+  return {
+    url: `https://localhost:${(server.address() as AddressInfo).port}`,
+    received: () => received,
+    attempts: () => attempts,
+  };
+}
+
+function fileWith(name: string, text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), "sec-"));
+  later(async () => rmSync(folder, { recursive: true, force: true }));
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+}
+
+/** Carryover before `place` as the upstreams called `names`; others are the sandbox. */
+async function inFrontOf(
+  place: Impostor,
+  trusted: string | undefined,
+  names: readonly string[],
+  flags: Record<string, string> = {},
+): Promise<Rig> {
+  const all: Record<string, string> = { ...flags };
+  for (const name of names) {
+    all[`upstream${name}Url`] = place.url;
+    // Each call is to be tried: none is spared for those before it.
+    all[`upstream${name}Breaker`] = "false";
+    if (trusted !== undefined) all[`upstream${name}TlsCaFile`] = fileWith("ca.pem", trusted);
+  }
+  return rigForTest({ flags: all });
+}
+
+const BODY = { body: '{"name":"a"}' };
+const CALLS = [
+  ["pass-through", "GET", "/iam/v2beta1/groups", {}],
+  ["pass-through with a body", "POST", "/iam/v2beta1/groups/a", BODY],
+  ["a translated read", "GET", "/iam/v1/groups?id=a", {}],
+  ["a translated list", "GET", "/iam/v1/groups", {}],
+  ["a joined list", "GET", "/iam/v1/rolebindings", {}],
+  ["a create", "POST", "/iam/v1/groups/a", BODY],
+  ["an update", "PUT", "/iam/v1/groups/a/b", BODY],
+  ["a delete", "DELETE", "/iam/v1/groups/a/b", {}],
+  ["the exchange of tokens", "GET", "/sts/exchange?aud=a&identity=b", {}],
+] as const;
+
+/** `call` by `call`, all with a token; gives how many were made. */
+async function callAll(rig: Rig): Promise<number> {
+  for (const [what, method, target, more] of CALLS) {
+    const answer = await rig.ask(method, target, more);
+    expect([what, answer.status, reasonOf(answer)]).toEqual([what, 502, "UPSTREAM_UNREACHABLE"]);
+    expect(answer.json.details[0].metadata).toEqual({});
+  }
+  return CALLS.length;
+}
+
+const SHADOW = `version: carryover/v1
+rules:
+  - name: look
+    mode: shadow
+    match: {}
+    shadow: { sample: 1 }
+`;
+
+async function failures(rig: Rig): Promise<number> {
+  const text = await (await fetch(`${rig.adminUrl}/metrics`)).text();
+  return [...text.matchAll(/^carryover_comparison_failures_total\{[^}]*reason="unreachable"[^}]*\} (\d+)$/gm)]
+    .map(([, count]) => Number(count))
+    .reduce((sum, count) => sum + count, 0);
+}
+
+describe("T-SEC-01, T-FLT-17: a platform whose certificate is", () => {
+  it.each(BAD)("%s sees no token, however it is called", async (_, shows, trusted) => {
+    const place = await impostor(shows);
+    let calls = await callAll(await inFrontOf(place, trusted, ["V2", "V1", "Sts"]));
+    expect(place.attempts()).toBeGreaterThanOrEqual(calls);
+
+    const native = await inFrontOf(place, trusted, ["V1"], { cutoverMode: "native" });
+    for (const [, method, target, more] of CALLS.filter(([, , path]) => path.startsWith("/iam/v1"))) {
+      expect(reasonOf(await native.ask(method, target, more))).toBe("UPSTREAM_UNREACHABLE");
+      calls++;
+    }
+
+    const rules = fileWith("rules.yaml", SHADOW);
+    const shadow = await inFrontOf(place, trusted, ["V2"], { cutoverRulesFile: rules, cutoverMode: "native" });
+    expect((await shadow.ask("GET", "/iam/v1/groups")).status).toBe(200);
+    while ((await failures(shadow)) === 0) await sleep(10);
+    calls++;
+
+    expect(place.received()).toBe("");
+    figure("T-SEC-01", "calls with a token to a platform whose certificate does not hold", calls, "calls");
+    figure("T-SEC-01", "bytes of these that it received", place.received().length, "bytes");
+  });
+
+  it("right sees it, so that the tests above would notice", async () => {
+    const [, shows, trusted] = GOOD;
+    const place = await impostor(shows);
+    const rig = await inFrontOf(place, trusted, ["V2", "V1", "Sts"]);
+    for (const [, method, target, more] of CALLS) expect((await rig.ask(method, target, more)).status).not.toBe(502);
+    expect(place.received().match(/authorization: Bearer /gi)?.length).toBeGreaterThanOrEqual(CALLS.length);
+  });
+});
