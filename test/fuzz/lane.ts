@@ -26,97 +26,99 @@ export interface LaneOptions {
   readonly name: string;
 }
 
-/** How long a lane waits before it gives what an unfinished input may be waiting for. No judgement depends on it. */
 const ID = "x-request-id";
+/** How long a lane waits before it gives what an unfinished input may be waiting for. No judgement depends on it. */
 const NUDGE_MS = 25;
 /** More than any body that is read whole. */
 const FILLER = "x".repeat(70_000);
 
 export function createLane({ port, patienceMs, name }: LaneOptions): Lane {
-  let socket: Socket | undefined;
-  let text = "";
-  let over = false;
+  let wire: Wire | undefined;
   let count = 0;
-  let look = () => {};
-  const open = (): Promise<Socket> =>
-    new Promise((resolve, reject) => {
-      const made = connect(port, "127.0.0.1");
-      text = "";
-      over = false;
-      made.setNoDelay();
-      made.on("data", (chunk: Buffer) => {
-        text += chunk.toString("latin1");
-        look();
-      });
-      made.on("error", reject);
-      made.on("close", () => {
-        over = true;
-        look();
-      });
-      made.once("connect", () => resolve(made));
-    });
-  /** Resolves with whether `done` came true, or the connection ended, within `ms`. */
-  const within = (ms: number, done: () => boolean): Promise<boolean> =>
-    new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        look = () => {};
-        resolve(false);
-      }, ms);
-      look = () => {
-        if (!over && !done()) return;
-        look = () => {};
-        clearTimeout(timer);
-        resolve(true);
-      };
-      look();
-    });
-  /** A request that says where it is answered: whatever stands before that answer belongs to the input. */
-  const sentinel = (): { bytes: string; answered: () => boolean } => {
-    const id = `${name}-${++count}`;
-    const answered = () => {
-      const at = text.indexOf(`x-request-id: ${id}\r\n`);
-      if (at < 0) return false;
-      const end = text.indexOf("\r\n\r\n", at);
-      const length = /content-length: (\d+)\r\n/i.exec(text.slice(text.lastIndexOf("HTTP/1.1 ", at), end + 2))?.[1];
-      return end >= 0 && length !== undefined && text.length >= end + 4 + Number(length);
-    };
-    return {
-      bytes: `GET /iam/v2beta1/sentinel HTTP/1.1\r\nHost: api.example\r\nX-Request-Id: ${id}\r\n\r\n`,
-      answered,
-    };
-  };
+  const isOurs = ({ fields }: Read) => fields.some(([key, id]) => key === ID && id.startsWith(`${name}-`));
   return {
     async try(input) {
-      socket = over || socket === undefined ? await open() : socket;
-      text = "";
-      const mayBeHead = /HEAD/.test(input);
-      // What an input may still want: nothing, the end of a head, more of a body, the last chunk.
-      const steps = ["", "\r\n\r\n", `${FILLER}\r\n\r\n`, "\r\n0\r\n\r\n"];
+      wire = wire === undefined || wire.over ? await openWire(port) : wire;
+      wire.text = "";
       let done = false;
       let first = input;
-      for (const step of steps) {
-        const { bytes, answered } = sentinel();
-        socket.write(first + step + bytes, "latin1");
+      for (const step of STEPS) {
+        const id = `${name}-${++count}`;
+        wire.socket.write(first + step + sentinel(id), "latin1");
         first = "";
-        done = await within(step === steps.at(-1) ? patienceMs : NUDGE_MS, answered);
+        done = await within(wire, step === STEPS.at(-1) ? patienceMs : NUDGE_MS, (text) => isAnswered(text, id));
         if (done) break;
       }
-      const verdict = (answers: readonly Read[], fault?: string): Verdict => {
-        if (fault !== undefined) socket?.destroy();
-        return { answers, fault, hung: !done };
-      };
-      if (!done) return verdict([], "neither an answer nor the end of the connection");
       try {
-        const answers = readAnswers(text, mayBeHead, over);
+        if (!done) throw new BadAnswer("neither an answer nor the end of the connection");
+        const answers = readAnswers(wire.text, /HEAD/.test(input), wire.over);
         for (const answer of answers) judgeAnswer(answer);
-        return verdict(
-          answers.filter(({ fields }) => !fields.some(([key, id]) => key === ID && id.startsWith(`${name}-`))),
-        );
+        return { answers: answers.filter((answer) => !isOurs(answer)), fault: undefined, hung: false };
       } catch (error) {
-        if (error instanceof BadAnswer) return verdict([], error.message);
-        throw error;
+        if (!(error instanceof BadAnswer)) throw error;
+        wire.socket.destroy();
+        return { answers: [], fault: error.message, hung: !done };
       }
     },
-    end: () => void socket?.destroy(),
+    end: () => void wire?.socket.destroy(),
   };
+}
+
+/** What an input may still want: nothing, the end of a head, more of a body, the last chunk. */
+const STEPS = ["", "\r\n\r\n", `${FILLER}\r\n\r\n`, "\r\n0\r\n\r\n"];
+
+/** A request that says where it is answered: whatever stands before that answer belongs to the input. */
+const sentinel = (id: string): string =>
+  `GET /iam/v2beta1/sentinel HTTP/1.1\r\nHost: api.example\r\nX-Request-Id: ${id}\r\n\r\n`;
+
+/** True when all of the answer to that sentinel is there. */
+function isAnswered(text: string, id: string): boolean {
+  const at = text.indexOf(`x-request-id: ${id}\r\n`);
+  if (at < 0) return false;
+  const end = text.indexOf("\r\n\r\n", at);
+  const length = /content-length: (\d+)\r\n/i.exec(text.slice(text.lastIndexOf("HTTP/1.1 ", at), end + 2))?.[1];
+  return end >= 0 && length !== undefined && text.length >= end + 4 + Number(length);
+}
+
+/** A connection, and what came over it since somebody emptied `text`. */
+interface Wire {
+  readonly socket: Socket;
+  text: string;
+  over: boolean;
+  /** Called whenever something happens. */
+  look: () => void;
+}
+
+function openWire(port: number): Promise<Wire> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, "127.0.0.1");
+    const wire: Wire = { socket, text: "", over: false, look: () => {} };
+    socket.setNoDelay();
+    socket.on("data", (chunk: Buffer) => {
+      wire.text += chunk.toString("latin1");
+      wire.look();
+    });
+    socket.on("error", reject);
+    socket.on("close", () => {
+      wire.over = true;
+      wire.look();
+    });
+    socket.once("connect", () => resolve(wire));
+  });
+}
+
+/** Whether `done` comes true, or the connection ends, within `ms`. */
+function within(wire: Wire, ms: number, done: (text: string) => boolean): Promise<boolean> {
+  return new Promise((resolve) => {
+    const end = (outcome: boolean) => {
+      wire.look = () => {};
+      clearTimeout(timer);
+      resolve(outcome);
+    };
+    const timer = setTimeout(() => end(false), ms);
+    wire.look = () => {
+      if (wire.over || done(wire.text)) end(true);
+    };
+    wire.look();
+  });
 }

@@ -193,7 +193,7 @@ describe.each(resources.map((each) => ({ name: each.name, ...written(each) })))(
           const back = await show({ ...Object.fromEntries(kept), ...merged(v2, asked) });
           expect(bare(back, zeros)).toEqual(bare(v1, zeros));
         }),
-        { numRuns: scale(40, 10_000) },
+        { numRuns: scale(40, 4_000) },
       );
       figure("T-SMG-34", `v1 records of ${name} that came back from v2 as they were`, tried, "records");
       expect(tried).toBeGreaterThan(0);
