@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { lookup } from "node:dns";
 import { setTimeout } from "node:timers/promises";
 import { type Admin, createAdmin } from "./admin/server.ts";
+import { createAdminToken } from "./admin-token.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
 import { readBounded } from "./control/read-bounded.ts";
@@ -16,7 +17,7 @@ import { forgetMatched } from "./model/remains.ts";
 import { createLog, type Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { createUnknownFields } from "./observe/unknown-fields.ts";
-import { createRenewal, type Renewal } from "./renewal.ts";
+import { createRenewal } from "./renewal.ts";
 import { createShare } from "./share/share.ts";
 import { createToolbox } from "./tools.ts";
 import { later } from "./upstream/later.ts";
@@ -62,7 +63,10 @@ const SPARE_SECONDS = 5;
 /** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself or an address that is none. */
 export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
   const log = options.log ?? createLog({ level: config.log.level });
-  const renewal = createRenewal(config.upstream, { read: readBounded, lookup, later, wall: () => Date.now(), log });
+  const files = { read: readBounded, later, wall: () => Date.now(), log };
+  const renewal = createRenewal(config.upstream, { ...files, lookup });
+  const adminToken = createAdminToken(config.admin, files);
+  const watches: Watch[] = adminToken === undefined ? [renewal] : [renewal, adminToken];
   const clock = { now: () => performance.now(), random: Math.random };
   const upstreams = createUpstreams(config, { ...clock, renewal, log });
   const toolbox = createToolbox(config, upstreams.v2);
@@ -128,16 +132,23 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const admin = createAdmin({
     host: config.admin.host,
     port: config.admin.port,
-    ...(config.admin.token === undefined ? {} : { token: config.admin.token }),
+    token: adminToken?.now,
     metrics,
     ready: () => state.ready,
     ...createViews(config, catalogue, { migration, unknownFields }),
     log: (message, cause) => log.error(message, cause),
   });
-  return lifeOf({ listener, admin, migration, renewal, log, config }, state, async () => {
+  return lifeOf({ listener, admin, migration, watches, log, config }, state, async () => {
     await upstreams.close();
     await log.flush(LOG_FLUSH_MS);
   });
+}
+
+/** What looks at files while carryover runs. */
+interface Watch {
+  start(): void;
+  check(): Promise<void>;
+  close(): void;
 }
 
 /** What opens and closes together. */
@@ -145,13 +156,13 @@ interface Parts {
   readonly listener: Listener;
   readonly admin: Admin;
   readonly migration: Migration;
-  readonly renewal: Renewal;
+  readonly watches: readonly Watch[];
   readonly log: Log;
   readonly config: Config;
 }
 
 function lifeOf(
-  { listener, admin, migration, renewal, log, config }: Parts,
+  { listener, admin, migration, watches, log, config }: Parts,
   state: { ready: boolean },
   closeRest: () => Promise<void>,
 ): App {
@@ -165,7 +176,7 @@ function lifeOf(
     const cut = await listener.close(graceMs - drainMs);
     if (cut > 0)
       log.warn("requests were cut off: carryover was told to stop, and their time was over", undefined, { cut });
-    renewal.close();
+    for (const watch of watches) watch.close();
     await migration.close();
     await admin.close();
     await closeRest();
@@ -175,7 +186,7 @@ function lifeOf(
     async listen() {
       try {
         await migration.start();
-        renewal.start();
+        for (const watch of watches) watch.start();
         const { url: adminUrl } = await admin.listen();
         const { url } = await listener.listen();
         state.ready = true;
@@ -187,7 +198,7 @@ function lifeOf(
       }
     },
     reload: async () => {
-      await Promise.all([migration.reload(), renewal.check()]);
+      await Promise.all([migration.reload(), ...watches.map((watch) => watch.check())]);
     },
     settle: log.settle,
     close: (graceMs = usualMs) => close(graceMs),

@@ -9,12 +9,17 @@ import { Problem } from "../model/problem.ts";
  */
 export function refusal(request: IncomingMessage, token: string | undefined): Problem | undefined {
   if (token !== undefined) {
-    return sameText(bearerOf(request.headers.authorization), token)
+    return isSingle(request, "authorization") && sameText(bearerOf(request.headers.authorization), token)
       ? undefined
       : new Problem("UNAUTHENTICATED", "this needs `Authorization: Bearer` with the token of admin.tokenFile");
   }
   if (isLocal(request)) return undefined;
   return new Problem("UNAUTHENTICATED", "without admin.tokenFile this is answered to the same machine only");
+}
+
+/** Of several fields of one name Node shows the first, and what stands in front may have looked at another. */
+function isSingle({ rawHeaders }: IncomingMessage, name: string): boolean {
+  return rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length === 1;
 }
 
 function bearerOf(authorization: string | undefined): string {
@@ -30,6 +35,7 @@ function sameText(given: string, expected: string): boolean {
 function isLocal(request: IncomingMessage): boolean {
   // A proxy on this machine makes everybody a local peer; what it adds gives it away.
   if (request.headers["x-forwarded-for"] !== undefined || request.headers.forwarded !== undefined) return false;
+  if (!isSingle(request, "host")) return false;
   // A page in a local browser can reach a local port under a name of its own (DNS rebinding): its Host tells.
   const host = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
   return isLoopback(request.socket.remoteAddress ?? "") && (host === "localhost" || isLoopback(host));

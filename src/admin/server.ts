@@ -1,14 +1,15 @@
 /** What does carryover tell its operators, over which port? */
-import { type FastifyInstance, type FastifyReply, fastify } from "fastify";
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import { Problem, problemBody } from "../model/problem.ts";
 import { refusal } from "./access.ts";
+import { boundConnections } from "./peers.ts";
 
 export interface AdminOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** What views ask for; without it they answer to this machine only. */
-  readonly token?: string;
+  /** What views ask for (a function gives what is in force); without it they answer to this machine only. */
+  readonly token?: string | (() => string) | undefined;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
   /** Configured, listening and not stopping: nothing about the platform. */
   readonly ready: () => boolean;
@@ -36,6 +37,17 @@ export interface Admin {
   close(): Promise<void>;
 }
 
+/** A head within 5 s and a body within 10; looked at every second. Nobody sends more than a few fields and a query. */
+const HTTP = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  maxHeaderSize: 16 * 1024,
+};
+const IDLE_MS = 30_000;
+/** Longer than most scrape intervals would only hold connections. */
+const KEEP_ALIVE_MS = 20_000;
+
 /** No route has a schema: what would compile them takes a while to load, and is not. */
 const noSchemas = (): never => {
   throw new Error("no route has a schema");
@@ -46,13 +58,18 @@ export function createAdmin(options: AdminOptions): Admin {
   const server = fastify({
     logger: false,
     forceCloseConnections: true,
-    bodyLimit: 1024,
-    requestTimeout: 10_000,
+    http: HTTP,
+    // Also for those that do not read.
+    connectionTimeout: IDLE_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    exposeHeadRoutes: true,
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     frameworkErrors: (error, _request, reply) => {
       send(reply, new Problem("INVALID_PATH", "the path cannot be read", { cause: error }));
     },
   });
+  boundConnections(server.server);
+  server.addHook("onRequest", refuseWriting);
   addOpen(server, options);
   addViews(server, options);
   const shown = [...options.views.keys(), ...(options.texts?.keys() ?? [])].map((name) => `/${name}`);
@@ -69,6 +86,16 @@ export function createAdmin(options: AdminOptions): Admin {
     listen: async () => ({ url: await server.listen({ host: options.host, port: options.port }) }),
     close: () => server.close(),
   };
+}
+
+/** Nothing can be changed here, and no body is read. */
+function refuseWriting(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  if (request.method === "GET" || request.method === "HEAD") {
+    done();
+    return;
+  }
+  reply.header("allow", "GET, HEAD").header("connection", "close");
+  send(reply, new Problem("METHOD_NOT_ALLOWED", "only GET and HEAD are answered here"), 405);
 }
 
 function addOpen(server: FastifyInstance, { ready, metrics }: AdminOptions): void {
@@ -89,7 +116,7 @@ function addOpen(server: FastifyInstance, { ready, metrics }: AdminOptions): voi
 function addViews(server: FastifyInstance, { views, texts, token }: AdminOptions): void {
   const add = (name: string, type: string, show: (query: URLSearchParams) => Promise<string>) => {
     server.get(`/${name}`, async (request, reply) => {
-      const problem = refusal(request.raw, token);
+      const problem = refusal(request.raw, typeof token === "function" ? token() : token);
       if (problem !== undefined) return send(reply, problem);
       const url = request.raw.url ?? "";
       const mark = url.indexOf("?");
@@ -108,10 +135,10 @@ function addViews(server: FastifyInstance, { views, texts, token }: AdminOptions
 }
 
 /** The same shape as on the clients' side. */
-function send(reply: FastifyReply, problem: Problem): FastifyReply {
+function send(reply: FastifyReply, problem: Problem, status: number = problem.http): FastifyReply {
   if (problem.reason === "UNAUTHENTICATED") reply.header("www-authenticate", "Bearer");
   return reply
-    .code(problem.http)
+    .code(status)
     .header("content-type", "application/json; charset=utf-8")
     .header("cache-control", "no-store")
     .send(problemBody(problem));

@@ -33,7 +33,13 @@ export function registerPassThrough(server: FastifyInstance, options: PassOption
     upstream: "http://upstream.invalid",
     handler: (request, reply) => {
       reply.hijack();
-      relay(visitOf(request.raw), options);
+      const visit = visitOf(request.raw);
+      try {
+        relay(visit, options);
+      } catch (error) {
+        // Whoever hijacks a reply is not told of by fastify: the client would wait for its whole time.
+        sendProblem(visit, Problem.from(error));
+      }
     },
   });
 }

@@ -3,7 +3,11 @@ import { expect, test } from "vitest";
 import { refusal } from "../../src/admin/access.ts";
 
 function from(remoteAddress: string | undefined, headers: Record<string, string> = { host: "localhost:8081" }) {
-  return { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
+  return {
+    headers,
+    rawHeaders: Object.entries(headers).flat(),
+    socket: { remoteAddress },
+  } as unknown as IncomingMessage;
 }
 
 test.each(["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])("%s is this machine", (address) => {

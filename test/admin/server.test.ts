@@ -173,7 +173,7 @@ describe("errors", () => {
   test("nothing can be changed", async () => {
     const url = await start();
     for (const method of ["POST", "PUT", "DELETE"])
-      expect((await ask(url, "/unknown-fields", {}, method)).status).toBe(404);
+      expect((await ask(url, "/unknown-fields", {}, method)).status).toBe(405);
   });
 
   test("a view that fails is a clean error", async () => {

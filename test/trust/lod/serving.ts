@@ -10,12 +10,15 @@ export interface Instance {
 }
 
 /** Starts `carryover serve` on free ports; it listens when this resolves. */
-export async function serve(flags: Readonly<Record<string, string>>): Promise<Instance> {
+export async function serve(
+  flags: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Instance> {
   const words = Object.entries({ listenHost: "127.0.0.1", listenPort: "0", adminPort: "0", ...flags });
-  const run = carryover([
-    "serve",
-    ...words.flatMap(([name, value]) => [`--${name.replace(/[A-Z]/g, "-$&").toLowerCase()}`, value]),
-  ]);
+  const run = carryover(
+    ["serve", ...words.flatMap(([name, value]) => [`--${name.replace(/[A-Z]/g, "-$&").toLowerCase()}`, value])],
+    env,
+  );
   const text = await run.until(/resources\n/);
   const [, url = "", adminUrl = ""] = /v1 clients at (\S+), .* admin at (\S+),/.exec(text) ?? [];
   return { run, url, adminUrl };
