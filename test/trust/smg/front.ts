@@ -1,4 +1,5 @@
 /** What does the whole program do with bytes, and what of them reaches a platform that is scripted byte for byte? */
+import type { Socket } from "node:net";
 import type { Exchange } from "../../../src/model/exchange.ts";
 import { type Answer, dial, parse, talk } from "../../listener/support/client.ts";
 import { createDouble, type Double, ok, type Recorded, type Script } from "../../listener/support/double.ts";
@@ -9,7 +10,7 @@ export const V2 = "/iam/v2beta1/groups";
 export const TOKEN = "Authorization: Bearer a.b-c\r\n";
 
 /** A platform whose lists are empty, and that has every record that is asked for by its uid. */
-export const serving: Script = ({ line }, socket) => {
+export const serving = ({ line }: Pick<Recorded, "line">, socket: Socket): void => {
   const [method, target = ""] = line.split(" ");
   const uid = /^\/iam\/v2beta1\/groups\/([^?:]+)/.exec(target)?.[1];
   if (method === "HEAD") socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n");
