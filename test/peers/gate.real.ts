@@ -39,6 +39,6 @@ describe.each(FRONTS)("behind $program.title", (front) => {
     // Else nothing was tried: many of each must have happened, and few waited for bytes that never came.
     const { refusedThere, refusedHere, passed, unfinished } = counts;
     expect(Math.min(refusedThere, refusedHere, passed)).toBeGreaterThan(50);
-    expect(unfinished).toBeLessThan(100);
+    expect(unfinished).toBeLessThan(cases.length / 20);
   });
 });
