@@ -1,0 +1,9 @@
+/** Which guards are taken out, one after the other? */
+import type { Guard } from "./guard.ts";
+import { FRONT } from "./lists/front.ts";
+import { INSIDE } from "./lists/inside.ts";
+import { LISTS } from "./lists/lists.ts";
+import { PLATFORM } from "./lists/platform.ts";
+import { WRITES } from "./lists/writes.ts";
+
+export const GUARDS: readonly Guard[] = [...FRONT, ...PLATFORM, ...LISTS, ...WRITES, ...INSIDE];

@@ -1,0 +1,158 @@
+/** Which guards stand between a client and everything else? */
+import { guards } from "../guard.ts";
+
+/** Pure: without a listener. */
+const GATE = ["test/listener/gate.test.ts"];
+/** Over sockets, before the whole program. */
+const sent = (...rows: readonly string[]) => rows.map((row) => `test/corpus/requests.test.ts > ${row}`);
+/** By itself: Node refuses these too. */
+const WITHOUT_PARSER = ["test/trust/sec/gate.test.ts"];
+const PASSED = "test/listener/passthrough.test.ts";
+const HEADERS = [`${PASSED} > T-SMG-19`];
+
+export const FRONT = [
+  ...guards("src/listener/gate.ts", GATE, [
+    ["only HTTP 1.0 and 1.1", 'httpVersion !== "1.1" && httpVersion !== "1.0"', "false", sent("T-SMG-09: HTTP/2.0")],
+    [
+      "a Host with HTTP/1.1",
+      'if (httpVersion === "1.1") return',
+      'if (httpVersion === "none") return',
+      sent("T-SMG-06: no Host"),
+    ],
+    ["one Host", "hosts.length > 1 ||", "", sent("T-SMG-08: two Hosts")],
+    ["a Host that is one", '!HOST.test(hosts[0] ?? "")', "false", sent("T-SMG-08: empty Host")],
+    ["one Transfer-Encoding", "transfer.length > 1 ||", "", WITHOUT_PARSER],
+    [
+      "chunked alone",
+      'transfer[0]?.toLowerCase() !== "chunked" ||',
+      "",
+      sent("T-SMG-07: identity before chunked", "T-SMG-03"),
+    ],
+    ["no chunks in HTTP/1.0", '|| httpVersion === "1.0") {', ") {", sent("T-SMG-03: chunks in HTTP/1.0")],
+    ["no length beside chunks", 'if (head.watched.has("content-length")) return', "if (false) return", WITHOUT_PARSER],
+    ["one Content-Length", "if (lengths.length > 1) return", "if (false) return", WITHOUT_PARSER],
+    ["a Content-Length that is exact", "Number.isSafeInteger(Number(lengths[0])) ?", "true ?", WITHOUT_PARSER],
+    ["the length of a target", "if (target.length <= uriBytes) return", "if (true) return"],
+    [
+      "the number of fields",
+      "if (head.names.length <= MAX_FIELDS) return",
+      "if (true) return",
+      sent("T-SMG-13: 101 fields"),
+    ],
+    ["a target that is a path", '!target.startsWith("/") ||', ""],
+    ["no target that begins with two slashes", '|| target.startsWith("//")', ""],
+    ["no fragment", 'if (target.includes("#")) return', "if (false) return"],
+    [
+      "no backslash",
+      'if (path.includes("\\\\")) return',
+      "if (false) return",
+      sent("T-SMG-10: target with slash and backslash"),
+    ],
+    ["no dot segments", "&& DOT_SEGMENT.test(path)", "&& false"],
+    ["dot segments that are encoded", "(?:\\.|%2e){1,2}", "(?:\\.){1,2}", sent("T-SMG-27: encoded dots")],
+    ["no way round in circles", "OURS.test(value)", "false", ["test/app/loop.test.ts"]],
+    ["known methods", "(METHODS.has(method) ? undefined :", "(true ? undefined :", sent("T-SMG-12")],
+    ["no upgrade", "if (asked !== true ||", "if (true ||"],
+    [
+      "one Authorization",
+      "if (values.length > 1) return new Problem",
+      "if (false) return new Problem",
+      sent("T-SMG-16: two Authorizations"),
+    ],
+    ["an Authorization that is one token", 'if (AUTHORIZATION.test(values[0] ?? "")) return', "if (true) return"],
+    ["no gRPC", "if (media === undefined || !", "if (media === undefined || true || !"],
+  ]),
+  ...guards("src/listener/head.ts", HEADERS, [
+    ["no Proxy-Authorization for the platform", '    "proxy-authorization",\n', ""],
+    ["no Keep-Alive for the platform", '    "keep-alive",\n', ""],
+    ["no Proxy-Connection for the platform", '    "proxy-connection",\n', ""],
+    ["no TE for the platform", '    "te",\n', ""],
+    ["no Trailer for the platform", '    "trailer",\n', ""],
+    ["no Upgrade for the platform", '    "upgrade",\n    "http2-settings"', '    "http2-settings"'],
+    ["no HTTP2-Settings for the platform", '    "http2-settings",\n', ""],
+    ["no Expect for the platform", '    "expect",\n', "", [`${PASSED} > T-SMG-18`]],
+    ["no Forwarded for the platform", '    "forwarded",\n', ""],
+    ["no method override", '    "x-http-method-override",\n', ""],
+    ["X-Real-IP of trusted proxies only", '["x-real-ip", Fate.FORWARDED],', ""],
+    ["X-Forwarded-* of trusted proxies only", 'if (name.startsWith("x-forwarded-")) return Fate.FORWARDED;', ""],
+    ["no Grpc-* for the platform", 'name.startsWith("grpc-") ? Fate.DROP', 'name.startsWith("grpc-") ? Fate.KEEP'],
+    ["plain field names only", "!PLAIN_NAME.test(name)", "false"],
+    ["what Connection names ends here", "if (named.has(name)) fates[i]", "if (false) fates[i]"],
+  ]),
+  ...guards(
+    "src/listener/admission.ts",
+    ["test/listener/admission.test.ts"],
+    [
+      ["the number of requests at a time", 'if (here >= inFlight) return "shed-in-flight";', ""],
+      [
+        "nothing new while behind",
+        'return at - began >= TURN_MS ? "shed-event-loop" : undefined;',
+        "return undefined;",
+      ],
+    ],
+  ),
+  ...guards(
+    "src/listener/trust.ts",
+    ["test/listener/trust.test.ts"],
+    [["nobody is trusted unasked", "return () => false", "return () => true"]],
+  ),
+  ...guards(
+    "src/listener/intake.ts",
+    ["test/listener/server.test.ts > limits", "test/listener/server.test.ts > closing"],
+    [
+      [
+        "unknown expectations are refused",
+        'else if (expectation === "unknown")',
+        "else if (false)",
+        sent("T-SMG-18: unknown expectation"),
+      ],
+    ],
+  ),
+  ...guards(
+    "src/listener/body.ts",
+    ["test/listener/answer.test.ts > over the limit"],
+    [
+      ["the stated length of a body", "> limit) throw tooLarge(limit);", "> Infinity) throw tooLarge(limit);"],
+      ["the length of a body that comes", "else reject(tooLarge(limit));", ""],
+    ],
+  ),
+  ...guards(
+    "src/listener/errors.ts",
+    [
+      "test/listener/faults.test.ts > in the middle of its answer",
+      "test/listener/faults.test.ts > an upstream that breaks off",
+    ],
+    [
+      [
+        "an answer that is cut off in HTTP/1.1",
+        'if (req.httpVersion === "1.1") res.destroy();',
+        'if (req.httpVersion === "1.1") res.end();',
+      ],
+      ["an answer that is cut off in HTTP/1.0", "else req.socket.resetAndDestroy();", "else res.end();"],
+      [
+        "no second request behind one that was refused",
+        "if (UNSAFE.has(problem.reason)) visit.last = true;",
+        "",
+        sent("T-SMG-07", "T-SMG-27: dot segment"),
+      ],
+    ],
+  ),
+  ...guards(
+    "src/listener/reply.ts",
+    ["test/listener/server.test.ts > closing"],
+    [["the last answer of a connection says so", 'headers.push("connection", "close");', ""]],
+  ),
+  ...guards(
+    "src/listener/answer.ts",
+    ["test/listener/answer.test.ts"],
+    [
+      ["no cache keeps an answer", 'if (!kept) flat.push("cache-control", "private, no-store");', ""],
+      ["an answer varies with its credential", 'if (!varies) flat.push("vary", "Authorization");', ""],
+    ],
+  ),
+  ...guards(
+    "src/listener/peers.ts",
+    ["test/listener/server.test.ts > of a request whose head could not be read", "test/app/secrets.test.ts > T-ISO-09"],
+    [["bytes that could not be read are not told", "cause: new Error(error.code)", "cause: error"]],
+  ),
+];

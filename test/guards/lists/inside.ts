@@ -1,0 +1,88 @@
+/** Which guards keep callers, secrets and lists apart and whole inside? */
+import { guards } from "../guard.ts";
+
+const SHARE = [
+  "test/share/share.test.ts",
+  "test/share/key.test.ts",
+  "test/share/credential.test.ts",
+  "test/share/store.test.ts",
+];
+
+export const INSIDE = [
+  ...guards("src/share/credential.ts", SHARE, [
+    ["one credential, or none", "if (value !== undefined) return undefined;", ""],
+    ["a digest that nobody can work out", 'createHmac("sha256", secret)', 'createHmac("sha256", "")'],
+    ["bearer tokens only", "if (token === undefined) return undefined;", ""],
+    ["no longer than the token lasts", 'return typeof exp === "number" ? exp : Infinity;', "return Infinity;"],
+  ]),
+  ...guards("src/share/key.ts", SHARE, [
+    ["a key has its credential", "    credential.digest,\n", '    "",\n'],
+    ["a key has all other fields", 'others.length === 0 ? "" : keyedDigest', 'true ? "" : keyedDigest'],
+    ["a key has its path", "    path,\n", '    "",\n'],
+    ["a key has its query", "mark < 0 ? [] : sortedQuery(head.target.slice(mark + 1))", "[]"],
+    ["a key is structured", "return JSON.stringify([", "return String(["],
+  ]),
+  ...guards("src/share/store.ts", SHARE, [
+    ["a tenth for one credential", "if (shelf.bytes + bytes <= most) break;", "break;"],
+    ["nothing is kept beyond its time", "if (now() >= entry.until) {", "if (false) {"],
+  ]),
+  ...guards("src/share/share.ts", SHARE, [
+    ["never beyond the token's end", "if (wall() >= credential.ends * 1000) return make(signal);", ""],
+    ["never longer than five seconds", "seconds <= MOST_SECONDS", "true"],
+    ["a write makes lists old", "tenants.beginWrite(credential.digest);", ""],
+  ]),
+  ...guards(
+    "src/admin/access.ts",
+    ["test/admin/access.test.ts", "test/admin/server.test.ts"],
+    [
+      [
+        "the admin token",
+        'return isSingle(request, "authorization") && sameText(bearerOf(request.headers.authorization), token)',
+        "return true",
+      ],
+      ["an empty token is none", ' && given !== ""', ""],
+      ["without a token only this machine", "if (isLocal(request)) return undefined;", "return undefined;"],
+      [
+        "no proxy in between",
+        'if (request.headers["x-forwarded-for"] !== undefined || request.headers.forwarded !== undefined) return false;',
+        "",
+      ],
+      ["no page in a local browser", '&& (host === "localhost" || isLoopback(host))', ""],
+    ],
+  ),
+  ...guards(
+    "src/json/scan.ts",
+    ["test/json/rewrite.test.ts", "test/json/tree.test.ts"],
+    [
+      ["the depth of JSON", 'if (depth <= 0) fail(at, "nested too deeply");', ""],
+      ["UTF-8 only", 'if (!isUtf8(text)) fail(invalidUtf8(text), "invalid UTF-8");', ""],
+      ["no byte order mark", 'fail(0, "byte order mark");', ";"],
+      ["nothing behind a value", 'if (at < length) fail(at, "data after the value");', ""],
+    ],
+  ),
+  ...guards(
+    "src/route/uid.ts",
+    ["test/route/uid.test.ts", "test/route/router.test.ts"],
+    [
+      ["letters of a uid", "if (foreign !== null) throw", "if (false) throw"],
+      ["segments of a uid", `  checkSegments(\`/\${uid}\`);\n`, ""],
+    ],
+  ),
+  ...guards(
+    "src/observe/scrub.ts",
+    ["test/observe/scrub.test.ts"],
+    [
+      [
+        "no header with a credential in a log",
+        `  [/\\b((?:proxy-)?authorization|(?:set-)?cookie)(["']?\\s*[:=,]\\s*)[^\\r\\n]+/gi, \`$1$2\${GONE}\`],\n`,
+        "",
+      ],
+      ["no bearer token in a log", `  [/\\b(bearer|basic|digest|dpop)\\s+[^\\s"',;]+/gi, \`$1 \${GONE}\`],\n`, ""],
+      ["no JWT in a log", "  [/\\beyJ[\\w-]*(?:\\.[\\w-]*)*/g, GONE],\n", ""],
+      ["no query in a log", `  [/\\?[^\\s"'\`<>?]+/g, \`?\${GONE}\`],\n`, ""],
+      ["no password of an address in a log", `  [/\\/\\/[^\\s/@]+@/g, \`//\${GONE}@\`],\n`, ""],
+      ["no nameless secret in a log", "  [/[\\w+=-]{48,}/g, GONE],\n", ""],
+      ["the path of a log line has no query", 'path.split("?", 1)[0] ?? ""', "path"],
+    ],
+  ),
+];

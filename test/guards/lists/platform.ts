@@ -1,0 +1,140 @@
+/** Which guards stand between carryover and a platform that fails, lies or is another? */
+import { guards } from "../guard.ts";
+
+const CLIENT = ["test/upstream/client.test.ts"];
+const RETRY = ["test/upstream/retry.test.ts"];
+
+export const PLATFORM = [
+  ...guards("src/upstream/pool.ts", CLIENT, [
+    ["certificates are checked", "rejectUnauthorized: true", "rejectUnauthorized: false"],
+    [
+      "the authority that was configured",
+      "{ ca: Buffer.from(tls.caFile) }",
+      "{}",
+      ["test/listener/faults.test.ts > is served when the operator trusts it"],
+    ],
+    ["time for the head of an answer", "headersTimeout: timeouts.headersMs", "headersTimeout: 0"],
+    ["time between pieces of an answer", "bodyTimeout: timeouts.bodyMs", "bodyTimeout: 0"],
+  ]),
+  ...guards("src/upstream/client.ts", CLIENT, [
+    ["the length of an answer that comes", "if (gathering.length > gathering.maxBytes)", "if (false)"],
+    ["the stated length of an answer", "else if (Number(length) > gathering.maxBytes)", "else if (false)"],
+    ["a status that HTTP knows", "if (status > 599)", "if (false)"],
+    [
+      "who leaves cancels the call",
+      'else gathering.control.abort(new Error("cancelled by the caller"));',
+      "",
+      ["test/trust/cancel/routes.test.ts"],
+    ],
+    ["who has left starts no call", "signal.throwIfAborted();", ""],
+    ["the platform's address stays here", "hideOrigin(answer.headers, pool.origin, pool.basePath);", ""],
+  ]),
+  ...guards("src/upstream/decode.ts", CLIENT, [
+    ["an answer that unpacks without end", "Math.min(limit, Math.max(SMALL, bytes.length * MAX_RATIO))", "Infinity"],
+    [
+      "known encodings only",
+      'if (inflate === undefined) throw new Error("content-encoding that cannot be decoded");',
+      "if (inflate === undefined) return bytes;",
+    ],
+  ]),
+  ...guards(
+    "src/upstream/headers.ts",
+    [
+      "test/upstream/headers.test.ts",
+      "test/listener/passthrough.test.ts > T-SMG-20",
+      "test/listener/passthrough.test.ts > an answer",
+    ],
+    [
+      ["no Connection for the client", '  "connection",\n', ""],
+      ["no Keep-Alive for the client", '  "keep-alive",\n', ""],
+      ["no Proxy-Authenticate for the client", '  "proxy-authenticate",\n', ""],
+      ["no Trailer for the client", '  "trailer",\n', ""],
+      ["no Upgrade for the client", '  "upgrade",\n', ""],
+      ["what the platform's Connection names ends here", "named === undefined ? kept", "true ? kept"],
+      [
+        "answers are asked for without encoding",
+        '["accept-encoding", "identity"]',
+        "[]",
+        [`${CLIENT[0]} > asks for identity`],
+      ],
+    ],
+  ),
+  ...guards(
+    "src/upstream/failure.ts",
+    ["test/upstream/client.test.ts"],
+    [
+      [
+        "a failed write says that its state is unknown",
+        'WRITES.has(facts.method) ? { state: "unknown" }',
+        'false ? { state: "unknown" }',
+      ],
+      [
+        "bytes of an answer that could not be read are not told",
+        'if (!code.startsWith("HPE_")) return error;',
+        "return error;",
+      ],
+    ],
+  ),
+  ...guards("src/upstream/retry.ts", RETRY, [
+    [
+      "a write is not sent twice",
+      'neverLeft(first) || (read && first.reason === "UPSTREAM_UNREACHABLE")',
+      'neverLeft(first) || first.reason === "UPSTREAM_UNREACHABLE"',
+    ],
+    [
+      "a write that was answered is not sent twice",
+      "if (!read || !AGAIN.has(first.status))",
+      "if (!AGAIN.has(first.status))",
+    ],
+    ["the budget of retries", "if (wait !== undefined && giveBack !== undefined)", "if (wait !== undefined)"],
+    ["no retry before the platform wants one", "Math.max(asked, jitter)", "jitter"],
+    ["no wait without end", "asked > (options.maxWaitMs ?? MAX_WAIT_MS) ? undefined :", ""],
+  ]),
+  ...guards(
+    "src/upstream/budget.ts",
+    ["test/upstream/budget.test.ts"],
+    [["retries are a share of the calls", "if (left < 1 - 1e-9 && underWay >= floor) return undefined;", ""]],
+  ),
+  ...guards(
+    "src/upstream/stream.ts",
+    [
+      "test/listener/faults.test.ts > before a byte came back",
+      "test/listener/faults.test.ts > a client that leaves",
+      "test/listener/faults.test.ts > an upstream that breaks off",
+    ],
+    [
+      ["a streamed write is not sent twice", "const giveBack = repeatable && mayRepeat", "const giveBack = mayRepeat"],
+      [
+        "an answer that has begun is not asked for again",
+        "if (!relay.answered && again?.(problem)) return;",
+        "if (again?.(problem)) return;",
+        ["test/trust/sec/once.test.ts"],
+      ],
+      ["who leaves cancels the stream", 'else relay.control.abort(new Error("cancelled by the client"));', ""],
+      [
+        "a slow client makes the platform wait",
+        "controller.pause();",
+        "void 0;",
+        ["test/listener/faults.test.ts > without reading"],
+      ],
+    ],
+  ),
+  ...guards(
+    "src/upstream/breaker.ts",
+    ["test/upstream/breaker.test.ts"],
+    [
+      [
+        "only a long row of failures stops calls",
+        "if (row.failures < MOST_FAILURES || at - row.since < LEAST_MS) return;",
+        "",
+      ],
+      [
+        "only failures of several places stop calls",
+        "if (row.nextAt !== undefined || row.place !== undefined) return;",
+        "if (row.nextAt !== undefined) return;",
+      ],
+      ["a platform that is down is left alone", "if (at < row.nextAt) return refused(row.nextAt - at);", ""],
+      ["an answer lets calls go again", "Object.assign(row, NONE);", ""],
+    ],
+  ),
+];

@@ -1,0 +1,40 @@
+/** Which guards keep a write whole, and a path one thing? */
+import { guards } from "../guard.ts";
+
+const UPDATES = ["test/translate/replace.test.ts", "test/app/updates.test.ts"];
+const PATHS = ["test/route/path.test.ts", "test/route/router.test.ts", "test/route/uid.test.ts"];
+
+export const WRITES = [
+  ...guards("src/translate/update.ts", UPDATES, [
+    ["a field that is left out becomes zero", "return sent?.raw ?? zeroText(row);", "return sent?.raw;"],
+    ["a field that nobody may set is not set", '|| row.mask === "never") continue;', ") continue;"],
+    [
+      "a field is set only when it changes",
+      "return isSame(parse(sent.raw), stored, row, false) ? undefined : sent.raw;",
+      "return sent.raw;",
+    ],
+    [
+      "an empty secret clears none",
+      'if (sent !== undefined && !(row.presence !== "explicit" && isZero(parse(sent.raw), row))) return sent.raw;',
+      "if (sent !== undefined) return sent.raw;",
+    ],
+    [
+      "what was stored is compared with what was asked",
+      'if (!isSame(wanted, found, row, row.echo === "normalised")) mismatches',
+      "if (false) mismatches",
+    ],
+  ]),
+  ...guards("src/translate/patch.ts", UPDATES, [
+    ["an update that was not done is an error", "if (failing.length > 0) {", "if (false) {"],
+  ]),
+  ...guards("src/route/path.ts", PATHS, [
+    ["two hex digits of an escape", "if (!HEX_PAIR.test(digits)) throw", "if (false) throw"],
+    ["no escaped control characters", "if (code < 0x20 || code === 0x7f) throw", "if (false) throw"],
+    ["no escaped bytes beyond ASCII", "if (code > 0x7f) throw", "if (false) throw"],
+    ["no escapes that change what a path means", "if (STRUCTURAL.has(char)) throw", "if (false) throw"],
+    ["one spelling of each letter", "if (UNRESERVED.test(char)) throw", "if (false) throw"],
+    ["plain letters in a path", "} else if (UNPLAIN.test(char)) {", "} else if (false) {"],
+    ["no empty segment", "if (empty !== -1) throw", "if (false) throw"],
+    ["no segment of dots", "if (dots !== -1) throw", "if (false) throw"],
+  ]),
+];

@@ -1,0 +1,45 @@
+/** Is each guard missed by a test when it is gone? `GUARDS=gate npm run guards` tries those whose file or name has that; `GUARDS_TELL=1` says who noticed. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { figure } from "../support/figures.ts";
+import { GUARDS } from "./all.ts";
+import { type Hunters, type Outcome, startHunters } from "./hunters.ts";
+
+const PROCESSES = 2;
+const wanted = process.env["GUARDS"] ?? "";
+const guards = GUARDS.filter(({ file, name }) => file.includes(wanted) || name.includes(wanted));
+const tests = [...new Set(guards.flatMap((guard) => guard.tests))];
+
+const asItIs = new Map<string, Promise<Outcome>>();
+const without = new Map<string, Promise<Outcome>>();
+let hunters: Hunters;
+let caught = 0;
+
+beforeAll(async () => {
+  hunters = await startHunters(PROCESSES);
+  for (const test of tests) asItIs.set(test, hunters.try({ tests: [test] }));
+  for (const guard of guards) without.set(guard.name, hunters.try(guard));
+});
+
+afterAll(() => {
+  hunters.end();
+  figure("T-SEC-04", "guards taken out", guards.length, "guards");
+  figure("T-SEC-04", "share of guards that a test missed when they were gone", caught / guards.length, "ratio");
+});
+
+describe("with all guards in place", () => {
+  it.each(tests)("%s passes", async (test) => {
+    expect(await asItIs.get(test)).toEqual({ ms: expect.any(Number) });
+  });
+});
+
+describe("T-SEC-04: a guard that is taken out is missed", () => {
+  it.each(guards)("$file: $name", async ({ name, tests: own }) => {
+    // Tests that fail anyway notice nothing.
+    for (const test of own) expect(await asItIs.get(test), test).toEqual({ ms: expect.any(Number) });
+    const outcome = await without.get(name);
+    if (process.env["GUARDS_TELL"] !== undefined) console.log(`${outcome?.ms} ms: ${name} <- ${outcome?.by}`);
+    expect(outcome?.error).toBeUndefined();
+    expect(outcome?.by, "no test fails without it").toBeDefined();
+    caught += 1;
+  });
+});
