@@ -97,7 +97,9 @@ function goalTable(goals: readonly Goal[], { figures }: Result): string {
 
 function judged(goal: Goal, found: readonly Summed[]): readonly [string, string] {
   const value = together(goal.take, found);
-  return [`${shown(value)} ${found[0]?.unit ?? ""}`.trim(), goal.met(value) ? "met" : "**missed**"];
+  const unit = found[0]?.unit ?? "";
+  const verdict = goal.met === undefined ? "" : goal.met(value) ? "met" : "**missed**";
+  return [unit === "ratio" ? shown(value) : `${shown(value)} ${unit}`.trim(), verdict];
 }
 
 function together(take: Take, found: readonly Summed[]): number {
@@ -132,7 +134,7 @@ function figureText({ what, unit, times, sum, least, greatest }: Summed): string
       ? shown(greatest)
       : `${shown(least)} to ${shown(greatest)}`;
   // What is counted mostly says its unit.
-  const said = unit === "" || (!measured && what.includes(unit)) ? "" : ` ${unit}`;
+  const said = unit === "" || unit === "ratio" || (!measured && what.includes(unit)) ? "" : ` ${unit}`;
   return `${what}: ${value}${said}`;
 }
 

@@ -1,5 +1,6 @@
 /** Do the rules of a drain hold in every interleaving of small lists? (Design: drains; T-DRN-32.) */
 import { describe, expect, it } from "vitest";
+import { figure } from "../support/figures.ts";
 import { exploreChains } from "./chains.ts";
 import { exploreCursor } from "./cursors.ts";
 import {
@@ -56,6 +57,7 @@ describe("T-DRN-32: windows in any order, inserts and deletes anywhere", () => {
   it("these are 403,359 interleavings, 51,389 of them accepted by equality", () => {
     expect(sum(spaces.map(([, runs]) => runs))).toBe(403_359);
     expect(sum(spaces.map(([, , [equality]]) => equality))).toBe(51_389);
+    figure("T-DRN-32", "interleavings of windows and writers, all of them kept the rules", 403_359, "interleavings");
   });
 });
 
@@ -76,6 +78,7 @@ describe("T-DRN-32: stitched chains, advancing in any order, inserts and deletes
 
   it("these are 259,185 interleavings", () => {
     expect(sum(spaces.map(([, runs]) => runs))).toBe(259_185);
+    figure("T-DRN-32", "interleavings of chains and writers, all of them kept the rules", 259_185, "interleavings");
   });
 });
 

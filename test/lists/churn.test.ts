@@ -3,6 +3,7 @@
  * Never where a list says `cover`; and where one was left out, the list says less. `CHURN=10` reads ten times as many lists.
  */
 import { describe, expect, it } from "vitest";
+import { figure } from "../support/figures.ts";
 import { createLister, type Lister } from "./memory.ts";
 import { faultsOf } from "./outcome.ts";
 import { createPlatform, type Habits, type Platform } from "./platform.ts";
@@ -188,5 +189,15 @@ describe("T-DRN-03, T-DRN-04: lists that are read while others create, delete an
     // Writers that hurt nobody would prove nothing.
     expect(of("offset?, no skip: none").lossy + of("offset?, no skip: count").lossy).toBeGreaterThan(0);
     console.log(line());
+    const proved = [...tallies].filter(([kind]) => kind.endsWith(": cover")).map(([, each]) => each);
+    for (const [what, key] of [
+      ["lists proved complete while others wrote", "lists"],
+      ["records in them that were there throughout", "records"],
+      ["records lost of those", "lost"],
+      ["records shown twice in them", "twice"],
+    ] as const) {
+      const sum = proved.reduce((total, each) => total + each[key], 0);
+      figure("T-DRN-03", what, sum, key === "lists" ? "lists" : "records");
+    }
   });
 });

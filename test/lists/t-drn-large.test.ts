@@ -1,5 +1,6 @@
 /** What becomes of very long lists, and of many at a time? T-DRN-23 to 25, 30. */
 import { describe, expect, it } from "vitest";
+import { figure } from "../support/figures.ts";
 import { get, open } from "./client.ts";
 import { outcomeOf, witnessOf } from "./outcome.ts";
 import { BUFFERED, checkAfterEach, expectWhole, GROUPS, rigFor, STREAMED, sleep, uidsOf, until } from "./rig.ts";
@@ -28,6 +29,8 @@ describe("T-DRN-23, T-DRN-30: a list of 100,000 records", () => {
     expect(rig.platform.asked.length).toBeLessThanOrEqual(560);
     expect(rig.exchanges[0]!.list).toMatchObject({ records: 100_000, witness: "cover", outcome: "complete" });
     expect(rig.exchanges[0]!.responseBytes).toBe(text.length);
+    figure("T-DRN-23", "calls for a list of 500 pages", rig.platform.asked.length, "calls");
+    figure("T-DRN-30", "calls before the first byte of it", first.asked, "calls");
   });
 });
 

@@ -13,6 +13,7 @@ describe("T-SEC-04: without the parser the gate refuses", () => {
     ["a length beside chunks", ["Content-Length", "5", "Transfer-Encoding", "chunked"]],
     ["two lengths", ["Content-Length", "5", "Content-Length", "6"]],
     ["two equal lengths", ["Content-Length", "5", "content-length", "5"]],
+    ["a length that would be rounded", ["Content-Length", "9007199254740993"]],
     ["two transfer codings", ["Transfer-Encoding", "chunked", "Transfer-Encoding", "identity"]],
     ["chunks twice", ["Transfer-Encoding", "chunked", "Transfer-Encoding", "chunked"]],
   ])("%s", (_, raw) => {
