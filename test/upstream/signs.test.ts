@@ -1,0 +1,129 @@
+/** What counts for and against an upstream, in translated calls and in pass-through? */
+import { describe, expect, it } from "vitest";
+import type { Problem } from "../../src/model/problem.ts";
+import type { Breaker } from "../../src/upstream/breaker.ts";
+import { createBudget } from "../../src/upstream/budget.ts";
+import { createSend } from "../../src/upstream/client.ts";
+import { createPool } from "../../src/upstream/pool.ts";
+import { createStream } from "../../src/upstream/stream.ts";
+import { createDouble, ok, type Script } from "../listener/support/double.ts";
+import { later, POOL, takeDownAfterEach } from "../listener/support/rig.ts";
+
+takeDownAfterEach();
+
+const TARGET = "/iam/v2beta1/groups/a/b?x=/y";
+const PLACE = "/iam/v2beta1/groups";
+
+/** What the breaker is told of one call in each way. */
+async function told(script: Script | undefined, method = "GET"): Promise<{ sent: string[]; streamed: string[] }> {
+  const double = await createDouble(script ?? "");
+  later(double.close);
+  if (script === undefined) await double.close();
+  const of = async (call: (pool: ReturnType<typeof createPool>) => Promise<void>): Promise<string[]> => {
+    const said: string[] = [];
+    const breaker: Breaker = {
+      begin: () => 7,
+      answered: () => void said.push("answered"),
+      failed: (beganAt, place) => void said.push(`failed ${beganAt} ${place ?? "everywhere"}`),
+      isOpen: () => false,
+    };
+    const pool = createPool({
+      url: double.url,
+      connections: 4,
+      timeouts: { connectMs: 500, headersMs: 300, bodyMs: 300 },
+      breaker,
+    });
+    later(pool.close);
+    await call(pool);
+    return said;
+  };
+  return {
+    sent: await of(async (pool) => {
+      const send = createSend(pool, { maxResponseBytes: 1_000 });
+      const { signal } = new AbortController();
+      await send({ method, target: TARGET, headers: [] }, { signal }).then(
+        () => {},
+        () => {},
+      );
+    }),
+    streamed: await of(
+      (pool) =>
+        new Promise((resolve) => {
+          // Without a budget there are no repeats, which would tell again.
+          createStream(pool, createBudget({ share: 0, floor: 0 }))(
+            { method, target: TARGET, headers: [], body: undefined },
+            { head: () => {}, data: () => true, end: resolve, fail: () => resolve() },
+          );
+        }),
+    ),
+  };
+}
+
+const answer = (status: number, type: string) =>
+  `HTTP/1.1 ${status} X\r\n${type === "" ? "" : `Content-Type: ${type}\r\n`}Content-Length: 2\r\n\r\n{}`;
+const both = (...said: string[]) => ({ sent: said, streamed: said });
+
+describe("an upstream is there", () => {
+  it.each([
+    ["200", ok()],
+    ["401", answer(401, "application/json")],
+    ["429, which only paces", answer(429, "text/plain")],
+    ["500, whatever form it has", answer(500, "text/html")],
+    ["501", answer(501, "")],
+    ["503 in JSON: one of the platform's services lacks, not the platform", answer(503, "application/json")],
+    ["504 in JSON with a charset", answer(504, "Application/JSON; charset=utf-8")],
+    ["502 in JSON of another kind", answer(502, "application/problem+json")],
+    ["200 that breaks off", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"],
+  ])("when it answers %s", async (_, script) => {
+    expect(await told(script)).toEqual(both("answered"));
+  });
+});
+
+describe("an upstream may be away", () => {
+  it.each([
+    ["502 as a page", answer(502, "text/html")],
+    ["503 as text", answer(503, "text/plain; charset=utf-8")],
+    ["504 of no type", answer(504, "")],
+    ["with its connection's end", (_: unknown, socket: { destroy(): void }) => socket.destroy()],
+    ["with nothing in time", () => {}],
+  ] as [string, Script][])("for those who ask for the same, when it answers %s", async (_, script) => {
+    expect(await told(script)).toEqual(both(`failed 7 ${PLACE}`));
+  });
+
+  it("for everybody, when no connection comes about", async () => {
+    for (const method of ["GET", "DELETE"]) expect(await told(undefined, method)).toEqual(both("failed 7 everywhere"));
+  });
+});
+
+describe("nothing is said of an upstream", () => {
+  it("that does not speak HTTP", async () => {
+    expect(await told("HELLO\r\n\r\n")).toEqual(both());
+  });
+
+  it("by a caller who gives up", async () => {
+    const double = await createDouble(() => {});
+    later(double.close);
+    const said: (Problem | string)[] = [];
+    const breaker: Breaker = {
+      begin: () => 1,
+      answered: () => void said.push("answered"),
+      failed: () => void said.push("failed"),
+      isOpen: () => false,
+    };
+    const pool = createPool({ url: double.url, ...POOL, breaker });
+    later(pool.close);
+    const controller = new AbortController();
+    const request = { method: "GET", target: TARGET, headers: [] };
+    const sent = createSend(pool, { maxResponseBytes: 10 })(request, { signal: controller.signal });
+    const streamed = createStream(pool, createBudget())(
+      { ...request, body: undefined },
+      { head: () => {}, data: () => true, end: () => {}, fail: (problem) => void said.push(problem) },
+    );
+    await double.until(() => double.requests.length === 2);
+    controller.abort(new Error("enough"));
+    streamed.cancel();
+    await expect(sent).rejects.toThrow("enough");
+    await double.until(() => double.gone() === 2);
+    expect(said).toEqual([]);
+  });
+});
