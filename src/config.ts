@@ -179,6 +179,7 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
   };
   const { v2, v1, sts } = settings.upstream;
   const { tokenFile } = settings.admin;
+  const { saltFile } = settings.cutover;
   const { lists } = settings;
   return {
     ...settings,
@@ -194,13 +195,18 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
     },
     admin: {
       ...settings.admin,
-      ...(tokenFile === undefined ? {} : { token: tokenOf(read("admin.tokenFile", tokenFile)) }),
+      ...(tokenFile === undefined ? {} : { token: textOfFile(read("admin.tokenFile", tokenFile)) }),
+    },
+    cutover: {
+      ...settings.cutover,
+      ...(saltFile === undefined ? {} : { salt: textOfFile(read("cutover.saltFile", saltFile)) }),
     },
     fallback: settings.fallback ?? (v1 === undefined ? "refuse" : "native"),
   };
 }
 
-function tokenOf(bytes: Uint8Array): string {
+/** Without white space around it, which editors leave at the end. */
+function textOfFile(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes).trim();
 }
 

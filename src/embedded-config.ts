@@ -170,6 +170,8 @@ export interface CarryoverConfig {
     readonly mode?: "native" | "shadow" | "translate" | undefined;
     /** Decides which clients a percentage takes, and keys their hashes; the same on every replica. */
     readonly salt?: string | undefined;
+    /** File with the salt, in place of cutover.salt: so it stands on no command line; read at the start. */
+    readonly saltFile?: string | undefined;
     /** How often the rules file is looked at. Default: `2s`. */
     readonly reloadSeconds?: number | string | undefined;
   } | undefined;

@@ -359,6 +359,17 @@ describe("files", () => {
     expect(config.admin.token).toBe("secret");
   });
 
+  test("the contents of the salt's file are the salt; two salts are refused, and no fault repeats one", () => {
+    const files = { s: "of the file\n" };
+    expect(load({ flags: { cutoverSaltFile: "s" }, files }).config.cutover.salt).toBe("of the file");
+    expect(faults({ flags: { cutoverSaltFile: "s", cutoverSalt: "hush" }, files })).toEqual([
+      expect.stringMatching(/^--cutover-salt-file: cutover.salt gives a salt, too/),
+    ]);
+    const long = faults({ flags: { cutoverSalt: "hush".repeat(100) } });
+    expect(long).toEqual([expect.stringMatching(/^--cutover-salt: the salt is longer than 256 characters/)]);
+    expect(long.join()).not.toContain("hush");
+  });
+
   test("a file that is missing or blank is refused with the option that names it", () => {
     const found = faults({ flags: { upstreamV2TlsCaFile: "ca", adminTokenFile: "t" }, files: { t: " \n" } });
     expect(found.toSorted()).toEqual([
@@ -373,6 +384,8 @@ describe("warnings", () => {
     const warn = (flags: Record<string, string>) => load({ flags: { clientsHash: "true", ...flags } }).warnings;
     expect(warn({})).toEqual([expect.stringMatching(/^--clients-hash: without cutover.salt anybody can work out/)]);
     expect(warn({ cutoverSalt: "x" })).toEqual([]);
+    const { warnings } = load({ flags: { clientsHash: "true", cutoverSaltFile: "s" }, files: { s: "x" } });
+    expect(warnings).toEqual([]);
   });
 
   test("http to another machine is warned about, http to this one is not", () => {

@@ -39,6 +39,13 @@ export function contradictions(settings: Settings): readonly Remark[] {
       remedy: "set upstream.v1.url, or translate",
     });
   }
+  if (settings.cutover.saltFile !== undefined && settings.cutover.salt !== "") {
+    found.push({
+      path: "cutover.saltFile",
+      what: "cutover.salt gives a salt, too",
+      remedy: "leave one of them out",
+    });
+  }
   if (listen.port === admin.port && listen.port !== 0) {
     found.push({
       path: "admin.port",
@@ -141,11 +148,11 @@ export function doubts(settings: Settings): readonly Remark[] {
       remedy: "use uid, or leave it out where the platform lists by uid unasked",
     });
   }
-  if (settings.clients.hash && settings.cutover.salt === "") {
+  if (settings.clients.hash && settings.cutover.salt === "" && settings.cutover.saltFile === undefined) {
     found.push({
       path: "clients.hash",
       what: "without cutover.salt anybody can work out whom a hash stands for",
-      remedy: "set cutover.salt to a text that others do not know, the same on every replica",
+      remedy: "set cutover.saltFile to a file with a text that others do not know, the same on every replica",
     });
   }
   if (settings.admin.tokenFile === undefined && !isLoopback(settings.admin.host)) {

@@ -61,11 +61,15 @@ export const cutover = z.strictObject({
   mode: oneOf("native", "shadow", "translate")
     .default("translate")
     .describe("What serves v1 requests that no rule matches"),
+  // A fault never repeats the salt: whoever knows it can try out whom a hash stands for.
   salt: z
-    .string({ error: "expected a text" })
-    .max(256, { error: "expected at most 256 characters" })
+    .string({ error: "the salt is no text; expected a text" })
+    .max(256, { error: "the salt is longer than 256 characters; expected at most that" })
     .meta(form("salt"))
     .default("")
     .describe("Decides which clients a percentage takes, and keys their hashes; the same on every replica"),
+  saltFile: file
+    .optional()
+    .describe("File with the salt, in place of cutover.salt: so it stands on no command line; read at the start"),
   reloadSeconds: seconds(0.05, 3600).prefault("2s").describe("How often the rules file is looked at"),
 });
