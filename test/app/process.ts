@@ -18,9 +18,19 @@ export interface Running {
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
 }
 
-/** Starts `carryover` with these words; killed after the test if it still lives. Variables are `env` and PATH only. */
-export function carryover(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
-  const child = spawn(process.execPath, [MAIN, ...argv], {
+/**
+ * Starts `carryover` with these words; killed after the test if it still lives. Variables are `env` and PATH only. `files`: the
+ * most file descriptors that it may have.
+ */
+export function carryover(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  files: number | "as many as we" = "as many as we",
+): Running {
+  const words = [process.execPath, MAIN, ...argv];
+  const [program = "", ...rest] =
+    typeof files === "number" ? ["bash", "-c", `ulimit -n ${files} && exec "$@"`, "carryover", ...words] : words;
+  const child = spawn(program, rest, {
     env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

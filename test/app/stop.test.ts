@@ -139,7 +139,7 @@ describe("a process that is told to stop", () => {
 });
 
 describe("a log that nobody reads", () => {
-  it("holds up no request, and is written out before the process ends", async () => {
+  it("T-FLT-23: holds up no request, and is written out before the process ends", async () => {
     const run = carryover([
       ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"],
       ...["--listen-drain-seconds", "0", "--upstream-v2-url", "http://127.0.0.1:9"],

@@ -85,7 +85,7 @@ describe("what it refuses", () => {
   });
 });
 
-describe("in a container without rights", () => {
+describe("T-LOD-14: in a container without rights", () => {
   it.each([
     ["the user of the image", []],
     ["any user of group 0, as OpenShift chooses one", ["--user", "1000730000:0"]],

@@ -30,7 +30,7 @@ function readAll(): string {
   }
 }
 
-test("a blocked sink costs bounded memory and then lines, and takes lines again once it is read", async () => {
+test("T-FLT-23: a blocked sink costs bounded memory and then lines, and takes lines again once it is read", async () => {
   const sink = createSink(fd, 256 * 1024);
   const line = `${"x".repeat(1023)}\n`;
   for (let at = 0; at < 1_000; at++) sink.stream.write(line);

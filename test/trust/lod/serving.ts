@@ -13,11 +13,13 @@ export interface Instance {
 export async function serve(
   flags: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>> = {},
+  files?: number,
 ): Promise<Instance> {
   const words = Object.entries({ listenHost: "127.0.0.1", listenPort: "0", adminPort: "0", ...flags });
   const run = carryover(
     ["serve", ...words.flatMap(([name, value]) => [`--${name.replace(/[A-Z]/g, "-$&").toLowerCase()}`, value])],
     env,
+    files,
   );
   const text = await run.until(/resources\n/);
   const [, url = "", adminUrl = ""] = /v1 clients at (\S+), .* admin at (\S+),/.exec(text) ?? [];
