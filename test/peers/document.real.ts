@@ -48,7 +48,9 @@ include-path = "/iam/v1/groups/{uid}:requestGroupAccess"
 checks = { ensure_resource_availability = { enabled = false } }
 `;
 
-it("schemathesis finds no 5xx in v1 and no answer outside the OpenAPI document", { timeout: 1_200_000 }, async () => {
+it("T-SMG-31: schemathesis finds no 5xx in v1 and no answer outside the OpenAPI document", {
+  timeout: 1_200_000,
+}, async () => {
   // Without native v1: the document says what carryover serves itself.
   const rig = await rigForTest({ native: false });
   const outcome = await campaign({

@@ -17,7 +17,7 @@ const SEED = Number(process.env["PEERS_SEED"] ?? 20_261_122);
 const MUTANTS = scale(300, 5_000);
 
 describe.each(FRONTS)("behind $program.title", (front) => {
-  it("a request that the two could read differently is refused by one of them", {
+  it("T-SMG-33: a request that the two could read differently is refused by one of them", {
     timeout: scale(600_000, 3_600_000),
   }, async () => {
     const chain = await chainOf(front);

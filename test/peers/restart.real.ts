@@ -64,7 +64,7 @@ const FRONTS: readonly (readonly [string, Fronted])[] = [
   ],
 ];
 
-it.each(FRONTS)("behind %s, rolling restarts fail no read", { timeout: 300_000 }, async (title, fronted) => {
+it.each(FRONTS)("T-LOD-09: behind %s, rolling restarts fail no read", { timeout: 300_000 }, async (title, fronted) => {
   const sandbox = createSandbox();
   later(sandbox.close);
   const { url: platformUrl } = await sandbox.listen();
@@ -93,7 +93,7 @@ it.each(FRONTS)("behind %s, rolling restarts fail no read", { timeout: 300_000 }
   figure("T-LOD-09", `of them failed, behind ${title}`, failed.length, "requests");
   console.log(`${title}: ${answers.length} reads, ${cut.length} restarts, ${failed.length} failed`);
   expect([failed, cut.filter((count) => count > 0)]).toEqual([[], []]);
-  expect(answers.length).toBeGreaterThan(500);
+  expect(answers.length).toBeGreaterThan(40 * cut.length);
 });
 
 async function instance(platformUrl: string): Promise<Instance> {
