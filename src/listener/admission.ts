@@ -8,8 +8,8 @@ export interface AdmissionOptions {
   readonly inFlight: number;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
-  /** Runs something at the end of this turn of the event loop. */
-  readonly atEndOfTurn: (run: () => void) => void;
+  /** Runs something in the next turn of the event loop, a millisecond from now at the earliest. */
+  readonly nextTurn: (run: () => void) => void;
 }
 
 export interface Admission {
@@ -21,8 +21,10 @@ export interface Admission {
 const TURN_MS = 10;
 /** Only what stays is a queue; a burst, or the collector at work, is over by then (as in CoDel, RFC 8289). */
 const BEHIND_MS = 100;
-/** So few are done soon, whatever they are; a machine that stalls is not to be taken for many requests. */
+/** So few are done soon, whatever they are; nothing is measured for them, and a machine that stalls is not taken for many. */
 const FEW = 100;
+/** Turns without many requests until nothing is measured any more. */
+const QUIET_TURNS = 100;
 
 /**
  * One thread does everything, so what waits too long waits for the event loop. While each turn of it takes too long, for a tenth of
@@ -30,30 +32,38 @@ const FEW = 100;
  * nearly full speed, and what was refused knows it at once. The next short turn lets everybody in again. (Long lists need no class
  * of their own: they get one page a turn, so the longer turns are, the less of the processor they get.)
  */
-export function createAdmission({ inFlight, now, atEndOfTurn }: AdmissionOptions): Admission {
-  let began = 0;
-  let ended = Number.NEGATIVE_INFINITY;
-  let inTurn = false;
+export function createAdmission({ inFlight, now, nextTurn }: AdmissionOptions): Admission {
+  let watching = false;
+  let quiet = 0;
+  let turnedAt = 0;
+  /** When the first request of this turn arrived. */
+  let began: number | undefined;
   let behindSince: number | undefined;
 
-  const end = (): void => {
-    inTurn = false;
-    ended = now();
-    if (ended - began < TURN_MS) behindSince = undefined;
-    else behindSince ??= ended;
+  const turn = (): void => {
+    const at = now();
+    if (at - turnedAt < TURN_MS) behindSince = undefined;
+    else behindSince ??= at;
+    turnedAt = at;
+    began = undefined;
+    quiet++;
+    watching = quiet < QUIET_TURNS;
+    if (watching) nextTurn(turn);
+    else behindSince = undefined;
   };
   return {
     refusal(here) {
-      const at = now();
-      if (!inTurn) {
-        inTurn = true;
-        began = at;
-        // Nothing has arrived for a while: whatever was the matter, it is over.
-        if (began - ended > TURN_MS) behindSince = undefined;
-        atEndOfTurn(end);
-      }
       if (here >= inFlight) return "shed-in-flight";
-      if (here < FEW || behindSince === undefined || began - behindSince < BEHIND_MS) return undefined;
+      if (here < FEW) return undefined;
+      const at = now();
+      quiet = 0;
+      began ??= at;
+      if (!watching) {
+        watching = true;
+        turnedAt = at;
+        nextTurn(turn);
+      }
+      if (behindSince === undefined || at - behindSince < BEHIND_MS) return undefined;
       return at - began >= TURN_MS ? "shed-event-loop" : undefined;
     },
   };

@@ -47,7 +47,7 @@ export function createIntake(options: IntakeOptions): Intake {
   const peers = createPeers();
   // A number, no set of visits: the tables that a busy set leaves behind would carry requests into the old generation.
   const house: House = { closing: false, here: 0, now };
-  const admission = createAdmission({ inFlight: limits.inFlight, now, atEndOfTurn: setImmediate });
+  const admission = createAdmission({ inFlight: limits.inFlight, now, nextTurn: (run) => setTimeout(run, 1).unref() });
   const shed = createShedding({ ...options, observe: (exchange) => report(exchange, options) });
   let onEmpty: (() => void) | undefined;
   return {

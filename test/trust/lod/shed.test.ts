@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { dial } from "../../listener/support/client.ts";
+import { ask, dial } from "../../listener/support/client.ts";
 import { LIMITS, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { figure } from "../../support/figures.ts";
 
 takeDownAfterEach();
 
@@ -36,5 +37,50 @@ describe("a request that is refused for load", () => {
     const text = await second.closed();
     expect([refusals(text), /connection: close/i.test(text)]).toEqual([1, true]);
     first.leave();
+  });
+});
+
+describe("more requests than the processor can do", () => {
+  it("T-LOD-05: are refused while the event loop is behind, some are served all the while, and then all are again", async () => {
+    const held: (() => void)[] = [];
+    const answer = { status: 200, headers: [], body: Buffer.from("done") };
+    const here = await rig({
+      limits: { ...LIMITS, inFlight: 5_000 },
+      decide: ({ target }) => {
+        // What a request costs, unless it only waits for the platform.
+        const end = performance.now() + (target === "/held" ? 0 : 2);
+        while (performance.now() < end);
+        const respond = () =>
+          new Promise<typeof answer>((resolve) => {
+            if (target === "/held") held.push(() => resolve(answer));
+            else resolve(answer);
+          });
+        return { kind: "answer", respond };
+      },
+    });
+    const waiting = Array.from({ length: 100 }, () => ask(here.port, "GET /held"));
+    while (held.length < 100) await new Promise((resolve) => setTimeout(resolve, 5));
+    let storm = true;
+    const again = async (): Promise<void> => {
+      const client = await dial(here.port);
+      for (let count = 1; storm; count++) {
+        client.send(GET);
+        await client.until((text) => text.split("HTTP/1.1 ").length > count && /(?:done|\})$/.test(text));
+      }
+      client.leave();
+    };
+    const clients = Array.from({ length: 100 }, again);
+    const notes = () => here.seen.filter(({ notes }) => notes.includes("shed-event-loop")).length;
+    while (notes() < 200) await new Promise((resolve) => setTimeout(resolve, 20));
+    const [served, shed] = [here.seen.filter(({ status }) => status === 200).length, notes()];
+    storm = false;
+    await Promise.all(clients);
+    for (const release of held) release();
+    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual(Array(100).fill(200));
+    expect(served).toBeGreaterThan(20);
+    expect(here.seen.every(({ status }) => status === 200 || status === 503)).toBe(true);
+    expect(here.listener.inFlight()).toBe(0);
+    for (let i = 0; i < 5; i++) expect((await ask(here.port, "GET /after")).status).toBe(200);
+    figure("T-LOD-05", "requests refused while the event loop was behind, none without an answer", shed, "requests");
   });
 });
