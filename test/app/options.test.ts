@@ -124,11 +124,15 @@ describe("upstream.v2", () => {
 });
 
 describe("limits", () => {
-  it("lists.maxSeconds ends a list that takes too long, and says what to do", async () => {
+  it("T-TMO-07: lists.maxSeconds ends a list that takes too long, and says what to do", async () => {
     const rig = await rigForTest({ sandbox: { latencyMs: 1_100 }, flags: { listsMaxSeconds: "1s" } });
     const answer = await rig.ask("GET", "/iam/v1/groups");
     expect([answer.status, reasonOf(answer)]).toEqual([504, "UPSTREAM_TIMEOUT"]);
     expect(answer.json.message).toMatch(/longer than 1 s: narrow it with a filter/);
+    const metrics = await (await fetch(`${rig.adminUrl}/metrics`)).text();
+    for (const left of ["lists_in_progress", "lists_waiting", "list_readers", "in_flight_requests"]) {
+      expect(metrics).toMatch(new RegExp(`^carryover_${left} 0$`, "m"));
+    }
   });
 
   it("limits.inFlight: one more is 503 with Retry-After", async () => {

@@ -42,7 +42,7 @@ const SCENES = [
     targets: () => [`/iam/v1/groups/${GROUP}`, `/iam/v2beta1/groups/${GROUP}`],
   },
   {
-    name: "T-LOD-04, T-LOD-05: the processor is scarce, 90 gets to 8 lists of 200 and 2 lists of 2,000",
+    name: "T-LOD-04, T-LOD-05, T-LOD-12: the processor is scarce, 90 gets to 8 lists of 200 and 2 lists of 2,000",
     what: "processor, mixed",
     upstream: () => startPeer("paged-upstream", [2_000, 1, 0]),
     flags: {},

@@ -14,16 +14,21 @@ import { measureStart } from "./rows/start.mjs";
 
 /**
  * `measure(bench, start)` gives `goals` (lines of the first table), `text` (Markdown: how it was measured, and the rest of
- * the numbers) and `faults` (what makes the run a failure). Processes handed to `start` end with the row.
+ * the numbers) and `faults` (what makes the run a failure). `tries`: rows of docs/trust.md. Processes handed to `start` end with the row.
  */
 export const ROWS = [
-  { keys: ["pass", "get", "list", "nginx"], title: "Requests a second", measure: measureRaces },
+  {
+    keys: ["pass", "get", "list", "nginx"],
+    tries: "T-LOD-01 (pass), T-LOD-02 (get), T-LOD-03 (list)",
+    title: "Requests a second",
+    measure: measureRaces,
+  },
   { keys: ["rewrite"], title: "Rewriting a page", measure: measureRewriting },
   { keys: ["readers"], title: "A long list beside following the cursor", measure: measureReaders },
-  { keys: ["long"], title: "A very long list", measure: measureLongList },
+  { keys: ["long"], tries: "T-LOD-12", title: "A very long list", measure: measureLongList },
   { keys: ["latency"], title: "Latency at a constant rate", measure: measureLatency },
   { keys: ["start"], title: "Start, and memory at rest", measure: measureStart },
-  { keys: ["busy"], title: "Short calls while long lists saturate", measure: measureBusy },
+  { keys: ["busy"], tries: "T-LOD-06", title: "Short calls while long lists saturate", measure: measureBusy },
   { keys: ["flood"], title: "More long lists than memory", measure: measureFlood },
   { keys: ["shadow"], title: "Comparing in the background", measure: measureShadow },
   { keys: ["ledger"], title: "Knowing who calls, and deciding by rules", measure: measureLedger },

@@ -1,6 +1,7 @@
 /** Do pass-through and gets stay fast while as many long lists are read as carryover allows? */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { figure } from "../figures.mjs";
 import { goal } from "../goals.mjs";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";
 import { quantile, ratios, spread } from "../stats.mjs";
@@ -54,6 +55,7 @@ const column = (rounds, name) => rounds.map((round) => round[name]);
 function goalOf({ what, idle, busy }) {
   const [before, during] = [idle, busy].map((rounds) => spread(column(rounds, "p99")).median);
   const ratio = ratios(column(busy, "p99"), column(idle, "p99"));
+  figure("T-LOD-06", `${what}: p99 while long lists saturate, beside idle`, ratio.median, "ratio");
   return goal({
     what: `${what}, while long lists saturate, p99`,
     against: "idle",

@@ -2,6 +2,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { checkAnswers, checkWatched } from "../checks.mjs";
+import { figure } from "../figures.mjs";
 import { goal } from "../goals.mjs";
 import { findNginxLua, startNginxLua } from "../peers/nginx-lua.mjs";
 import { startCarryover, startPeer } from "../processes.mjs";
@@ -36,6 +37,7 @@ async function line({ dist, folder, answers, calls, wants }, start) {
       key: "pass",
       what: "v2 get passed through, requests/s",
       against: "bare @fastify/http-proxy",
+      id: "T-LOD-01",
       asked: { first: 0.85, second: 1 },
       own: own(calls.v2Get),
       peer: { server: bare, target: calls.v2Get },
@@ -44,6 +46,7 @@ async function line({ dist, folder, answers, calls, wants }, start) {
       key: "get",
       what: "v1 get of one record, translated, requests/s",
       against: "bare @fastify/http-proxy, same bytes untouched",
+      id: "T-LOD-02",
       asked: { first: 0.9, second: 1.3 },
       own: own(calls.v1Get),
       peer: { server: bare, target: calls.v2Get },
@@ -52,6 +55,7 @@ async function line({ dist, folder, answers, calls, wants }, start) {
       key: "list",
       what: "v1 list of 200, translated, requests/s",
       against: "fastify + undici + JSON.parse, rename, JSON.stringify",
+      id: "T-LOD-03",
       asked: { first: 1.3, second: 2 },
       own: own(calls.v1List),
       peer: { server: parsing, target: calls.v1List },
@@ -69,7 +73,8 @@ async function line({ dist, folder, answers, calls, wants }, start) {
   return { races: races.filter(({ key, peer }) => wants(key) && peer.server !== undefined), missing, carryover };
 }
 
-function goalOf({ what, against, asked, samples }) {
+function goalOf({ what, against, asked, samples, id }) {
+  if (id !== undefined) figure(id, what, spread(perSecond(samples)[0]).median, "requests/s");
   const ratio = ratios(...perSecond(samples));
   return goal({ what, against, ...asked, unit: "×", value: ratio.median, text: `${range(ratio, 2)}×` });
 }

@@ -37,7 +37,7 @@ export const KEEPS_SERVING: readonly TrustPromise[] = [
       row("T-SLO-02", "clients that drip their bodies are closed"),
       row("T-SLO-03", "clients that never read are closed, and cost a bounded amount"),
       row("T-SLO-04", "thousands of idle connections cost little, and are closed"),
-      row("T-SLO-05", "a client that has closed its side still gets its answer"),
+      row("T-SLO-05", "a client that has closed its sending side has left, and its calls are cancelled"),
     ],
   },
   {
