@@ -78,7 +78,7 @@ describe("what a request says of those who passed it on", () => {
       sent(rig, name).map((one) => one.join("|")),
     );
 
-  it("is not believed of anybody: the peer itself is named", async () => {
+  it("T-SMG-15: is not believed of anybody: the peer itself is named", async () => {
     const rig = await rigForTest();
     await rig.ask("GET", `${V1}/a`, { headers: claims });
     await rig.ask("GET", V2, { headers: claims });

@@ -125,7 +125,7 @@ const targets = targetsOf(catalogue.resources).map((target) => ({
   target,
 }));
 
-describe("a body that is wrong in one member", () => {
+describe("T-SMG-31: a body that is wrong in one member", () => {
   test.each(targets)("of $name", { timeout: 60_000 }, async ({ target }) => {
     const cases = placesIn(target).flatMap((place) => casesOf(place, wantsAll(target)));
     expect(cases.length).toBeGreaterThan(10);
@@ -137,7 +137,7 @@ describe("a body that is wrong in one member", () => {
 /** As it was before anything was read. */
 const PROTOTYPE = Object.getOwnPropertyNames(Object.prototype);
 
-describe("a body that is wrong as a whole", () => {
+describe("T-SMG-31: a body that is wrong as a whole", () => {
   test.each(targets)("of $name", async ({ target }) => {
     for (const { what, body: record, v1Takes } of WHOLE) {
       const isWhole = v1Takes === true && isBatch(target);

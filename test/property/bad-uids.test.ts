@@ -93,7 +93,7 @@ const NO_UIDS = [
   "a\\b",
 ];
 
-describe("a uid in a path that no record can have is refused, and nothing of it reaches the platform", () => {
+describe("T-SMG-28: a uid in a path that no record can have is refused, and nothing of it reaches the platform", () => {
   test.each(places)("$name", async (place) => {
     for (const uid of NO_UIDS) {
       const told = await ask(requestOf(place, `${SECRET}${uid}/${uid}`));
