@@ -115,7 +115,7 @@ export const PLATFORM = [
         "a slow client makes the platform wait",
         "controller.pause();",
         "void 0;",
-        ["test/listener/faults.test.ts > without reading"],
+        ["test/trust/sec/slow-reader.test.ts"],
       ],
     ],
   ),

@@ -98,7 +98,8 @@ const BANS: readonly Ban[] = [
   },
   {
     what: "secrets compared in a time that tells them",
-    pattern: /\b(?:token|secret)\b\s*[!=]==(?!\s*(?:undefined|""))|[!=]==\s*(?:options\.)?(?:token|secret)\b/,
+    pattern:
+      /(?<!typeof )\b(?:token|secret)\b\s*[!=]==(?!\s*(?:undefined|""))|[!=]==\s*(?:options\.)?(?:token|secret)\b/,
     sample: "bearerOf(given) === token",
     within: /^(?:admin|share)\//,
   },
