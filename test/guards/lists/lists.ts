@@ -48,7 +48,7 @@ export const LISTS = [
       "a proof that was announced is kept",
       'if (run.announced !== "cover" || merged.proved) return;',
       "return;",
-      ["test/upstream/drain/again.test.ts", "test/upstream/drain/ends.test.ts", "test/upstream/drain/skip.test.ts"],
+      ["test/upstream/drain/repairs.test.ts"],
     ],
   ]),
   ...guards(
