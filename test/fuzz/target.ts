@@ -34,17 +34,17 @@ export async function createFuzzTarget(): Promise<FuzzTarget> {
   const sts = await createStrictUpstream({ path: STS, answer: (request) => answerOf(request, lists) });
   const upstreams = [v2, v1, sts];
   let exchanges = 0;
-  /** Calls that carryover made, by request id. */
-  const made = new Map<string, number>();
+  /** What carryover knows of each request id. What it was still waiting for when a request ended is noted afterwards, or never. */
+  const known = new Map<string, Exchange[]>();
   const carryover: Carryover = await startCarryover({
     v2Url: v2.url,
     v1Url: v1.url,
     stsUrl: sts.url,
     // What waits for the rest of a body is over before it counts as a hang.
     flags: { limitsBodyBytes: "65536", limitsRequestSeconds: "2s", listsMaxSeconds: "1s" },
-    onExchange: ({ calls, requestId }: Exchange) => {
+    onExchange: (exchange) => {
       exchanges++;
-      made.set(requestId, (made.get(requestId) ?? 0) + calls.length);
+      known.set(exchange.requestId, [...(known.get(exchange.requestId) ?? []), exchange]);
     },
   });
   return {
@@ -58,7 +58,13 @@ export async function createFuzzTarget(): Promise<FuzzTarget> {
       for (const { ids } of upstreams) {
         for (const [id, count] of ids) arrived.set(id, (arrived.get(id) ?? 0) + count);
       }
-      return [...arrived].flatMap(([id, count]) => (count > (made.get(id) ?? 0) ? [id] : []));
+      return [...arrived].flatMap(([id, count]) => {
+        const here = known.get(id) ?? [];
+        const cut = here.some(({ aborted, reason }) => aborted || reason === "UPSTREAM_TIMEOUT");
+        const made = here.reduce((sum, { calls }) => sum + calls.length, 0);
+        const told = here.map(({ method, path, status, reason }) => `${method} ${path} ${status} ${reason ?? ""}`);
+        return cut || count <= made ? [] : [`${id}: ${count} arrived, ${made} known of ${told.join(", ") || "nobody"}`];
+      });
     },
     inFlight: async () => {
       const text = await (await fetch(`${carryover.adminUrl}/metrics`)).text();
