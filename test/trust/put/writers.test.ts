@@ -102,15 +102,20 @@ async function ingress(
 
 describe("an ingress that sends a PUT again", () => {
   it("T-PUT-08: once the first has been done: the record is as after one, and both are counted", async () => {
-    let done = () => {};
+    let [done, again] = [() => {}, () => {}];
     const firstDone = new Promise<void>((resolve) => {
       done = resolve;
     });
+    const secondCame = new Promise<void>((resolve) => {
+      again = resolve;
+    });
+    let calls = 0;
     const slow: SendLayer = (next) => async (request, options) => {
       const answer = await next(request, options);
+      if (++calls > 1) again();
       done();
-      // Time for the ingress to leave before carryover could answer.
-      await sleep(30);
+      // The first is not answered before it has been sent again: nobody can say which was first.
+      await secondCame;
       return answer;
     };
     const rig = await rigForTest({ native: false, sandbox: { faults: slow } });
