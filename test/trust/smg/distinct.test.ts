@@ -65,7 +65,7 @@ function heapAfterCollection(): number {
 describe("T-SMG-37: paths, tokens, agents and names that are new each time", () => {
   it("add no series and no entry once the places that there are have been taken", async () => {
     const here = await front();
-    const half = scale(1_500, 50_000);
+    const half = scale(1_000, 50_000);
     try {
       const fresh = seriesOf(await page(here, "/metrics"));
       await send(here, 0, half);
