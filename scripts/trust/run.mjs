@@ -21,6 +21,14 @@ const PARTS = new Map([
   ["long", { command: "npm run test:long", words: tests("vitest.long.config.ts") }],
   ["guards", { command: "npm run guards", words: tests("vitest.guards.config.ts") }],
   ["peers", { command: "npm run peers", words: tests("vitest.real.config.ts", "test/peers"), optional: true }],
+  ["image", { command: "npm run image", words: tests("vitest.real.config.ts", "test/image"), optional: true }],
+  [
+    "bench",
+    {
+      command: "npm run bench -- --only pass,get,list,busy",
+      words: ["test/bench/run.mjs", "--only", "pass,get,list,busy"],
+    },
+  ],
   ["overload", { command: "node test/bench/overload.mjs", words: ["test/bench/overload.mjs"] }],
   ["soak", { command: "npm run soak", words: ["test/soak/run.mjs"] }],
 ]);
@@ -55,7 +63,7 @@ function partOf(name) {
   const { command, words } = PARTS.get(name);
   if (!existsSync(file(name, "end"))) return undefined;
   const { code, seconds, more, commit: at, node } = JSON.parse(readFileSync(file(name, "end"), "utf8"));
-  const said = [command, ...(more.length > 0 ? ["--", ...more] : [])].join(" ");
+  const said = [command, ...(more.length > 0 && !command.includes(" -- ") ? ["--"] : []), ...more].join(" ");
   const figures = figuresOf(readFileSync(file(name, "figures"), "utf8"));
   const whole = { command: said, seconds, figures, at, node };
   if (words[0] !== "vitest") {
