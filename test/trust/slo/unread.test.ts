@@ -46,7 +46,12 @@ describe("T-SLO-03: clients that never read an answer of 50 MB that passes throu
   it("are cut off, hold the platform's answer back meanwhile, and leave no connection to it", async () => {
     const count = scale(10, 200);
     const { script, sent } = large();
-    const here = await rig({ timeouts, limits: { ...limits, inFlight: 500 }, pool: { connections: 256 }, script });
+    const here = await rig({
+      timeouts,
+      limits: { ...limits, inFlight: 500, requestSeconds: 600 },
+      pool: { connections: 256 },
+      script,
+    });
     const before = process.memoryUsage.rss();
     let most = before;
     const watching = setInterval(() => {
@@ -69,7 +74,11 @@ describe("T-SLO-03: clients that never read an answer of 50 MB that passes throu
 
   it("but those that take a little go on, however slow", async () => {
     const { script } = large();
-    const here = await rig({ timeouts, limits: { ...limits, requestSeconds: 3 }, script });
+    const here = await rig({
+      timeouts: { ...timeouts, stallMs: 2_000 },
+      limits: { ...limits, requestSeconds: 4 },
+      script,
+    });
     const client = await dial(here.port);
     let took = 0;
     client.socket.removeAllListeners("data");
