@@ -121,7 +121,7 @@ describe("client certificates that are renewed", () => {
       "requests",
     );
     figure("certificates", "requests made during renewals", seen.length, "requests");
-  }, 180_000);
+  });
 
   it("leave an answer alone that began with the old ones", async () => {
     let release = (): void => {};
