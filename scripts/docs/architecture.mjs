@@ -29,7 +29,14 @@ export const FLOORS = [
         { name: "check", at: 0.2, says: "does this platform fit?" },
         { name: "report", at: 0.5, says: "how far, who is left?" },
       ],
-      [{ name: "app", at: 0.78, says: "builds every part once", files: ["app.ts", "migration.ts", "views.ts", "admin-token.ts"] }],
+      [
+        {
+          name: "app",
+          at: 0.78,
+          says: "builds every part once",
+          files: ["app.ts", "migration.ts", "views.ts", "admin-token.ts"],
+        },
+      ],
       [{ name: "explain", at: 0.36, says: "what becomes of a request" }],
       [{ name: "migration", at: 0.33, says: "who calls, by which rules", files: ["migration"] }],
       [

@@ -71,7 +71,7 @@ const FIELDS: Some<string> = [
   "X-Fold: a\r\n b",
   "X-Nul: a\0b",
   "X-Cr: a\rb",
-  "X-Long: " + "l".repeat(3000),
+  `X-Long: ${"l".repeat(3000)}`,
   "__proto__: x",
   "Content-Length: 1",
   "Content-Length: -1",

@@ -227,7 +227,9 @@ export const instances = {
           "no: on an instance the files of an upstream's certificates cannot be used, and those before them are in force until they end. The log says why. Empty: no upstream has any.",
         unit: "short",
         width: 6,
-        queries: [[`min by (upstream) (carryover_upstream_certificates_last_reload_successful{${OF}})`, "{{upstream}}"]],
+        queries: [
+          [`min by (upstream) (carryover_upstream_certificates_last_reload_successful{${OF}})`, "{{upstream}}"],
+        ],
         steps: [
           [null, "red"],
           [1, "green"],

@@ -106,7 +106,7 @@ function fresh({ most, patienceMs }) {
 function send(run, request, since, done) {
   const asked = { request, since, done };
   let state = run.free.pop();
-  while (state !== undefined && state.socket.destroyed) state = run.free.pop();
+  while (state?.socket.destroyed) state = run.free.pop();
   if (state !== undefined) write(run, state, asked);
   else if (run.sockets.size < run.most) write(run, connection(run, request), asked);
   else run.waiting.push(asked);
@@ -121,7 +121,7 @@ function connection(run, { hostname, port }) {
   socket.on("error", () => {});
   socket.on("close", () => {
     run.sockets.delete(socket);
-    finish(run, state, 0);
+    finish(state, 0);
     next(run);
   });
   return state;
@@ -132,7 +132,7 @@ function write(run, state, asked) {
   state.left = -1;
   state.timer = setTimeout(
     () => {
-      finish(run, state, "left");
+      finish(state, "left");
       state.socket.destroy();
     },
     Math.max(0, asked.since + run.patienceMs - performance.now()),
@@ -158,7 +158,7 @@ function receive(run, state, chunk) {
   // An answer without a length, or with more bytes than it said: nothing can be said about the next one.
   if (!(state.left >= 0)) state.socket.destroy();
   else if (state.left === 0) {
-    finish(run, state, state.status);
+    finish(state, state.status);
     if (state.closes) state.socket.destroy();
     else {
       run.free.push(state);
@@ -167,7 +167,7 @@ function receive(run, state, chunk) {
   }
 }
 
-function finish(run, state, status) {
+function finish(state, status) {
   if (state.asked === undefined) return;
   const { since, done } = state.asked;
   clearTimeout(state.timer);
