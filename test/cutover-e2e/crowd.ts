@@ -9,7 +9,7 @@ export interface CrowdAsk {
 }
 
 const CONNECTIONS = 4;
-/** Requests on one connection before their answers came. */
+/** Reads on one connection before their answers came; a write stands alone, as carryover serves none beside another request. */
 const AHEAD = 16;
 
 /**
@@ -43,7 +43,9 @@ function converse(url: string, asks: readonly CrowdAsk[], tell: (index: number, 
     let rest = "";
     const more = () => {
       let text = "";
-      for (; sent < asks.length && sent < got + AHEAD; sent++) text += written(asks[sent] as CrowdAsk, hostname);
+      for (; sent < asks.length && sent < got + aheadOf(asks[sent], asks[sent - 1]); sent++) {
+        text += written(asks[sent] as CrowdAsk, hostname);
+      }
       if (text !== "") socket.write(text);
     };
     socket.setEncoding("latin1").on("data", (text: string) => {
@@ -65,6 +67,11 @@ function converse(url: string, asks: readonly CrowdAsk[], tell: (index: number, 
     socket.on("close", () => (got === asks.length ? done() : failed(new Error(`closed after ${got} answers`))));
     more();
   });
+}
+
+/** How many may be under way when `ask` goes out behind `before`. */
+function aheadOf(ask: CrowdAsk | undefined, before: CrowdAsk | undefined): number {
+  return ask?.method === "GET" && (before === undefined || before.method === "GET") ? AHEAD : 1;
 }
 
 function written({ method, path, headers, body }: CrowdAsk, host: string): string {
