@@ -137,8 +137,13 @@ const NO_CONTROL: Dispatcher.DispatchController = {
   resume: nothing,
 };
 
-/** `handler`, and `done` once when its call is over. */
-function leaving(handler: Dispatcher.DispatchHandler, done: () => void): Dispatcher.DispatchHandler {
+/** `handler`, and `freed` once when its call is over: undici tells of an error after the end when a handler throws at that. */
+function leaving(handler: Dispatcher.DispatchHandler, freed: () => void): Dispatcher.DispatchHandler {
+  let over = false;
+  const done = (): void => {
+    if (!over) freed();
+    over = true;
+  };
   return {
     onRequestStart: (controller, context) => handler.onRequestStart?.(controller, context),
     onResponseStart: (controller, status, headers, text) =>

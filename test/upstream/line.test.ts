@@ -12,7 +12,7 @@ interface Sent {
 const CONTROL = {} as Dispatcher.DispatchController;
 
 /** A line before a platform that answers when told to, by a clock that goes when told to. */
-function stage(connections = 1, waitMs = 1_000) {
+function stage(connections = 1, waitMs = 1_000, thrownAtEnd?: Error) {
   let at = 1_000_000;
   const timers: { readonly due: number; readonly run: () => void }[] = [];
   const sent: Sent[] = [];
@@ -38,7 +38,10 @@ function stage(connections = 1, waitMs = 1_000) {
       line.dispatch(
         { path, method: "GET", body },
         {
-          onResponseEnd: () => void ends.set(path, "answered"),
+          onResponseEnd: () => {
+            if (thrownAtEnd !== undefined) throw thrownAtEnd;
+            ends.set(path, "answered");
+          },
           onResponseError: (_, error) => void ends.set(path, error instanceof Problem ? error.reason : String(error)),
         },
         patient,
@@ -160,5 +163,14 @@ describe("a call", () => {
     }
     for (let i = 0; i < 3; i++) await on.end();
     expect(on.sent()).toEqual(["first", "stays 1", "stays 2501"]);
+  });
+
+  it("whose handler throws at its end, and is told of that as an error, gives its place back once", async () => {
+    const on = stage(1, 1_000, new Error("handler"));
+    on.ask("a");
+    await expect(on.end()).rejects.toThrow("handler");
+    await on.end(new Error("handler"));
+    for (const path of ["b", "c", "d"]) on.ask(path);
+    expect(on.sent()).toEqual(["a", "b"]);
   });
 });
