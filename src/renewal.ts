@@ -1,6 +1,6 @@
 /** Do the connections to upstreams still fit what the certificates' files hold, and where the names lead? */
 import type { LookupFunction } from "node:net";
-import { certificateFaults } from "./config/certificates.ts";
+import { certificateFaults, MOST_BYTES } from "./config/certificates.ts";
 import { textOf } from "./config/fault.ts";
 import type { Config, Tls, TlsFiles } from "./config.ts";
 import { createWatchedFile, type FileFault, type WatchedFile } from "./control/watched-file.ts";
@@ -17,8 +17,8 @@ export interface EventLog {
 type EventFacts = Readonly<Record<string, string | number | boolean>>;
 
 export interface RenewalParts {
-  /** Rejects when the file cannot be read. */
-  readonly read: (path: string) => Promise<Uint8Array>;
+  /** Rejects when the file cannot be read, or has more than `maxBytes`. */
+  readonly read: (path: string, maxBytes: number) => Promise<Uint8Array>;
   readonly lookup: LookupFunction;
   readonly later: Later;
   /** Milliseconds since 1970. */
@@ -135,7 +135,7 @@ async function readAll(files: TlsFiles, read: RenewalParts["read"]): Promise<Uin
     const path = files[kind];
     if (path === undefined) continue;
     try {
-      found[kind] = await read(path);
+      found[kind] = await read(path, MOST_BYTES);
     } catch (error) {
       throw new Error(`${path} cannot be read (${error instanceof Error ? error.message : String(error)})`);
     }
@@ -162,8 +162,8 @@ function split(bytes: Uint8Array): Tls {
 /** A read that hangs holds one of the few threads that read files; behind it the others wait, instead of hanging too. */
 function oneAtATime(read: RenewalParts["read"]): RenewalParts["read"] {
   let last: Promise<unknown> = Promise.resolve();
-  return (path) => {
-    const mine = last.then(() => read(path));
+  return (path, maxBytes) => {
+    const mine = last.then(() => read(path, maxBytes));
     last = mine.catch(() => {});
     return mine;
   };

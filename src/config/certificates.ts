@@ -3,8 +3,16 @@ import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import type { Remark } from "./checks.ts";
 
-type Kind = "caFile" | "certFile" | "keyFile";
+/** Several times all the authorities that browsers trust. No longer file is read while carryover runs, so none is taken at the start. */
+export const MOST_BYTES = 1024 ** 2;
 
+const KINDS = ["caFile", "certFile", "keyFile"] as const;
+type Kind = (typeof KINDS)[number];
+const REMEDIES: Readonly<Record<Kind, string>> = {
+  caFile: "name a PEM file with the certificates of the authorities to trust",
+  certFile: "name a PEM file with the client certificate, and those that lead to its authority",
+  keyFile: "name a PEM file with the certificate's private key, without a passphrase",
+};
 const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----.*?-----END (?:X509 |TRUSTED )?CERTIFICATE-----/gs;
 
 /** What makes the files of an upstream (`upstream.v2`) unusable: how they are called, and what is in them. */
@@ -13,24 +21,22 @@ export function certificateFaults(
   names: Readonly<Partial<Record<Kind, string | undefined>>>,
   bytes: Readonly<Partial<Record<Kind, Uint8Array>>>,
 ): readonly Remark[] {
-  const fault = (kind: Kind, what: string, remedy: string): Remark => {
+  const fault = (kind: Kind, what: string, remedy = REMEDIES[kind]): Remark => {
     return { path: `${upstream}.tls.${kind}`, what: `${names[kind]} ${what}`, remedy };
   };
+  const tooLong = KINDS.filter((kind) => (bytes[kind]?.length ?? 0) > MOST_BYTES);
+  if (tooLong.length > 0) return tooLong.map((kind) => fault(kind, `has more than ${MOST_BYTES} bytes`));
   const found: Remark[] = [];
   const noAuthority = bytes.caFile && unreadAuthority(bytes.caFile);
-  if (noAuthority !== undefined) {
-    found.push(fault("caFile", noAuthority, "name a PEM file with the certificates of the authorities to trust"));
-  }
+  if (noAuthority !== undefined) found.push(fault("caFile", noAuthority));
   const cert = bytes.certFile && Buffer.from(bytes.certFile);
   const key = bytes.keyFile && Buffer.from(bytes.keyFile);
   const [noCertificate, noKey] = [cert && refusal({ cert }), key && refusal({ key })];
   if (noCertificate !== undefined) {
-    const remedy = "name a PEM file with the client certificate, and those that lead to its authority";
-    found.push(fault("certFile", `holds no certificate that can be used (${noCertificate})`, remedy));
+    found.push(fault("certFile", `holds no certificate that can be used (${noCertificate})`));
   }
   if (noKey !== undefined) {
-    const remedy = "name a PEM file with the certificate's private key, without a passphrase";
-    found.push(fault("keyFile", `holds no private key that can be used (${noKey})`, remedy));
+    found.push(fault("keyFile", `holds no private key that can be used (${noKey})`));
   }
   if (cert === undefined || key === undefined || found.length > 0) return found;
   const noPair = refusal({ cert, key });

@@ -44,6 +44,7 @@ describe("certificates and keys", () => {
       "several authorities, with words between them",
       { caFile: `# ours\n${LOCALHOST.cert}\n# theirs\n${EXPIRED.cert}` },
     ],
+    ["a file of 1 MiB", { caFile: LOCALHOST.cert.padEnd(1024 ** 2) }],
   ])("%s are taken", (_, files) => {
     expect(faults(input(files))).toEqual([]);
   });
@@ -78,6 +79,21 @@ describe("certificates and keys", () => {
       "an authority that breaks off behind a good one",
       { caFile: `${LOCALHOST.cert}\n${BROKEN}` },
       /upstream\.v2\.tls\.caFile: caFile\.pem holds a certificate that cannot be read, the 2\. of 2 /,
+    ],
+    [
+      "a file of more than 1 MiB",
+      { caFile: `${LOCALHOST.cert}\n${" ".repeat(1024 ** 2)}` },
+      /^c\.yaml:\d+:\d+ upstream\.v2\.tls\.caFile: caFile\.pem has more than 1048576 bytes; name a PEM file .* to trust$/,
+    ],
+    [
+      "such a certificate with its key",
+      { certFile: `${LOCALHOST.cert}\n${" ".repeat(1024 ** 2)}`, keyFile: LOCALHOST.key },
+      /upstream\.v2\.tls\.certFile: certFile\.pem has more than 1048576 bytes; name a PEM file/,
+    ],
+    [
+      "such a key",
+      { certFile: LOCALHOST.cert, keyFile: `${LOCALHOST.key}\n${" ".repeat(1024 ** 2)}` },
+      /upstream\.v2\.tls\.keyFile: keyFile\.pem has more than 1048576 bytes; name a PEM file/,
     ],
   ])("%s is refused, once", (_, files, says) => {
     expect(faults(input(files))).toEqual([expect.stringMatching(says)]);
