@@ -63,7 +63,7 @@ export interface CarryoverConfig {
       } | undefined;
       /** Most connections to this upstream at a time; further calls wait in line. Default: `128`. */
       readonly connections?: number | undefined;
-      /** Whether calls fail at once while this upstream answers nobody; one every few seconds still goes out to see. Default: `true`. */
+      /** Whether calls fail at once while this upstream answers nobody; carryover asks every few seconds whether it is back. Default: `true`. */
       readonly breaker?: boolean | undefined;
     };
     readonly v1?: {
@@ -87,7 +87,7 @@ export interface CarryoverConfig {
       } | undefined;
       /** Most connections to this upstream at a time; further calls wait in line. Default: `128`. */
       readonly connections?: number | undefined;
-      /** Whether calls fail at once while this upstream answers nobody; one every few seconds still goes out to see. Default: `true`. */
+      /** Whether calls fail at once while this upstream answers nobody; carryover asks every few seconds whether it is back. Default: `true`. */
       readonly breaker?: boolean | undefined;
     } | undefined;
     readonly sts?: {
@@ -111,7 +111,7 @@ export interface CarryoverConfig {
       } | undefined;
       /** Most connections to this upstream at a time; further calls wait in line. Default: `128`. */
       readonly connections?: number | undefined;
-      /** Whether calls fail at once while this upstream answers nobody; one every few seconds still goes out to see. Default: `true`. */
+      /** Whether calls fail at once while this upstream answers nobody; carryover asks every few seconds whether it is back. Default: `true`. */
       readonly breaker?: boolean | undefined;
     } | undefined;
   };

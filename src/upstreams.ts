@@ -8,6 +8,7 @@ import type { V2 } from "./tools.ts";
 import { createBreaker } from "./upstream/breaker.ts";
 import { type Budget, createBudget } from "./upstream/budget.ts";
 import { createSend } from "./upstream/client.ts";
+import { later } from "./upstream/later.ts";
 import { createPool, type Pool } from "./upstream/pool.ts";
 import { createStream } from "./upstream/stream.ts";
 
@@ -113,7 +114,7 @@ function poolOf(
       headersMs: timeouts.headersSeconds * 1000,
       bodyMs: timeouts.bodySeconds * 1000,
     },
-    ...(breaker ? { breaker: createBreaker({ now, random, turned }) } : {}),
+    ...(breaker ? { breaker: (probe) => createBreaker({ now, random, later, probe, turned }) } : {}),
   });
   renewal.attach(name, pool);
   return pool;

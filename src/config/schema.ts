@@ -32,7 +32,7 @@ const connections = whole(1, 10_000)
 const breaker = onOff()
   .prefault("true")
   .describe(
-    "Whether calls fail at once while this upstream answers nobody; one every few seconds still goes out to see",
+    "Whether calls fail at once while this upstream answers nobody; carryover asks every few seconds whether it is back",
   );
 
 const v2 = z.strictObject({

@@ -147,7 +147,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   UPSTREAM_UNAVAILABLE: {
     means:
-      "the platform has not answered any call for a while, so this one was not sent; one call every few seconds still is, and the first answer ends it (`upstream.*.breaker`)",
+      "the platform has not answered any call for a while, so this one was not sent; carryover asks every few seconds whether it is back, and the first answer ends it (`upstream.*.breaker`)",
     act: "client: wait for `Retry-After`; operator: network, DNS, TLS, the platform; the log says since when",
     again: "yes, after `Retry-After`: nothing of it has left",
   },
@@ -266,10 +266,10 @@ const PLATFORM = [
   "  `ErrorInfo` or `ResourceInfo` beside it. From anything else (a gateway, a wrong address) such an error stays one.",
   "- A read answered 502, 503 or 504 is sent once more after a moment (after its `Retry-After`, up to 5 s); then the platform's answer stands. No write is sent",
   "  again of which a byte may have left. All of this together is at most a fifth of the calls, and three at a time in any case.",
-  "- After ten calls in a row without any answer, over two seconds at least and to more than one kind of resource (or of which no connection came about),",
-  "  calls fail at once: 503 `UPSTREAM_UNAVAILABLE`. One goes out after a second, then after two, then every four; the first answer ends it. An error that the platform wrote",
-  "  itself (JSON) is an answer, whatever its status; a 502, 503 or 504 in another form is a gateway's word for none. A share of failures never does this, however large: there is one",
-  "  address, and who would have been answered must not be refused. `upstream.*.breaker: false` lets every call go out.",
+  "- After ten calls in a row without any answer, over two seconds at least, carryover asks by itself (`HEAD /` below the upstream's path, over a connection of its own, without",
+  "  a credential). If nobody answers that either, calls fail at once: 503 `UPSTREAM_UNAVAILABLE`. It asks again after a second, then after two, then every four; any answer, also an error,",
+  "  ends it. A share of failures never does this, however large, nor does a gateway that says 503: there is one address, and who would have been answered must not be refused.",
+  "  `upstream.*.breaker: false` lets every call go out.",
   "- A redirect is no answer to an API client: 502 `UPSTREAM_INVALID`.",
   "- v2 and native v1 pass through: their errors arrive as they are.",
   "",

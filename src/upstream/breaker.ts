@@ -1,30 +1,35 @@
 /** Is an upstream so surely down that calls to it had better fail at once? */
 import { Problem } from "../model/problem.ts";
+import type { Later } from "./later.ts";
 
 /**
  * Behind one address stands the whole platform: a breaker that opens wrongly is an outage of its own making, while one that
  * opens late only costs the patience that `timeouts` bounds anyway. So it opens on one thing alone: a row of calls that
- * brought no answer at all, from several places, for a while, with not one answer in between. A share of failures never
- * opens it, however large: the rest would be refused with them.
+ * brought no answer at all, for a while, with not one answer in between, and then a question of its own that brings none
+ * either. What clients call, and how long they take for it, neither opens it nor keeps it open.
  */
 export interface Breaker {
   /** To be asked once before each call: when it begins, or why it must not go out. */
   begin(): number | Problem;
-  /** An answer's head has come, of whatever status, from the platform itself. */
+  /** An answer's head has come, of whatever status: somebody is there. */
   answered(): void;
-  /**
-   * A call that began at `beganAt` brought no answer, or a gateway's word for that. `place`: which part of the API was asked;
-   * undefined when no call of whatever kind would have got through.
-   */
-  failed(beganAt: number, place: string | undefined): void;
+  /** A call that began at `beganAt` brought no answer. */
+  failed(beganAt: number): void;
   isOpen(): boolean;
+  /** Asks no more. */
+  close(): void;
 }
+
+/** Asks the upstream by a connection of its own; resolves with whether it said anything. Never rejects. */
+export type Probe = () => Promise<boolean>;
 
 export interface BreakerOptions {
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
   /** From 0 up to 1. */
   readonly random: () => number;
+  readonly later: Later;
+  readonly probe: Probe;
   /** Hears of each opening and closing: `failures` in a row, and for how long, in milliseconds. */
   readonly turned?: ((open: boolean, facts: { readonly failures: number; readonly ms: number }) => void) | undefined;
 }
@@ -33,68 +38,92 @@ export interface BreakerOptions {
 const MOST_FAILURES = 10;
 /** … over so long: a restart of the platform, or a network that changes its route, is over by then. */
 const LEAST_MS = 2_000;
-/** From the opening to the first call that is let through to see; then twice as long each time, up to `LAST_PAUSE_MS`. */
+/** From the opening to the first question whether somebody is there again; then twice as long each time, up to `LAST_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 1_000;
 /** With what chance adds to it, a platform that is back is noticed within five seconds. */
 const LAST_PAUSE_MS = 4_000;
 /** Instances that opened together must not all ask together. */
 const JITTER = 0.2;
 
-interface Row {
+interface State {
   failures: number;
   /** When the first of them began, or the last answer came, whichever was later: since then there has been none. */
   since: number;
-  /** The place of all so far; undefined once they are of several, or of none. */
-  place: string | undefined;
-  /** Open: when the next call may go out to see. Undefined while closed. */
+  answeredAt: number;
+  /** The first question is out, and the breaker still closed. */
+  asking: boolean;
+  /** Open: when it asks next. Undefined while closed. */
   nextAt: number | undefined;
   pauseMs: number;
+  callOff: () => void;
 }
 
-const NONE = { failures: 0, since: 0, place: undefined, nextAt: undefined, pauseMs: FIRST_PAUSE_MS } as const;
-
 /** Closed; for one upstream. */
-export function createBreaker({ now, random, turned }: BreakerOptions): Breaker {
-  const row: Row = { ...NONE };
-  let answeredAt = Number.NEGATIVE_INFINITY;
-  const plan = (at: number): void => {
-    row.nextAt = at + row.pauseMs * (1 - JITTER + 2 * JITTER * random());
-    row.pauseMs = Math.min(row.pauseMs * 2, LAST_PAUSE_MS);
+export function createBreaker({ now, random, later, probe, turned }: BreakerOptions): Breaker {
+  const state: State = {
+    failures: 0,
+    since: 0,
+    answeredAt: Number.NEGATIVE_INFINITY,
+    asking: false,
+    nextAt: undefined,
+    pauseMs: FIRST_PAUSE_MS,
+    callOff: () => {},
+  };
+  const answered = (): void => {
+    state.answeredAt = now();
+    if (state.failures === 0) return;
+    const { failures, since, nextAt } = state;
+    state.callOff();
+    Object.assign(state, { failures: 0, nextAt: undefined, pauseMs: FIRST_PAUSE_MS });
+    if (nextAt !== undefined) turned?.(false, { failures, ms: state.answeredAt - since });
+  };
+  /** A question that hangs does not keep the next one back, which may tell sooner. */
+  const plan = (): void => {
+    const ms = state.pauseMs * (1 - JITTER + 2 * JITTER * random());
+    state.nextAt = now() + ms;
+    state.pauseMs = Math.min(state.pauseMs * 2, LAST_PAUSE_MS);
+    state.callOff = later(ms, () => {
+      plan();
+      void probe().then((said) => said && answered());
+    });
+  };
+  const suspect = async (): Promise<void> => {
+    state.asking = true;
+    const said = await probe();
+    state.asking = false;
+    if (said) return answered();
+    // Somebody may have been answered meanwhile.
+    if (!isRow(state, now())) return;
+    plan();
+    turned?.(true, { failures: state.failures, ms: now() - state.since });
   };
   return {
-    begin: () => {
+    begin: () => (state.nextAt === undefined ? now() : refused(state.nextAt - now())),
+    answered,
+    failed: (beganAt) => {
       const at = now();
-      if (row.nextAt === undefined) return at;
-      if (at < row.nextAt) return refused(row.nextAt - at);
-      // Nobody waits for its end: where that one call hangs, the next one may tell sooner.
-      plan(at);
-      return at;
+      if (state.failures === 0) state.since = at;
+      state.failures++;
+      state.since = Math.min(state.since, Math.max(beganAt, state.answeredAt));
+      if (state.nextAt === undefined && !state.asking && isRow(state, at)) void suspect();
     },
-    answered: () => {
-      answeredAt = now();
-      if (row.failures === 0) return;
-      const { failures, since, nextAt } = row;
-      Object.assign(row, NONE);
-      if (nextAt !== undefined) turned?.(false, { failures, ms: answeredAt - since });
+    isOpen: () => state.nextAt !== undefined,
+    close: () => {
+      state.callOff();
+      // Who asks is not to begin again.
+      state.asking = true;
+      state.failures = 0;
     },
-    failed: (beganAt, place) => {
-      const at = now();
-      if (row.failures === 0) Object.assign(row, { since: at, place });
-      row.failures++;
-      row.since = Math.min(row.since, Math.max(beganAt, answeredAt));
-      if (place !== row.place) row.place = undefined;
-      if (row.nextAt !== undefined || row.place !== undefined) return;
-      if (row.failures < MOST_FAILURES || at - row.since < LEAST_MS) return;
-      plan(at);
-      turned?.(true, { failures: row.failures, ms: at - row.since });
-    },
-    isOpen: () => row.nextAt !== undefined,
   };
+}
+
+function isRow({ failures, since }: State, at: number): boolean {
+  return failures >= MOST_FAILURES && at - since >= LEAST_MS;
 }
 
 /** Lets everything through, for whoever wants none. */
 export function noBreaker(): Breaker {
-  return { begin: () => 0, answered: () => {}, failed: () => {}, isOpen: () => false };
+  return { begin: () => 0, answered: () => {}, failed: () => {}, isOpen: () => false, close: () => {} };
 }
 
 function refused(leftMs: number): Problem {

@@ -8,7 +8,7 @@ import { decode } from "./decode.ts";
 import { type CallFacts, failure, invalidAnswer } from "./failure.ts";
 import { endToEnd, flatHeader, hideOrigin, sendable, toHeaderList } from "./headers.ts";
 import type { Pool } from "./pool.ts";
-import { type Begun, tellAnswer, tellFailure } from "./signs.ts";
+import { tellFailure } from "./signs.ts";
 
 export interface SendLimits {
   /** Longest body of an answer, after decompression too. */
@@ -100,7 +100,8 @@ interface Call {
 }
 
 /** One answer while it comes. */
-interface Gathering extends Begun {
+interface Gathering {
+  readonly beganAt: number;
   readonly breaker: Breaker;
   readonly method: string;
   readonly maxBytes: number;
@@ -118,7 +119,6 @@ function newGathering({ pool, request, beganAt }: Call, maxBytes: number, done: 
   return {
     breaker: pool.breaker,
     method: request.method,
-    target: request.target,
     beganAt,
     maxBytes,
     done,
@@ -151,7 +151,7 @@ function handlerOf(gathering: Gathering): Dispatcher.DispatchHandler {
     onResponseError(_controller, error) {
       if (gathering.settled) return;
       const problem = failure(error, { method: gathering.method, sent: gathering.control !== undefined });
-      if (gathering.status === 0) tellFailure(gathering.breaker, gathering, problem);
+      if (gathering.status === 0) tellFailure(gathering.breaker, gathering.beganAt, problem);
       settle(gathering, problem);
     },
   };
@@ -160,7 +160,7 @@ function handlerOf(gathering: Gathering): Dispatcher.DispatchHandler {
 function begin(gathering: Gathering, status: number, headers: string[]): void {
   gathering.status = status;
   gathering.headers = headers;
-  if (status <= 599) tellAnswer(gathering.breaker, gathering, status, headers);
+  gathering.breaker.answered();
   const length = gathering.method === "HEAD" ? undefined : flatHeader(headers, "content-length");
   if (status > 599) refuse(gathering, "status code out of range");
   // These have no body, whatever their fields say; a stated length must not turn them into an error.

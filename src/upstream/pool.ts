@@ -1,10 +1,11 @@
 /** Over which connections does carryover reach one upstream? */
 import { type LookupFunction, Socket } from "node:net";
 import { buildConnector, Pool as UndiciPool } from "undici";
-import { type Breaker, noBreaker } from "./breaker.ts";
+import { type Breaker, noBreaker, type Probe } from "./breaker.ts";
 import { later } from "./later.ts";
 import { createLine, type Line } from "./line.ts";
 import { neverEmpty } from "./lookup.ts";
+import { answers } from "./probe.ts";
 
 /** Contents of PEM files; what is absent is the platform's default. */
 export interface PoolTls {
@@ -31,8 +32,8 @@ export interface PoolOptions {
   readonly connections: number;
   /** Longest wait there of a call that begins a request, milliseconds (five seconds). */
   readonly waitMs?: number | undefined;
-  /** Without one every call goes out. */
-  readonly breaker?: Breaker | undefined;
+  /** Makes a breaker that asks by `probe`; without one every call goes out. */
+  readonly breaker?: ((probe: Probe) => Breaker) | undefined;
   /** How names are looked up; by default as the machine does it. */
   readonly lookup?: LookupFunction | undefined;
 }
@@ -73,6 +74,17 @@ export function createPool(options: PoolOptions): Pool {
   let tls = options.tls;
   let current = connect(url.origin, options, tls);
   const { connections, waitMs = WAIT_MS } = options;
+  const basePath = url.pathname.replace(/\/+$/, "");
+  // Its connection is its own: those for calls may all be taken by calls that hang.
+  const probe = async (): Promise<boolean> => {
+    const once = connect(url.origin, { ...options, connections: 1 }, tls);
+    retired.add(once);
+    const said = await answers(once.pool, basePath);
+    retired.delete(once);
+    await once.pool.destroy();
+    return said;
+  };
+  const breaker = options.breaker?.(probe) ?? noBreaker();
   const line = createLine({
     connections,
     waitMs,
@@ -82,9 +94,9 @@ export function createPool(options: PoolOptions): Pool {
   });
   return {
     line,
-    breaker: options.breaker ?? noBreaker(),
+    breaker,
     origin: url.origin,
-    basePath: url.pathname.replace(/\/+$/, ""),
+    basePath,
     hostname: url.hostname.replace(/^\[|\]$/g, ""),
     addresses: () => current.addresses,
     renew: (renewed) => {
@@ -99,6 +111,7 @@ export function createPool(options: PoolOptions): Pool {
       );
     },
     close: async () => {
+      breaker.close();
       await Promise.all([current, ...retired].map(({ pool }) => pool.destroy()));
     },
   };

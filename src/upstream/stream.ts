@@ -8,7 +8,7 @@ import { failure, invalidAnswer, neverLeft } from "./failure.ts";
 import { endToEnd, hideOrigin } from "./headers.ts";
 import type { GiveUp } from "./line.ts";
 import type { Pool } from "./pool.ts";
-import { type Begun, tellAnswer, tellFailure } from "./signs.ts";
+import { tellFailure } from "./signs.ts";
 
 /**
  * Streams over `pool`: the request target is not parsed, fields keep their order and spelling. A GET or HEAD without a body
@@ -22,7 +22,6 @@ export function createStream(pool: Pool, budget: Budget): Stream {
       sink,
       pool,
       method: request.method,
-      target: request.target,
       beganAt: 0,
       control: undefined,
       giveUp: undefined,
@@ -51,7 +50,7 @@ export function createStream(pool: Pool, budget: Budget): Stream {
 }
 
 /** What is known of one exchange while its answer passes. */
-interface Relay extends Begun {
+interface Relay {
   readonly sink: StreamSink;
   readonly pool: Pool;
   readonly method: string;
@@ -106,7 +105,7 @@ function handlerOf(relay: Relay, again: ((problem: Problem) => boolean) | undefi
     onResponseError(_controller, error) {
       if (relay.settled) return;
       const problem = failure(error, { method: relay.method, sent: relay.control !== undefined });
-      if (!relay.answered) tellFailure(relay.pool.breaker, relay, problem);
+      if (!relay.answered) tellFailure(relay.pool.breaker, relay.beganAt, problem);
       if (!relay.answered && again?.(problem)) return;
       if (settle(relay)) relay.sink.fail(problem);
     },
@@ -122,7 +121,7 @@ function begin(relay: Relay, controller: Dispatcher.DispatchController, status: 
   }
   relay.answered = true;
   const headers = endToEnd(controller.rawHeaders as Buffer[]);
-  tellAnswer(pool.breaker, relay, status, headers);
+  pool.breaker.answered();
   sink.head(status, statusText, hideOrigin(headers, pool.origin, pool.basePath));
   // These have no body; a 304 that states a length would else be an error once its head has passed.
   if ((status === 204 || status === 304) && settle(relay)) sink.end();

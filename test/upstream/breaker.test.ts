@@ -1,4 +1,4 @@
-/** When does the breaker open, what does it let through while it is open, and what closes it? */
+/** When does the breaker open, whom does it ask, and what closes it? */
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/model/problem.ts";
 import { type Breaker, createBreaker } from "../../src/upstream/breaker.ts";
@@ -7,35 +7,67 @@ import { figure } from "../support/figures.ts";
 interface Subject {
   readonly breaker: Breaker;
   readonly turns: string[];
-  pass(ms: number): void;
+  /** When the upstream was asked, and how each question ends. */
+  readonly asked: { readonly at: number; readonly end: (said: boolean) => Promise<void> }[];
+  /** The clock and its timers. */
+  pass(ms: number): Promise<void>;
   /** A call that fails at once. */
-  fail(place?: string): void;
-  /** Fails until it has opened. */
-  open(): void;
+  fail(): void;
+  /** Fails until it has asked, in vain. */
+  open(): Promise<void>;
 }
 
 function subject(random = 0.5): Subject {
   let time = 1_000;
   const turns: string[] = [];
+  const asked: { at: number; end: (said: boolean) => Promise<void> }[] = [];
+  const timers = new Map<number, { readonly at: number; readonly run: () => void }>();
+  let last = 0;
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
   const breaker = createBreaker({
     now: () => time,
     random: () => random,
+    later: (ms, run) => {
+      const id = ++last;
+      timers.set(id, { at: time + ms, run });
+      return () => void timers.delete(id);
+    },
+    probe: () =>
+      new Promise((resolve) => {
+        const end = async (said: boolean) => {
+          resolve(said);
+          await settled();
+        };
+        asked.push({ at: time, end });
+      }),
     turned: (open, { failures, ms }) => turns.push(`${open ? "open" : "closed"} ${failures} ${ms}`),
   });
-  const pass = (ms: number) => {
-    time += ms;
+  const pass = async (ms: number) => {
+    const end = time + ms;
+    for (;;) {
+      const [next] = [...timers].filter(([, { at }]) => at <= end).sort(([, a], [, b]) => a.at - b.at);
+      if (next === undefined) break;
+      timers.delete(next[0]);
+      time = next[1].at;
+      next[1].run();
+      await settled();
+    }
+    time = end;
   };
-  const fail = (place?: string) => breaker.failed(time, place);
+  const fail = () => breaker.failed(time);
   return {
     breaker,
     turns,
+    asked,
     pass,
     fail,
-    open: () => {
-      while (!breaker.isOpen()) {
+    open: async () => {
+      const before = asked.length;
+      for (let i = 0; asked.length === before && i < 1_000; i++) {
         fail();
-        pass(250);
+        if (asked.length === before) await pass(250);
       }
+      await asked.at(-1)?.end(false);
     },
   };
 }
@@ -47,127 +79,139 @@ function refusal(breaker: Breaker): Problem {
 }
 
 describe("a breaker opens", () => {
-  it("after ten failures in a row over two seconds, not before", () => {
-    const { breaker, turns, pass, fail } = subject();
+  it("after ten failures in a row over two seconds and a question in vain, not before", async () => {
+    const { breaker, turns, asked, pass, fail } = subject();
     for (let i = 0; i < 9; i++) fail();
-    pass(5_000);
-    expect(breaker.begin()).toBe(6_000);
+    await pass(5_000);
+    expect(asked).toEqual([]);
     fail();
+    expect(asked.map(({ at }) => at)).toEqual([6_000]);
+    expect(breaker.begin()).toBe(6_000);
+    await asked[0]?.end(false);
     expect(refusal(breaker)).toMatchObject({ reason: "UPSTREAM_UNAVAILABLE", http: 503, retryAfter: 1, metadata: {} });
     expect(turns).toEqual(["open 10 5000"]);
   });
 
-  it("for no burst, however many fail in it", () => {
-    const { breaker, pass, fail } = subject();
+  it("for no burst, however many fail in it", async () => {
+    const { asked, pass, fail } = subject();
     for (let i = 0; i < 1_000; i++) fail();
-    pass(1_999);
+    await pass(1_999);
     fail();
-    expect(breaker.isOpen()).toBe(false);
-    pass(1);
+    expect(asked.length).toBe(0);
+    await pass(1);
     fail();
-    expect(breaker.isOpen()).toBe(true);
+    expect(asked.length).toBe(1);
   });
 
-  it("when calls that began long ago time out together, unless one was answered meanwhile", () => {
+  it("when calls that began long ago time out together, unless one was answered meanwhile", async () => {
     const hung = subject();
-    hung.pass(15_000);
-    for (let i = 0; i < 10; i++) hung.breaker.failed(1_000, i % 2 === 0 ? "/a" : "/b");
-    expect(hung.breaker.isOpen()).toBe(true);
+    await hung.pass(15_000);
+    for (let i = 0; i < 10; i++) hung.breaker.failed(1_000);
+    expect(hung.asked.length).toBe(1);
     const answered = subject();
-    answered.pass(14_000);
+    await answered.pass(14_000);
     answered.breaker.answered();
-    answered.pass(1_000);
-    for (let i = 0; i < 10; i++) answered.breaker.failed(1_000, i % 2 === 0 ? "/a" : "/b");
-    expect(answered.breaker.isOpen()).toBe(false);
+    await answered.pass(1_000);
+    for (let i = 0; i < 10; i++) answered.breaker.failed(1_000);
+    expect(answered.asked.length).toBe(0);
   });
 
-  it("never while one call in ten thousand is answered", () => {
-    const { breaker, pass, fail } = subject();
-    for (let i = 0; i < 100_000; i++) {
-      fail(`/${i}`);
-      pass(0.19);
-      if (i % 10_000 === 9_999) breaker.answered();
-    }
-    expect(breaker.isOpen()).toBe(false);
-  });
-
-  it("never for one place alone: it may be one tenant's, or one service's", () => {
-    const { breaker, pass, fail } = subject();
+  it("never while somebody answers the question, whatever calls fail: one service that is down shuts nobody out", async () => {
+    const { breaker, turns, asked, pass, fail } = subject();
     for (let i = 0; i < 1_000; i++) {
-      fail("/iam/v2beta1/groups");
-      pass(100);
+      fail();
+      await pass(100);
+      expect(breaker.isOpen()).toBe(false);
+      if (asked.length > 0) await asked.at(-1)?.end(true);
     }
-    expect(breaker.isOpen()).toBe(false);
-    fail("/iam/v2beta1/roles");
-    expect(breaker.isOpen()).toBe(true);
+    expect(turns).toEqual([]);
+    // Nor is the upstream asked for each of them.
+    expect(asked.length).toBeLessThanOrEqual(51);
+  });
+
+  it("never when a call is answered while the question is out", async () => {
+    const { breaker, turns, asked, pass, fail } = subject();
+    for (let i = 0; i < 9; i++) fail();
+    await pass(5_000);
+    fail();
+    fail();
+    breaker.answered();
+    await asked[0]?.end(false);
+    expect([breaker.isOpen(), turns, asked.length]).toEqual([false, [], 1]);
   });
 });
 
 describe("an open breaker", () => {
-  it("lets one call through after a second, then after two, then every four", () => {
-    const { breaker, pass, open } = subject();
-    open();
-    const gaps: number[] = [];
-    let last = 0;
+  it("asks by itself after a second, then after two, then every four, and lets no call out", async () => {
+    const { breaker, asked, pass, open } = subject();
+    await open();
+    const opened = asked.at(-1)?.at ?? 0;
     for (let ms = 0; ms < 20_000; ms += 10) {
-      if (typeof breaker.begin() === "number") {
-        gaps.push(ms - last);
-        last = ms;
-      }
-      pass(10);
+      expect(breaker.begin()).toBeInstanceOf(Problem);
+      await pass(10);
     }
-    // It had opened a quarter of a second before.
-    expect(gaps).toEqual([750, 2_000, 4_000, 4_000, 4_000, 4_000]);
+    expect(asked.slice(1).map(({ at }) => at - opened)).toEqual([1_000, 3_000, 7_000, 11_000, 15_000, 19_000]);
   });
 
-  it("spreads these by a fifth, and says when to come back", () => {
+  it("spreads its questions by a fifth, and says when to come back", async () => {
     for (const [random, ms] of [
       [0, 800],
       [0.999_999, 1_200],
     ] as const) {
-      const { breaker, pass, fail } = subject(random);
-      for (let i = 0; i < 9; i++) fail();
-      pass(2_000);
-      fail();
+      const { breaker, asked, pass, open } = subject(random);
+      await open();
       expect(refusal(breaker).retryAfter).toBe(ms > 1_000 ? 2 : 1);
-      pass(ms - 1);
-      expect(breaker.begin()).toBeInstanceOf(Problem);
-      pass(1);
-      expect(breaker.begin()).toBeTypeOf("number");
+      await pass(ms - 1);
+      expect(asked.length).toBe(1);
+      await pass(1);
+      expect(asked.length).toBe(2);
     }
   });
 
-  it("stays open while those fail, and is closed by the first answer, whoever gets it", () => {
-    const { breaker, turns, pass, fail, open } = subject();
-    open();
-    pass(10_000);
-    expect(breaker.begin()).toBeTypeOf("number");
-    fail();
-    expect(breaker.begin()).toBeInstanceOf(Problem);
-    breaker.answered();
+  it("stays open while questions end in vain or not at all, and is closed by the first answer", async () => {
+    const { breaker, turns, asked, pass, open } = subject();
+    await open();
+    await pass(10_000);
+    await asked[1]?.end(false);
+    expect(breaker.isOpen()).toBe(true);
+    // The third hangs; the fourth does not.
+    await asked[3]?.end(true);
     expect(Array.from({ length: 100 }, () => typeof breaker.begin())).toEqual(Array(100).fill("number"));
-    expect(turns).toEqual(["open 10 2250", "closed 11 12500"]);
-    fail();
-    expect(breaker.isOpen()).toBe(false);
+    expect(turns).toEqual(["open 10 2250", "closed 10 12250"]);
+    await pass(60_000);
+    expect(asked.length).toBe(4);
   });
 
-  it("begins with short pauses again after it was closed", () => {
-    const { breaker, pass, open } = subject();
-    open();
-    pass(60_000);
-    breaker.begin();
-    pass(60_000);
-    breaker.begin();
+  it("is closed by the answer to a call that went out before", async () => {
+    const { breaker, turns, open } = subject();
+    await open();
     breaker.answered();
-    open();
-    pass(750);
-    expect(breaker.begin()).toBeTypeOf("number");
+    expect([breaker.isOpen(), turns.length]).toEqual([false, 2]);
+  });
+
+  it("begins with short pauses again after it was closed", async () => {
+    const { asked, pass, open } = subject();
+    await open();
+    await pass(60_000);
+    await asked.at(-1)?.end(true);
+    await open();
+    const { length } = asked;
+    await pass(1_000);
+    expect(asked.length).toBe(length + 1);
+  });
+
+  it("asks no more once it is given up", async () => {
+    const { breaker, asked, pass, open } = subject();
+    await open();
+    breaker.close();
+    await pass(60_000);
+    expect(asked.length).toBe(1);
   });
 });
 
 describe("T-FLT-25: an upstream that flaps, a second up and a second down", () => {
-  it("is never shut out: it is over before the breaker believes it", () => {
-    const { breaker, pass, fail } = subject();
+  it("is never shut out: it is over before the breaker believes it", async () => {
+    const { breaker, asked, pass, fail } = subject();
     const seen = { up: 0, refused: 0 };
     for (let ms = 0; ms < 60_000; ms += 5) {
       const up = Math.floor(ms / 1_000) % 2 === 0;
@@ -176,9 +220,10 @@ describe("T-FLT-25: an upstream that flaps, a second up and a second down", () =
       if (up && typeof began !== "number") seen.refused++;
       if (typeof began === "number" && up) breaker.answered();
       if (typeof began === "number" && !up) fail();
-      pass(5);
+      await pass(5);
     }
     expect(seen).toEqual({ up: 6_000, refused: 0 });
+    expect(asked).toEqual([]);
     figure("T-FLT-25", "calls refused while the upstream was up, 30 times a second each way", seen.refused, "calls");
   });
 });

@@ -125,16 +125,12 @@ export const PLATFORM = [
     [
       [
         "only a long row of failures stops calls",
-        "if (row.failures < MOST_FAILURES || at - row.since < LEAST_MS) return;",
-        "",
+        "return failures >= MOST_FAILURES && at - since >= LEAST_MS;",
+        "return failures > 0 && at >= since;",
       ],
-      [
-        "only failures of several places stop calls",
-        "if (row.nextAt !== undefined || row.place !== undefined) return;",
-        "if (row.nextAt !== undefined) return;",
-      ],
-      ["a platform that is down is left alone", "if (at < row.nextAt) return refused(row.nextAt - at);", ""],
-      ["an answer lets calls go again", "Object.assign(row, NONE);", ""],
+      ["only a question in vain stops calls", "if (said) return answered();", ""],
+      ["a platform that is down is left alone", "refused(state.nextAt - now())", "now()"],
+      ["an answer lets calls go again", "failures: 0, nextAt: undefined, pauseMs", "failures: 0, pauseMs"],
     ],
   ),
 ];
