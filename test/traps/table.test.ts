@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { trapsPage } from "./page.ts";
 import { traps } from "./traps.ts";
 
-const TITLE = /(?:^|\btest\(|\]\)\(|\)\()\s*(["'`])(T\d\d): (.+?)\1,? ?(?:async |\(|$)/gm;
+const TITLE = /(?:^|\btest\(|\]\)\(|\)\()\s*(["'`])(?:T-[A-Z]{3}-\d\d, )?(T\d\d): (.+?)\1,? ?(?:async |\(|$)/gm;
 
 /** By id: the files of this folder with tests that are named after it. */
 function titled(): ReadonlyMap<string, readonly string[]> {
