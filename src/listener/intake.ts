@@ -176,7 +176,7 @@ function createVisit(
     outgoing: [],
     pass: undefined,
     watch: undefined,
-    passedAt: 0,
+    passedAt: undefined,
     call: undefined,
     controller: undefined,
   };

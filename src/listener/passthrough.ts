@@ -1,4 +1,5 @@
 /** How does a request pass through to an upstream untouched? */
+import type { Readable } from "node:stream";
 import httpProxy from "@fastify/http-proxy";
 import type { FastifyInstance } from "fastify";
 import { lackingIn } from "../cutover/deprecation.ts";
@@ -6,19 +7,26 @@ import type { Upstream } from "../model/exchange.ts";
 import type { HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Stream, StreamSink } from "../model/stream.ts";
-import { relayBody } from "./body.ts";
+import { relayBody, SEND_STALL_MS } from "./body.ts";
 import { cutOff, sendProblem } from "./errors.ts";
 import { pairs, returned } from "./headers.ts";
 import { createPatience, type Patience, STALL_MS, stalled } from "./patience.ts";
 import { writeHead } from "./reply.ts";
-import { noteCall, noteProblem, stop, type Visit, visitOf } from "./visit.ts";
+import { hasBody, noteCall, noteProblem, stop, type Visit, visitOf } from "./visit.ts";
 import { guarded } from "./watched.ts";
+
+/** Milliseconds. */
+export interface PassTimeouts {
+  /** How long a client may take nothing of an answer (half a minute). */
+  readonly stallMs?: number | undefined;
+  /** How long it may send nothing of a body that the platform waits for (5 s). */
+  readonly sendStallMs?: number | undefined;
+}
 
 export interface PassOptions {
   readonly upstreams: Partial<Readonly<Record<Upstream, Stream>>>;
   readonly basePath: string;
-  /** How long a client may take nothing of an answer, milliseconds (half a minute). */
-  readonly timeouts?: { readonly stallMs?: number | undefined } | undefined;
+  readonly timeouts?: PassTimeouts | undefined;
   /** Told of what should never happen. */
   readonly log?: ((message: string, cause: unknown) => void) | undefined;
 }
@@ -44,7 +52,29 @@ export function registerPassThrough(server: FastifyInstance, options: PassOption
   });
 }
 
-function relay(visit: Visit, { upstreams, basePath, timeouts, log }: PassOptions): void {
+function relay(visit: Visit, options: PassOptions): void {
+  const { pass } = visit;
+  if (pass?.watch !== undefined) visit.watch = guarded(pass.watch, (cause) => options.log?.("a watch failed", cause));
+  if (!hasBody(visit)) {
+    call(visit, undefined, options);
+    return;
+  }
+  const stallMs = options.timeouts?.sendStallMs ?? SEND_STALL_MS;
+  // A client that does not send has no connection to the platform: there are few, and others need them.
+  relayBody(visit, {
+    begin: (body) => {
+      try {
+        call(visit, body, options);
+      } catch (error) {
+        sendProblem(visit, Problem.from(error));
+      }
+    },
+    stalled: () => giveUp(visit, unsent(visit, stallMs)),
+    stallMs,
+  });
+}
+
+function call(visit: Visit, body: Readable | undefined, { upstreams, basePath, timeouts }: PassOptions): void {
   const { pass, exchange, outgoing, house } = visit;
   const stream = pass === undefined ? undefined : upstreams[pass.upstream];
   if (pass === undefined || stream === undefined) {
@@ -52,10 +82,9 @@ function relay(visit: Visit, { upstreams, basePath, timeouts, log }: PassOptions
     return;
   }
   visit.passedAt = house.now();
-  if (pass.watch !== undefined) visit.watch = guarded(pass.watch, (cause) => log?.("a watch failed", cause));
   // What stops a call finds it on the visit. A closure kept there would make the collector carry every request along.
   visit.call = stream(
-    { method: exchange.method, target: pass.target, headers: outgoing, body: relayBody(visit) },
+    { method: exchange.method, target: pass.target, headers: outgoing, body },
     sinkOf(visit, basePath, timeouts?.stallMs ?? STALL_MS),
   );
 }
@@ -87,7 +116,7 @@ function sinkOf(visit: Visit, basePath: string, stallMs: number): StreamSink {
       visit.watch?.data(chunk);
       if (res.write(chunk)) return true;
       // Most answers are small, and taken at once.
-      patience ??= createPatience(res, stallMs, () => leave(visit, stallMs));
+      patience ??= createPatience(res, stallMs, () => giveUp(visit, stalled(stallMs)));
       void patience.taken().then(() => visit.call?.resume());
       return false;
     },
@@ -105,11 +134,17 @@ function sinkOf(visit: Visit, basePath: string, stallMs: number): StreamSink {
   };
 }
 
-/** Nobody reads this answer: it is given up, and what is still to come of it. */
-function leave(visit: Visit, stallMs: number): void {
-  const problem = stalled(stallMs);
+/** The client does not do its part: the call ends, and what is still to come of it. */
+function giveUp(visit: Visit, problem: Problem): void {
   stop(visit, problem);
   sendProblem(visit, problem);
+}
+
+/** What is said to a client that sent nothing for `ms`; a part of its request has reached the platform. */
+function unsent({ exchange: { method } }: Visit, ms: number): Problem {
+  const safe = method === "GET" || method === "HEAD" || method === "OPTIONS";
+  const text = `the client sent nothing of its request's body for ${ms / 1_000} s`;
+  return new Problem("REQUEST_TIMEOUT", text, { metadata: safe ? {} : { state: "unknown" } });
 }
 
 /** `flat` with the plan's own fields behind it, but for those that may stand once and are there. Changes and returns `flat`. */

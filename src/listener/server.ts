@@ -37,6 +37,8 @@ export interface ListenerTimeouts {
   readonly checkMs: number;
   /** For taking something of its answer (half a minute). */
   readonly stallMs?: number | undefined;
+  /** For sending something of a body that the platform waits for (5 s). */
+  readonly sendStallMs?: number | undefined;
 }
 
 export interface ListenerOptions {

@@ -42,8 +42,8 @@ export interface Visit {
   pass: PassPlan | undefined;
   /** Sees what passes through. */
   watch: Watch | undefined;
-  /** When the call to the upstream began. */
-  passedAt: number;
+  /** When the call to the upstream began; undefined before. */
+  passedAt: number | undefined;
   /** The call to the upstream, while it passes through. */
   call: StreamCall | undefined;
   /** Stops an answer that carryover is making itself. */
@@ -82,7 +82,7 @@ export function stop(visit: Visit, reason: unknown): void {
 
 /** Notes the call of a request that passes through: once, when its answer begins or it is known that there is none (0). */
 export function noteCall({ exchange, pass, passedAt, house }: Visit, status: number): void {
-  if (pass === undefined || exchange.calls.length > 0) return;
+  if (pass === undefined || passedAt === undefined || exchange.calls.length > 0) return;
   const query = pass.target.indexOf("?");
   const path = query < 0 ? pass.target : pass.target.slice(0, query);
   const ms = house.now() - passedAt;

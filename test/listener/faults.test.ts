@@ -10,6 +10,9 @@ import { LIMITS, later, POOL, rig, takeDownAfterEach } from "./support/rig.ts";
 
 takeDownAfterEach();
 
+/** So many bytes of a body take a connection to the upstream. */
+const BEGUN = 64 * 1024;
+
 const silent = () => {};
 
 describe("an upstream that is down", () => {
@@ -250,7 +253,8 @@ describe("a body that turns out to be malformed midway", () => {
   it("is 400, and the upstream never sees a whole request", async () => {
     const { port, double, ended } = await rig({ script: silent });
     const client = await dial(port);
-    client.send("POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n");
+    client.send("POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+    client.send(`${BEGUN.toString(16)}\r\n${"b".repeat(BEGUN)}\r\n4\r\nhalf\r\n`);
     await double.until(() => double.received().includes("half"));
     client.send("zz\r\n");
     expect(parse(await client.closed()).json()).toMatchObject({ details: [{ reason: "INVALID_REQUEST" }] });
@@ -275,8 +279,8 @@ describe("a client that leaves", () => {
   it("in the middle of its own body is no request to the upstream's next", async () => {
     const { port, double, ended } = await rig({ script: silent });
     const client = await dial(port);
-    client.send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf");
-    await double.until(() => double.received().endsWith("half"));
+    client.send(`POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: ${2 * BEGUN}\r\n\r\n${"b".repeat(BEGUN)}half`);
+    await double.until(() => double.received().includes("half"));
     client.leave();
     await double.until(() => double.gone() === 1);
     expect((await ended(1)).aborted).toBe(true);
@@ -296,7 +300,7 @@ describe("a client that leaves", () => {
     const first = ask(port, "GET /first");
     await double.until(() => double.requests.length === 1);
     const client = await dial(port);
-    client.send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nhalf");
+    client.send(`POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: ${2 * BEGUN}\r\n\r\n${"b".repeat(BEGUN)}half`);
     while (listener.inFlight() < 2) await new Promise((resolve) => setImmediate(resolve));
     client.leave();
     expect((await ended(1)).aborted).toBe(true);

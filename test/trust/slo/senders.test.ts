@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { ask, type Client, dial, parse } from "../../listener/support/client.ts";
+import { ok } from "../../listener/support/double.ts";
+import { pass, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { dialMany } from "./support.ts";
+
+takeDownAfterEach();
+
+const KIB = 1024;
+const pool = { connections: 4 };
+const timeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 60_000, checkMs: 100, sendStallMs: 300 };
+const post = (fields: string, method = "POST") => `${method} /slow HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n`;
+const chunk = (bytes: string) => `${bytes.length.toString(16)}\r\n${bytes}\r\n`;
+
+describe("T-SLO-02: a client that has not sent its request yet", () => {
+  it.each([
+    ["no byte of a body", post("Content-Length: 10")],
+    ["all but the last byte of a small body", `${post("Content-Length: 10")}123456789`],
+    ["no chunk", post("Transfer-Encoding: chunked")],
+    ["chunks without a last one", post("Transfer-Encoding: chunked") + chunk("x".repeat(60 * KIB))],
+    ["a long body's beginning", `${post("Content-Length: 1000000")}${"x".repeat(60 * KIB)}`],
+  ])("but %s takes no connection to the platform from others", async (_, bytes) => {
+    const { port, double, listener, seen } = await rig({ timeouts, pool, script: ok() });
+    const clients = await dialMany(port, 2 * pool.connections);
+    for (const client of clients) client.send(bytes);
+    while (listener.inFlight() < clients.length) await new Promise((resolve) => setImmediate(resolve));
+    expect((await ask(port, "GET /fast")).status).toBe(200);
+    expect(double.received()).not.toContain("/slow");
+    for (const client of clients) client.leave();
+    while (listener.inFlight() > 0) await new Promise((resolve) => setImmediate(resolve));
+    // Nothing was asked of the platform, so no call is told of either.
+    expect(seen.filter(({ path }) => path === "/slow").flatMap(({ calls }) => calls)).toEqual([]);
+    expect(double.received()).not.toContain("/slow");
+  });
+
+  it("is waited for once invited, and its body arrives as it was sent, counted once and watched", async () => {
+    const body = "0123456789abcdef".repeat(4 * KIB - 1);
+    const watched: string[] = [];
+    const { port, double, ended } = await rig({
+      script: ok(),
+      decide: ({ target }) => ({
+        ...pass(target),
+        watch: {
+          sent: (some: Uint8Array) => watched.push(String(some)),
+          head: () => {},
+          data: () => {},
+          over: () => {},
+        },
+      }),
+    });
+    for (const framing of [`Content-Length: ${body.length}`, "Transfer-Encoding: chunked"]) {
+      const client = await dial(port);
+      client.send(post(`${framing}\r\nExpect: 100-continue\r\nConnection: close`));
+      await client.until((text) => text.includes("100 Continue"));
+      for (let at = 0; at < body.length; at += 5_000) {
+        const some = body.slice(at, at + 5_000);
+        client.send(framing.startsWith("T") ? chunk(some) : some);
+      }
+      if (framing.startsWith("T")) client.send("0\r\n\r\n");
+      expect(parse(await client.closed()).status).toBe(200);
+      const request = double.requests.at(-1);
+      expect(String(request?.body)).toBe(body);
+      expect(request?.head.toLowerCase()).toContain(`content-length: ${body.length}`);
+      expect((await ended(double.requests.length)).requestBytes).toBe(body.length);
+    }
+    expect(watched.join("")).toBe(body + body);
+  });
+});
+
+describe("T-SLO-02: a client in the middle of a long body", () => {
+  const begin = async (port: number, method?: string): Promise<Client> => {
+    const client = await dial(port);
+    client.send(`${post("Content-Length: 1000000", method)}${"x".repeat(100_000)}`);
+    return client;
+  };
+
+  it.each([
+    ["POST", { state: "unknown" }],
+    ["GET", {}],
+  ])("that stops sending loses its connection to the platform, for %s", async (method, metadata) => {
+    const { port, double, ended, listener } = await rig({ timeouts, pool, script: ok() });
+    const client = await begin(port, method);
+    const answer = parse(await client.closed());
+    expect([answer.status, answer.field("connection")]).toEqual([408, "close"]);
+    expect(answer.json()).toMatchObject({ details: [{ reason: "REQUEST_TIMEOUT", metadata }] });
+    expect(await ended(1)).toMatchObject({ status: 408, reason: "REQUEST_TIMEOUT", aborted: false });
+    await double.until(() => double.gone() === 1);
+    expect(double.requests).toEqual([]);
+    expect(listener.inFlight()).toBe(0);
+  });
+
+  it("that is slow but goes on is served", async () => {
+    const { port, double } = await rig({ timeouts, pool, script: ok() });
+    const client = await dial(port);
+    client.send(`${post("Content-Length: 70010\r\nConnection: close")}${"x".repeat(70_000)}`);
+    for (let i = 0; i < 10; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 60));
+      client.send("x");
+    }
+    expect(parse(await client.closed()).status).toBe(200);
+    expect(double.requests[0]?.body).toHaveLength(70_010);
+  });
+
+  it("is not to blame while its call waits for a connection, nor while the platform takes nothing", async () => {
+    const held: (() => void)[] = [];
+    const { port, double, seen } = await rig({
+      timeouts,
+      pool: { connections: 1 },
+      script: (_, socket) => held.push(() => socket.write(ok())),
+    });
+    const first = ask(port, "GET /first");
+    await double.until(() => held.length === 1);
+    const client = await begin(port);
+    await new Promise((resolve) => setTimeout(resolve, 3 * timeouts.sendStallMs));
+    expect(seen).toEqual([]);
+    held[0]?.();
+    await first;
+    client.send("x".repeat(900_000));
+    await double.until(() => held.length === 2);
+    // All has been sent: the rest is the platform's time.
+    await new Promise((resolve) => setTimeout(resolve, 3 * timeouts.sendStallMs));
+    held[1]?.();
+    expect(parse(await client.until((text) => text.endsWith("{}"))).status).toBe(200);
+    client.leave();
+  });
+});
