@@ -4,6 +4,9 @@ import { Problem } from "../model/problem.ts";
 import { rawProblem, sendProblem } from "./errors.ts";
 import { stop, type Visit } from "./visit.ts";
 
+/** How long a client may take for the last that is said to it. */
+const LAST_WORDS_MS = 1_000;
+
 interface Entry {
   readonly visit: Visit;
   readonly gone: () => void;
@@ -161,7 +164,11 @@ function blame(visit: Visit, problem: Problem): void {
 }
 
 function finish(socket: Socket, problem: Problem): void {
-  if (socket.writable) socket.end(rawProblem(problem), () => socket.destroy());
+  if (!socket.writable) return;
+  // A client that reads nothing would keep its connection for ever: nobody else looks at it any more.
+  const timer = setTimeout(() => socket.destroy(), LAST_WORDS_MS);
+  socket.once("close", () => clearTimeout(timer));
+  socket.end(rawProblem(problem), () => socket.destroy());
 }
 
 /** What a parser's error means for the client; undefined: the client is gone. */

@@ -1,0 +1,69 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { Problem } from "../../../src/model/problem.ts";
+import { dial } from "../../listener/support/client.ts";
+import { LIMITS, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+
+takeDownAfterEach();
+
+const GET = "GET /x HTTP/1.1\r\nHost: a\r\n\r\n";
+const timeouts = { headersMs: 400, requestMs: 800, keepAliveMs: 300, checkMs: 50 };
+const decide = () => {
+  throw new Problem("NOT_TRANSLATABLE", "no");
+};
+
+/** The listener's ends of connections that are made from now on, to `port`. */
+const endings: (() => void)[] = [];
+afterEach(() => {
+  for (const end of endings.splice(0)) end();
+});
+function accepted(port: number): Socket[] {
+  const sockets: Socket[] = [];
+  const heard = (message: unknown): void => {
+    const { socket } = message as { readonly socket: Socket };
+    if (socket.localPort === port) sockets.push(socket);
+  };
+  subscribe("net.server.socket", heard);
+  endings.push(() => unsubscribe("net.server.socket", heard));
+  return sockets;
+}
+
+describe("T-SLO-03: a connection whose client sends requests and reads none of the answers is ended", () => {
+  it("when it breaks off in the middle of a head", async () => {
+    const { port, listener, seen } = await rig({
+      timeouts,
+      decide,
+      limits: { ...LIMITS, inFlight: 100_000, requestSeconds: 1 },
+    });
+    const sockets = accepted(port);
+    const client = await dial(port);
+    client.socket.pause();
+    client.send(GET.repeat(40_000));
+    while (sockets[0] === undefined) await new Promise((resolve) => setImmediate(resolve));
+    if (!sockets[0].destroyed) await once(sockets[0], "close");
+    expect(seen.length).toBeGreaterThan(0);
+    expect(listener.inFlight()).toBe(0);
+    client.leave();
+  }, 15_000);
+
+  it("when all of them are turned away for load", async () => {
+    const { port, double } = await rig({
+      timeouts,
+      script: () => {},
+      limits: { ...LIMITS, inFlight: 1, requestSeconds: 2 },
+    });
+    const first = await dial(port);
+    first.send(GET);
+    await double.until(() => double.requests.length === 1);
+    const sockets = accepted(port);
+    const client = await dial(port);
+    client.socket.pause();
+    client.send(GET.repeat(40_000));
+    while (sockets[0] === undefined) await new Promise((resolve) => setImmediate(resolve));
+    if (!sockets[0].destroyed) await once(sockets[0], "close");
+    client.leave();
+    first.leave();
+  }, 15_000);
+});
