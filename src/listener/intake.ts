@@ -53,7 +53,8 @@ export function createIntake(options: IntakeOptions): Intake {
   return {
     arrive(req, res, expectation) {
       const why = admission.refusal(house.here);
-      if (why !== undefined && expectation === "none" && !house.closing) {
+      // One that waits behind another answer has no socket yet. What breaks its connection has to know of it, to wait its turn.
+      if (why !== undefined && expectation === "none" && !house.closing && res.socket !== null) {
         const id = idOfPlain(req);
         if (id !== undefined) {
           shed(req, res, why, id);

@@ -72,6 +72,38 @@ describe("a request that is turned away", () => {
     first.leave();
   });
 
+  it("T-SMG-25: with others in one line is told in its turn, and what is no request after all of them", async () => {
+    let answerFirst = () => {};
+    const { port, double, listener } = await rig({
+      script: (_, socket) => {
+        answerFirst = () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+      },
+      limits: { ...LIMITS, inFlight: 1 },
+    });
+    const client = await dial(port);
+    const get = (id: string) => `GET /x HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${id}\r\n\r\n`;
+    client.send(get("one"));
+    await double.until(() => double.requests.length === 1);
+    client.send(`${get("two") + get("three") + get("four")}GARBAGE\r\n\r\n`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    answerFirst();
+    const told = (await client.closed()).match(/HTTP\/1.1 \d+|(?<=x-request-id: )\S+/gi) ?? [];
+    expect(told.filter((word) => word.startsWith("HTTP"))).toEqual(
+      [200, 503, 503, 503, 400].map((s) => `HTTP/1.1 ${s}`),
+    );
+    expect(told.filter((word) => !word.startsWith("HTTP"))).toEqual(["one", "two", "three", "four"]);
+    expect(listener.inFlight()).toBe(0);
+  });
+
+  it("T-SMG-25: with others in one packet is told in its turn, and what is no request after all of them", async () => {
+    const { port, first } = await full();
+    const client = await dial(port);
+    client.send(`${"GET /x HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3)}GARBAGE\r\n\r\n`);
+    const told = (await client.closed()).match(/HTTP\/1.1 \d+/g);
+    expect(told).toEqual([503, 503, 503, 400].map((status) => `HTTP/1.1 ${status}`));
+    first.leave();
+  });
+
   it("behind another in its line is told in its turn", async () => {
     const { port, first, double } = await full();
     first.send("GET /second HTTP/1.1\r\nHost: a\r\n\r\n");
