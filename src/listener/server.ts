@@ -69,7 +69,7 @@ export interface Listener {
   /** From now on every answer is the last of its connection; requests are still taken and served. */
   drain(): void;
   /**
-   * Takes no more connections, lets what is in flight finish for `graceMs`, then cuts it off. What still arrives on a connection
+   * Takes no more connections, lets what is in flight finish for `graceMs` (Infinity: 24 days), then cuts it off. What still arrives on a connection
    * that is open is served. Gives how many requests were cut off.
    */
   close(graceMs: number): Promise<number>;
@@ -109,6 +109,8 @@ const immediate = () => new Promise((resolve) => setImmediate(resolve));
 const LAST_IDLE_MS = 1_000;
 /** How long answers that say that carryover is stopping may take. */
 const LAST_WORDS_MS = 1_000;
+/** A timer takes no more, and one that is given more ends at once. */
+const LONGEST_MS = 2 ** 31 - 1 - LAST_WORDS_MS;
 
 function drain(server: Server, intake: Intake): void {
   intake.drain();
@@ -122,7 +124,8 @@ interface Opened {
   readonly intake: Intake;
 }
 
-async function close({ app, server, intake }: Opened, graceMs: number): Promise<number> {
+async function close({ app, server, intake }: Opened, givenMs: number): Promise<number> {
+  const graceMs = givenMs > 0 ? Math.min(givenMs, LONGEST_MS) : 0;
   let cut: number | undefined;
   const end = () => server.closeAllConnections();
   const deadline = setTimeout(() => {
