@@ -39,6 +39,10 @@ interface Place {
 /** How much the latest call counts in what calls usually take. */
 const WEIGHT = 0.05;
 const LEAST_SHARE = 0.2;
+/** How often it is seen, while calls wait, that the process runs. */
+const BEAT_MS = 100;
+/** Longest delay of a beat that is no standstill. */
+const LATE_MS = 200;
 const nothing = (): void => {};
 
 /**
@@ -49,20 +53,23 @@ export function createLine({ connections, waitMs, now, later, dispatcher }: Line
   const beginning = createFifo();
   const further = createFifo();
   /** `usualMs`: what a call takes; undefined before the first has ended. */
-  const state: { underWay: number; usualMs: number | undefined; timed: boolean } = {
+  const state: { underWay: number; usualMs: number | undefined; timed: boolean; stoodStillMs: number } = {
     underWay: 0,
     usualMs: undefined,
     timed: false,
+    stoodStillMs: 0,
   };
+  // A process that is not let run for a second finds answers for all connections behind it, and would refuse the whole line before it reads them.
+  const clock = (): number => now() - state.stoodStillMs;
 
   const limitMs = (): number =>
     state.usualMs === undefined ? waitMs : Math.min(waitMs, Math.max(waitMs * LEAST_SHARE, 2 * state.usualMs));
   const send = (options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void => {
     state.underWay++;
-    const since = now();
+    const since = clock();
     dispatcher().dispatch(
       options,
-      leaving(handler, () => freed(now() - since)),
+      leaving(handler, () => freed(clock() - since)),
     );
   };
   const freed = (ms: number): void => {
@@ -80,9 +87,11 @@ export function createLine({ connections, waitMs, now, later, dispatcher }: Line
       send(next.options, next.handler);
     }
   };
-  const expire = (): void => {
+  const expire = (due: number): void => {
     state.timed = false;
-    for (let one = beginning.first(); one !== undefined && now() - one.since >= limitMs(); one = beginning.first()) {
+    const lateMs = now() - due;
+    if (lateMs > LATE_MS) state.stoodStillMs += lateMs;
+    for (let one = beginning.first(); one !== undefined && clock() - one.since >= limitMs(); one = beginning.first()) {
       beginning.shift();
       refuse(one);
     }
@@ -92,7 +101,9 @@ export function createLine({ connections, waitMs, now, later, dispatcher }: Line
     const one = beginning.first();
     if (one === undefined || state.timed) return;
     state.timed = true;
-    later(Math.max(1, one.since + limitMs() - now()), expire);
+    const ms = Math.min(BEAT_MS, Math.max(1, one.since + limitMs() - clock()));
+    const due = now() + ms;
+    later(ms, () => expire(due));
   };
   return {
     dispatch(options, handler, patient) {
@@ -106,7 +117,7 @@ export function createLine({ connections, waitMs, now, later, dispatcher }: Line
         return nothing;
       }
       const line = patient ? further : beginning;
-      const place: Place = { options, handler, since: now(), waits: true };
+      const place: Place = { options, handler, since: clock(), waits: true };
       line.push(place);
       watch();
       return () => {

@@ -54,6 +54,19 @@ function stage(connections = 1, waitMs = 1_000, thrownAtEnd?: Error) {
       await Promise.resolve();
     },
     pass: async (ms: number) => {
+      const until = at + ms;
+      for (;;) {
+        const next = timers.toSorted((one, other) => one.due - other.due)[0];
+        if (next === undefined || next.due > until) break;
+        at = Math.max(at, next.due);
+        timers.splice(timers.indexOf(next), 1);
+        next.run();
+      }
+      at = until;
+      await Promise.resolve();
+    },
+    /** The process does nothing for that long, and then what is due first. */
+    standStill: async (ms: number) => {
       at += ms;
       for (const timer of timers.splice(0)) {
         if (timer.due <= at) timer.run();
@@ -93,6 +106,32 @@ describe("a call", () => {
     await on.pass(1_000);
     expect(on.ends.get("c")).toBeUndefined();
     expect(on.timers()).toBe(0);
+  });
+
+  it("has not waited while the process stood still, and what it has waited before counts", async () => {
+    const on = stage();
+    on.ask("a");
+    on.ask("b");
+    await on.pass(750);
+    await on.standStill(5_000);
+    await on.pass(100);
+    expect(on.ends.size).toBe(0);
+    await on.pass(150);
+    expect([...on.ends]).toEqual([["b", "OVERLOADED"]]);
+  });
+
+  it("is not taken for longer because the process stood still meanwhile", async () => {
+    const on = stage();
+    on.ask("a");
+    on.ask("b");
+    await on.standStill(5_000);
+    await on.end();
+    on.ask("c");
+    await on.pass(300);
+    expect([...on.ends]).toEqual([
+      ["a", "answered"],
+      ["c", "OVERLOADED"],
+    ]);
   });
 
   it("T-LOD-05: that would certainly wait too long is refused at once", async () => {
