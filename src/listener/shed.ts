@@ -11,6 +11,7 @@ export interface ShedOptions {
   readonly observe: (exchange: Exchange) => void;
   readonly newRequestId: () => string;
   readonly now: () => number;
+  readonly limits: { readonly requestSeconds: number };
 }
 
 /** What a request may say that needs more care than is spent here. */
@@ -46,7 +47,7 @@ export function idOfPlain({ rawHeaders }: IncomingMessage): string | undefined {
 export type Shedding = (req: IncomingMessage, res: ServerResponse, why: Shed, id: string) => void;
 
 /** Under overload this is most of the work: no head is read as a whole, no timer set, no list entered. */
-export function createShedding({ observe, newRequestId, now }: ShedOptions): Shedding {
+export function createShedding({ observe, newRequestId, now, limits }: ShedOptions): Shedding {
   const ready = { "shed-in-flight": readyFor("shed-in-flight"), "shed-event-loop": readyFor("shed-event-loop") };
   return (req, res, why, id) => {
     const { method = "", url = "" } = req;
@@ -59,6 +60,8 @@ export function createShedding({ observe, newRequestId, now }: ShedOptions): She
     exchange.notes.push(why);
     noteProblem(exchange, PROBLEMS[why]);
     res.writeHead(503, [...headers, "x-request-id", requestId]);
+    // Nobody else ends a connection whose client does not take this. Node sets the time anew once it has been taken.
+    req.socket.setTimeout(limits.requestSeconds * 1_000);
     res.end(body);
     observe(exchange);
   };

@@ -66,4 +66,27 @@ describe("T-SLO-03: a connection whose client sends requests and reads none of t
     client.leave();
     first.leave();
   }, 15_000);
+
+  it("when it stops behind a whole request that was turned away for load", async () => {
+    const { port, double, seen } = await rig({
+      timeouts,
+      script: () => {},
+      limits: { ...LIMITS, inFlight: 1, requestSeconds: 2 },
+    });
+    const first = await dial(port);
+    first.send(GET);
+    await double.until(() => double.requests.length === 1);
+    const sockets = accepted(port);
+    const client = await dial(port);
+    client.socket.pause();
+    while (sockets[0] === undefined) await new Promise((resolve) => setImmediate(resolve));
+    // As earlier answers that it did not read would.
+    sockets[0].write(Buffer.alloc(32 * 1024 * 1024));
+    client.send(GET);
+    while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    expect(seen[0]).toMatchObject({ status: 503, notes: ["shed-in-flight"] });
+    if (!sockets[0].destroyed) await once(sockets[0], "close");
+    client.leave();
+    first.leave();
+  }, 10_000);
 });
