@@ -3,6 +3,7 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
+import { LOCALHOST } from "../listener/support/certificates.ts";
 import { type Instance, type Prometheus, serve, startAlertmanager, startInstance, until } from "./processes.ts";
 import { type Ask, asker, everyKind, type Platform, slowPut, startPlatform } from "./traffic.ts";
 
@@ -63,8 +64,13 @@ export async function startEverything(folder: string, watch: Watching): Promise<
   const edge = await Promise.all(["one", "two"].map((name) => startEdge(folder, name, platform.url)));
   const ledger = join(folder, "a-folder");
   await mkdir(ledger);
+  const authority = join(folder, "authority.pem");
+  await writeFile(authority, LOCALHOST.cert);
   const oddFlags = {
     ...ofPlatform(oddPlatform.url),
+    // Nobody asks for tokens here: only its certificate is looked at, again and again.
+    "upstream-sts-url": "https://localhost:9",
+    "upstream-sts-tls-ca-file": authority,
     // A folder is no file: the ledger cannot be read.
     "clients-file": ledger,
     "limits-in-flight": "4",
@@ -180,7 +186,8 @@ async function troubleWithRules(stage: Stage): Promise<void> {
     "two",
     RULES.replace("rules:", "force: native\nrules:").replace(/ {2}- name: long-ago[^-]*-01-01\n/, ""),
   );
-  await told(stage, "CarryoverReloadFailed", "CarryoverRulesDiffer", "CarryoverForced");
+  await writeFile(stage.oddFlags["upstream-sts-tls-ca-file"] ?? "", "no certificate any more");
+  await told(stage, "CarryoverReloadFailed", "CarryoverRulesDiffer", "CarryoverForced", "CarryoverCertificatesFailed");
 }
 
 /** Lists of role bindings have three pages here, lists of groups more records than may be. */
