@@ -64,7 +64,7 @@ export interface ServedRequest {
   readonly rule: string | undefined;
   /** The status that went out. */
   readonly status: number;
-  /** Reason of carryover's own error, when it answered with one (docs/operations.md). */
+  /** Reason of carryover's own error, when it answered with one (docs/errors.md). */
   readonly reason: string | undefined;
   readonly durationMs: number;
   /** Time spent waiting for upstreams, all calls added up. */
