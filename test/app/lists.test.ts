@@ -124,10 +124,10 @@ describe("page tokens that expire", () => {
   });
 });
 
-describe("a platform that fails one call in five", () => {
+describe("a platform that fails two calls in five", () => {
   it("gives whole lists or clean errors, and both were seen", async () => {
     const rig = await rigForTest({
-      sandbox: { errorRate: 0.2 },
+      sandbox: { errorRate: 0.4 },
       flags: { listsMaxConcurrent: "100", listsMaxConcurrentPerCredential: "100" },
     });
     const answers = await Promise.all(Array.from({ length: 30 }, () => rig.ask("GET", GROUPS)));

@@ -86,6 +86,12 @@ const STATE: readonly Remembered[] = [
     forged: "as above",
   },
   {
+    where: "upstream/names.ts lastGiven",
+    key: "an address that an upstream's name led to",
+    bound: "1,000 addresses, of the last 40 looks",
+    forged: "whoever answers for the names of the operator's upstreams",
+  },
+  {
     where: "ledger/space-saving.ts byName",
     key: "name of the client: clients.identify, hashed where it is a credential",
     bound: "clients.max; 100,000 + 16 × clients.max facts",
