@@ -76,7 +76,7 @@ interface Place {
 function collect(rows: readonly Row[], body: V2Body, stored: Json | undefined, place: Place, plan: Plan): string[] {
   const members: string[] = [];
   for (const row of rows) {
-    if (!isWritable(row) || row.v2 === null || row.mask === "never") continue;
+    if (!isWritable(row) || row.v2 === null) continue;
     const sent = body.fields.get(row.v1);
     const at: Place = { v1: place.v1 === "" ? row.v1 : `${place.v1}.${row.v1}`, v2: [...place.v2, row.v2] };
     const storedValue = member(stored, row.v2);
@@ -131,7 +131,8 @@ function chooseValue(
       }
       // Exactly: another order of a list is a change that the client asked for.
       return isSame(parse(sent.raw), stored, row, false) ? undefined : sent.raw;
-    default:
+    case "never":
+    case "members":
       return undefined;
   }
 }

@@ -7,7 +7,7 @@ const PATHS = ["test/route/path.test.ts", "test/route/router.test.ts", "test/rou
 export const WRITES = [
   ...guards("src/translate/update.ts", UPDATES, [
     ["a field that is left out becomes zero", "return sent?.raw ?? zeroText(row);", "return sent?.raw;"],
-    ["a field that nobody may set is not set", '|| row.mask === "never") continue;', ") continue;"],
+    ["a field that nobody may set is not set", 'case "never":', 'case "never":\n      return zeroText(row);'],
     [
       "a field is set only when it changes",
       "return isSame(parse(sent.raw), stored, row, false) ? undefined : sent.raw;",
