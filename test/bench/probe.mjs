@@ -47,7 +47,9 @@ const questions = {
   felt: () => {
     clearTimeout(feeling);
     const ms = (share) => delay.percentile(share) / 1e6;
-    return { delay: { p50: ms(50), p99: ms(99), p999: ms(99.9), max: delay.max / 1e6 } };
+    return {
+      delay: { resolution: DELAY_RESOLUTION_MS, p50: ms(50), p99: ms(99), p999: ms(99.9), max: delay.max / 1e6 },
+    };
   },
   forget: () => {
     delay.reset();

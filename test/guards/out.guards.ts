@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => {
   hunters.end();
   figure("T-SEC-04", "guards taken out", guards.length, "guards");
-  figure("T-SEC-04", "share of guards that a test missed when they were gone", caught / guards.length, "ratio");
+  figure("T-SEC-04", "share of guards whose removal a test noticed", caught / guards.length, "ratio");
 });
 
 describe("with all guards in place", () => {

@@ -2,6 +2,7 @@
  * What becomes of requests that come by the clock, whatever became of those before? (Open loop, over its channel: who finds no
  * free connection opens one. Time counts from the moment in which a request was due. A client that has waited `patienceMs` leaves.)
  */
+import { once } from "node:events";
 import { connect } from "node:net";
 import { answerQuestions } from "../channel.mjs";
 
@@ -36,12 +37,14 @@ async function closed({ targets, connections, seconds }) {
 }
 
 /**
- * `phases`, one behind the other: `rate` and `seconds` each. Gives for each what became of its requests: counts by kind, times of
- * those that were served and of those that were refused, and a time line of 100 ms each.
+ * `phases`, one behind the other: `rate` and `seconds` each; `kept` connections are there before the first of them. Gives for each
+ * what became of its requests: counts by kind, times of those that were served and of those that were refused, and a time line of
+ * 100 ms each.
  */
-async function open({ targets, phases, patienceMs, most }) {
+async function open({ targets, phases, patienceMs, most, kept = 0 }) {
   const run = fresh({ most, patienceMs });
   const requests = targets.map(requestTo);
+  for (let i = 0; i < kept; i++) await keep(run, requests[0]);
   const told = [];
   let open = 0;
   let due = performance.now();
@@ -127,6 +130,13 @@ function connection(run, { hostname, port }) {
   return state;
 }
 
+/** A connection that is there before anybody needs it. */
+async function keep(run, request) {
+  const state = connection(run, request);
+  await once(state.socket, "connect");
+  run.free.push(state);
+}
+
 function write(run, state, asked) {
   state.asked = asked;
   state.left = -1;
@@ -175,9 +185,13 @@ function finish(state, status) {
   done({ status, ms: performance.now() - since, retryAfter: state.retryAfter });
 }
 
-/** Who waits for a connection may have one. */
+/** Who waits for a connection may have one, unless it has left meanwhile: then it never sends anything. */
 function next(run) {
-  const asked = run.waiting.shift();
+  const oldest = performance.now() - run.patienceMs;
+  let asked = run.waiting.shift();
+  for (; asked !== undefined && asked.since <= oldest; asked = run.waiting.shift()) {
+    asked.done({ status: "left", ms: performance.now() - asked.since, retryAfter: false });
+  }
   if (asked !== undefined) send(run, asked.request, asked.since, asked.done);
 }
 

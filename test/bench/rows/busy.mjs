@@ -18,7 +18,7 @@ export async function measureBusy(bench, start) {
   const upstream = await start(startPeer("paged-upstream", [records, settings.latencyMs, 0]));
   const log = join(folder, "busy.log");
   const flags = { "upstream-v2-tokens": "keyset" };
-  const carryover = await start(startCarryover(dist, { upstream: upstream.url, log, flags }));
+  const carryover = await start(startCarryover(dist, { upstream: upstream.url, log, flags, probe: true }));
   const [steady, crowd] = [await start(startClient("steady")), await start(startClient("crowd"))];
   const targets = [
     { what: "v2 get, passed through", url: `${carryover.url}/iam/v2beta1/groups/${GROUP}`, token: "somebody-else" },
@@ -31,10 +31,13 @@ export async function measureBusy(bench, start) {
     await crowd.ask({ do: "begin", url: `${carryover.url}/iam/v1/groups`, tokens });
     await sleep(RAMP_MS);
     const cpu = carryover.cpuMs();
+    await carryover.ask({ do: "forget" });
+    await carryover.ask({ do: "feel" });
     await fire(run, "busy", round, { steady, targets, settings });
+    const { delay } = await carryover.ask({ do: "felt" });
     const share = (carryover.cpuMs() - cpu) / (settings.seconds + 1) / 10;
     const told = await crowd.ask({ do: "end" });
-    if (round >= 0) run.ends.push({ ...told, share });
+    if (round >= 0) run.ends.push({ ...told, share, lateMs: delay.p99 - delay.resolution });
     await sleep(RAMP_MS);
   }
   return { goals: run.sides.map(goalOf), text: text(run, settings), faults: run.faults };
@@ -81,9 +84,11 @@ function text({ sides, ends }, { rate, clients, credentials, records, latencyMs,
   );
   const mibPerSecond = spread(ends.map(({ bytes, ms }) => bytes / 2 ** 20 / (ms / 1000)));
   const used = spread(ends.map(({ share }) => share));
+  const late = spread(column(ends, "lateMs"));
+  figure("T-LOD-12", "event-loop delay p99 while long lists saturate", late.median, "ms");
   const most = Math.max(...ends.map(({ share }) => share));
   return [
-    `${clients} clients with ${credentials} credentials read lists of ${records.toLocaleString("en")} records again and again (${latencyMs} ms per page; options as they come, so 16 lists are read at a time and the others wait); beside them ${rate} requests a second (an open load, half of it each kind), which the upstream answers at once. ${rounds} rounds, idle and busy in turns. While busy carryover sends ${range(mibPerSecond, 0)} MiB of lists a second and uses ${used.median.toFixed(0)}% (at most ${most.toFixed(0)}%) of a core; clients, upstream and carryover share the machine's.`,
+    `${clients} clients with ${credentials} credentials read lists of ${records.toLocaleString("en")} records again and again (${latencyMs} ms per page; options as they come, so 16 lists are read at a time and the others wait); beside them ${rate} requests a second (an open load, half of it each kind), which the upstream answers at once. ${rounds} rounds, idle and busy in turns. While busy carryover sends ${range(mibPerSecond, 0)} MiB of lists a second and uses ${used.median.toFixed(0)}% (at most ${most.toFixed(0)}%) of a core; its event loop is late by ${range(late, 1)} ms (p99). Clients, upstream and carryover share the machine's.`,
     table(["", "", "p50, ms", "p99, ms"], rows),
   ].join("\n\n");
 }

@@ -77,7 +77,11 @@ export const INSIDE = [
         `  [/\\b((?:proxy-)?authorization|(?:set-)?cookie)(["']?\\s*[:=,]\\s*)[^\\r\\n]+/gi, \`$1$2\${GONE}\`],\n`,
         "",
       ],
-      ["no bearer token in a log", `  [/\\b(bearer|basic|digest|dpop)\\s+[^\\s"',;]+/gi, \`$1 \${GONE}\`],\n`, ""],
+      [
+        "no bearer token in a log",
+        `  [/\\b(bearer|basic|digest|dpop)(?:\\s|%20)+[^\\s"',;]+/gi, \`$1 \${GONE}\`],\n`,
+        "",
+      ],
       ["no JWT in a log", "  [/\\beyJ[\\w-]*(?:\\.[\\w-]*)*/g, GONE],\n", ""],
       ["no query in a log", `  [/\\?[^\\s"'\`<>?]+/g, \`?\${GONE}\`],\n`, ""],
       ["no password of an address in a log", `  [/\\/\\/[^\\s/@]+@/g, \`//\${GONE}@\`],\n`, ""],
