@@ -37,6 +37,8 @@ export function pagePlan(resource: Resource, record: "copy" | ObjectPlan): PageP
 }
 
 const TOKEN = "nextPageToken";
+/** Half of a pair of UTF-16: JSON may hold it alone, and no query can. (Records are handed on as they are, and bodies of clients are refused with it.) */
+const HALF = /\p{Surrogate}/u;
 const SCALARS = [TOKEN, "totalCount", "skipped"];
 
 /** Reads the body of a page; `bare`: it has no list of records at all. */
@@ -104,6 +106,7 @@ export function readPage(
   onReports(page.reports);
   const token = page.scalars.get("nextPageToken") ?? "";
   if (typeof token !== "string") throw invalidAnswer("nextPageToken is no string");
+  if (HALF.test(token)) throw invalidAnswer("nextPageToken is no Unicode");
   if (token.length > MAX_TOKEN_LENGTH)
     throw invalidAnswer(`nextPageToken is longer than ${MAX_TOKEN_LENGTH} characters`);
   return {

@@ -18,6 +18,11 @@ test.each([
   expect(pageTarget("/p", ["a=1"], page)).toBe(target);
 });
 
+test("a token that no query can hold is an answer that is none", () => {
+  expect(() => read({ things: [], nextPageToken: "a\ud800" })).toThrow("nextPageToken is no Unicode");
+  expect(read({ things: [], nextPageToken: "\u{1f600}" }).nextPageToken).toBe("\u{1f600}");
+});
+
 describe("a count is a hint", () => {
   test.each([
     ["12", 12],

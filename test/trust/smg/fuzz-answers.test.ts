@@ -16,7 +16,7 @@ import { scale } from "../../support/scale.ts";
 const asked = process.env["FUZZ_SEED"] ?? "20261122";
 const seed = asked === "random" ? String(Date.now()) : asked;
 /** Requests of each operation. */
-const ROUNDS = Number(process.env["FUZZ_ROUNDS"] ?? scale(12, 500));
+const ROUNDS = Number(process.env["FUZZ_ROUNDS"] ?? scale(12, 1_600));
 const PATIENCE_MS = 5_000;
 const LANES = 20;
 
@@ -62,7 +62,7 @@ async function ask(resource: Resource, operation: Operation): Promise<Read> {
   const text = await client.closed();
   clearTimeout(timer);
   if (text.includes(POISON)) throw new BadAnswer("bytes that belong to no answer were shown");
-  if (text.includes(String(platform.port))) throw new BadAnswer(`the upstream's address: ${text.slice(0, 400)}`);
+  if (text.includes(`:${platform.port}`)) throw new BadAnswer(`the upstream's address: ${text.slice(0, 400)}`);
   const [answer, ...more] = readAnswers(text, false, true);
   if (more.length > 0) throw new BadAnswer("two answers to one request");
   if (answer === undefined) {
