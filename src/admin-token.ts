@@ -39,7 +39,7 @@ export function createAdminToken(admin: Config["admin"], parts: AdminTokenParts)
     read,
     parse: (bytes) => {
       const found = Buffer.from(bytes).toString("utf8").trim();
-      if (!/^[\x21-\x7e]+$/.test(found)) throw new Error("it holds no token: one word of visible ASCII characters");
+      if (!/^[\x21-\x7e]+$/.test(found)) throw new Error("it is not one word of visible ASCII characters");
       return found;
     },
     // What the process began with was read and judged with the rest of the configuration.

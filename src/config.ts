@@ -45,8 +45,8 @@ export interface ConfigInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Reads a whole file; throws when it cannot. */
   readonly readFile: (path: string) => Uint8Array;
-  /** True where `readFile` gives what stands for a file that an option names: nobody looks at what is in it. */
-  readonly unread?: true;
+  /** The options whose files are read. Undefined: all; a file of any other is not looked at, and need not be there. */
+  readonly reads?: readonly string[];
   /** In place of a configuration file: the same tree as an object. */
   readonly object?: { readonly given: unknown };
 }
@@ -108,13 +108,13 @@ export function loadConfig(input: ConfigInput): Loaded {
   const locate = (remark: Remark): Fault => ({ ...remark, where: gathered.locate(remark.path.split(".")) });
   const remarks = [...contradictions(settings)];
   const config = complete(settings, (path, name) => {
-    const read = readBytes(input.readFile, name);
+    const read = input.reads?.includes(path) === false ? UNREAD : readBytes(input.readFile, name);
     if (typeof read === "string") remarks.push({ path, what: read, remedy: "name a file that is there and not empty" });
     return typeof read === "string" ? new Uint8Array() : read;
   });
   const { token } = config.admin;
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token) && remarks.length === 0) remarks.push(NO_TOKEN);
-  if (remarks.length === 0 && input.unread !== true) remarks.push(...unusableFiles(settings, config));
+  if (remarks.length === 0 && input.reads === undefined) remarks.push(...unusableFiles(settings, config));
   if (remarks.length > 0) throw new ConfigError(remarks.map(locate));
   return {
     config: deepFreeze(config),
@@ -125,6 +125,9 @@ export function loadConfig(input: ConfigInput): Loaded {
     },
   };
 }
+
+/** Stands for what is in a file that is not read. */
+const UNREAD = new TextEncoder().encode("unread");
 
 /** No request could ever present such a token in a header field. */
 const NO_TOKEN: Remark = {

@@ -98,11 +98,14 @@ function collect(value: string, before: readonly string[] | undefined): readonly
   return [...(before ?? []), value];
 }
 
+/** Who knows the client's bucket knows the salt. */
+const SALT = ["cutover.saltFile"];
+
 async function explainOnce(text: string, given: Record<string, unknown>, io: ExplainIo): Promise<number> {
   const flags = given as unknown as ExplainFlags;
   if (flags.json === true && flags.curl === true) throw unclear("--json and --curl: give one of them");
   const request = readRequest(givenOf(text, flags, io), readerOf(io));
-  const assumed = assumedConfig({ flags: given, env: io.env, readFile: io.readFile });
+  const assumed = assumedConfig({ flags: given, env: io.env, readFile: io.readFile }, SALT);
   const { config, known } = assumed;
   const { version } = config.upstream.v2;
   const versions = await catalogueVersions();

@@ -14,8 +14,9 @@ export interface Patience {
 }
 
 /**
- * Calls `stalled` when the client takes no byte for `stallMs` while some wait for it (design: drains). One that is slow, but
- * takes something, goes on: the socket's own timer, used for this, knows how much of a write is still to go.
+ * Calls `stalled` when the client takes no byte for a while between half of `stallMs` and all of it, while some wait for it (design:
+ * drains). One that is slow, but takes something, goes on: the socket's own timer, used for this, knows how much of a write is
+ * still to go.
  */
 export function createPatience(res: ServerResponse, stallMs: number, stalled: () => void): Patience {
   let wake: (() => void) | undefined;
@@ -31,7 +32,8 @@ export function createPatience(res: ServerResponse, stallMs: number, stalled: ()
   });
   return {
     taken: () => {
-      res.setTimeout(stallMs);
+      // Node takes a first time that is over for progress where the kernel took a part of what was written, and waits for another.
+      res.setTimeout(stallMs / 2);
       return new Promise((resolve) => {
         wake = resolve;
       });
@@ -40,7 +42,7 @@ export function createPatience(res: ServerResponse, stallMs: number, stalled: ()
   };
 }
 
-/** What is said, to the operator, of a client that took nothing for `ms`. */
+/** What is said, to the operator, of a client that was cut off within `ms`: it took nothing for half of that at least. */
 export function stalled(ms: number): Problem {
-  return new Problem("REQUEST_TIMEOUT", `the client took nothing of its answer for ${ms / 1_000} s`);
+  return new Problem("REQUEST_TIMEOUT", `the client took nothing of its answer for ${ms / 2_000} s or more`);
 }

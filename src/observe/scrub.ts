@@ -5,7 +5,7 @@ const GONE = "[redacted]";
 /** Each takes away one kind of secret; the order matters: whole header lines before single values. */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/\b((?:proxy-)?authorization|(?:set-)?cookie)(["']?\s*[:=,]\s*)[^\r\n]+/gi, `$1$2${GONE}`],
-  [/\b(bearer|basic|digest|dpop)\s+[^\s"',;]+/gi, `$1 ${GONE}`],
+  [/\b(bearer|basic|digest|dpop)(?:\s|%20)+[^\s"',;]+/gi, `$1 ${GONE}`],
   [/\beyJ[\w-]*(?:\.[\w-]*)*/g, GONE],
   // Everything behind a question mark that touches it: a query, whatever it holds.
   [/\?[^\s"'`<>?]+/g, `?${GONE}`],

@@ -49,9 +49,9 @@ it("is the new one once it was looked at", async () => {
 });
 
 it.each([
-  ["", "it holds no token"],
-  ["two words", "it holds no token"],
-  ["\x07", "it holds no token"],
+  ["", "it is not one word of visible ASCII characters"],
+  ["two words", "it is not one word of visible ASCII characters"],
+  ["\x07", "it is not one word of visible ASCII characters"],
 ])("stays as it was while the file holds %j, which is said once", async (text, why) => {
   const { token, put, said } = await watched();
   await put(text);

@@ -27,6 +27,26 @@ async function cutoverOf(words: readonly string[], around: Parameters<typeof exp
   return JSON.parse(out).cutover;
 }
 
+describe("the bucket", () => {
+  const bucketWith = async (words: readonly string[], salt = "hello\n") => {
+    const bases = ["--upstream-v2-url", "http://v2.example", "--upstream-v1-url", "http://v1.example"];
+    const asked = [GROUPS, ...UNDER, ...bases, ...words, "--client", "ci-bot", "--json"];
+    const { out, err } = await explainWith(asked, { files: { ...FILES, salt } });
+    if (out === "") throw new Error(err);
+    return JSON.parse(out).cutover.bucket;
+  };
+
+  test("is that of the salt in cutover.saltFile, as with serve", async () => {
+    const bucket = await bucketWith(["--cutover-salt-file", "salt"]);
+    expect(bucket).toBe(await bucketWith(["--cutover-salt", "hello"]));
+    expect(bucket).not.toBe(await bucketWith(["--cutover-salt-file", "salt"], "another"));
+  });
+
+  test("is not told where that file is missing", async () => {
+    await expect(bucketWith(["--cutover-salt-file", "nowhere"])).rejects.toThrow("nowhere cannot be read");
+  });
+});
+
 describe("the text", () => {
   test("names the client, its bucket, each rule up to the one that takes it, and what follows", async () => {
     const { out, code, err } = await explainWith([GROUPS, ...UNDER, "--client", "ci-bot", "--at", "2026-12-01"], {

@@ -13,6 +13,7 @@ describe("secrets", () => {
     "Cookie: sid=hunter2; other=hunter2",
     "set-cookie: sid=hunter2",
     "bearer hunter2",
+    "/iam/v2beta1/Bearer%20hunter2",
     `token ${JWT} refused`,
     "GET /iam/v2beta1/groups?page_token=hunter2&page_size=200 failed",
     "https://host/path?hunter2",

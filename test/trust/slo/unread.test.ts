@@ -72,6 +72,21 @@ describe("T-SLO-03: clients that never read an answer of 50 MB that passes throu
     figure("T-SLO-03", "RSS for them, both ends and the platform", (most - before) / MIB, "MiB");
   });
 
+  it("are cut off before the request's own time is over, and said to be the reason", async () => {
+    const { script } = large();
+    // Node's timer alone would take the first time that is over for progress, and twice the time is more than the request has.
+    const here = await rig({
+      timeouts: { ...timeouts, stallMs: 2_000 },
+      limits: { ...limits, requestSeconds: 3 },
+      script,
+    });
+    const client = await dial(here.port);
+    client.socket.pause();
+    client.send(GET);
+    await allGone(here, 1);
+    client.leave();
+  });
+
   it("but those that take a little go on, however slow", async () => {
     const { script } = large();
     const here = await rig({
