@@ -17,6 +17,25 @@ export function testsOf(report) {
   return tests;
 }
 
+/** One report of vitest with the files of `again`, another one, in the place of what they gave in `report`. */
+export function mended(report, again) {
+  const names = new Set(again.testResults.map(({ name }) => name));
+  const testResults = [...report.testResults.filter(({ name }) => !names.has(name)), ...again.testResults];
+  const count = (status) =>
+    testResults.flatMap((one) => one.assertionResults).filter((one) => one.status === status).length;
+  return { ...report, testResults, numPassedTests: count("passed"), numFailedTests: count("failed") };
+}
+
+/**
+ * Figures with those of `again` in the place of what had been counted or measured of the same thing. (Each file of tests has its
+ * own words.)
+ */
+export function replaced(figures, again) {
+  const key = ({ id, what, unit }) => JSON.stringify([id, what, unit]);
+  const keys = new Set(again.map(key));
+  return [...figures.filter((one) => !keys.has(key(one))), ...again];
+}
+
 /** A program that tries ids as a whole: each id of its figures has passed with it, or failed. */
 export function triedBy(figures, passed) {
   const ids = [...new Set(figures.map(({ id }) => id))];

@@ -48,7 +48,7 @@ export interface Planned {
 }
 
 /** Amounts of these are of one moment or one run: they are not added up. */
-const MEASURED = /^(?:ms|s|seconds?|ratio|share|%|x|MB|MiB|GiB|°)$|\/|^$/;
+const MEASURED = /^(?:ms|s|seconds?|effects|ratio|share|%|x|MB|MiB|GiB|°)$|\/|^$/;
 
 /** The whole page. */
 export function trustPage(promises: readonly Planned[], goals: readonly Goal[], result: Result): string {

@@ -1,15 +1,16 @@
 /**
  * Do the promises hold, and what are the figures? Runs what tries them and writes test/trust/result.json and docs/trust.md from that (`npm run trust`). Each
  * part leaves its report in coverage/trust/, so that parts can be run one after another: `npm run trust -- long` runs one, `npm run trust -- write` only
- * writes, from the reports that are there. `npm run trust -- soak --minutes 30` hands on what follows the part's name.
+ * writes, from the reports that are there. `npm run trust -- soak --minutes 30` hands on what follows the part's name;
+ * `npm run trust -- long --again` runs the files in which a test failed once more (or those that are named behind), and keeps what the others gave.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { figuresOf, resultOf, testsOf, triedBy } from "./gather.mjs";
+import { figuresOf, mended, replaced, resultOf, testsOf, triedBy } from "./gather.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const REPORTS = join(ROOT, "coverage/trust");
@@ -33,29 +34,69 @@ const PARTS = new Map([
   ["soak", { command: "npm run soak", words: ["test/soak/run.mjs"] }],
 ]);
 
+/** How a program ends that was asked for something that it does not know: it has measured nothing. */
+const USAGE = 2;
+
 const file = (name, kind) => join(REPORTS, `${name}.${kind}`);
 
 /** Runs one part and leaves its report, its figures and how it ended. */
 async function run(name, more) {
   const { words, command } = PARTS.get(name);
+  const end = await attempt({ name, words: [...words, ...more], said: `${command} ${more.join(" ")}` });
+  if (end.code === USAGE) process.exit(USAGE);
+  writeFileSync(file(name, "end"), JSON.stringify({ ...end, more }));
+}
+
+/** Runs `files` of one part, those in which a test failed unless told, and puts what they give in the place of what they gave. */
+async function runAgain(name, files) {
+  const old = existsSync(file(name, "end")) ? JSON.parse(readFileSync(file(name, "end"), "utf8")) : undefined;
+  if (old === undefined || !existsSync(file(name, "json"))) {
+    console.error(
+      `${name} has no tests that could be run again: run \`npm run trust -- ${name}\` first, if it has tests`,
+    );
+    process.exit(USAGE);
+  }
+  const report = JSON.parse(readFileSync(file(name, "json"), "utf8"));
+  const failed = report.testResults.filter(({ status }) => status === "failed").map((one) => relative(ROOT, one.name));
+  const chosen = files.length > 0 ? files : failed;
+  if (chosen.length === 0) return console.log(`nothing failed in ${name}`);
+  const { words, command } = PARTS.get(name);
+  const again = `${name}-again`;
+  const end = await attempt({
+    name: again,
+    // `vitest run --config FILE`; what chose files behind it chooses no more.
+    words: [...words.slice(0, 4), ...chosen],
+    said: `${command}, again ${chosen.join(" ")}`,
+  });
+  const read = (kind) => [name, again].map((one) => readFileSync(file(one, kind), "utf8"));
+  const merged = mended(...read("json").map((text) => JSON.parse(text)));
+  const figures = replaced(...read("figures").map(figuresOf));
+  writeFileSync(file(name, "json"), JSON.stringify(merged));
+  writeFileSync(file(name, "figures"), figures.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  const seconds = old.seconds + end.seconds;
+  const commits = [...new Set([...old.commit.split(", "), end.commit])].join(", ");
+  writeFileSync(file(name, "end"), JSON.stringify({ ...end, seconds, commit: commits, more: old.more }));
+}
+
+/** Runs what leaves its report and its figures under `name`, and gives how it ended. */
+async function attempt({ name, words, said }) {
+  // What an earlier run left is not taken for this one's.
   for (const kind of ["json", "figures", "end"]) rmSync(file(name, kind), { force: true });
   const withVitest = words[0] === "vitest";
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${file(name, "json")}`];
-  const all = withVitest ? [VITEST, ...words.slice(1), ...reporters, ...more] : [...words, ...more];
-  console.log(`== ${command} ${more.join(" ")}`);
+  const all = withVitest ? [VITEST, ...words.slice(1), ...reporters] : words;
+  console.log(`== ${said}`);
   const started = performance.now();
   writeFileSync(file(name, "figures"), "");
   const env = { ...process.env, TRUST_FIGURES: file(name, "figures") };
   const child = spawn(process.execPath, all, { cwd: ROOT, stdio: "inherit", env });
   const [code] = await once(child, "exit");
-  const end = {
+  return {
     code,
     seconds: Math.round((performance.now() - started) / 1000),
-    more,
     commit: commit(),
     node: process.version,
   };
-  writeFileSync(file(name, "end"), JSON.stringify(end));
 }
 
 /** What one part gave; undefined where it has not been run. */
@@ -85,7 +126,10 @@ function partOf(name) {
 function commit() {
   const git = (...words) => execFileSync("git", words, { cwd: ROOT, encoding: "utf8" }).trim();
   try {
-    const dirty = git("status", "--porcelain", "--", "src", "test") === "" ? "" : " with changes that are in no commit";
+    const dirty =
+      git("status", "--porcelain", "--", "src", "test", ":(exclude)test/trust/result.json") === ""
+        ? ""
+        : " with changes that are in no commit";
     return git("rev-parse", "--short=12", "HEAD") + dirty;
   } catch {
     return "unknown";
@@ -98,7 +142,7 @@ function around(parts) {
   const setup = readFileSync(join(ROOT, "test/setup.ts"), "utf8");
   return {
     date: new Date().toISOString().slice(0, 10),
-    commit: [...new Set(parts.map(({ at }) => at))].join(", "),
+    commit: [...new Set(parts.flatMap(({ at }) => at.split(", ")))].join(", "),
     node: [...new Set(parts.map(({ node }) => node))].join(", "),
     machine: `${cpus().length} cores of ${cpu?.model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB, Linux ${release()}`,
     seed: process.env.FC_SEED ?? /\?\? "(\d+)"/.exec(setup)?.[1] ?? "unknown",
@@ -127,6 +171,7 @@ if (asked !== undefined && asked !== "write" && !PARTS.has(asked)) {
 } else {
   mkdirSync(REPORTS, { recursive: true });
   const names = asked === undefined ? [...PARTS.keys()].filter((name) => !PARTS.get(name).optional) : [asked];
-  for (const name of names) if (PARTS.has(name)) await run(name, more);
+  const again = more[0] === "--again";
+  for (const name of names) if (PARTS.has(name)) await (again ? runAgain(name, more.slice(1)) : run(name, more));
   await write();
 }

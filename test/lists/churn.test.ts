@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { figure } from "../support/figures.ts";
+import { scale } from "../support/scale.ts";
 import { createLister, type Lister } from "./memory.ts";
 import { faultsOf } from "./outcome.ts";
 import { createPlatform, type Habits, type Platform } from "./platform.ts";
@@ -13,7 +14,7 @@ import { anywhere, atBorders, leftToRight, type Writers } from "./writers.ts";
 
 checkAfterEach();
 
-const TIMES = Number(process.env["CHURN"] ?? 1);
+const TIMES = Number(process.env["CHURN"] ?? scale(1, 2));
 
 /** What was seen of lists of one kind. */
 interface Tally {

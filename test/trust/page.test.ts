@@ -14,12 +14,15 @@ interface Counted {
   readonly failed: number;
   readonly skipped: number;
 }
+type Report = Readonly<Record<"numPassedTests" | "numFailedTests", number> & { testResults: readonly unknown[] }>;
 type Line = Readonly<Record<"id" | "what" | "unit", string> & { value: number }>;
-const { testsOf, figuresOf, summed, resultOf, triedBy } = (await import(
+const { testsOf, figuresOf, mended, replaced, summed, resultOf, triedBy } = (await import(
   "../../scripts/trust/gather.mjs" as string
 )) as {
   testsOf(report: unknown): Map<string, Counted>;
   figuresOf(text: string): Line[];
+  mended(report: Report, again: Report): Report;
+  replaced(figures: readonly Line[], again: readonly Line[]): Line[];
   summed(figures: readonly Line[]): unknown[];
   triedBy(figures: readonly Line[], passed: boolean): Map<string, Counted>;
   resultOf(parts: readonly unknown[], around: unknown): Result;
@@ -116,6 +119,29 @@ describe("what is gathered", () => {
   it("takes figures line by line, and nothing that is none", () => {
     expect(figuresOf("")).toEqual([]);
     expect(() => figuresOf('{"id":"T-AAA-01","what":"slope","value":null,"unit":"MB"}\n')).toThrow("no figure");
+  });
+
+  it("takes what a file gave when it was run again, instead of what it gave before", () => {
+    const of = (name: string, ...all: (readonly [fullName: string, status: string])[]) => ({
+      name,
+      assertionResults: all.map(([fullName, status]) => ({ fullName, status })),
+    });
+    const first = [of("a.ts", ["T-AAA-01: x", "passed"]), of("b.ts", ["T-AAA-02: y", "failed"], ["z", "passed"])];
+    const again = [of("b.ts", ["T-AAA-02: y", "passed"], ["z", "passed"])];
+    const report = mended(
+      { testResults: first, numPassedTests: 2, numFailedTests: 1 },
+      { testResults: again, numPassedTests: 2, numFailedTests: 0 },
+    );
+    expect([report.numPassedTests, report.numFailedTests]).toEqual([3, 0]);
+    expect([...testsOf(report)].map(([id, { passed, failed }]) => [id, passed, failed])).toEqual([
+      ["T-AAA-01", 1, 0],
+      ["T-AAA-02", 1, 0],
+    ]);
+    const line = (what: string, value: number) => ({ id: "T-AAA-02", what, unit: "bytes", value });
+    expect(replaced([line("lost", 3), line("lost", 4), line("sent", 5)], [line("lost", 0)])).toEqual([
+      line("sent", 5),
+      line("lost", 0),
+    ]);
   });
 
   it("sums figures that are called the same, each with its unit", () => {

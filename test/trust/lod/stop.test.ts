@@ -199,6 +199,8 @@ describe("a process that is killed", () => {
       upstreamV1Url: lengthy.url,
       upstreamStsUrl: exchange.url,
       listsBufferBytes: "64KiB",
+      listsMaxConcurrent: "100",
+      listsMaxConcurrentPerCredential: "100",
       fallback: "native",
     });
     const port = Number(new URL(url).port);
@@ -229,11 +231,17 @@ describe("a process that is killed", () => {
     expect((await run.ended).signal).toBe("SIGKILL");
     for (const { client } of clients) client.socket.resume();
     const texts = await Promise.all(clients.map(async ({ name, client }) => [name, await client.closed()] as const));
-    const whole = texts.filter(([, text]) => looksWhole(text)).map(([name]) => name);
-    expect(whole).toEqual([]);
+    const whole = texts.filter(([, text]) => looksWhole(text));
+    // A list may have been sent to its last byte before; then every record is in it.
+    const groups = sandbox.snapshot().groups.length;
+    const complete = ([name, text]: readonly [string, string]) =>
+      name === "a streamed list" && JSON.parse(parse(text).body).items.length === groups;
+    const short = whole.filter((one) => !complete(one)).map(([name]) => name);
+    expect(short).toEqual([]);
+    expect(texts.length - whole.length).toBeGreaterThan(texts.length / 2);
     expect(texts.every(([, text]) => text.startsWith("HTTP/1.1 200"))).toBe(true);
     figure("T-LOD-10", "answers that were under way when the process was killed", texts.length, "answers");
-    figure("T-LOD-10", "of them short ones that look whole", whole.length, "answers");
+    figure("T-LOD-10", "of them short ones that look whole", short.length, "answers");
   });
 });
 
