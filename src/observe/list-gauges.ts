@@ -10,6 +10,8 @@ export interface ListGauges {
     readonly waiting: number;
     /** Milliseconds until the platform may be called again. */
     readonly gatedMs: number;
+    /** Milliseconds until every credential may call again that waits for itself. */
+    readonly pausedMs: number;
   };
   /** Lists of more than one page. */
   slots(): { readonly drains: number; readonly waiting: number };
@@ -20,7 +22,12 @@ export function createListGauges(make: Maker, { readers, slots }: ListGauges): v
   make.gauge("list_readers_limit", () => [[[], readers().limit]]);
   make.gauge("list_readers", () => [[[], readers().inFlight]]);
   make.gauge("list_readers_waiting", () => [[[], readers().waiting]]);
-  make.gauge("list_readers_paused_seconds", () => [[[], readers().gatedMs / 1000]]);
+  make.gauge("list_readers_paused_seconds", () => [[[], longestRest(readers()) / 1000]]);
   make.gauge("lists_in_progress", () => [[[], slots().drains]]);
   make.gauge("lists_waiting", () => [[[], slots().waiting]]);
+}
+
+/** The platform asks one credential to wait as well as everybody: a client that is alone would show nothing else. */
+function longestRest({ gatedMs, pausedMs }: ReturnType<ListGauges["readers"]>): number {
+  return Math.max(gatedMs, pausedMs);
 }

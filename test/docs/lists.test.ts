@@ -47,7 +47,7 @@ function metricsIn(text: string): readonly string[] {
 }
 
 async function registered(): Promise<readonly string[]> {
-  const none = () => ({ limit: 0, inFlight: 0, waiting: 0, gatedMs: 0, drains: 0 });
+  const none = () => ({ limit: 0, inFlight: 0, waiting: 0, gatedMs: 0, pausedMs: 0, drains: 0 });
   const metrics = createMetrics({ version: "0", resources: [], lists: { readers: none, slots: none } });
   return [...(await metrics.text()).matchAll(/^# TYPE (\S+)/gm)].map(([, name = ""]) => name);
 }

@@ -225,8 +225,9 @@ describe("labels", () => {
 
 test("what long lists take up is read when it is asked for, and left out where nothing drains", async () => {
   let limit = 4;
+  let pausedMs = 500;
   const lists = {
-    readers: () => ({ limit, inFlight: 3, waiting: 2, gatedMs: 1500 }),
+    readers: () => ({ limit, inFlight: 3, waiting: 2, gatedMs: 1500, pausedMs }),
     slots: () => ({ drains: 5, waiting: 1 }),
   };
   const made = metrics({ lists });
@@ -237,6 +238,8 @@ test("what long lists take up is read when it is asked for, and left out where n
   expect(value("list_readers")).toBe(3);
   expect(value("list_readers_waiting")).toBe(2);
   expect(value("list_readers_paused_seconds")).toBe(1.5);
+  pausedMs = 2000;
+  expect(await made.text()).toContain("\ncarryover_list_readers_paused_seconds 2\n");
   expect(value("lists_in_progress")).toBe(5);
   expect(value("lists_waiting")).toBe(1);
   expect(await metrics().text()).not.toContain("carryover_list_readers");

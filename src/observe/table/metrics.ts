@@ -65,7 +65,10 @@ export const METRICS = {
   list_readers: gauge("pages", "Pages being read"),
   list_readers_waiting: gauge("pages", "Pages that wait to be read"),
   list_readers_limit: gauge("pages", "Pages that may be read at a time; falls when the platform is slow or refuses"),
-  list_readers_paused_seconds: gauge("seconds", "Time until the platform may be asked again"),
+  list_readers_paused_seconds: gauge(
+    "seconds",
+    "Longest time until page reads go on that rest because of Retry-After: those of all, or of one credential",
+  ),
 
   unknown_fields_total: counter(
     "fields",

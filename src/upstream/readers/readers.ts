@@ -44,6 +44,8 @@ export interface ReadersState {
   readonly waiting: number;
   /** Milliseconds until the platform may be called again; 0 when it may. */
   readonly gatedMs: number;
+  /** Milliseconds until every credential may call again that waits for itself; 0 when none does. */
+  readonly pausedMs: number;
 }
 
 /** Shared by all lists of one upstream (design section 5, limits of parallelism). */
@@ -93,6 +95,7 @@ export function createReaders(options: ReadersOptions): Readers {
       inFlight: places.inFlight(),
       waiting: places.waiting(),
       gatedMs: gate.leftMs(),
+      pausedMs: shared.refused.longestMs(),
     }),
   };
 }

@@ -8,6 +8,8 @@ export interface Refused {
   isAlone(credential: string, ms: number): boolean;
   /** Milliseconds until a credential that was refused alone may call again; 0 for any other. */
   pausedMs(credential: string): number;
+  /** The longest of those, of all credentials. */
+  longestMs(): number;
 }
 
 /** How long after it may come back a credential that is refused again is one that asks for too much. */
@@ -26,6 +28,7 @@ export function createRefused(now: () => number): Refused {
       if (left <= 0) paused.delete(credential);
       return Math.max(0, left);
     },
+    longestMs: () => Math.max(0, ...[...paused.values()].map((until) => until - now())),
     isAlone: (credential, ms) => {
       for (const map of [lately, paused]) for (const [other, until] of map) if (until <= now()) map.delete(other);
       const alone = lately.has(credential) && lately.size === 1;

@@ -8,7 +8,7 @@ import { fakeClock, settled, watchedStopper } from "../clock.ts";
 
 const DATE = Date.parse("2026-11-21T12:00:00Z");
 const PAGE = "/iam/v2beta1/groups?page_size=200";
-const IDLE = { inFlight: 0, waiting: 0, gatedMs: 0 };
+const IDLE = { inFlight: 0, waiting: 0, gatedMs: 0, pausedMs: 0 };
 
 function answer(status: number, headers: HeaderList = []): ApiResponse {
   return { status, headers, body: new Uint8Array(0) };
@@ -492,7 +492,7 @@ it("a credential that is refused again as soon as it may call holds up itself, a
   expect(readers.state().gatedMs).toBe(1000);
   await clock.pass(1000);
   await held[0]?.give(answer(429, [["retry-after", "1"]]));
-  expect(readers.state().gatedMs).toBe(0);
+  expect(readers.state()).toMatchObject({ gatedMs: 0, pausedMs: 1000 });
   await start(1, "greedy");
   await start(2, "other");
   expect(held).toHaveLength(2);

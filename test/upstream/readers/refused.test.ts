@@ -18,10 +18,12 @@ test("who is refused again, and nobody else, waits alone", () => {
   clock.now = 1500;
   expect(refused.isAlone("a", 1000)).toBe(true);
   expect([refused.pausedMs("a"), refused.pausedMs("b")]).toEqual([1000, 0]);
+  expect(refused.longestMs()).toBe(1000);
   clock.now = 2499;
   expect(refused.pausedMs("a")).toBe(1);
   clock.now = 2500;
-  expect(refused.pausedMs("a")).toBe(0);
+  // Also before anybody asks for it by name.
+  expect([refused.longestMs(), refused.pausedMs("a")]).toEqual([0, 0]);
 });
 
 test("two who are refused are more than one's own limit, until one of them was not for long", () => {
