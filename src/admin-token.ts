@@ -1,5 +1,6 @@
 /** Which token do the admin port's views ask for, when the file that holds it may change? */
 import { textOf } from "./config/fault.ts";
+import { isTokenText } from "./config/token-text.ts";
 import type { Config } from "./config.ts";
 import { createWatchedFile } from "./control/watched-file.ts";
 import type { Later } from "./upstream/later.ts";
@@ -39,7 +40,7 @@ export function createAdminToken(admin: Config["admin"], parts: AdminTokenParts)
     read,
     parse: (bytes) => {
       const found = Buffer.from(bytes).toString("utf8").trim();
-      if (!/^[\x21-\x7e]+$/.test(found)) throw new Error("it is not one word of visible ASCII characters");
+      if (!isTokenText(found)) throw new Error("it is not one word of visible ASCII characters");
       return found;
     },
     // What the process began with was read and judged with the rest of the configuration.

@@ -6,6 +6,7 @@ import { judge } from "./config/judge.ts";
 import { type Option, optionsOf } from "./config/options.ts";
 import { type Settings, settingsJsonSchema } from "./config/schema.ts";
 import { FILE_VARIABLE, gather, type Sources } from "./config/sources.ts";
+import { isTokenText } from "./config/token-text.ts";
 
 /** Contents of PEM files, as `tls.*` names them. */
 export interface Tls {
@@ -113,7 +114,7 @@ export function loadConfig(input: ConfigInput): Loaded {
     return typeof read === "string" ? new Uint8Array() : read;
   });
   const { token } = config.admin;
-  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token) && remarks.length === 0) remarks.push(NO_TOKEN);
+  if (token !== undefined && !isTokenText(token) && remarks.length === 0) remarks.push(NO_TOKEN);
   if (remarks.length === 0 && input.reads === undefined) remarks.push(...unusableFiles(settings, config));
   if (remarks.length > 0) throw new ConfigError(remarks.map(locate));
   return {

@@ -1,6 +1,7 @@
 /** Which token was given to a command? (Never on the command line itself: others on the machine can read that.) */
 import { readSync } from "node:fs";
 import { ConfigError } from "./config/fault.ts";
+import { isTokenText } from "./config/token-text.ts";
 import type { ConfigInput } from "./config.ts";
 
 const STDIN: ReadonlySet<string> = new Set(["-", "/dev/stdin"]);
@@ -29,7 +30,7 @@ export function tokenGiven({ file, variable, sources, clean }: TokenGiven): stri
   const where = file === undefined ? variable.name : "--token-file";
   const text = (file === undefined ? (variable.value ?? "") : readText(file, where, sources)).trim();
   const token = clean === undefined ? text : clean(text);
-  if (/^[\x21-\x7e]+$/.test(token)) return token;
+  if (isTokenText(token)) return token;
   throw new ConfigError([
     { where, what: "this holds no token", remedy: "put one word of visible ASCII characters into it" },
   ]);
