@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { cpus, release, totalmem } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { USAGE } from "../options.mjs";
 import { figuresOf, mended, replaced, resultOf, testsOf, triedBy } from "./gather.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -33,9 +34,6 @@ const PARTS = new Map([
   ["overload", { command: "node test/bench/overload.mjs", words: ["test/bench/overload.mjs"] }],
   ["soak", { command: "npm run soak", words: ["test/soak/run.mjs"] }],
 ]);
-
-/** How a program ends that was asked for something that it does not know: it has measured nothing. */
-const USAGE = 2;
 
 const file = (name, kind) => join(REPORTS, `${name}.${kind}`);
 

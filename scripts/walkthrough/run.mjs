@@ -3,18 +3,27 @@
  * first step that is not as promised. `npm run walkthrough`.)
  */
 import { readFileSync } from "node:fs";
-import { parseArgs } from "node:util";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { optionsOf } from "../options.mjs";
 import { readRunbook } from "./runbook.mjs";
 import { Broken, createStage, PLATFORM } from "./stage.mjs";
 import { runStep } from "./steps.mjs";
 import { print } from "./transcript.mjs";
 
+const { steps, every } = readRunbook(readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8"));
 // `--dist FOLDER`: another built carryover; `--until ID`: the last step to take.
-const { values } = parseArgs({ options: { dist: { type: "string" }, until: { type: "string" } } });
-const dist = new URL(values.dist === undefined ? "../../dist/" : `file://${values.dist}/`, import.meta.url);
+const values = optionsOf(
+  { dist: { type: "string", default: join(import.meta.dirname, "../../dist") }, until: { type: "string" } },
+  "npm run walkthrough -- [--until STEP] [--dist FOLDER]",
+  ({ until }) => {
+    if (until === undefined || steps.some(({ id }) => id === until)) return undefined;
+    return `the runbook has no step ${until}; it has ${steps.map(({ id }) => id).join(", ")}`;
+  },
+);
+const dist = pathToFileURL(`${resolve(values.dist)}/`);
 
 async function walk() {
-  const { steps, every } = readRunbook(readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8"));
   const began = Date.now();
   const world = await createStage(dist);
   print("The runbook (docs/runbook.md) on a sandbox: every step by its own commands, there and back.\n");
@@ -24,6 +33,7 @@ async function walk() {
   print(`   carryover  ${world.urls.carryover}   ${world.clients.subjects.length} clients call it`);
   print(`   admin      ${world.urls.admin}\n`);
   let current;
+  let taken = 0;
   try {
     const { code } = await world.shell.run("command -v curl && command -v sed && command -v grep");
     if (code !== 0) throw new Broken("the runbook's commands need curl, sed and grep");
@@ -33,11 +43,13 @@ async function walk() {
       print(`== ${step.title} (${index + 1} of ${steps.length})`);
       await runStep(world, step, { every });
       print(`   done in ${((Date.now() - from) / 1000).toFixed(1)} s\n`);
+      taken++;
       if (step.id === values.until) break;
     }
     const { calls, rounds } = world.clients.state;
     const seconds = Math.round((Date.now() - began) / 1000);
-    print(`All ${steps.length} steps are as promised: ${calls} calls in ${rounds} rounds, none failed, ${seconds} s.`);
+    const which = taken === steps.length ? `All ${taken}` : `The first ${taken} of ${steps.length}`;
+    print(`${which} steps are as promised: ${calls} calls in ${rounds} rounds, none failed, ${seconds} s.`);
     return 0;
   } catch (error) {
     print(

@@ -9,17 +9,18 @@ import { cpus, loadavg, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
+import { optionsOf } from "../../scripts/options.mjs";
 import { figure } from "./figures.mjs";
 import { startCarryover, startClient, startPeer } from "./processes.mjs";
 import { quantile } from "./stats.mjs";
 
-const { values } = parseArgs({
-  options: {
+const values = optionsOf(
+  {
     quick: { type: "boolean", default: false },
     dist: { type: "string", default: join(import.meta.dirname, "../../dist") },
   },
-});
+  "node test/bench/overload.mjs [--quick] [--dist FOLDER]",
+);
 const { quick } = values;
 const dist = pathToFileURL(`${resolve(values.dist)}/`);
 const SECONDS = { capacity: quick ? 2 : 5, before: 2, over: quick ? 5 : 30, after: 5 };

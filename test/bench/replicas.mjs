@@ -8,7 +8,8 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { parseArgs, promisify } from "node:util";
+import { promisify } from "node:util";
+import { optionsOf } from "../../scripts/options.mjs";
 import { environmentOf } from "./replicas/environment.mjs";
 import { measureHolds } from "./replicas/holds.mjs";
 import { measureTurns } from "./replicas/measure.mjs";
@@ -46,13 +47,14 @@ const QUICK = {
   },
 };
 
-const { values } = parseArgs({
-  options: {
+const values = optionsOf(
+  {
     quick: { type: "boolean" },
     write: { type: "boolean" },
     dist: { type: "string", default: join(HERE, "../../dist") },
   },
-});
+  "node test/bench/replicas.mjs [--quick] [--write] [--dist FOLDER]",
+);
 if (!values.write) await run(values);
 else await writePage(JSON.parse(await readFile(RESULTS, "utf8")));
 

@@ -2,11 +2,15 @@
  * How fast is carryover beside what people would use or write instead? (Design: numbers to reach.)
  * `npm run bench` takes minutes and writes RESULTS.md; `npm run bench -- --quick` does everything small and writes nothing.
  */
-import { parseArgs } from "node:util";
+import { optionsOf } from "../../scripts/options.mjs";
 import { runBench } from "./bench.mjs";
+import { ROWS } from "./rows.mjs";
 
-const { values } = parseArgs({
-  options: {
+const KEYS = ROWS.flatMap((row) => row.keys);
+const LOADS = ["autocannon", "wrk"];
+
+const values = optionsOf(
+  {
     quick: { type: "boolean" },
     // Another build to measure, an earlier one to set beside it (row ledger), some rows only, and another load generator:
     // for work on one of them.
@@ -15,5 +19,11 @@ const { values } = parseArgs({
     only: { type: "string" },
     load: { type: "string" },
   },
-});
+  "npm run bench -- [--quick] [--only ROW,ROW] [--dist FOLDER] [--before FOLDER] [--load autocannon|wrk]",
+  ({ only = "", load = LOADS[0] }) => {
+    const unknown = only.split(",").filter((key) => key !== "" && !KEYS.includes(key));
+    if (unknown.length > 0) return `no such row: ${unknown.join(", ")}; there are ${KEYS.join(", ")}`;
+    return LOADS.includes(load) ? undefined : `no such load generator: ${load}`;
+  },
+);
 await runBench(values);

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { parseArgs } from "node:util";
+import { optionsOf } from "../../scripts/options.mjs";
 import { createLoad } from "./load.mjs";
 import { createRandom, rulesOf } from "./mix.mjs";
 import { slope } from "./slope.mjs";
@@ -31,15 +31,16 @@ const MOST_LEFT = 2;
 /** Share of requests that may be refused at half load: something else on the machine may take the processor for a moment. */
 const MOST_SHED = 0.001;
 
-const { values } = parseArgs({
-  options: { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "20261122" } },
-});
+const values = optionsOf(
+  { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "20261122" } },
+  "npm run soak -- [--minutes N] [--seed N]",
+  (given) => {
+    if (!(Number(given.minutes) > 0)) return `${given.minutes} is no number of minutes`;
+    return Number.isSafeInteger(Number(given.seed)) ? undefined : `${given.seed} is no seed, which is a whole number`;
+  },
+);
 const minutes = Number(values.minutes);
 const seed = Number(values.seed);
-if (!(minutes > 0) || !Number.isSafeInteger(seed)) {
-  console.error("usage: npm run soak -- [--minutes N] [--seed N]");
-  process.exit(2);
-}
 
 const work = mkdtempSync(join(tmpdir(), "carryover-soak-"));
 const children = [];
