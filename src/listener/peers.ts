@@ -96,7 +96,7 @@ export function createPeers(): Peers {
       const problem = parserProblem(error);
       const { [PEER]: peer } = socket as Carrier;
       const last = peer?.open.at(-1)?.visit;
-      if (problem === undefined || !socket.writable) {
+      if (problem === undefined || !socket.writable || isUnused(error, socket)) {
         socket.destroy();
         return undefined;
       }
@@ -112,6 +112,11 @@ export function createPeers(): Peers {
       return problem;
     },
   };
+}
+
+/** A client that keeps connections at hand would take a 408 that waits there for the answer to the request that it sends next. */
+function isUnused(error: NodeJS.ErrnoException, socket: Socket): boolean {
+  return error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0;
 }
 
 function isSafe({ exchange: { method } }: Visit): boolean {

@@ -31,11 +31,15 @@ it("T-SLO-01: clients that drip their heads are closed with 408, and everybody e
   figure("T-SLO-01", "p99 of the others meanwhile", times[Math.floor(times.length * 0.99)] ?? 0, "ms");
 });
 
-it("T-SLO-01: a connection that says nothing at all is closed too", async () => {
-  const { port, ended } = await rig({ timeouts: patient });
-  const client = await dial(port);
-  expect(parse(await client.closed()).status).toBe(408);
+it("T-SLO-01: a connection that says nothing at all is closed without a word, which its next request would take for its answer", async () => {
+  const { port, ended } = await rig({ timeouts: patient, script: ok() });
+  const [unused, begun] = await dialMany(port, 2);
+  begun?.send("G");
+  expect(await unused?.closed()).toBe("");
+  expect(parse((await begun?.closed()) ?? "").status).toBe(408);
   expect(await ended(1)).toMatchObject({ status: 408, reason: "REQUEST_TIMEOUT" });
+  await ask(port, "GET /next");
+  expect(await ended(2)).toMatchObject({ status: 200, path: "/next" });
 });
 
 it("T-SLO-02: clients that drip their bodies are closed with 408, and the platform gets none of their requests", async () => {
