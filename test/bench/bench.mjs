@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url";
 import { recordAnswers } from "./answers.mjs";
 import { chooseLoad } from "./load.mjs";
 import { printReport, writeReport } from "./report.mjs";
-import { ROWS } from "./rows.mjs";
+import { KEYS, ROWS } from "./rows.mjs";
 import { settingsFor } from "./settings.mjs";
 
 const DIST = join(import.meta.dirname, "../../dist");
@@ -17,7 +17,7 @@ const DIST = join(import.meta.dirname, "../../dist");
  * that was not reached does that.
  */
 export async function runBench({ quick = false, dist = DIST, before, only = "", load = "" }) {
-  const keys = only === "" ? ROWS.flatMap((row) => row.keys) : only.split(",");
+  const keys = only === "" ? KEYS : only.split(",");
   const folder = await mkdtemp(join(tmpdir(), "carryover-bench-"));
   try {
     const bench = {

@@ -40,3 +40,6 @@ export const ROWS = [
   { keys: ["series"], title: "Metric series", measure: measureSeries },
   { keys: ["profile"], title: "Where the time goes", measure: measureProfile },
 ];
+
+/** What a row can be asked for by. */
+export const KEYS = ROWS.flatMap((row) => row.keys);

@@ -4,9 +4,8 @@
  */
 import { optionsOf } from "../../scripts/options.mjs";
 import { runBench } from "./bench.mjs";
-import { ROWS } from "./rows.mjs";
+import { KEYS } from "./rows.mjs";
 
-const KEYS = ROWS.flatMap((row) => row.keys);
 const LOADS = ["autocannon", "wrk"];
 
 const values = optionsOf(
@@ -20,10 +19,10 @@ const values = optionsOf(
     load: { type: "string" },
   },
   "npm run bench -- [--quick] [--only ROW,ROW] [--dist FOLDER] [--before FOLDER] [--load autocannon|wrk]",
-  ({ only = "", load = LOADS[0] }) => {
-    const unknown = only.split(",").filter((key) => key !== "" && !KEYS.includes(key));
+  ({ only, load }) => {
+    const unknown = (only?.split(",") ?? []).filter((key) => !KEYS.includes(key));
     if (unknown.length > 0) return `no such row: ${unknown.join(", ")}; there are ${KEYS.join(", ")}`;
-    return LOADS.includes(load) ? undefined : `no such load generator: ${load}`;
+    return load === undefined || LOADS.includes(load) ? undefined : `no such load generator: ${load}`;
   },
 );
 await runBench(values);

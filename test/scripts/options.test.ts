@@ -30,6 +30,7 @@ test.each([
   ["test/soak/run.mjs", ["--minutes", "0"], "0 is no number of minutes"],
   ["test/soak/run.mjs", ["--seed", "x"], "x is no seed, which is a whole number"],
   ["test/bench/run.mjs", ["--only", "pass,speed"], /^no such row: speed; there are pass, get, /],
+  ["test/bench/run.mjs", ["--only", "pass,"], /^no such row: ; there are pass, get, /],
   ["test/bench/run.mjs", ["--load", "ab"], "no such load generator: ab"],
   ["test/bench/run.mjs", ["--before", "/no/build"], "/no/build is not there"],
   ["test/bench/overload.mjs", ["--dist", "/no/build"], "/no/build is not there"],

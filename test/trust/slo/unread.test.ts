@@ -42,6 +42,17 @@ async function allGone({ listener, double, ended }: Rig, count: number): Promise
   expect(listener.inFlight()).toBe(0);
 }
 
+/** A client that may take nothing for two seconds. */
+async function oneClient(requestSeconds: number) {
+  const { script } = large();
+  const here = await rig({
+    timeouts: { ...timeouts, stallMs: 2_000 },
+    limits: { ...limits, requestSeconds },
+    script,
+  });
+  return { here, client: await dial(here.port) };
+}
+
 describe("T-SLO-03: clients that never read an answer of 50 MB that passes through", () => {
   it("are cut off, hold the platform's answer back meanwhile, and leave no connection to it", async () => {
     const count = scale(10, 200);
@@ -73,14 +84,8 @@ describe("T-SLO-03: clients that never read an answer of 50 MB that passes throu
   });
 
   it("are cut off before the request's own time is over, and said to be the reason", async () => {
-    const { script } = large();
     // Node's timer alone would take the first time that is over for progress, and twice the time is more than the request has.
-    const here = await rig({
-      timeouts: { ...timeouts, stallMs: 2_000 },
-      limits: { ...limits, requestSeconds: 3 },
-      script,
-    });
-    const client = await dial(here.port);
+    const { here, client } = await oneClient(3);
     client.socket.pause();
     client.send(GET);
     await allGone(here, 1);
@@ -88,13 +93,7 @@ describe("T-SLO-03: clients that never read an answer of 50 MB that passes throu
   });
 
   it("but those that take a little go on, however slow", async () => {
-    const { script } = large();
-    const here = await rig({
-      timeouts: { ...timeouts, stallMs: 2_000 },
-      limits: { ...limits, requestSeconds: 4 },
-      script,
-    });
-    const client = await dial(here.port);
+    const { here, client } = await oneClient(4);
     let took = 0;
     client.socket.removeAllListeners("data");
     client.socket.on("data", (chunk: Buffer) => {
