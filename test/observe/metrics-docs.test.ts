@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { allMetrics, metricsPage } from "../../src/observe/table/page.ts";
+import { allMetrics } from "../../scripts/docs/metrics.ts";
 import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
 import { parsePrometheus } from "./prometheus.ts";
 
@@ -10,10 +10,6 @@ takeDownAfterEach();
 const OBSERVE = resolve(import.meta.dirname, "../../src/observe");
 
 describe("the table of metrics", () => {
-  test("gives the page of metrics", async () => {
-    await expect(metricsPage()).toMatchFileSnapshot("../../docs/metrics.md");
-  });
-
   test("is what a running carryover exposes: every name, type and help, and nothing else", async () => {
     const { adminUrl } = await rigForTest();
     const text = await (await fetch(`${adminUrl}/metrics`)).text();

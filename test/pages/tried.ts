@@ -1,4 +1,4 @@
-/** Which pages are tried where? (In `npm test` those that need nothing but what every machine has, in `npm run docs` the others.) */
+/** Which pages are tried where? (In `npm run test:all` those that need nothing but what every machine has, in `npm run docs` the others.) */
 import { stepsOf } from "./commands.ts";
 import type { Page } from "./page.ts";
 import { pagesToFollow } from "./pages.ts";
@@ -11,12 +11,12 @@ export interface Tried {
 }
 
 /** Pages with commands that these tests run. */
-export function pagesTried(where: "test" | "docs"): readonly Tried[] {
+export function pagesTried(where: "all" | "docs"): readonly Tried[] {
   return pagesToFollow()
     .map(left)
     .filter((page) => {
       const commands = stepsOf(page).filter((step) => step.kind === "command" && isTried(step));
-      return commands.length > 0 && isPlain(commands) === (where === "test");
+      return commands.length > 0 && isPlain(commands) === (where === "all");
     })
     .map((page) => ({ name: page.name, page }));
 }

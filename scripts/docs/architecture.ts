@@ -1,16 +1,53 @@
 /**
- * What does the code look like from above? (`docs/architecture.svg`, drawn from the imports of `src`: `node scripts/docs/architecture.mjs`
- * writes it anew. A room that has no place here, or an arrow that would go up, is an error.)
+ * Draws docs/architecture.svg from the imports of `src`. A folder or file of `src` that has no place here is an error, and so is an
+ * arrow that would go up.
  */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+
+export interface Box {
+  readonly name: string;
+  readonly says: string;
+  readonly at?: number;
+  readonly files?: readonly string[];
+}
+
+interface Floor {
+  readonly floor: string;
+  readonly says: string;
+  readonly rows: readonly (readonly Box[])[];
+}
+
+/** From one box to another. */
+export type Pair = readonly [from: string, to: string];
+
+/** A box with its place. */
+interface Placed extends Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly row: readonly Box[];
+}
+
+interface Band extends Floor {
+  readonly top: number;
+  readonly height: number;
+}
+
+interface Drawing {
+  /** By name. */
+  box(name: string): Placed;
+  readonly rows: readonly (readonly Placed[])[];
+  readonly pairs: readonly Pair[];
+  /** How many arrows pass a row at a place already. */
+  readonly taken: Map<string, number>;
+}
 
 /**
  * Rows from the top; a floor may have several. A box stands for a room of `src`, with the file of the same name beside it, or for
  * what `files` names; `at` is the place of its middle from left (0) to right (1), where it is not one of several at equal distances.
  */
-export const FLOORS = [
+export const FLOORS: readonly Floor[] = [
   {
     floor: "3",
     says: "commands, and what builds every part once",
@@ -99,28 +136,28 @@ export const FLOORS = [
 ];
 
 /** What of `src` a box stands for: `explain` is the folder and `explain.ts`. */
-export const filesOf = ({ name, files }) => files ?? [name, `${name}.ts`];
+export const filesOf = ({ name, files }: Box): readonly string[] => files ?? [name, `${name}.ts`];
 
 /** The first part of a path below `src`: a folder, or a file of the top. */
-const roomOf = (file) => file.split("/")[0];
+const roomOf = (file: string): string => file.split("/")[0] ?? "";
 
 /** `[from, to]` of boxes, each once, as the files of `src` import each other. Throws for a room without a box. */
-export function importsOf(src) {
+export function importsOf(src: string): readonly Pair[] {
   const boxes = new Map(
-    FLOORS.flatMap(({ rows }) => rows.flat()).flatMap((box) => filesOf(box).map((file) => [file, box.name])),
+    FLOORS.flatMap(({ rows }) => rows.flat()).flatMap((box) => filesOf(box).map((file) => [file, box.name] as const)),
   );
-  const boxOf = (file) => {
+  const boxOf = (file: string): string => {
     const box = boxes.get(roomOf(file));
     if (box === undefined)
       throw new Error(
-        `src/${file} has no place on the picture: give ${roomOf(file)} one in scripts/docs/architecture.mjs`,
+        `src/${file} has no place on the picture: give ${roomOf(file)} one in scripts/docs/architecture.ts`,
       );
     return box;
   };
-  const found = new Map();
+  const found = new Map<string, Pair>();
   for (const file of readdirSync(src, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"))) {
     const from = boxOf(file);
-    for (const [, path] of readFileSync(join(src, file), "utf8").matchAll(/(?:from|import\(?)\s*"(\.[^"]+)"/g)) {
+    for (const [, path = ""] of readFileSync(join(src, file), "utf8").matchAll(/(?:from|import\(?)\s*"(\.[^"]+)"/g)) {
       const to = boxOf(relative(src, resolve(src, dirname(file), path)));
       if (from !== to) found.set(`${from} ${to}`, [from, to]);
     }
@@ -129,10 +166,11 @@ export function importsOf(src) {
 }
 
 /** Those that do not follow from others: an arrow is left out where a longer way leads to the same box. */
-export function reduced(pairs) {
-  const next = new Map();
+export function reduced(pairs: readonly Pair[]): readonly Pair[] {
+  const next = new Map<string, string[]>();
   for (const [from, to] of pairs) next.set(from, [...(next.get(from) ?? []), to]);
-  const leads = (from, to) => (next.get(from) ?? []).some((one) => one === to || leads(one, to));
+  const leads = (from: string, to: string): boolean =>
+    (next.get(from) ?? []).some((one) => one === to || leads(one, to));
   return pairs.filter(([from, to]) => !(next.get(from) ?? []).some((one) => one !== to && leads(one, to)));
 }
 
@@ -143,9 +181,9 @@ const ROW = 78;
 const BAND = 20;
 
 /** Each box with its place, row by row; bands with theirs. */
-function placed() {
-  const rows = [];
-  const bands = [];
+function placed(): { rows: readonly (readonly Placed[])[]; bands: readonly Band[]; height: number } {
+  const rows: (readonly Placed[])[] = [];
+  const bands: Band[] = [];
   let y = 10;
   for (const floor of FLOORS) {
     const top = y;
@@ -161,7 +199,7 @@ function placed() {
   return { rows, bands, height: y - 16 };
 }
 
-function placedInRow(row, y) {
+function placedInRow(row: readonly Box[], y: number): readonly Placed[] {
   const space = WIDTH - LEFT - 16;
   const width = Math.min((space - BOX.gap * (row.length - 1)) / row.length, BOX.most);
   const apart = row.length === 1 ? 0 : (space - width) / (row.length - 1);
@@ -185,17 +223,22 @@ const STYLE = `
 `;
 
 /** The picture, from the imports of the files in `src`. */
-export function draw(src) {
+export function draw(src: string): string {
   const { rows, bands, height } = placed();
   const boxes = new Map(rows.flat().map((one) => [one.name, one]));
+  const box = (name: string): Placed => {
+    const found = boxes.get(name);
+    if (found === undefined) throw new Error(`no box is called ${name}`);
+    return found;
+  };
   const all = importsOf(src);
   for (const [from, to] of all) {
-    if (boxes.get(to).y > boxes.get(from).y) continue;
-    throw new Error(`${from} imports ${to}, which stands no lower: move a box in scripts/docs/architecture.mjs`);
+    if (box(to).y > box(from).y) continue;
+    throw new Error(`${from} imports ${to}, which stands no lower: move a box in scripts/docs/architecture.ts`);
   }
   const pairs = reduced(all).filter(([, to]) => to !== "model");
-  const taken = new Map();
-  const ways = pairs.map((pair) => way({ boxes, rows, pairs, taken }, pair));
+  const taken = new Map<string, number>();
+  const ways = pairs.map((pair) => way({ box, rows, pairs, taken }, pair));
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${round(height)}" role="img" aria-label="Floors and rooms of carryover, and which imports which">`,
     `<style>${STYLE}</style>`,
@@ -203,14 +246,14 @@ export function draw(src) {
     `<rect class="paper" width="${WIDTH}" height="${round(height)}" rx="8"/>`,
     ...bands.flatMap(band),
     ...ways,
-    ...rows.flat().flatMap(box),
+    ...rows.flat().flatMap(boxLines),
     `<!-- imports: ${all.map(([from, to]) => `${from}>${to}`).join(" ")} -->`,
     "</svg>",
     "",
   ].join("\n");
 }
 
-function band({ floor, says, top, height }) {
+function band({ floor, says, top, height }: Band): readonly string[] {
   const words = wrapped(says, 13).map(
     (line, index) => `<text class="says" x="22" y="${round(top + 48 + index * 13)}">${line}</text>`,
   );
@@ -221,7 +264,7 @@ function band({ floor, says, top, height }) {
   ];
 }
 
-function box({ name, says, x, y, width }) {
+function boxLines({ name, says, x, y, width }: Placed): readonly string[] {
   const middle = round(x + width / 2);
   return [
     `<rect class="box" x="${round(x)}" y="${round(y)}" width="${round(width)}" height="${BOX.height}" rx="5"/>`,
@@ -231,27 +274,27 @@ function box({ name, says, x, y, width }) {
 }
 
 /** From the lower edge of one box to the upper edge of another, between the boxes of the rows that it passes. */
-function way({ boxes, rows, pairs, taken }, [from, to]) {
-  const [a, b] = [boxes.get(from), boxes.get(to)];
+function way({ box, rows, pairs, taken }: Drawing, [from, to]: Pair): string {
+  const [a, b] = [box(from), box(to)];
   const x1 = port(
     a,
-    pairs.filter(([one]) => one === from).map(([, one]) => boxes.get(one)),
+    pairs.filter(([one]) => one === from).map(([, one]) => box(one)),
     b,
   );
   const x2 = port(
     b,
-    pairs.filter(([, one]) => one === to).map(([one]) => boxes.get(one)),
+    pairs.filter(([, one]) => one === to).map(([one]) => box(one)),
     a,
   );
   let [x, y] = [x1, a.y + BOX.height];
   let path = `M${round(x)} ${round(y)}`;
-  const onTo = (nextX, nextY) => {
+  const onTo = (nextX: number, nextY: number): void => {
     const bend = (nextY - y) * 0.55;
     path += `C${[x, y + bend, nextX, nextY - bend, nextX, nextY].map(round).join(" ")}`;
     [x, y] = [nextX, nextY];
   };
-  for (const row of rows.filter(([first]) => first.y > a.y && first.y < b.y)) {
-    const top = row[0].y;
+  for (const row of rows.filter((row) => topOf(row) > a.y && topOf(row) < b.y)) {
+    const top = topOf(row);
     const straight = x + ((x2 - x) * (top - y)) / (b.y - y);
     onTo(passage(row, straight, taken), top);
     y = top + BOX.height;
@@ -262,23 +305,23 @@ function way({ boxes, rows, pairs, taken }, [from, to]) {
 }
 
 /** Where an arrow that would go straight through `x` passes a row: beside the boxes, and beside the arrows before it. */
-function passage(row, x, taken) {
+function passage(row: readonly Placed[], x: number, taken: Map<string, number>): number {
   const gaps = [LEFT - 8, ...row.flatMap(({ x: left, width }) => [left - 8, left + width + 8])];
   const inside = row.some(({ x: left, width }) => x > left - 6 && x < left + width + 6);
-  const place = inside ? gaps.toSorted((a, b) => Math.abs(a - x) - Math.abs(b - x))[0] : x;
-  const key = `${row[0].y} ${Math.round(place / 5)}`;
+  const place = inside ? (gaps.toSorted((a, b) => Math.abs(a - x) - Math.abs(b - x))[0] ?? x) : x;
+  const key = `${topOf(row)} ${Math.round(place / 5)}`;
   const before = taken.get(key) ?? 0;
   taken.set(key, before + 1);
   return place + before * 4;
 }
 
 /** Where on `box` the arrow to `other` begins or ends: in the order of what is at the other ends. */
-function port(box, others, other) {
+function port(box: Placed, others: readonly Placed[], other: Placed): number {
   const order = others.toSorted((a, b) => a.x + a.width / 2 - (b.x + b.width / 2) || a.y - b.y);
   return box.x + (box.width * (order.indexOf(other) + 1)) / (order.length + 1);
 }
 
-function wrapped(text, most) {
+function wrapped(text: string, most: number): readonly string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
     const last = lines.at(-1);
@@ -288,9 +331,5 @@ function wrapped(text, most) {
   return lines;
 }
 
-const round = (number) => Math.round(number * 10) / 10;
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const root = new URL("../../", import.meta.url);
-  writeFileSync(new URL("docs/architecture.svg", root), draw(new URL("src", root).pathname));
-}
+const topOf = (row: readonly Placed[]): number => row[0]?.y ?? 0;
+const round = (number: number): number => Math.round(number * 10) / 10;

@@ -1,9 +1,9 @@
 /** Which v1 does carryover serve, as an OpenAPI 3.1 document? */
-import type { Json, JsonObject } from "../../model/json.ts";
-import { PROBLEMS } from "../../model/problem.ts";
-import type { EnvelopeRow, Filter, Operation, Resource, Shape } from "../../model/resource.ts";
-import { answerSchema, bodySchema, queryEnumSchema } from "./schemas.ts";
-import { article, plural } from "./words.ts";
+import type { Json, JsonObject } from "../../src/model/json.ts";
+import { PROBLEMS } from "../../src/model/problem.ts";
+import type { EnvelopeRow, Filter, Operation, Resource, Shape } from "../../src/model/resource.ts";
+import { article, plural } from "./nouns.ts";
+import { answerSchema, bodySchema, queryEnumSchema } from "./openapi-schemas.ts";
 
 type Served = Exclude<Operation, { kind: "native" }>;
 

@@ -1,9 +1,9 @@
 /** How do the options read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
-import { type Option, optionsOf } from "./options.ts";
-import { settingsJsonSchema } from "./schema.ts";
+import { type Option, optionsOf } from "../../src/config/options.ts";
+import { settingsJsonSchema } from "../../src/config/schema.ts";
 
 /** `docs/config.schema.json`: for editors and for checking a file before it is used. */
-export function schemaFile(): string {
+export function configurationSchemaFile(): string {
   return schemaText("carryover configuration", settingsJsonSchema());
 }
 
@@ -16,7 +16,7 @@ export function schemaText(title: string, content: object): string {
 }
 
 /** `docs/configuration.md`. */
-export function optionsPage(): string {
+export function configurationPage(): string {
   const options = optionsOf(settingsJsonSchema());
   return [...HEAD, ...options.map(row), ""].join("\n");
 }
@@ -24,7 +24,7 @@ export function optionsPage(): string {
 const HEAD = [
   "# Configuration",
   "",
-  "This page is made from the options themselves; `npx vitest run test/config/docs.test.ts -u` writes it anew.",
+  "This page is made from the options themselves; `npm run docs:write` writes it anew.",
   "",
   "Every option has one path. `upstream.v2.url` is",
   "",

@@ -1,9 +1,9 @@
 /** How do the metrics read in the documentation? (`docs/metrics.md`; a test keeps it up to date.) */
-import { PREFIX } from "../maker.ts";
-import type { LabelFacts } from "./labels.ts";
-import { METRICS } from "./metrics.ts";
-import { NODE_METRICS } from "./node-metrics.ts";
-import type { MetricFacts } from "./shape.ts";
+import { PREFIX } from "../../src/observe/maker.ts";
+import type { LabelFacts } from "../../src/observe/table/labels.ts";
+import { METRICS } from "../../src/observe/table/metrics.ts";
+import { NODE_METRICS } from "../../src/observe/table/node-metrics.ts";
+import type { MetricFacts } from "../../src/observe/table/shape.ts";
 
 type Rows = readonly (readonly [name: string, facts: MetricFacts])[];
 
@@ -64,7 +64,7 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 const HEAD = [
   "# Metrics",
   "",
-  "This page is made from the table that the metrics themselves are made from; `npx vitest run test/observe/metrics-docs.test.ts -u` writes it anew.",
+  "This page is made from the table that the metrics themselves are made from; `npm run docs:write` writes it anew.",
   "",
   "`/metrics` on the admin port says them as Prometheus text. [helm/files/rules/carryover.yaml](../helm/files/rules/carryover.yaml) holds recording rules and alerts for them, a plain rules file that works without",
   "Kubernetes, and [helm/files/dashboards/carryover.json](../helm/files/dashboards/carryover.json) a dashboard for Grafana; [operations.md](operations.md#prometheus-and-grafana) says how both are loaded.",

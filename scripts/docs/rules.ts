@@ -1,7 +1,8 @@
 /** How do the rules read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
-import { isJsonObject, member } from "../../model/json.ts";
-import { schemaText } from "../docs.ts";
-import { rulesJsonSchema } from "./schema.ts";
+
+import { rulesJsonSchema } from "../../src/config/rules/schema.ts";
+import { isJsonObject, member } from "../../src/model/json.ts";
+import { schemaText } from "./configuration.ts";
 
 /** `docs/rules.schema.json`. */
 export function rulesSchemaFile(): string {
@@ -68,7 +69,7 @@ rules:
 const HEAD = [
   "# Rules",
   "",
-  "This page is made from the rules' own schema; `npx vitest run test/config/rules/docs.test.ts -u` writes it anew.",
+  "This page is made from the rules' own schema; `npm run docs:write` writes it anew.",
   "",
   "The file that the option `cutover.rulesFile` names says what serves which v1 requests: `native` v1, `shadow` (native v1 answers, and",
   "what carryover would have answered is compared with it), or `translate`. The first rule that takes a request decides; a request that no rule",

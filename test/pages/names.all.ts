@@ -1,8 +1,11 @@
-/** Does everything exist that the pages name in passing? (Flags, npm scripts, files of the project.) */
+/** Does everything exist that the pages name in passing? (Flags, npm scripts, files, options, metrics, errors.) */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { allMetrics } from "../../scripts/docs/metrics.ts";
 import { run } from "../../src/cli.ts";
+import { configOptions } from "../../src/config.ts";
+import { PROBLEMS } from "../../src/model/problem.ts";
 import { pagesToFollow, ROOT } from "./pages.ts";
 
 /** Programs whose flags are their own matter. */
@@ -24,6 +27,11 @@ const commands = pages.flatMap((page) =>
     lines.map((text, index) => ({ at: `${page.name}:${line + 1 + index}`, text })),
   ),
 );
+
+const everyLine = [
+  ...pages.flatMap(({ name, prose }) => prose.map((text, index) => ({ at: `${name}:${index + 1}`, text }))),
+  ...commands,
+];
 
 /** Every flag that a command of carryover has, as its help says. */
 async function flags(): Promise<ReadonlySet<string>> {
@@ -79,5 +87,43 @@ describe("the pages name", () => {
     expect(named.filter(({ file }) => !existsSync(join(ROOT, file))).map(({ at, file }) => `${at}: ${file}`)).toEqual(
       [],
     );
+  });
+
+  it("no option that there is not, nor a branch of one", () => {
+    const options = configOptions().map(({ path }) => path);
+    const sections = [...new Set(options.map((path) => path.split(".", 1)[0]))];
+    const shape = new RegExp(`^(?:${sections.join("|")})\\.[A-Za-z0-9.*]*[A-Za-z0-9*]$`);
+    /** Keys of a rule that look like options. */
+    const ruleKeys = new Set(["shadow.sample", "shadow.control"]);
+    const known = (name: string) => {
+      const pattern = new RegExp(`^${name.replaceAll(".", "\\.").replaceAll("*", "[A-Za-z0-9]+")}(?:\\.|$)`);
+      return ruleKeys.has(name) || options.some((path) => pattern.test(path));
+    };
+    const named = code.filter(({ text }) => shape.test(text) && !/\.(?:md|ts|yaml|json)$/.test(text));
+    expect(named.length).toBeGreaterThan(200);
+    expect(named.filter(({ text }) => !known(text)).map(({ at, text }) => `${at}: ${text}`)).toEqual([]);
+  });
+
+  it("no metric that there is not", () => {
+    const metrics = [...allMetrics().keys()];
+    const known = (name: string) =>
+      metrics.some((metric) => metric === name.replace(/_(?:bucket|sum|count)$/, "") || metric.startsWith(`${name}_`));
+    const named = everyLine.flatMap(({ at, text }) =>
+      [...text.matchAll(/\bcarryover_[a-z0-9_]*[a-z0-9]\b/g)].map(([name]) => ({ at, name })),
+    );
+    expect(named.length).toBeGreaterThan(100);
+    expect(named.filter(({ name }) => !known(name)).map(({ at, name }) => `${at}: ${name}`)).toEqual([]);
+  });
+
+  it("no error with another status than it has", () => {
+    const real = new Map<string, number>(Object.entries(PROBLEMS).map(([reason, { http }]) => [reason, http]));
+    const named = everyLine.flatMap(({ at, text }) =>
+      [...text.matchAll(/\b(\d{3}) `([A-Z]+_[A-Z_]+|INTERNAL|OVERLOADED)`/g)].map(([, status, reason = ""]) => ({
+        at: `${at}: ${status} ${reason}`,
+        right: real.get(reason) === Number(status),
+      })),
+    );
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.filter(({ right }) => !right).map(({ at }) => at)).toEqual([]);
   });
 });

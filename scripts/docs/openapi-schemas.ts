@@ -1,6 +1,6 @@
 /** Which JSON Schema do the rows of a shape stand for, as v1 clients see them? (OpenAPI 3.1 is JSON Schema 2020-12.) */
-import type { JsonObject } from "../../model/json.ts";
-import type { EnumTable, Row, ScalarKind, Shape, Value } from "../../model/resource.ts";
+import type { JsonObject } from "../../src/model/json.ts";
+import type { EnumTable, Row, ScalarKind, Shape, Value } from "../../src/model/resource.ts";
 
 /** `answer`: what carryover shows; `body`: what it takes. */
 type Side = "answer" | "body";

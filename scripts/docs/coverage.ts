@@ -1,7 +1,8 @@
 /** How is every v1 operation served, what is lost, and what costs more than one call? */
-import type { Filter, Join, NativeDomain, Operation, Resource, Row, Shape } from "../../model/resource.ts";
-import { nestedRows } from "../check/rows.ts";
-import { plural } from "./words.ts";
+
+import { nestedRows } from "../../src/catalogue/check/rows.ts";
+import type { Filter, Join, NativeDomain, Operation, Resource, Row, Shape } from "../../src/model/resource.ts";
+import { plural } from "./nouns.ts";
 
 /** `docs/coverage.md`. `version`: v2's version segment. */
 export function coveragePage(
@@ -40,12 +41,7 @@ export function coveragePage(
   ].join("\n");
 }
 
-const HEAD = [
-  "# Coverage",
-  "",
-  "This page is made from the catalogue; `npx vitest run test/catalogue/document -u` writes it anew.",
-  "",
-];
+const HEAD = ["# Coverage", "", "This page is made from the catalogue; `npm run docs:write` writes it anew.", ""];
 
 type Native = Operation & { readonly kind: "native" };
 type Served = Exclude<Operation, Native>;

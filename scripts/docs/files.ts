@@ -1,0 +1,73 @@
+/** Every file that is made from code or tables, and how. (`npm run docs:write` writes them; test/docs/generated.all.ts finds stale ones.) */
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { stringify } from "yaml";
+import { loadCatalogue } from "../../src/catalogue.ts";
+import { filledIn } from "../../test/bench/replicas/page.mjs";
+import { PROMISES } from "../../test/trust/plan.ts";
+import { schemaText, valuesSchema } from "../chart/schema.ts";
+import { readmeWith } from "../chart/table.ts";
+import { readValues } from "../chart/values.ts";
+import { dashboardFile } from "../monitoring/dashboard.ts";
+import { GOALS } from "../trust/goals.ts";
+import { trustPage } from "../trust/page.ts";
+import { draw } from "./architecture.ts";
+import { checkPage } from "./check.ts";
+import { configurationPage, configurationSchemaFile } from "./configuration.ts";
+import { coveragePage } from "./coverage.ts";
+import { embeddedConfigFile } from "./embedded-config.ts";
+import { errorsPage } from "./errors.ts";
+import { explainPage } from "./explain.ts";
+import { metricsPage } from "./metrics.ts";
+import { openApi } from "./openapi.ts";
+import { reportPage } from "./report.ts";
+import { rulesPage, rulesSchemaFile } from "./rules.ts";
+import { trapsPage } from "./traps.ts";
+
+const ROOT = new URL("../../", import.meta.url);
+const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
+const catalogue = () => loadCatalogue("v2beta1");
+const values = () => readValues(read("helm/values.yaml"));
+
+/** Schemas that the chart's schema contains: as they are made now, not as they are on the disk. */
+const SCHEMAS: ReadonlyMap<string, () => string> = new Map([
+  ["docs/config.schema.json", configurationSchemaFile],
+  ["docs/rules.schema.json", rulesSchemaFile],
+]);
+
+/** By path from the root of the repository. */
+export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = new Map<
+  string,
+  () => string | Promise<string>
+>([
+  ...SCHEMAS,
+  ["docs/architecture.svg", () => draw(fileURLToPath(new URL("src", ROOT)))],
+  ["docs/check.md", () => checkPage(read("docs/check.md"))],
+  ["docs/configuration.md", configurationPage],
+  [
+    "docs/coverage.md",
+    async () => {
+      const { resources, natives, version } = await catalogue();
+      return coveragePage(resources, natives, version);
+    },
+  ],
+  ["docs/errors.md", errorsPage],
+  ["docs/explain.md", explainPage],
+  ["docs/metrics.md", metricsPage],
+  [
+    "docs/openapi.yaml",
+    async () => stringify(openApi((await catalogue()).resources), { aliasDuplicateObjects: false, lineWidth: 120 }),
+  ],
+  ["docs/report.md", () => reportPage(read("docs/report.md"))],
+  ["docs/rules.md", rulesPage],
+  ["docs/scale.md", () => filledIn(read("docs/scale.md"), JSON.parse(read("test/bench/replicas.json")))],
+  ["docs/traps.md", trapsPage],
+  ["docs/trust.md", () => trustPage(PROMISES, GOALS, JSON.parse(read("test/trust/result.json")))],
+  ["helm/README.md", () => readmeWith(read("helm/README.md"), values())],
+  ["helm/files/dashboards/carryover.json", dashboardFile],
+  [
+    "helm/values.schema.json",
+    () => schemaText(valuesSchema(values(), (path) => JSON.parse(SCHEMAS.get(path)?.() ?? read(path)))),
+  ],
+  ["src/embedded-config.ts", embeddedConfigFile],
+]);
