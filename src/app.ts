@@ -20,7 +20,7 @@ import { createUnknownFields } from "./observe/unknown-fields.ts";
 import { createRenewal } from "./renewal.ts";
 import { createShare } from "./share/share.ts";
 import { createToolbox } from "./tools.ts";
-import { later } from "./upstream/later.ts";
+import { type Later, later } from "./upstream/later.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { VERSION } from "./version.ts";
 import { createViews } from "./views.ts";
@@ -54,6 +54,10 @@ export interface AppOptions {
   readonly onExchange?: (exchange: Exchange) => void;
   /** Called once per comparison when it is over. */
   readonly onComparison?: (comparison: Comparison) => void;
+  /** The clock of rules and files; default: the machine's. Tests hand in their own. */
+  readonly clock?: { readonly wall: () => number; readonly later: Later };
+  /** Makes the translations; default: anew. Tests share those of one catalogue. */
+  readonly translate?: Parameters<typeof createDecisions>[2];
 }
 
 const LOG_FLUSH_MS = 1_000;
@@ -63,7 +67,8 @@ const SPARE_SECONDS = 5;
 /** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself or an address that is none. */
 export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
   const log = options.log ?? createLog({ level: config.log.level });
-  const files = { read: readBounded, later, wall: () => Date.now(), log };
+  const { wall, later: soon } = options.clock ?? { wall: () => Date.now(), later };
+  const files = { read: readBounded, later: soon, wall, log };
   const renewal = createRenewal(config.upstream, { ...files, lookup });
   const adminToken = createAdminToken(config.admin, files);
   const watches: Watch[] = adminToken === undefined ? [renewal] : [renewal, adminToken];
@@ -71,10 +76,12 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const upstreams = createUpstreams(config, { ...clock, renewal, log });
   const toolbox = createToolbox(config, upstreams.v2);
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
-  const decisions = createDecisions(config, catalogue);
+  const decisions = createDecisions(config, catalogue, options.translate);
   const migration = createMigration(config, catalogue, decisions, {
     log,
     renewal,
+    wall,
+    later: soon,
     compared: (comparison) => {
       metrics.compared(comparison);
       options.onComparison?.(comparison);

@@ -21,8 +21,8 @@ export interface Decisions {
   decide(tools: ProxyParts["tools"], other?: Partial<Pick<ProxyParts, "cutover" | "fallback">>): Decide;
 }
 
-/** Throws `Error` for a catalogue that contradicts itself. */
-export function createDecisions(config: Decisive, catalogue: Catalogue): Decisions {
+/** Throws `Error` for a catalogue that contradicts itself. `translate` makes the translations. */
+export function createDecisions(config: Decisive, catalogue: Catalogue, translate = createTranslations): Decisions {
   const { v1, sts } = config.upstream;
   const upstreams: Upstream[] = [
     "v2",
@@ -37,7 +37,7 @@ export function createDecisions(config: Decisive, catalogue: Catalogue): Decisio
   });
   const parts = {
     route,
-    translations: createTranslations(catalogue.resources, {
+    translations: translate(catalogue.resources, {
       version: catalogue.version,
       unknownRequest: config.unknownFields.request,
       unknownResponse: config.unknownFields.response,

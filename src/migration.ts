@@ -30,13 +30,17 @@ import { createTotals } from "./observe/totals.ts";
 import type { Cutover } from "./proxy.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import { PAGE_SIZE } from "./tools.ts";
-import { later } from "./upstream/later.ts";
+import type { Later } from "./upstream/later.ts";
 import type { UpstreamParts } from "./upstreams.ts";
 
 /** Who else hears of it. */
 export interface MigrationHooks {
   readonly log: Log;
   readonly renewal: UpstreamParts["renewal"];
+  /** Milliseconds since 1970, by which rules begin, step back and expire. */
+  readonly wall: () => number;
+  /** When files are looked at and saved. */
+  readonly later: Later;
   compared(comparison: Comparison): void;
   /** `at`: milliseconds since 1970. */
   reloaded(successful: boolean, at: number): void;
@@ -65,8 +69,6 @@ export interface Migration {
 
 const LEDGER_SAVE_MS = 30_000;
 
-const wall = (): number => Date.now();
-
 /** Nothing is read or sent before `start`. */
 export function createMigration(
   config: Config,
@@ -74,7 +76,7 @@ export function createMigration(
   decisions: Decisions,
   hooks: MigrationHooks,
 ): Migration {
-  const { log } = hooks;
+  const { log, wall } = hooks;
   const { mode, salt } = config.cutover;
   const instance = randomUUID();
   const identity = createIdentity({ ...config.clients, key: salt });
@@ -104,7 +106,7 @@ export function createMigration(
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });
   const rulesFile = rulesFileOf(config, catalogue, control, hooks);
-  const ledgerFile = ledgerFileOf(config, ledger, log);
+  const ledgerFile = ledgerFileOf(config, ledger, hooks);
   const sources: ProgressSources = {
     instance,
     since: wall(),
@@ -118,7 +120,7 @@ export function createMigration(
   };
   return {
     cutover: { nameOf: identity.nameOf, credentialOf, control, shadow },
-    sources: sourcesOf({ config, identity, ledger, ledgerFile, control, shadow }),
+    sources: sourcesOf({ config, identity, ledger, ledgerFile, control, shadow, wall }),
     explain: { control, bucketOf, nameOf: identity.nameOf, wall },
     control,
     ledger,
@@ -163,7 +165,7 @@ function rulesFileOf(
   config: Config,
   catalogue: Catalogue,
   control: Control,
-  { log, reloaded }: MigrationHooks,
+  { log, reloaded, wall, later }: MigrationHooks,
 ): RulesFile | undefined {
   const { rulesFile: path, reloadSeconds } = config.cutover;
   if (path === undefined) return undefined;
@@ -204,7 +206,7 @@ function rulesFileOf(
   });
 }
 
-function ledgerFileOf(config: Config, ledger: Ledger, log: Log): LedgerFile | undefined {
+function ledgerFileOf(config: Config, ledger: Ledger, { log, later }: MigrationHooks): LedgerFile | undefined {
   const { file } = config.clients;
   if (file === undefined) return undefined;
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
@@ -218,10 +220,11 @@ interface Known {
   readonly ledgerFile: LedgerFile | undefined;
   readonly control: Control;
   readonly shadow: Shadow | undefined;
+  readonly wall: () => number;
 }
 
 /** What metrics read. */
-function sourcesOf({ config, identity, ledger, ledgerFile, control, shadow }: Known): CutoverSources {
+function sourcesOf({ config, identity, ledger, ledgerFile, control, shadow, wall }: Known): CutoverSources {
   return {
     clientLabel: (name) => (identity.isExcluded(name) ? undefined : identity.labelOf(name)),
     clientNames: identity.names,

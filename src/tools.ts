@@ -14,7 +14,7 @@ import { type DrainLimits, READING } from "./upstream/drain/limits.ts";
 import { createMemory } from "./upstream/drain/memory.ts";
 import { createSlots, type Slots } from "./upstream/drain/slots.ts";
 import { createTurns } from "./upstream/drain/turns.ts";
-import { later } from "./upstream/later.ts";
+import { type Later, later } from "./upstream/later.ts";
 import { pause } from "./upstream/pause.ts";
 import { createReaders, type ReadersState } from "./upstream/readers/readers.ts";
 import { createRetry } from "./upstream/retry.ts";
@@ -23,7 +23,17 @@ import { createTimed } from "./upstream/timed.ts";
 /** v2 serves at most this many records a page (specification section 8). */
 export const PAGE_SIZE = 200;
 
-const now = (): number => performance.now();
+/** Where the time comes from, and how it passes; a test hands in a clock of its own. */
+export interface Time {
+  /** Milliseconds since some moment. */
+  readonly now: () => number;
+  /** Milliseconds since 1970. */
+  readonly date: () => number;
+  readonly sleep: (ms: number, signal: Signal) => Promise<void>;
+  readonly later: Later;
+}
+
+const TIME: Time = { now: () => performance.now(), date: () => Date.now(), sleep: pause, later };
 
 /** The upstream that translated requests are sent to. */
 export interface V2 {
@@ -46,19 +56,24 @@ export interface Toolbox {
 }
 
 /** Nothing is sent until a request asks for it. */
-export function createToolbox(config: Pick<Config, "lists" | "upstream" | "unknownFields">, v2: V2): Toolbox {
-  const retry = createRetry({ budget: v2.budget, now: () => Date.now(), random: Math.random, sleep: pause });
+export function createToolbox(
+  config: Pick<Config, "lists" | "upstream" | "unknownFields">,
+  v2: V2,
+  time: Time = TIME,
+): Toolbox {
+  const { now, date, sleep } = time;
+  const retry = createRetry({ budget: v2.budget, now: date, random: Math.random, sleep });
   const mask = createMaskMemory(config.upstream.v2.maskSpelling);
-  const slots = createSlots(config.lists, later);
-  const drainsFor = createDrainSource(config, slots);
+  const slots = createSlots(config.lists, time.later);
+  const drainsFor = createDrainSource(config, slots, now);
   const readers = createReaders({
     perCredential: config.lists.readersPerCredential,
     perUpstream: config.lists.readersPerUpstream,
     start: config.lists.readers,
     now,
-    date: () => Date.now(),
+    date,
     random: Math.random,
-    sleep: pause,
+    sleep,
   });
   const digest = createDigest();
   const tools: Toolbox["tools"] = (exchange, head, signal, innermost) => {
@@ -111,7 +126,11 @@ interface DrainInput {
 }
 
 /** What all drains share: slots, limits, and what was learnt of lists. */
-function createDrainSource(config: Pick<Config, "lists" | "upstream">, slots: Slots): (input: DrainInput) => Drains {
+function createDrainSource(
+  config: Pick<Config, "lists" | "upstream">,
+  slots: Slots,
+  now: () => number,
+): (input: DrainInput) => Drains {
   const { lists, upstream } = config;
   const memory = createMemory();
   const shared: Pick<DrainParts, "limits" | "tokens" | "require" | "now" | "turn"> = {

@@ -163,6 +163,6 @@ function runTable({ runs, tests }: Result): string {
   return ["| run | tries | | took |", "|---|---|---|---|", ...lines].join("\n");
 }
 
-const CLOSING = `A test belongs to a row when its title has the row's id; \`test/trust/plan.test.ts\` holds that each row has one. All of them but those of the programs above also run, with
-fewer rounds, in \`npm test\`. \`npm run trust -- long\` (or \`guards\`, \`peers\`, \`image\`, \`bench\`, \`overload\`, \`soak\`) runs one part and writes this page from what all parts gave last.
+const CLOSING = `A test belongs to a row when its title has the row's id; \`test/trust/plan.all.ts\` checks that each row has one. All of them but those of the programs above also run, with
+fewer rounds, in \`npm test\` or \`npm run test:all\`. \`npm run trust -- long\` (or \`guards\`, \`peers\`, \`image\`, \`bench\`, \`overload\`, \`soak\`) runs one part and writes this page from what all parts gave last.
 Figures of load and time are of the machine named above, with clients, carryover and platform on the same cores.`;

@@ -21,7 +21,7 @@ const tests = (config, ...words) => ["vitest", "run", "--config", config, ...wor
 /** What is run, by name: with vitest, or a program of its own. Those that may be left out need other programs beside. */
 const PARTS = new Map([
   ["long", { command: "npm run test:long", words: tests("vitest.long.config.ts") }],
-  ["guards", { command: "npm run guards", words: tests("vitest.guards.config.ts") }],
+  ["guards", { command: "npm run guards", words: tests("vitest.real.config.ts", "test/guards") }],
   ["peers", { command: "npm run peers", words: tests("vitest.real.config.ts", "test/peers"), optional: true }],
   ["image", { command: "npm run image", words: tests("vitest.real.config.ts", "test/image"), optional: true }],
   [
@@ -151,8 +151,7 @@ async function write() {
   const parts = [...PARTS.keys()].map(partOf).filter((part) => part !== undefined);
   const result = resultOf(parts, around(parts));
   writeFileSync(join(ROOT, "test/trust/result.json"), `${JSON.stringify(result, null, 2)}\n`);
-  // The page is made where its tests are, so that they hold the one that is committed.
-  const child = spawn(process.execPath, [VITEST, "run", "test/trust/page.test.ts", "-u"], {
+  const child = spawn(process.execPath, [join(ROOT, "scripts/docs/write.mjs"), "docs/trust.md"], {
     cwd: ROOT,
     stdio: "inherit",
   });

@@ -1,11 +1,11 @@
 /** Which v2 names does the catalogue know in a list, and which of them does a record hold? */
 import { isJsonObject, type Json, type JsonObject, member } from "../model/json.ts";
-import type { EnumTable, Row } from "../model/resource.ts";
+import type { Row } from "../model/resource.ts";
 import type { ListOperation } from "./first-pages.ts";
 
 /** What was seen in the records of one list. Names are dotted from the top of the record. */
 export interface Seen {
-  records: number;
+  readonly records: number;
   /** Members in no row. */
   readonly unknown: Set<string>;
   /** `field: NAME` for enum names in no table. */
@@ -23,22 +23,37 @@ interface RowFacts {
   readonly path: string;
 }
 
-/** Before the first record. */
-export function nothingSeen(): Seen {
-  return {
-    records: 0,
+/** What the catalogue knows of one message. */
+interface Known {
+  readonly members: ReadonlyMap<string, KnownMember>;
+  /** Names that may be there without a row. */
+  readonly others: ReadonlySet<string>;
+}
+
+interface KnownMember {
+  readonly row: Row;
+  readonly path: string;
+  /** Names of the enum, all and those of its zero. */
+  readonly names: ReadonlySet<string>;
+  readonly zeroNames: ReadonlySet<string>;
+  /** Of the message, or of each message in a map. */
+  readonly inner: Known | undefined;
+}
+
+/** Looks at the records as the list of `operation` shows them. */
+export function look(records: readonly JsonObject[], operation: ListOperation): Seen {
+  const seen: Seen = {
+    records: records.length,
     unknown: new Set(),
     unknownValues: new Set(),
     present: new Map(),
     possible: new Map(),
     zeros: new Set(),
   };
-}
-
-/** Looks at one record as the list of `operation` shows it. */
-export function look(record: JsonObject, operation: ListOperation, seen: Seen): void {
-  seen.records++;
-  walk(record, operation.answer.rows, new Set([...operation.answer.v2Only, ...elsewhere(operation)]), "", seen);
+  const { rows, v2Only } = operation.answer;
+  const known = knownOf(rows, [...v2Only, ...elsewhere(operation)], "");
+  for (const record of records) walk(record, known, "", seen);
+  return seen;
 }
 
 /** Top-level members that are read by `from` of some row, or by a join. */
@@ -55,39 +70,60 @@ function fromOf(rows: readonly Row[]): readonly string[] {
   return rows.flatMap((row) => [...(row.from ?? []), ...(row.kind === "message" ? fromOf(row.rows) : [])]);
 }
 
-function walk(record: JsonObject, rows: readonly Row[], others: ReadonlySet<string>, prefix: string, seen: Seen): void {
-  const byName = new Map(rows.flatMap((row) => (row.v2 === null ? [] : [[row.v2, row] as const])));
+function knownOf(rows: readonly Row[], others: readonly string[], prefix: string): Known {
+  const members = rows.flatMap((row) =>
+    row.v2 === null ? [] : [[row.v2, memberOf(row, `${prefix}${row.v2}`)] as const],
+  );
+  return { members: new Map(members), others: new Set(others) };
+}
+
+function memberOf(row: Row, path: string): KnownMember {
+  const values = row.kind === "enum" ? row.values.values : [];
+  const names = values.flatMap(([, , v2, number]) => (v2 === null ? [] : [{ v2, number }]));
+  return {
+    row,
+    path,
+    names: new Set(names.map(({ v2 }) => v2)),
+    zeroNames: new Set(names.flatMap(({ v2, number }) => (number === 0 ? [v2] : []))),
+    inner: innerOf(row, path),
+  };
+}
+
+function innerOf(row: Row, path: string): Known | undefined {
+  if (row.kind === "message") return knownOf(row.rows, row.v2Only ?? [], `${path}.`);
+  return row.kind === "map" && typeof row.of !== "string" ? knownOf(row.of.rows, [], `${path}.*.`) : undefined;
+}
+
+function walk(record: JsonObject, { members, others }: Known, prefix: string, seen: Seen): void {
   for (const name of Object.keys(record)) {
-    if (!byName.has(name) && !others.has(name)) seen.unknown.add(`${prefix}${name}`);
+    if (!members.has(name) && !others.has(name)) seen.unknown.add(`${prefix}${name}`);
   }
-  for (const [name, row] of byName) {
-    const path = `${prefix}${name}`;
+  for (const [name, known] of members) {
     const value = member(record, name);
-    count(seen.possible, path);
+    count(seen.possible, known.path);
     if (value === undefined) continue;
-    count(seen.present, path);
-    if (isZero(row, value)) seen.zeros.add(path);
-    inside(row, value, path, seen);
+    count(seen.present, known.path);
+    if (isZero(known, value)) seen.zeros.add(known.path);
+    inside(known, value, seen);
   }
 }
 
-function inside(row: Row, value: Json, path: string, seen: Seen): void {
-  const items = row.kind !== "map" && row.list === true && Array.isArray(value) ? value : [value];
+function inside({ row, path, names, inner }: KnownMember, value: Json, seen: Seen): void {
+  if (row.kind === "map") {
+    if (inner === undefined || !isJsonObject(value)) return;
+    for (const item of Object.values(value)) if (isJsonObject(item)) walk(item, inner, `${path}.*.`, seen);
+    return;
+  }
+  const items = row.list === true && Array.isArray(value) ? value : [value];
   if (row.kind === "enum") {
-    for (const item of items) enumName(row.values, item, path, seen);
-  } else if (row.kind === "message") {
-    for (const item of items) if (isJsonObject(item)) walk(item, row.rows, new Set(row.v2Only), `${path}.`, seen);
-  } else if (row.kind === "map" && typeof row.of !== "string" && isJsonObject(value)) {
-    for (const item of Object.values(value)) {
-      if (isJsonObject(item)) walk(item, row.of.rows, new Set(), `${path}.*.`, seen);
+    // Only what is spelt as a name is one: anything else could be data.
+    for (const item of items) {
+      if (typeof item !== "string" || names.has(item) || !/^[A-Z][A-Z0-9_]{0,79}$/.test(item)) continue;
+      seen.unknownValues.add(`${path}: ${item}`);
     }
+  } else if (inner !== undefined) {
+    for (const item of items) if (isJsonObject(item)) walk(item, inner, `${path}.`, seen);
   }
-}
-
-/** Only what is spelt as a name is one: anything else could be data. */
-function enumName(table: EnumTable, value: Json, path: string, seen: Seen): void {
-  if (typeof value !== "string" || !/^[A-Z][A-Z0-9_]{0,79}$/.test(value)) return;
-  if (!table.values.some(([, , v2]) => v2 === value)) seen.unknownValues.add(`${path}: ${value}`);
 }
 
 /** Only rows whose zero v1 showed and v2 may leave out; messages and times are left out when unset by any platform. */
@@ -95,11 +131,11 @@ export function tellsZeros(row: Row): boolean {
   return row.presence !== "explicit" && row.oneof === undefined && !["message", "timestamp"].includes(row.kind);
 }
 
-function isZero(row: Row, value: Json): boolean {
+function isZero({ row, zeroNames }: KnownMember, value: Json): boolean {
   if (!tellsZeros(row)) return false;
   if (Array.isArray(value)) return value.length === 0;
   if (isJsonObject(value)) return Object.keys(value).length === 0;
-  if (row.kind === "enum") return row.values.values.some(([, , v2, number]) => number === 0 && v2 === value);
+  if (row.kind === "enum") return typeof value === "string" && zeroNames.has(value);
   return value === "" || value === false || value === 0 || value === "0";
 }
 

@@ -2,7 +2,7 @@
 import { type Finding, sayFor } from "./finding.ts";
 import { PROBES } from "./probes.ts";
 
-interface Question {
+export interface Question {
   readonly id: string;
   readonly asks: string;
 }
@@ -27,9 +27,15 @@ const WRITING: readonly Question[] = [
 /** Probes that only a check that may write makes. */
 export const WRITING_IDS: readonly string[] = WRITING.map(({ id }) => id);
 
+/** What is asked by reading, and what only by writing. */
+export const QUESTIONS: Readonly<Record<"reads" | "writes", readonly Question[]>> = {
+  reads: [...BEFORE, ...PROBES],
+  writes: WRITING,
+};
+
 /** Ids of what is asked; `writing`: of a check that may write as well. */
 export function idsAsked(writing: boolean): readonly string[] {
-  return [...BEFORE, ...PROBES, ...(writing ? WRITING : [])].map(({ id }) => id);
+  return [...QUESTIONS.reads, ...(writing ? QUESTIONS.writes : [])].map(({ id }) => id);
 }
 
 /** `findings`, and for each of `ids` without one that it was skipped and `why`: nothing that is asked may vanish. */
@@ -47,16 +53,4 @@ export function completed(
 export function inOrder(findings: readonly Finding[]): readonly Finding[] {
   const ids = idsAsked(true);
   return [...findings].sort((a, b) => ids.indexOf(a.probe) - ids.indexOf(b.probe));
-}
-
-/** A Markdown table of all questions. */
-export function questionsTable(): string {
-  const row = ({ id, asks }: Question, writes: string) => `| \`${id}\` | ${asks} | ${writes} |`;
-  return [
-    "| probe | asks | |",
-    "|---|---|---|",
-    ...BEFORE.map((question) => row(question, "reads")),
-    ...PROBES.map((probe) => row(probe, "reads")),
-    ...WRITING.map((question) => row(question, "writes")),
-  ].join("\n");
 }

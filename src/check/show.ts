@@ -1,6 +1,6 @@
 /** How do findings read, for a person and for a program? */
 import { styleText } from "node:util";
-import { exitCodeOf, type Finding, type Level, type Verdict, verdictOf } from "./finding.ts";
+import { type Finding, type Level, type Verdict, verdictOf } from "./finding.ts";
 import type { RulesReport } from "./rules.ts";
 import { rulesLines } from "./rules-table.ts";
 import { HOW_TO_GIVE } from "./token.ts";
@@ -14,13 +14,13 @@ export interface Heading {
 }
 
 const COLOURS = { ok: "green", note: "cyan", warn: "yellow", fail: "red", skipped: "dim" } as const;
-/** In words for a person, and what that means. */
-const WORDS: Readonly<Record<Verdict, readonly [word: string, means: string]>> = {
-  ok: ["right", "everything was judged, and nothing is wrong"],
-  incomplete: ["nothing wrong found", "nothing is wrong, but not everything could be judged"],
-  warn: ["usable", "there are warnings"],
-  unjudged: ["NOT JUDGED", "no list could be read: no token, or one that may read none"],
-  fail: ["NOT RIGHT", "there are failures"],
+/** In words for a person. */
+export const WORDS: Readonly<Record<Verdict, string>> = {
+  ok: "right",
+  incomplete: "nothing wrong found",
+  warn: "usable",
+  unjudged: "NOT JUDGED",
+  fail: "NOT RIGHT",
 };
 const COLOUR_OF = { ok: "ok", incomplete: "skipped", warn: "warn", unjudged: "fail", fail: "fail" } as const;
 
@@ -75,17 +75,7 @@ function verdictLine(findings: readonly Finding[]): string {
       return `${number} ${many}${word === "option" ? " to set" : ""}`;
     });
   const verdict = verdictOf(findings);
-  const [word] = WORDS[verdict];
+  const word = WORDS[verdict];
   const line = words.length === 0 ? word : `${word}: ${words.join(", ")}`;
   return verdict === "unjudged" ? `${line}; no list was read: give a token that may read them, ${HOW_TO_GIVE}` : line;
-}
-
-/** A Markdown table: each verdict as a person and as a program reads it, and the exit code. (For the documentation.) */
-export function verdictsTable(): string {
-  const rows = Object.entries(WORDS).map(([verdict, [word, means]]) => {
-    const [code, strict] = [false, true].map((asked) => exitCodeOf(verdict as Verdict, asked));
-    const exit = code === strict ? code : `${code}, with \`--strict\` ${strict}`;
-    return `| \`${word}\` | \`${verdict}\` | ${means} | ${exit} |`;
-  });
-  return ["| last line | `verdict` of `--json` | | exit code |", "|---|---|---|---|", ...rows].join("\n");
 }

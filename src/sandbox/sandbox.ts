@@ -11,10 +11,11 @@ import { createRateLimiter } from "./gateway/rate.ts";
 import { type SandboxOptions, settingsOf } from "./options.ts";
 import { allRoutes } from "./routes.ts";
 import { createRandom } from "./seed/prng.ts";
-import { seedStore } from "./seed/seed.ts";
+import { createSeed, type Seed } from "./seed/seed.ts";
 import type { WellKnown } from "./seed/well-known.ts";
 import { createServerAround } from "./server.ts";
-import { createStore, type Snapshot, snapshotOf } from "./store/store.ts";
+import { makeRecord } from "./store/collection.ts";
+import { type Contents, contentsOf, createStore, type Snapshot, type Store, snapshotOf } from "./store/store.ts";
 
 /** One call that the sandbox served. */
 export interface ServedCall {
@@ -31,6 +32,8 @@ export interface Sandbox {
   close(): Promise<void>;
   /** A deep copy of all records by resource, ascending by uid. */
   snapshot(): Snapshot;
+  /** The same without copying. A value that nobody has replaced is the seed's own object. */
+  contents(): Contents;
   /** A ready token: `admin`, `staff`, `viewer` or `nobody`, with `@GROUP_UID` limited to a subtree, with `#name` for another subject. */
   token(name: string): string;
   /** A token as a workload's own platform would issue it, for `/sts/exchange`. Unsigned. */
@@ -40,11 +43,15 @@ export interface Sandbox {
   readonly requests: readonly ServedCall[];
 }
 
-/** A platform of its own. Its state follows from `options.seed`, the clock and the calls it gets. */
-export function createSandbox(options: SandboxOptions = {}): Sandbox {
+/**
+ * A platform of its own. Its state follows from `options.seed`, the clock and the calls it gets. `seed`: what it begins with, when that
+ * was made already (of the same options).
+ */
+export function createSandbox(options: SandboxOptions = {}, seed?: Seed): Sandbox {
   const settings = settingsOf(options);
   const context: Context = { settings, store: createStore(settings.seed) };
-  const wellKnown = seedStore(context);
+  const { records, wellKnown } = seed ?? createSeed(settings);
+  fill(context.store, records);
   const secret = createHash("sha256").update(`secret of ${settings.seed}`).digest("hex");
   const limiter = createRateLimiter(settings.rateLimit, settings.clock);
   const handle = createHandler({
@@ -74,12 +81,19 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     listen: server.listen,
     close: server.close,
     snapshot: () => snapshotOf(context.store),
+    contents: () => contentsOf(context.store),
     token: (name) => namedToken(secret, name),
     oidcToken: (issuer, subject, audience = "sandbox") =>
       signToken("a platform elsewhere", { iss: issuer, sub: subject, aud: audience }),
     wellKnown,
     requests,
   };
+}
+
+/** Records of its own, since each keeps what was last sent of it; the values are the seed's. */
+function fill(store: Store, records: Seed["records"]): void {
+  for (const [name, seeded] of records)
+    store.collection(name).load(seeded.map(({ value, extra }) => makeRecord(value, extra)));
 }
 
 /** Notes each call in `requests`, of which the newest `size` stay. */

@@ -1,7 +1,7 @@
 /** Do v2's records hold what the catalogue says, no more and no less? */
 import { type Finding, listed, sayFor } from "../finding.ts";
 import { byLength, type ListOperation, type Page, type Probe, type Subject } from "../first-pages.ts";
-import { look, nothingSeen, rowsOf, type Seen } from "../known.ts";
+import { look, rowsOf, type Seen } from "../known.ts";
 
 const say = sayFor("fields");
 /** Members of every list envelope (specification section 2). */
@@ -19,8 +19,7 @@ export const fields: Probe = {
         empty.push(resource.name);
         continue;
       }
-      const seen = nothingSeen();
-      for (const record of page.records) look(record, operation, seen);
+      const seen = look(page.records, operation);
       records += seen.records;
       findings.push(...judge(resource.name, operation, page, seen, subject));
     }

@@ -1,7 +1,7 @@
 /** Does v2 leave zero values out of its answers? */
 import { type Finding, listed, sayFor } from "../finding.ts";
 import { byLength, type Probe, type Subject } from "../first-pages.ts";
-import { look, nothingSeen, rowsOf, tellsZeros } from "../known.ts";
+import { look, rowsOf, tellsZeros } from "../known.ts";
 
 const say = sayFor("zeros");
 const PATH = "upstream.v2.omitsZeros";
@@ -35,8 +35,7 @@ function evidence(subject: Subject): { readonly left: string[]; readonly shown: 
   const left: string[] = [];
   const shown: string[] = [];
   for (const { resource, operation, page } of byLength(subject)) {
-    const seen = nothingSeen();
-    for (const record of page.records) look(record, operation, seen);
+    const seen = look(page.records, operation);
     for (const { row, path } of rowsOf(operation.answer.rows)) {
       const present = seen.present.get(path) ?? 0;
       if (!tellsZeros(row) || present === 0) continue;

@@ -1,5 +1,5 @@
 /** Which further records show every form that a kind of record can have? Drawn from a source of their own: no other uid moves. */
-import type { Context } from "../context.ts";
+import type { SandboxSettings } from "../options.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import type { SeededRoles } from "./access.ts";
 import { createBuilder } from "./build.ts";
@@ -26,14 +26,18 @@ export interface MoreRecords {
 }
 
 /** The further records of the seeded organisation. */
-export function seedMore(context: Context, groups: SeededGroups, roles: SeededRoles): MoreRecords {
-  const build = createBuilder(createRandom(`more of ${context.settings.seed}`));
+export function seedMore(
+  settings: Pick<SandboxSettings, "seed" | "beyondV2">,
+  groups: SeededGroups,
+  roles: SeededRoles,
+): MoreRecords {
+  const build = createBuilder(createRandom(`more of ${settings.seed}`));
   return {
     ...seedAllAccess(build, groups, roles.builtIn.get("owner") ?? ""),
     identityProviders: scimProviders(build, groups, roles),
     accountAssociations: [fullAssociation(build, groups)],
     groupInvites: moreInvites(build, groups, roles),
-    ...fullRegistry(build, groups, context.settings.beyondV2),
+    ...fullRegistry(build, groups, settings.beyondV2),
     advisories: fullAdvisories(build, groups),
   };
 }

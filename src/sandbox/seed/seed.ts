@@ -1,7 +1,8 @@
 /** What does the platform hold before anybody called it? */
-import type { Context } from "../context.ts";
+import type { SandboxSettings } from "../options.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import type { ResourceName } from "../store/store.ts";
+import { parentOf } from "../store/uid.ts";
 import { normalMessage } from "../wire/encode.ts";
 import { V2 } from "../wire/schemas.ts";
 import { ASSUMABLE, seedBindings, seedIdentities, seedRoles } from "./access.ts";
@@ -16,31 +17,41 @@ import { NOTHING_KNOWN, type OrganisationKnown, type WellKnown } from "./well-kn
 
 type Records = readonly StoredRecord[];
 
-/** Seeded values in their normal form, under their own names. */
-function load(context: Context, name: ResourceName, type: string, records: Records): void {
-  const message = V2.message(type);
-  const normal = records.map((record) => ({ ...record, value: normalMessage(V2, message, record.value) }));
-  context.store.collection(name).load(normal);
+/** The records of a platform that nobody has called yet. Nobody changes them: any number of sandboxes may begin with them. */
+export interface Seed {
+  readonly records: ReadonlyMap<ResourceName, Records>;
+  readonly wellKnown: WellKnown;
 }
 
-/** Fills the store. */
-export function seedStore(context: Context): WellKnown {
-  const { seed, size, organisation } = context.settings;
+type SeedSettings = Pick<SandboxSettings, "seed" | "size" | "organisation" | "beyondV2">;
+type Seeded = Map<ResourceName, Records>;
+
+/** Adds records with their values in normal form. */
+function add(seeded: Seeded, name: ResourceName, type: string, records: Records): void {
+  const message = V2.message(type);
+  const normal = records.map((record) => ({ ...record, value: normalMessage(V2, message, record.value) }));
+  seeded.set(name, [...(seeded.get(name) ?? []), ...normal]);
+}
+
+/** Makes the records that follow from `settings`. */
+export function createSeed(settings: SeedSettings): Seed {
+  const { seed, size, organisation } = settings;
+  const seeded: Seeded = new Map();
   const build = createBuilder(createRandom(seed));
   const groups = seedGroups(build, organisation);
   const roles = seedRoles(build, groups, organisation);
   const identities = seedIdentities(build, groups, organisation);
   const bindings = seedBindings(build, groups, roles, identities, organisation);
-  load(context, "roles", "Role", roles.records);
-  load(context, "identities", "Identity", identities);
-  load(context, "roleBindings", "RoleBinding", bindings);
-  const rest = organisation ? seedRest(context, build, groups, roles, identities) : NOTHING_KNOWN;
-  context.store.collection("groups").load([...groups.records, ...seedFleet(build, groups.root, size)]);
-  return {
+  add(seeded, "roles", "Role", roles.records);
+  add(seeded, "identities", "Identity", identities);
+  add(seeded, "roleBindings", "RoleBinding", bindings);
+  const rest = organisation ? seedRest(settings, seeded, build, groups, roles, identities) : NOTHING_KNOWN;
+  seeded.set("groups", [...groups.records, ...seedFleet(build, groups.root, size)]);
+  const wellKnown = {
     rootGroup: groups.root,
     otherRootGroup: groups.otherRoot,
     someGroup: groups.teams[0] ?? groups.root,
-    emptyGroup: emptyGroup(context, groups),
+    emptyGroup: emptyGroup(seeded, groups),
     viewerRole: roles.builtIn.get("viewer") ?? "",
     editorRole: roles.builtIn.get("editor") ?? "",
     ownerRole: roles.builtIn.get("owner") ?? "",
@@ -50,10 +61,12 @@ export function seedStore(context: Context): WellKnown {
     roleBinding: bindings[0]?.uid ?? "",
     ...rest,
   };
+  return { records: seeded, wellKnown };
 }
 
 function seedRest(
-  context: Context,
+  settings: SeedSettings,
+  seeded: Seeded,
   build: Builder,
   groups: SeededGroups,
   roles: ReturnType<typeof seedRoles>,
@@ -62,18 +75,18 @@ function seedRest(
   const providers = seedProviders(build, groups, roles);
   const associations = seedAssociations(build, groups, identities);
   const invites = seedInvites(build, groups, roles);
-  const { repos, tags } = seedRegistry(build, groups, context.settings.beyondV2);
-  const advisories = seedAdvisories(build, groups, context.settings.beyondV2);
-  const more = seedMore(context, groups, roles);
-  load(context, "roles", "Role", more.roles);
-  load(context, "identities", "Identity", more.identities);
-  load(context, "roleBindings", "RoleBinding", more.roleBindings);
-  load(context, "identityProviders", "IdentityProvider", [...providers, ...more.identityProviders]);
-  load(context, "accountAssociations", "AccountAssociation", [...associations, ...more.accountAssociations]);
-  load(context, "groupInvites", "GroupInvite", [...invites, ...more.groupInvites]);
-  load(context, "repos", "Repo", [...repos, ...more.repos]);
-  load(context, "tags", "Tag", [...tags, ...more.tags]);
-  load(context, "advisories", "Advisory", [...advisories, ...more.advisories]);
+  const { repos, tags } = seedRegistry(build, groups, settings.beyondV2);
+  const advisories = seedAdvisories(build, groups, settings.beyondV2);
+  const more = seedMore(settings, groups, roles);
+  add(seeded, "roles", "Role", more.roles);
+  add(seeded, "identities", "Identity", more.identities);
+  add(seeded, "roleBindings", "RoleBinding", more.roleBindings);
+  add(seeded, "identityProviders", "IdentityProvider", [...providers, ...more.identityProviders]);
+  add(seeded, "accountAssociations", "AccountAssociation", [...associations, ...more.accountAssociations]);
+  add(seeded, "groupInvites", "GroupInvite", [...invites, ...more.groupInvites]);
+  add(seeded, "repos", "Repo", [...repos, ...more.repos]);
+  add(seeded, "tags", "Tag", [...tags, ...more.tags]);
+  add(seeded, "advisories", "Advisory", [...advisories, ...more.advisories]);
   return {
     identityProvider: uidAt(providers, 0),
     accountAssociation: uidAt(associations, 0),
@@ -114,7 +127,7 @@ function moreKnown(more: MoreRecords) {
 }
 
 /** The last group with nothing in it at all. */
-function emptyGroup(context: Context, groups: SeededGroups): string {
-  const bindings = context.store.collection("roleBindings");
-  return groups.leaves.findLast((uid) => bindings.children(uid).length === 0) ?? groups.otherRoot;
+function emptyGroup(seeded: Seeded, groups: SeededGroups): string {
+  const bound = new Set(seeded.get("roleBindings")?.map(({ uid }) => parentOf(uid)));
+  return groups.leaves.findLast((uid) => !bound.has(uid)) ?? groups.otherRoot;
 }

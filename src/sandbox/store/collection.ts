@@ -35,6 +35,8 @@ export interface Collection {
   uids(): readonly string[];
   /** The uids directly under `parent` (the empty string: at the root), ascending. */
   children(parent: string): readonly string[];
+  /** All records, ascending by uid: the same array until the next write. */
+  all(): readonly StoredRecord[];
   /** All uids in another order, sorted once per version. */
   ordered(order: Order): readonly string[];
   /** Grows with every write. */
@@ -107,6 +109,7 @@ export function createCollection(): Collection {
   const index = createUidIndex();
   const orders = new Map<string, { version: number; uids: readonly string[] }>();
   let version = 0;
+  let listed: { version: number; records: readonly StoredRecord[] } = { version, records: [] };
   return {
     get: (uid) => records.get(uid),
     put(record) {
@@ -128,6 +131,11 @@ export function createCollection(): Collection {
     },
     uids: () => index.sorted,
     children: (parent) => index.children(parent),
+    all() {
+      if (listed.version !== version)
+        listed = { version, records: index.sorted.flatMap((uid) => records.get(uid) ?? []) };
+      return listed.records;
+    },
     ordered(order) {
       if (order.byUid) return index.sorted;
       const known = orders.get(order.name);

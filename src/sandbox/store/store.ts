@@ -32,8 +32,17 @@ export interface Store {
   readonly accessRequests: Map<string, JsonObject>;
 }
 
-/** All records by resource, ascending by uid, and what is known of callers: plain JSON for comparing two stores. */
-export type Snapshot = Record<ResourceName | "identityMetadata" | "accessRequests", JsonObject[]>;
+/** One record as the store holds it: what v2 shows of it, and what it does not. */
+export interface Content {
+  readonly value: JsonObject;
+  readonly extra: JsonObject;
+}
+
+/** All records by resource, ascending by uid, and what is known of callers. */
+export type Contents = Readonly<Record<ResourceName | "identityMetadata" | "accessRequests", readonly Content[]>>;
+
+/** The same as plain JSON. */
+export type Snapshot = Record<keyof Contents, JsonObject[]>;
 
 /** An empty store whose new uids follow from `seed`. */
 export function createStore(seed: string): Store {
@@ -62,21 +71,24 @@ export function createStore(seed: string): Store {
   };
 }
 
-/** A deep copy of everything the store holds. Members that v2 does not show are under `extra`. */
-export function snapshotOf(store: Store): Snapshot {
-  const copy = (name: ResourceName) => {
-    const records = store.collection(name);
-    return records.uids().map((uid) => {
-      const record = records.get(uid);
-      const extra = Object.keys(record?.extra ?? {}).length === 0 ? {} : { extra: record?.extra };
-      return JSON.parse(JSON.stringify({ ...record?.value, ...extra })) as JsonObject;
-    });
-  };
+const NOTHING: JsonObject = {};
+
+/** Everything the store holds, nothing copied: what was not written since is the same array. */
+export function contentsOf(store: Store): Contents {
+  const all = (name: ResourceName): readonly Content[] => store.collection(name).all();
   const sorted = (entries: ReadonlyMap<string, JsonObject>) =>
-    [...entries.keys()].sort().map((key) => structuredClone(entries.get(key) ?? {}));
+    [...entries.keys()].sort().map((key) => ({ value: entries.get(key) ?? NOTHING, extra: NOTHING }));
   return {
-    ...(Object.fromEntries(RESOURCES.map((name) => [name, copy(name)])) as Record<ResourceName, JsonObject[]>),
+    ...(Object.fromEntries(RESOURCES.map((name) => [name, all(name)])) as Record<ResourceName, readonly Content[]>),
     identityMetadata: sorted(store.profiles),
     accessRequests: sorted(store.accessRequests),
   };
+}
+
+/** A deep copy of everything the store holds. Members that v2 does not show are under `extra`. */
+export function snapshotOf(store: Store): Snapshot {
+  const copy = ({ value, extra }: Content) =>
+    JSON.parse(JSON.stringify(Object.keys(extra).length === 0 ? value : { ...value, extra })) as JsonObject;
+  const copies = Object.entries(contentsOf(store)).map(([name, contents]) => [name, contents.map(copy)]);
+  return Object.fromEntries(copies) as Snapshot;
 }
