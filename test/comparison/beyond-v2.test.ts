@@ -3,25 +3,32 @@
  * No answer can equal native v1's here. What is owed instead: a write is refused or its answer shows what was kept, never
  * half done in silence; a read shows everything else.
  */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { loadCatalogue } from "../../src/catalogue.ts";
 import type { Json } from "../../src/model/json.ts";
 import { header } from "../../src/model/message.ts";
-import { startCarryover } from "../support/carryover.ts";
+import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import { frontOf } from "../support/front.ts";
 import { at, type Call, get, idOf, post, put } from "./call.ts";
-import { type Pair, parsed, startPair } from "./harness.ts";
+import { inMemory, parsed, type Side, startSide, unchanged } from "./harness.ts";
 import { jsonDifferences } from "./json-diff.ts";
+
+const translated = inMemory(frontOf(await loadCatalogue("v2beta1")));
+
+/** The same platform twice: native v1, and carryover in front of v2. */
+async function pairOf(both: SandboxOptions = {}): Promise<{ readonly native: Side; readonly carried: Side }> {
+  return {
+    native: await startSide({}, inMemory(unchanged), both),
+    carried: await startSide({}, translated, both),
+  };
+}
 
 const identities = at("/iam/v1/identities/", (seen) => seen.known.leaf);
 const roles = at("/iam/v1/roles/", (seen) => seen.known.leaf);
 const CLAIM = { issuer: "https://i", subject: "s" };
 
+const plain = await pairOf();
 describe("a write that v2 cannot hold is refused, and nothing is written", () => {
-  let pair: Pair;
-  beforeAll(async () => {
-    pair = await startPair(startCarryover);
-  });
-  afterAll(() => pair.close());
-
   // v2 wants exactly one relationship of an identity, and at least one capability of a new role.
   const calls: readonly Call[] = [
     post("an identity without a relationship", identities, { name: "x" }, 400),
@@ -36,24 +43,20 @@ describe("a write that v2 cannot hold is refused, and nothing is written", () =>
     post("a role with an empty list of them", roles, { name: "x", capabilities: [] }, 400),
   ];
   test.each(calls)("$name", async (call) => {
-    const before = JSON.stringify(pair.carried.sandbox.snapshot());
-    const native = await pair.native.ask(call);
-    const carried = await pair.carried.ask(call);
+    const before = JSON.stringify(plain.carried.sandbox.snapshot());
+    const native = await plain.native.ask(call);
+    const carried = await plain.carried.ask(call);
     expect(native.status).toBe(200);
     expect(parsed(carried)).toMatchObject({ code: 3 });
     expect(carried.status).toBe(call.status);
-    expect(JSON.stringify(pair.carried.sandbox.snapshot())).toBe(before);
+    expect(JSON.stringify(plain.carried.sandbox.snapshot())).toBe(before);
   });
 });
 
+const richer = await pairOf({ beyondV2: true });
 describe("what a read and a replace can still do", () => {
-  let pair: Pair;
-  beforeAll(async () => {
-    pair = await startPair(startCarryover, { beyondV2: true });
-  });
-  afterAll(() => pair.close());
   const both = async (call: Call): Promise<[native: Json, carried: Json]> => {
-    return [parsed(await pair.native.ask(call)), parsed(await pair.carried.ask(call))];
+    return [parsed(await richer.native.ask(call)), parsed(await richer.carried.ask(call))];
   };
 
   test("a replace without a relationship keeps it, and its answer shows that", async () => {
@@ -101,8 +104,8 @@ describe("what a read and a replace can still do", () => {
     const place = at("/registry/v1/repos/", (seen) => seen.known.leaf);
     await both(post("a repo", place, full, 200, { as: "staff" }));
     const call = put("less", at("/registry/v1/repos/", idOf("a repo")), { name: "one" }, 200, { as: "staff" });
-    const native = await pair.native.ask(call);
-    const carried = await pair.carried.ask(call);
+    const native = await richer.native.ask(call);
+    const carried = await richer.carried.ask(call);
     const kept = ["activeTags", "aliases", "bundles", "catalogTier", "customOverlay", "readme"];
     const places = jsonDifferences(parsed(native), parsed(carried)).map((line) => /^\/(\w+)/.exec(line)?.[1]);
     expect([...new Set(places)].sort()).toEqual(kept);

@@ -1,13 +1,16 @@
 /** Do all values of v1's enumerations come through, by their names and by their numbers? */
+import { CAPABILITIES } from "../../src/sandbox/data/capabilities.ts";
 import { at, type Call, get, idOf, many, post, put, type Scenario } from "./call.ts";
-import { CAPABILITIES, INTERNAL_CAPABILITIES } from "./capabilities.ts";
 import { inPlace, madeBy, place } from "./words.ts";
 
 const roles = inPlace("/iam/v1/roles");
-const EVERY = [...CAPABILITIES, ...INTERNAL_CAPABILITIES];
+const granted = CAPABILITIES.filter(([v1]) => v1 !== "");
+/** Those that only staff may grant come last. */
+const INTERNAL = granted.flatMap(([v1, , , internal]) => (internal ? [v1] : []));
+const EVERY = [...granted.flatMap(([v1, , , internal]) => (internal ? [] : [v1])), ...INTERNAL];
 /** The list that a role of this one capability has: what is internal needs `internal` beside it. */
 const alongside = (capability: string): string[] =>
-  INTERNAL_CAPABILITIES.includes(capability) ? [capability, "internal"] : [capability];
+  INTERNAL.includes(capability) ? [capability, "internal"] : [capability];
 
 const capabilities: readonly Scenario[] = [
   {
@@ -81,7 +84,7 @@ const capabilities: readonly Scenario[] = [
           { code: 3 },
         ),
       ),
-      post("what is internal by itself", roles, { name: "x", capabilities: [INTERNAL_CAPABILITIES[0] ?? ""] }, 400, {
+      post("what is internal by itself", roles, { name: "x", capabilities: [INTERNAL[0] ?? ""] }, 400, {
         code: 3,
       }),
     ],

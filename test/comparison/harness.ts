@@ -1,42 +1,73 @@
-/** How are two platforms kept that differ only in who translates: native v1 of one, v1 through carryover of the other? */
+/** How is one platform asked v1 calls: native v1 itself, or whoever translates in front of its v2? */
+import { Agent } from "node:http";
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
 import { createStopper } from "../../src/model/signal.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { type SandboxOptions, settingsOf } from "../../src/sandbox/options.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { createServerAround } from "../../src/sandbox/server.ts";
+import type { Content, Contents } from "../../src/sandbox/store/store.ts";
+import { startCarryover } from "../support/carryover.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import type { Call, Caller, Given, Known, Seen } from "./call.ts";
 import { exchange } from "./http.ts";
 import { jsonDifferences } from "./json-diff.ts";
 
-/** What serves v1 over the second sandbox. */
-export interface Front {
-  readonly url: string;
-  close(): Promise<void>;
-}
-
-/** Starts it. `startCarryover` is one; `directly` below is another, for a test of the calls themselves. */
-export type StartFront = (upstream: { readonly v2Url: string }) => Promise<Front>;
-
-/** No carryover at all: the calls reach the second sandbox's own v1. Both sides must then be equal whatever is called. */
-export const directly: StartFront = async ({ v2Url }) => ({ url: v2Url, close: async () => {} });
-
 /** Brings a request to one of the two: over a connection, or in memory. */
 export type Carry = (request: ApiRequest) => Promise<ApiResponse>;
 
-/** One of the two, with what it has answered so far. */
+/** Puts what is tried between v1 requests and the v2 of this platform. */
+export type StartFront = (v2: Sandbox) => Promise<Carry>;
+
+/** A front without a port: given the second platform's `send`, it answers v1 requests. */
+export type MemoryFront = (v2: Send) => Carry;
+
+/** Nothing between: the second platform's own v1. */
+export const unchanged: MemoryFront = (v2) => (request) => v2(request, { signal: createStopper().signal });
+
+export function inMemory(front: MemoryFront): StartFront {
+  return async (v2) => asOverHttp(front(v2.send));
+}
+
+/** A connection never brings the body of an answer to HEAD. */
+function asOverHttp(carry: Carry): Carry {
+  return async (request) => {
+    const answer = await carry(request);
+    return request.method === "HEAD" ? { ...answer, body: new Uint8Array() } : answer;
+  };
+}
+
+/**
+ * The whole program over connections, started once for any number of scenarios over v2 of one kind: it finds each one's platform at
+ * one address. It remembers no record, only guesses: the spelling of masks, the lengths of lists, whether `skip` works.
+ */
+export async function startWhole(): Promise<{ readonly front: StartFront; close(): Promise<void> }> {
+  const current: { send: Send } = { send: () => Promise.reject(new Error("there is no platform yet")) };
+  const server = createServerAround((request, options) => current.send(request, options), settingsOf({}).maxBodyBytes);
+  const { url: v2Url } = await server.listen();
+  const { url, close } = await startCarryover({ v2Url });
+  const agent = new Agent({ keepAlive: true });
+  const carry: Carry = ({ method, target, headers, body }) =>
+    exchange({ method, url, target, headers: Object.fromEntries(headers), body, agent });
+  return {
+    front: async ({ send }) => {
+      current.send = send;
+      return carry;
+    },
+    async close() {
+      agent.destroy();
+      await close();
+      await server.close();
+    },
+  };
+}
+
+/** A platform with what it has answered so far. */
 export interface Side {
   readonly sandbox: Sandbox;
   readonly seen: Seen;
   ask(call: Call): Promise<ApiResponse>;
-}
-
-export interface Pair {
-  readonly native: Side;
-  readonly carried: Side;
-  /** Where the two stores differ, nothing left out. */
-  storeDifferences(): string[];
-  close(): Promise<void>;
 }
 
 const START = Date.parse("2026-03-01T08:00:00.000Z");
@@ -47,45 +78,26 @@ export function sandboxOptions(elapsed: () => number): SandboxOptions {
   return { seed: "comparison", clock: () => new Date(START + elapsed() * SECOND) };
 }
 
-function overHttp(url: string): Carry {
-  return ({ method, target, headers, body }) =>
-    exchange({ method, url, target, headers: Object.fromEntries(headers), body });
-}
-
 /**
- * Two sandboxes with one seed and one clock, the second behind `start`. The clock stands still while a call is made on both
- * sides and moves a second on before the next, so that a time that was written in vain is a difference of the stores.
- * `both`: options of both sandboxes; `second`: further ones of the second, which only its v2 may show.
+ * A platform for one scenario. Its clock stands still during a call and moves on a second before the next, so that a time
+ * that was written in vain is a difference of the stores.
  */
-export async function startPair(
+export async function startSide(
+  { size = 0, organisation = true }: Pick<SandboxOptions, "size" | "organisation">,
   start: StartFront,
-  both: SandboxOptions = {},
-  second: SandboxOptions = {},
-): Promise<Pair> {
-  let elapsed = 0;
-  const shared: SandboxOptions = { ...sandboxOptions(() => elapsed), ...both };
-  const [first, other] = [createSandbox(shared), createSandbox({ ...shared, ...second })];
-  const [{ url }, { url: v2Url }] = [await first.listen(), await other.listen()];
-  const front = await start({ v2Url });
+  options: SandboxOptions = {},
+): Promise<Side> {
   let asked = 0;
-  const tick = () => {
-    elapsed = Math.floor(asked / 2);
+  const basic = sandboxOptions(() => Math.max(0, asked - 1));
+  const sandbox = seededSandbox({ ...basic, size, organisation, ...options });
+  return createSide(sandbox, await start(sandbox), () => {
     asked += 1;
-  };
-  return {
-    native: createSide(first, overHttp(url), tick),
-    carried: createSide(other, overHttp(front.url), tick),
-    storeDifferences: () => snapshotDifferences(first, other),
-    async close() {
-      await front.close();
-      await Promise.all([first.close(), other.close()]);
-    },
-  };
+  });
 }
 
 /** `sandbox`, asked by way of `carry`; `tick` is called before each call. */
 export function createSide(sandbox: Sandbox, carry: Carry, tick: () => void): Side {
-  const answers = new Map<string, Json>();
+  const answers = new Map<string, () => Json>();
   const seen: Seen = {
     known: knownOf(sandbox),
     answer: (call) => answerOf(answers, call),
@@ -103,7 +115,11 @@ export function createSide(sandbox: Sandbox, carry: Carry, tick: () => void): Si
         headers: Object.entries({ ...(await authorization(sandbox, call.as ?? "admin")), ...call.headers }),
         ...(call.body === undefined ? {} : { body: bytes(given(call.body, seen)) }),
       });
-      if (!answers.has(call.name)) answers.set(call.name, parsed(answer));
+      if (!answers.has(call.name))
+        answers.set(
+          call.name,
+          once(() => parsed(answer)),
+        );
       return answer;
     },
   };
@@ -126,7 +142,7 @@ function bearer(token: string): Record<string, string> {
 
 /** A login of the first person with a verified e-mail address, exchanged as such a person would. */
 async function personsToken(sandbox: Sandbox): Promise<string> {
-  const person = sandbox.snapshot().identities.find((one) => one["email"] && one["claimMatch"]);
+  const person = sandbox.contents().identities.find(({ value }) => value["email"] && value["claimMatch"])?.value;
   const { issuer, subject } = (person?.["claimMatch"] ?? {}) as { issuer: string; subject: string };
   const target = `/sts/exchange?aud=${encodeURIComponent("https://api.example.com")}&identity=${person?.["uid"]}`;
   const headers = Object.entries(bearer(sandbox.oidcToken(issuer, subject)));
@@ -149,7 +165,7 @@ function bytes(body: Json | Uint8Array): Uint8Array {
 /** What every side knows of the seed. */
 export function knownOf(sandbox: Sandbox): Known {
   const { rootGroup, otherRootGroup, someGroup, emptyGroup, repo, syncedRepo, advisory, assumable } = sandbox.wellKnown;
-  const { roles, identities } = sandbox.snapshot();
+  const { roles, identities } = sandbox.contents();
   return {
     root: rootGroup,
     parent: someGroup,
@@ -157,12 +173,12 @@ export function knownOf(sandbox: Sandbox): Known {
     elsewhere: otherRootGroup,
     identityOfCompany: () =>
       uidOf(
-        identities.find((one) => one["company"] && one["claimMatch"]),
+        identities.find(({ value }) => value["company"] && value["claimMatch"]),
         "an identity of a company",
       ),
     role(name) {
       return uidOf(
-        roles.find((role) => role["name"] === name && !String(role["uid"]).includes("/")),
+        roles.find(({ value }) => value["name"] === name && !String(value["uid"]).includes("/")),
         `a role ${name}`,
       );
     },
@@ -173,8 +189,8 @@ export function knownOf(sandbox: Sandbox): Known {
   };
 }
 
-function uidOf(record: JsonObject | undefined, what: string): string {
-  const uid = record?.["uid"];
+function uidOf(record: Content | undefined, what: string): string {
+  const uid = record?.value["uid"];
   if (typeof uid !== "string") throw new Error(`the seed does not have ${what}`);
   return uid;
 }
@@ -188,10 +204,19 @@ export function parsed(answer: ApiResponse): Json {
   }
 }
 
-function answerOf(answers: ReadonlyMap<string, Json>, call: string): Json {
+/** What `make` gives, made when it is first asked for. */
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function answerOf(answers: ReadonlyMap<string, () => Json>, call: string): Json {
   const answer = answers.get(call);
   if (answer === undefined) throw new Error(`no call named ${call} was made before`);
-  return answer;
+  return answer();
 }
 
 function items(answer: Json): Json[] {
@@ -216,8 +241,36 @@ function itemIn(answer: Json, call: string, name: string, value: Json): JsonObje
   return found;
 }
 
-function snapshotDifferences(first: Sandbox, other: Sandbox): string[] {
-  const [left, right] = [first.snapshot(), other.snapshot()];
-  // Whole texts first: comparing tens of thousands of values one by one after each write would take long.
-  return JSON.stringify(left) === JSON.stringify(right) ? [] : jsonDifferences(left, right);
+/** Two stores that were equal, to be looked at again and again: says where they differ now, nothing left out. */
+export function createStoreComparison(): (left: Contents, right: Contents) => string[] {
+  let equal: readonly [Contents, Contents] | undefined;
+  return (left, right) => {
+    const names = (Object.keys(left) as (keyof Contents)[]).filter((name) => {
+      // The same arrays as last time: nobody has written.
+      const untouched = left[name] === equal?.[0][name] && right[name] === equal[1][name];
+      return !untouched && !isEqual(left[name], right[name]);
+    });
+    if (names.length === 0) {
+      equal = [left, right];
+      return [];
+    }
+    const plain = (contents: Contents) => Object.fromEntries(names.map((name) => [name, contents[name].map(plainOf)]));
+    return jsonDifferences(plain(left), plain(right));
+  };
+}
+
+function isEqual(left: readonly Content[], right: readonly Content[]): boolean {
+  return (
+    left.length === right.length &&
+    left.every((one, index) => {
+      const other = right[index];
+      // Records that neither side has written are the same objects of their common seed.
+      if (one.value === other?.value && one.extra === other.extra) return true;
+      return other !== undefined && JSON.stringify(plainOf(one)) === JSON.stringify(plainOf(other));
+    })
+  );
+}
+
+function plainOf({ value, extra }: Content): JsonObject {
+  return { ...value, extra };
 }

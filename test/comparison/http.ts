@@ -1,5 +1,5 @@
 /** How is a call sent byte for byte, without a client library's own headers? */
-import { request as httpRequest } from "node:http";
+import { type Agent, request as httpRequest } from "node:http";
 import type { ApiResponse } from "../../src/model/message.ts";
 
 export interface Outgoing {
@@ -9,6 +9,8 @@ export interface Outgoing {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | undefined;
+  /** Whose connections to use; a new one when left out. */
+  readonly agent?: Agent;
 }
 
 /** The whole answer, header names in lower case. Rejects when the connection breaks before its end. */
@@ -24,7 +26,7 @@ export function exchange(outgoing: Outgoing): Promise<ApiResponse> {
         method: outgoing.method,
         path: outgoing.target,
         headers: { ...outgoing.headers, ...length },
-        agent: false,
+        agent: outgoing.agent ?? false,
       },
       (incoming) => {
         const chunks: Buffer[] = [];

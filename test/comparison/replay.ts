@@ -1,29 +1,30 @@
-/**
- * Does a front still answer as native v1 did? Found out in memory, without a port, and no further than the first difference:
- * for a check that tries many fronts, each with one thing wrong.
- */
-import type { ApiResponse, Send } from "../../src/model/message.ts";
-import { createStopper } from "../../src/model/signal.ts";
+/** What does native v1 answer to a scenario, and where does somebody who translates answer otherwise? */
+import { expect } from "vitest";
+import type { ApiResponse } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Contents } from "../../src/sandbox/store/store.ts";
 import { type Call, callsOf, type Scenario } from "./call.ts";
 import { differences } from "./compare.ts";
-import { type Carry, createSide, type Side, sandboxOptions } from "./harness.ts";
-import { jsonDifferences } from "./json-diff.ts";
+import { disappointments } from "./expect.ts";
+import { createStoreComparison, given, inMemory, type StartFront, startSide, unchanged } from "./harness.ts";
 
-/** What stands between v1 requests and the second platform: given that one's `send`, it answers v1 requests. */
-export type MemoryFront = (v2: Send) => Carry;
+/** How many differences are told. */
+const SHOWN = 20;
 
-/** Nothing between: the second platform's own v1. */
-export const unchanged: MemoryFront = (v2) => (request) => v2(request, { signal: createStopper().signal });
+/** A call, what native v1 answered, and what its store held afterwards. */
+export interface Recorded {
+  readonly call: Call;
+  /** As it was asked, without its query. */
+  readonly path: string;
+  readonly answer: ApiResponse;
+  readonly contents: Contents;
+  /** Where native v1 does not do what the call was written to show. */
+  readonly disappointments: readonly string[];
+}
 
-type Store = ReturnType<Sandbox["snapshot"]>;
-
-/** What native v1 answered to each call of a scenario, and what its store held after those that are looked at. */
 export interface Recording {
   readonly scenario: Scenario;
-  readonly answers: readonly ApiResponse[];
-  readonly stores: ReadonlyMap<number, Store>;
+  readonly calls: readonly Recorded[];
 }
 
 /** The first thing that a v1 client could notice. */
@@ -34,80 +35,45 @@ export interface Noticed {
   readonly lines: readonly string[];
 }
 
-/** Runs each scenario against native v1 once, so that any number of fronts can be held against it. */
-export async function record(scenarios: readonly Scenario[]): Promise<readonly Recording[]> {
-  const recordings: Recording[] = [];
-  for (const scenario of scenarios) {
-    const side = sideOf(scenario, unchanged, {});
-    const calls = callsOf(scenario);
-    const answers: ApiResponse[] = [];
-    const stores = new Map<number, Store>();
-    for (const [index, call] of calls.entries()) {
-      answers.push(await side.ask(call));
-      if (isLookedAt(scenario, call, index === calls.length - 1)) stores.set(index, side.sandbox.snapshot());
-    }
-    recordings.push({ scenario, answers, stores });
+/** Runs a scenario against native v1 once, so that any number of fronts can be held against it. */
+export async function record(scenario: Scenario): Promise<Recording> {
+  const names = callsOf(scenario).map(({ method, name }) => `${method} ${name}`);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new Error(`${scenario.name}: two calls are named ${twice}`);
+  const side = await startSide(scenario, inMemory(unchanged));
+  const calls: Recorded[] = [];
+  for (const call of callsOf(scenario)) {
+    const path = given(call.path, side.seen).replace(/\?.*/, "");
+    const answer = await side.ask(call);
+    const contents = side.sandbox.contents();
+    calls.push({ call, path, answer, contents, disappointments: disappointments(call, answer, side.seen) });
   }
-  return recordings;
+  return { scenario, calls };
 }
 
-/** Runs recorded scenarios with `front` over a second platform; undefined when there was nothing to notice. */
+/** Runs a recorded scenario with a front over a second platform, up to the first difference; undefined when there is none. */
 export async function replay(
-  recordings: readonly Recording[],
-  front: MemoryFront,
+  { scenario, calls }: Recording,
+  start: StartFront,
   second: SandboxOptions = {},
 ): Promise<Noticed | undefined> {
-  for (const recording of recordings) {
-    const noticed = await replayOne(recording, front, second);
-    if (noticed !== undefined) return noticed;
-  }
-  return undefined;
-}
-
-async function replayOne(
-  { scenario, answers, stores }: Recording,
-  front: MemoryFront,
-  second: SandboxOptions,
-): Promise<Noticed | undefined> {
-  const side = sideOf(scenario, front, second);
-  for (const [index, call] of callsOf(scenario).entries()) {
-    const native = answers[index];
-    if (native === undefined) throw new Error(`${scenario.name}: ${call.name} was not recorded`);
-    const lines = await linesOf(side, call, native, stores.get(index));
+  const side = await startSide(scenario, start, second);
+  const storeDifferences = createStoreComparison();
+  for (const { call, answer: native, contents } of calls) {
+    const carried = await side.ask(call).catch((error: unknown) => [`no answer: ${error}`]);
+    const lines = Array.isArray(carried)
+      ? carried
+      : [
+          ...differences(native, carried, { ordered: call.ordered ?? false }),
+          ...storeDifferences(contents, side.sandbox.contents()),
+        ];
     if (lines.length > 0) return { scenario: scenario.name, call: `${call.method} ${call.name}`, lines };
   }
   return undefined;
 }
 
-async function linesOf(side: Side, call: Call, native: ApiResponse, store: Store | undefined): Promise<string[]> {
-  let carried: ApiResponse;
-  try {
-    carried = await side.ask(call);
-  } catch (error) {
-    return [`no answer: ${error}`];
-  }
-  const found = differences(native, carried, { ordered: call.ordered ?? false });
-  return store === undefined ? found : [...found, ...storeDifferences(store, side.sandbox.snapshot())];
-}
-
-// Reading the store of a whole organisation takes longer than a hundred calls: it is read once, at the end.
-function isLookedAt(scenario: Scenario, call: Call, last: boolean): boolean {
-  return last || (scenario.organisation === false && call.method !== "GET");
-}
-
-function storeDifferences(left: Store, right: Store): string[] {
-  return JSON.stringify(left) === JSON.stringify(right) ? [] : jsonDifferences(left, right);
-}
-
-function sideOf(scenario: Scenario, front: MemoryFront, second: SandboxOptions): Side {
-  const { size = 0, organisation = true } = scenario;
-  let asked = 0;
-  const sandbox = createSandbox({ ...sandboxOptions(() => Math.max(0, asked - 1)), size, organisation, ...second });
-  return createSide(
-    sandbox,
-    front((request, options) => sandbox.send(request, options)),
-    () => {
-      asked += 1;
-    },
-  );
+/** Fails with the lines themselves, which a comparison of arrays would cut short. */
+export function expectNone(what: string, found: readonly string[] | Noticed | undefined): void {
+  const lines = found === undefined ? [] : "lines" in found ? [found.call, ...found.lines] : found;
+  expect(lines.length, [what, ...lines.slice(0, SHOWN)].join("\n  ")).toBe(0);
 }

@@ -3,7 +3,7 @@ import { accountAssociationScenarios } from "./account-associations.calls.ts";
 import { advisoryScenarios } from "./advisories.calls.ts";
 import { advisoryEventScenarios } from "./advisory-events.calls.ts";
 import { batchScenarios } from "./batch.calls.ts";
-import type { Scenario } from "./call.ts";
+import { callsOf, type Scenario } from "./call.ts";
 import { enumScenarios } from "./enums.calls.ts";
 import { groupInviteScenarios } from "./group-invites.calls.ts";
 import { readingGroups } from "./groups-read.calls.ts";
@@ -51,3 +51,10 @@ export const otherScenarios: readonly Scenario[] = [
   ...moreLists,
   ...textScenarios,
 ];
+
+export const scenarios: readonly Scenario[] = [...groupScenarios, ...otherScenarios];
+
+/** Scenarios that write hundreds of records: through the whole program they are tried in `npm run test:all` alone. */
+export function isLong(scenario: Scenario): boolean {
+  return callsOf(scenario).length > 100;
+}

@@ -79,7 +79,7 @@ function* changesOf(
       for (const [i, it] of (operation.filters ?? []).entries()) {
         if (!fresh(it, seen)) continue;
         const found = { it, place: [...place, "filters", i], label: `${label}: filter ${it.v1}` };
-        yield { label: found.label, changes: filterChanges(found) };
+        yield { label: found.label, changes: filterChanges(found, operation.kind !== "create") };
         if (it.use === "enum")
           yield* tableChanges({ ...found, it: it.values, place: [...found.place, "values"] }, uses, seen);
       }

@@ -17,12 +17,14 @@ export function entryChanges([v1, v1Number, v2, v2Number]: EnumValue, place: Pla
   return changes;
 }
 
-export function filterChanges({ it: filter, place }: Found<Filter>): Change[] {
+/** `sent`: not only read, as a create reads the parameter that says what it may do. */
+export function filterChanges({ it: filter, place }: Found<Filter>, sent: boolean): Change[] {
   const changes: Change[] = [
     { what: "v1 renamed", place: [...place, "v1"], value: `${filter.v1}_other` },
     { what: "taken away", place, value: undefined },
   ];
-  if ("v2" in filter) changes.push({ what: "v2 renamed", place: [...place, "v2"], value: `${filter.v2}_other` });
+  if (sent && "v2" in filter)
+    changes.push({ what: "v2 renamed", place: [...place, "v2"], value: `${filter.v2}_other` });
   if (filter.use === "inverted")
     changes.push({ what: "not inverted", place, value: { v1: filter.v1, use: "send", v2: filter.v2, kind: "bool" } });
   if (filter.use === "send") {

@@ -113,6 +113,8 @@ function withoutKind(row: Row): object {
 /** Presence is for the zeros of answers, and of full replaces: a body that is sent on as it is has none of either. */
 function presenceChanges(row: Row, place: Place, use: Use): Change[] {
   if (!use.update && (!use.answer || use.made)) return [];
+  // What v2 does not have is in no mask, and where it is not shown it has no zero.
+  if (row.v2 === null && !use.answer) return [];
   if (alwaysThere(row, use)) return [];
   if (row.presence !== "explicit") return [{ what: "optional", place: [...place, "presence"], value: "explicit" }];
   return [{ what: "always shown", place: [...place, "presence"], value: undefined }];

@@ -3,10 +3,12 @@
  * do not notice is left to the comparison, whose scenarios are replayed in memory.
  */
 import type { Catalogue } from "../../src/catalogue.ts";
+import { createRouter } from "../../src/route/router.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { type MemoryFront, type Recording, replay } from "../comparison/replay.ts";
+import { inMemory, type StartFront } from "../comparison/harness.ts";
+import { type Noticed, type Recording, replay } from "../comparison/replay.ts";
 import { firstDifference } from "../fixtures/run.ts";
-import { frontOf } from "./front.ts";
+import { frontOf } from "../support/front.ts";
 import type { Mutant } from "./mutants.ts";
 
 /** What the second platform does otherwise, in ways that v1 clients must not notice: each shows what the other hides. */
@@ -23,34 +25,41 @@ type AskFixtures = (catalogue: Catalogue, resource: string) => Promise<string | 
 const askFixtures: AskFixtures = async (catalogue, resource) =>
   (await firstDifference(catalogue, resource)) ?? (await firstDifference(catalogue));
 
-/** What the scenarios of the comparison were answered by native v1, and of which resources each asks. */
-export type Prepared = ReadonlyMap<Recording, ReadonlySet<string>>;
-
 /**
- * Says by which fixture or call a mutant is noticed; undefined when by none. For each resource the attempts are tried in an order of
- * its own, the one that noticed last first: neighbours are mostly noticed by the same calls. `prepare`: the comparison, recorded
- * when a mutant first gets past the fixtures.
+ * Says by which fixture or call a mutant of `catalogue` is noticed; undefined when by none. For each resource the attempts are tried
+ * in an order of its own, the one that noticed last first: neighbours are mostly noticed by the same calls. `record`: the scenarios
+ * of the comparison, recorded when a mutant first gets past the fixtures.
  */
-export function createHunt(prepare: () => Promise<Prepared>, ask: AskFixtures = askFixtures) {
+export function createHunt(
+  catalogue: Catalogue,
+  record: () => Promise<readonly Recording[]>,
+  ask: AskFixtures = askFixtures,
+) {
   const orders = new Map<string, Attempt[]>();
-  let prepared: Promise<Prepared> | undefined;
+  const isSound = createSoundness(catalogue);
+  let recorded: Promise<readonly Recording[]> | undefined;
+  const orderOf = async (resource: string): Promise<Attempt[]> => {
+    recorded ??= record();
+    const order = orders.get(resource) ?? attemptsFor(resource, await recorded, catalogue);
+    orders.set(resource, order);
+    return order;
+  };
   return async (mutant: Mutant): Promise<string | undefined> => {
-    const catalogue = mutant.make();
-    let front: MemoryFront;
+    const changed = mutant.make();
+    let front: StartFront;
     try {
-      const difference = await ask(catalogue, mutant.resource);
+      const difference = await ask(changed, mutant.resource);
       if (difference !== undefined) return `fixture: ${difference}`;
-      front = frontOf(catalogue);
+      front = inMemory(frontOf(changed));
     } catch (error) {
       // The translation cannot even be built: the process would not start.
       return `not built: ${error}`;
     }
-    prepared ??= prepare();
-    const order = orders.get(mutant.resource) ?? attemptsFor(mutant.resource, await prepared);
-    orders.set(mutant.resource, order);
+    const order = await orderOf(mutant.resource);
     for (const [index, attempt] of order.entries()) {
-      const noticed = await replay([attempt.recording], front, attempt.second);
+      const noticed = await replay(attempt.recording, front, attempt.second);
       if (noticed === undefined) continue;
+      await isSound(attempt);
       order.splice(index, 1);
       order.unshift(attempt);
       return `${noticed.scenario}: ${noticed.call}`;
@@ -59,24 +68,31 @@ export function createHunt(prepare: () => Promise<Prepared>, ask: AskFixtures = 
   };
 }
 
-/** Those that ask anything of the resource come first; the others too, for rows that several resources share. */
-function attemptsFor(resource: string, touched: Prepared): Attempt[] {
-  const near = (recording: Recording): number => (touched.get(recording)?.has(resource) === true ? 0 : 1);
-  const attempts = VARIANTS.flatMap((second) => [...touched.keys()].map((recording) => ({ recording, second })));
-  return attempts.toSorted((a, b) => near(a.recording) - near(b.recording));
+/** Rejects for an attempt at which the catalogue as it is differs from native v1, too: it tells nothing of mutants. */
+function createSoundness(catalogue: Catalogue): (attempt: Attempt) => Promise<void> {
+  const front = inMemory(frontOf(catalogue));
+  const found = new Map<Attempt, Promise<Noticed | undefined>>();
+  return async (attempt) => {
+    const known = found.get(attempt) ?? replay(attempt.recording, front, attempt.second);
+    found.set(attempt, known);
+    const noticed = await known;
+    if (noticed !== undefined) throw new Error(`without any mutant: ${JSON.stringify(noticed)}`);
+  };
 }
 
-/** Which resources each recording asks of. Throws when the catalogue as it is differs from native v1: then nothing can be told of mutants. */
-export async function touchedBy(recordings: readonly Recording[], catalogue: Catalogue): Promise<Prepared> {
-  const touched = new Map<Recording, ReadonlySet<string>>();
-  for (const recording of recordings) {
-    const resources = new Set<string>();
-    for (const second of VARIANTS) {
-      const front = frontOf(catalogue, ({ resource }) => resources.add(resource));
-      const noticed = await replay([recording], front, second);
-      if (noticed !== undefined) throw new Error(`without any mutant: ${JSON.stringify(noticed)}`);
-    }
-    touched.set(recording, resources);
-  }
-  return touched;
+/** Those that ask anything of the resource come first, short ones before long ones; the others too, for rows that several resources share. */
+function attemptsFor(resource: string, recordings: readonly Recording[], catalogue: Catalogue): Attempt[] {
+  const { resources, natives, version } = catalogue;
+  const route = createRouter({ resources, natives, version, extraPrefixes: [] });
+  const asks = ({ calls }: Recording): boolean =>
+    calls.some(({ call, path, answer }) => {
+      // A path that v1 does not have may have no route either.
+      if (answer.status !== 200) return false;
+      const routed = route(call.method, path);
+      return routed.kind === "match" && routed.match.resource.name === resource;
+    });
+  const far = new Map(recordings.map((recording) => [recording, asks(recording) ? 0 : 1]));
+  const cost = ({ recording }: Attempt): number => (far.get(recording) ?? 1) * 1e6 + recording.calls.length;
+  const attempts = recordings.flatMap((recording) => VARIANTS.map((second) => ({ recording, second })));
+  return attempts.toSorted((a, b) => cost(a) - cost(b));
 }

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import { ask } from "./client.ts";
 
 const V2 = "/iam/v2beta1/groups";
 
 describe("a call", () => {
-  const sandbox = createSandbox();
+  const sandbox = seededSandbox();
 
   test.each([
     ["no token", []],
     ["a token of nobody", [["authorization", "Bearer abc.def.ghi"]]],
     ["another scheme", [["authorization", "Basic YWRtaW4="]]],
-    ["a forged token", [["authorization", `Bearer ${createSandbox({ seed: "other" }).token("admin")}`]]],
+    ["a forged token", [["authorization", `Bearer ${seededSandbox({ seed: "other" }).token("admin")}`]]],
   ] as const)("with %s is 401, code 16, with ErrorInfo and WWW-Authenticate", async (_what, headers) => {
     const answer = await ask(sandbox, "GET", V2, { token: undefined, headers });
     expect([answer.status, answer.json.code]).toEqual([401, 16]);
@@ -60,7 +60,7 @@ describe("token exchange", () => {
   const start = Date.UTC(2026, 5, 1);
   const setup = (options = {}) => {
     const time = { now: start };
-    const sandbox = createSandbox({ clock: () => new Date(time.now), ...options });
+    const sandbox = seededSandbox({ clock: () => new Date(time.now), ...options });
     const { assumable, identity } = sandbox.wellKnown;
     const oidc = sandbox.oidcToken(assumable.issuer, assumable.subject);
     const exchange = (query: string, token: string | undefined = oidc, method = "GET", raw = "") =>

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import { ask } from "./client.ts";
 
 const PAIRS = [
@@ -33,7 +34,7 @@ async function v1Ids(sandbox: Sandbox, path: string, token: string): Promise<str
 }
 
 describe.each(PAIRS)("%s and %s", (v1, v2, key) => {
-  const sandbox = createSandbox();
+  const sandbox = seededSandbox();
   const { someGroup } = sandbox.wellKnown;
 
   test.each([["admin"], [`admin@${someGroup}`], ["nobody"]])("list the same records to %s", async (name) => {
@@ -84,7 +85,7 @@ describe.each(PAIRS)("%s and %s", (v1, v2, key) => {
 test("two sandboxes with the same seed, clock and calls end alike; another seed ends otherwise", async () => {
   const clock = () => new Date("2026-03-04T05:06:07.008Z");
   const play = async (seed: string) => {
-    const sandbox = createSandbox({ seed, clock });
+    const sandbox = seededSandbox({ seed, clock });
     const { someGroup, identity, editorRole } = sandbox.wellKnown;
     await ask(sandbox, "POST", `/iam/v2beta1/groups/${someGroup}`, { body: { name: "Bad" } });
     await ask(sandbox, "POST", `/iam/v1/groups/${someGroup}`, { body: { name: "good" } });
@@ -99,7 +100,7 @@ test("two sandboxes with the same seed, clock and calls end alike; another seed 
 
 test("a refused create uses up no uid", async () => {
   const uidAfter = async (attempts: number) => {
-    const sandbox = createSandbox();
+    const sandbox = seededSandbox();
     const path = `/iam/v2beta1/groups/${sandbox.wellKnown.someGroup}`;
     for (let index = 0; index < attempts; index++) await ask(sandbox, "POST", path, { body: { name: "NO" } });
     return (await ask(sandbox, "POST", path, { body: { name: "yes" } })).json.uid;

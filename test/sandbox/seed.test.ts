@@ -2,9 +2,10 @@ import { describe, expect, test } from "vitest";
 import { CAPABILITIES } from "../../src/sandbox/data/capabilities.ts";
 import { VENDOR_KEY } from "../../src/sandbox/data/vendor.ts";
 import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import { ask } from "./client.ts";
 
-const sandbox = createSandbox();
+const sandbox = seededSandbox();
 const known = sandbox.wellKnown;
 const items = async (path: string) => (await ask(sandbox, "GET", path)).json.items;
 const record = async (path: string) => (await ask(sandbox, "GET", path)).json;
@@ -156,8 +157,21 @@ describe("the seeded organisation", () => {
   });
 
   test("is one of which nothing is left but the well-known few when it is not wanted", () => {
-    const bare = createSandbox({ organisation: false });
+    const bare = seededSandbox({ organisation: false });
     expect(bare.wellKnown.scim.live).toBe("");
     expect(bare.snapshot().repos).toEqual([]);
   });
+});
+
+test("sandboxes that begin with one seed are like one that made its own, and see nothing of each other's writes", async () => {
+  const own = createSandbox();
+  const [left, right] = [seededSandbox(), seededSandbox()];
+  expect(left.snapshot()).toEqual(own.snapshot());
+  expect(left.wellKnown).toEqual(own.wellKnown);
+  const { someGroup } = left.wellKnown;
+  await ask(left, "POST", `/iam/v1/groups/${someGroup}`, { body: { name: "new" } });
+  await ask(left, "PUT", `/iam/v1/groups/${someGroup}`, { body: { name: "other" } });
+  expect(right.snapshot()).toEqual(own.snapshot());
+  expect(left.contents().groups).toHaveLength(right.contents().groups.length + 1);
+  expect(left.contents().roles[0]?.value).toBe(right.contents().roles[0]?.value);
 });

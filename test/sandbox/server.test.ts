@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../support/seeded.ts";
 
 test("serves both faces and token exchange over HTTP, and lets go of its port when closed", async () => {
-  const sandbox = createSandbox({ logSize: 10 });
+  const sandbox = seededSandbox({ logSize: 10 });
   const { url } = await sandbox.listen();
   try {
     const headers = { authorization: `Bearer ${sandbox.token("admin")}` };
@@ -21,7 +21,7 @@ test("serves both faces and token exchange over HTTP, and lets go of its port wh
 });
 
 test("a body over the limit is 413, and a fault without an answer breaks the connection", async () => {
-  const sandbox = createSandbox({
+  const sandbox = seededSandbox({
     maxBodyBytes: 100,
     faults: () => async () => {
       throw new Error("no answer");
@@ -38,5 +38,5 @@ test("a body over the limit is 413, and a fault without an answer breaks the con
 });
 
 test("closing what never listened is no error", async () => {
-  await expect(createSandbox().close()).resolves.toBeUndefined();
+  await expect(seededSandbox().close()).resolves.toBeUndefined();
 });

@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import { ask } from "./client.ts";
 
 const NOW = Date.UTC(2026, 0, 2);
 let sandbox: Sandbox;
 beforeEach(() => {
-  sandbox = createSandbox({ clock: () => new Date(NOW) });
+  sandbox = seededSandbox({ clock: () => new Date(NOW) });
 });
 
 describe.each([

@@ -1,10 +1,10 @@
 /** How does a test get a running carryover in front of a platform? */
 import { readFileSync } from "node:fs";
 import { createApp } from "../../src/app.ts";
-import { loadCatalogue } from "../../src/catalogue.ts";
 import { loadConfig } from "../../src/config.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
 import { createLog } from "../../src/observe/log.ts";
+import { sharedCatalogue, sharedTranslations } from "./shared.ts";
 
 export interface CarryoverOptions {
   readonly v2Url: string;
@@ -46,8 +46,9 @@ export async function startCarryover(options: CarryoverOptions): Promise<Carryov
     logLine === undefined
       ? createLog({ level: "silent" })
       : createLog({ level: "info", destination: { write: logLine } });
-  const app = createApp(config, await loadCatalogue(config.upstream.v2.version), {
+  const app = createApp(config, await sharedCatalogue(config.upstream.v2.version), {
     log,
+    translate: sharedTranslations,
     ...(options.onExchange === undefined ? {} : { onExchange: options.onExchange }),
   });
   const { url, adminUrl } = await app.listen();

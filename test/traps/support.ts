@@ -5,10 +5,11 @@ import { type Json, type JsonObject, member } from "../../src/model/json.ts";
 import type { ApiRequest, ApiResponse, HeaderList, Send } from "../../src/model/message.ts";
 import { createStopper } from "../../src/model/signal.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { differences } from "../comparison/compare.ts";
-import { jsonDifferences } from "../comparison/json-diff.ts";
-import { frontOf } from "../mutation/front.ts";
+import { createStoreComparison } from "../comparison/harness.ts";
+import { frontOf } from "../support/front.ts";
+import { seededSandbox } from "../support/seeded.ts";
 
 const front = frontOf(await loadCatalogue("v2beta1"));
 const { signal } = createStopper();
@@ -68,8 +69,9 @@ export function scripted(answer: (call: V2Call) => unknown): Scripted {
 /** `second`: further options of the sandbox behind carryover alone. */
 export function platform(both: SandboxOptions = {}, second: SandboxOptions = {}): Platform {
   const clock = () => new Date("2026-03-01T08:00:00.000Z");
-  const [first, sandbox] = [createSandbox({ clock, ...both }), createSandbox({ clock, ...both, ...second })];
+  const [first, sandbox] = [seededSandbox({ clock, ...both }), seededSandbox({ clock, ...both, ...second })];
   const carried = carry((request) => sandbox.send(request, { signal }), sandbox);
+  const storeDifferences = createStoreComparison();
   const native: Ask = async (...call) => answerOf(await first.send(requestOf(first, call), { signal }));
   return {
     ...carried,
@@ -88,7 +90,7 @@ export function platform(both: SandboxOptions = {}, second: SandboxOptions = {})
       await logIn(first);
       return logIn(sandbox);
     },
-    stores: () => jsonDifferences(first.snapshot(), sandbox.snapshot()),
+    stores: () => storeDifferences(first.contents(), sandbox.contents()),
   };
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
 
-const sandbox = createSandbox();
+const sandbox = seededSandbox();
 const { someGroup, rootGroup } = sandbox.wellKnown;
 const V1 = "/iam/v1/groups";
 const V2 = "/iam/v2beta1/groups";
@@ -62,7 +62,7 @@ describe("routing", () => {
   });
 
   test("the version segment is a setting", async () => {
-    const other = createSandbox({ version: "v2" });
+    const other = seededSandbox({ version: "v2" });
     expect((await ask(other, "GET", "/iam/v2/groups")).status).toBe(200);
     expect((await ask(other, "GET", V2)).status).toBe(404);
   });
@@ -70,7 +70,7 @@ describe("routing", () => {
   test("the list of identity providers can be shadowed by Get, as in the public gateway", async () => {
     const path = "/iam/v2beta1/identityProviders";
     expect((await ask(sandbox, "GET", path)).json.identityProviders).toHaveLength(12);
-    const shadowed = createSandbox({ shadowedProviderList: true });
+    const shadowed = seededSandbox({ shadowedProviderList: true });
     expect((await ask(shadowed, "GET", path)).status).toBe(400);
   });
 });
@@ -118,7 +118,7 @@ describe("bodies", () => {
   });
 
   test("larger than the limit are refused", async () => {
-    const small = createSandbox({ maxBodyBytes: 10 });
+    const small = seededSandbox({ maxBodyBytes: 10 });
     expect((await ask(small, "POST", V2, { raw: `{"name":"${"x".repeat(20)}"}` })).status).toBe(429);
   });
 
@@ -156,7 +156,7 @@ describe("headers", () => {
   });
 
   test("Grpc-Timeout is obeyed: 504, and nothing is done", async () => {
-    const slow = createSandbox({ latencyMs: 10_000 });
+    const slow = seededSandbox({ latencyMs: 10_000 });
     const before = slow.snapshot();
     const answer = await ask(slow, "POST", V2, { body: { name: "n" }, headers: [["grpc-timeout", "1m"]] });
     expect([answer.status, answer.json.code]).toEqual([504, 4]);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { VENDOR_KEY } from "../../../src/sandbox/data/vendor.ts";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
 
 test.each([
@@ -11,7 +11,7 @@ test.each([
   "a gated call at %s is refused with a detail whose type names the version, and nothing is done",
   async (face, version, segment) => {
     const gated = (method: string, path: string) => method === "POST" && path.includes("/groups");
-    const sandbox = createSandbox({ version, gated });
+    const sandbox = seededSandbox({ version, gated });
     const before = sandbox.snapshot();
     const path = `/iam/${face}/groups/${sandbox.wellKnown.someGroup}`;
     const { status, json } = await ask(sandbox, "POST", path, { body: { name: "n" } });

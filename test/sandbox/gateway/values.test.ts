@@ -1,9 +1,10 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
 
 /** For what changes nothing; a test that writes makes its own. */
-const shared = createSandbox();
+const shared = seededSandbox();
 let sandbox: Sandbox = shared;
 
 describe("integers", () => {
@@ -35,10 +36,10 @@ describe("integers", () => {
   );
 
   test("v2 has a sign: it takes -1, refuses 2147483648, and shows v1's large ids as negative ones", async () => {
-    sandbox = createSandbox();
+    sandbox = seededSandbox();
     expect(await stored("v2beta1", "-1")).toBe(-1);
     expect((await user("v2beta1", "2147483648")).status).toBe(400);
-    sandbox = createSandbox();
+    sandbox = seededSandbox();
     const { id } = (await user("v1", "4294967295")).json;
     const seen = (await ask(sandbox, "GET", `/registry/v2beta1/repos/${id}`)).json;
     expect(seen.customOverlay.accounts.users[0].uid).toBe(-1);
@@ -52,7 +53,7 @@ describe("integers", () => {
     ['"9223372036854775808"', undefined],
   ])("an installation id of %s is %s on both faces", async (text, expected) => {
     for (const path of ["/iam/v1/account_associations", "/iam/v2beta1/accountAssociations"]) {
-      sandbox = createSandbox();
+      sandbox = seededSandbox();
       const raw = `{"name":"n","github":{"appInstallations":{"1":{"installations":[{"installationId":${text}}]}}}}`;
       const { status, json } = await ask(sandbox, "POST", `${path}/${sandbox.wellKnown.emptyGroup}`, { raw });
       expect(status).toBe(expected === undefined ? 400 : 200);
@@ -95,7 +96,7 @@ describe.each(WRITES)("the body of a %s", (_what, method, path) => {
 
 describe("keys", () => {
   beforeEach(() => {
-    sandbox = createSandbox();
+    sandbox = seededSandbox();
   });
   const put = (raw: string) => ask(sandbox, "PUT", `/iam/v1/identities/${sandbox.wellKnown.identity}`, { raw });
   const body = '"name":"n","claimMatch":{"issuer":"i","subject":"s"}';
@@ -128,7 +129,7 @@ describe("keys", () => {
 
 describe("names of enum values that there are not", () => {
   test("are dropped from bodies, and clear the field in a PATCH without a mask", async () => {
-    sandbox = createSandbox();
+    sandbox = seededSandbox();
     const { repo } = sandbox.wellKnown;
     const staff = sandbox.token("staff");
     const v2 = (catalogTier: unknown) =>

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
 
 test("role bindings can leave their flat uids empty, in v2 only", async () => {
-  const sandbox = createSandbox({ nestedUidsOnly: true });
+  const sandbox = seededSandbox({ nestedUidsOnly: true });
   const { roleBinding, identity, editorRole } = sandbox.wellKnown;
   const { json } = await ask(sandbox, "GET", `/iam/v2beta1/roleBindings/${roleBinding}`);
   expect(json).toMatchObject({ identityUid: "", roleUid: "", identity: { uid: identity }, role: { uid: editorRole } });
@@ -14,7 +14,7 @@ test("role bindings can leave their flat uids empty, in v2 only", async () => {
 });
 
 test("a v2 delete can answer nothing at all, v1 stays with an empty object", async () => {
-  const sandbox = createSandbox({ emptyDeletes: true });
+  const sandbox = seededSandbox({ emptyDeletes: true });
   const { emptyGroup, otherRootGroup } = sandbox.wellKnown;
   const gone = await ask(sandbox, "DELETE", `/iam/v2beta1/groups/${emptyGroup}`);
   expect([gone.status, gone.text]).toEqual([200, ""]);
@@ -24,7 +24,7 @@ test("a v2 delete can answer nothing at all, v1 stays with an empty object", asy
 
 test("a page size above 200 is taken for 200, or refused when told so", async () => {
   const groups = (largePages?: "refuse") =>
-    ask(createSandbox(largePages ? { largePages } : {}), "GET", "/iam/v2beta1/groups?page_size=201");
+    ask(seededSandbox(largePages ? { largePages } : {}), "GET", "/iam/v2beta1/groups?page_size=201");
   expect((await groups()).json.groups).toHaveLength(200);
   const refused = await groups("refuse");
   expect([refused.status, refused.json.code]).toEqual([400, 3]);

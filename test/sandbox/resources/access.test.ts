@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { CAPABILITIES } from "../../../src/sandbox/data/capabilities.ts";
-import { createSandbox, type Sandbox } from "../../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
 
 let sandbox: Sandbox;
 beforeEach(() => {
-  sandbox = createSandbox({ clock: () => new Date("2026-01-02T03:04:05.678Z") });
+  sandbox = seededSandbox({ clock: () => new Date("2026-01-02T03:04:05.678Z") });
 });
 
 describe("identities", () => {

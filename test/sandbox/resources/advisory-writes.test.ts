@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
 
 const V1 = "/vulnerabilities/v1/advisories";
@@ -8,7 +9,7 @@ const EVENTS = "/vulnerabilities/v1/advisory_events";
 const NOW = "2026-01-02T03:04:05.678Z";
 let sandbox: Sandbox;
 beforeEach(() => {
-  sandbox = createSandbox({ clock: () => new Date(NOW) });
+  sandbox = seededSandbox({ clock: () => new Date(NOW) });
 });
 
 const create = (advisory: object, parentId = sandbox.wellKnown.someGroup) =>
@@ -67,7 +68,7 @@ describe("an advisory, which only v1 writes,", () => {
     expect(answer.status).toBe(status);
     if (status === 400) expect(answer.json.details[1].fieldViolations[0].field).toBe("parentId");
     const after = (await create({})).json.id;
-    const untouched = createSandbox({ clock: () => new Date(NOW) });
+    const untouched = seededSandbox({ clock: () => new Date(NOW) });
     const body = { parentId: untouched.wellKnown.someGroup, advisory: {} };
     expect((await ask(untouched, "POST", V1, { body })).json.id).toBe(after);
   });

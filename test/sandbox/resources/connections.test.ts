@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { VENDOR_KEY } from "../../../src/sandbox/data/vendor.ts";
-import { createSandbox, type Sandbox } from "../../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
 
 let sandbox: Sandbox;
 beforeEach(() => {
-  sandbox = createSandbox({ clock: () => new Date("2026-01-02T03:04:05.678Z") });
+  sandbox = seededSandbox({ clock: () => new Date("2026-01-02T03:04:05.678Z") });
 });
 
 describe("identity providers", () => {
@@ -60,7 +61,7 @@ describe("identity providers", () => {
       ["snake_case", "default_role", "defaultRole"],
       ["camelCase", "defaultRole", "default_role"],
     ] as const) {
-      sandbox = createSandbox({ maskSpelling: spelling });
+      sandbox = seededSandbox({ maskSpelling: spelling });
       const { identityProvider, editorRole } = sandbox.wellKnown;
       const before = sandbox.snapshot();
       const patch = (mask: string) =>

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createSandbox, type Sandbox } from "../../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
 
 const V1 = "/iam/v1/identities/metadata";
@@ -21,7 +22,7 @@ const ZEROS = {
 
 let sandbox: Sandbox;
 beforeEach(() => {
-  sandbox = createSandbox();
+  sandbox = seededSandbox();
 });
 
 const patch = (path: string, body: unknown, name = "nobody") =>

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
 
-const sandbox = createSandbox();
+const sandbox = seededSandbox();
 const { repo, someGroup } = sandbox.wellKnown;
 const tagsOfRepo = sandbox.snapshot().tags.filter((tag) => String(tag["uid"]).startsWith(`${repo}/`));
 /** A digest of the repo whose last digit is `digit`. */
@@ -85,7 +85,7 @@ describe("v1 repotagssummary", () => {
   });
 
   test("names the highest version by its numbers, not by its letters", async () => {
-    const fresh = createSandbox();
+    const fresh = seededSandbox();
     const at = fresh.wellKnown.syncedRepo;
     for (const name of ["10.2", "9.30", "10.10", "10.10-r1", "latest", "x.y"]) {
       await ask(fresh, "POST", `/registry/v1/tags/${fresh.wellKnown.repo}`, { body: { name } });

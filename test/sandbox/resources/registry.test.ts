@@ -1,11 +1,12 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { VENDOR_KEY } from "../../../src/sandbox/data/vendor.ts";
-import { createSandbox, type Sandbox } from "../../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
 
 let sandbox: Sandbox;
 beforeEach(() => {
-  sandbox = createSandbox({ clock: () => new Date("2026-01-02T03:04:05.678Z") });
+  sandbox = seededSandbox({ clock: () => new Date("2026-01-02T03:04:05.678Z") });
 });
 
 describe("repos", () => {
@@ -224,7 +225,7 @@ describe("advisories", () => {
     const query = "event_types=EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED";
     const isMoved = (event: object) => Object.hasOwn(event, "componentLocationChanged");
     for (const beyondV2 of [true, false]) {
-      const items = (await ask(createSandbox({ beyondV2 }), "GET", `${V1}?${query}`)).json.items;
+      const items = (await ask(seededSandbox({ beyondV2 }), "GET", `${V1}?${query}`)).json.items;
       expect(items.flatMap((item: { events: object[] }) => item.events).some(isMoved)).toBe(beyondV2);
     }
     expect((await ask(sandbox, "GET", `${V2}?${query}`)).status).toBe(400);

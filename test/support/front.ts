@@ -9,12 +9,12 @@ import { createProxy } from "../../src/proxy.ts";
 import { createRouter } from "../../src/route/router.ts";
 import { createTranslations } from "../../src/translate/operations.ts";
 import type { MaskMemory, Tools } from "../../src/translate/tools.ts";
-import type { MemoryFront } from "../comparison/replay.ts";
-import { readingTools } from "../support/drains.ts";
-import { gathered } from "../support/whole.ts";
+import type { MemoryFront } from "../comparison/harness.ts";
+import { readingTools } from "./drains.ts";
+import { gathered } from "./whole.ts";
 
 /** Throws what `createTranslations` and `createRouter` throw of a catalogue that is no longer sound. */
-export function frontOf(catalogue: Catalogue, observe: (exchange: Exchange) => void = () => {}): MemoryFront {
+export function frontOf(catalogue: Catalogue): MemoryFront {
   const { resources, natives, version } = catalogue;
   const route = createRouter({ resources, natives, version, extraPrefixes: [] });
   const translations = createTranslations(resources, {
@@ -34,7 +34,7 @@ export function frontOf(catalogue: Catalogue, observe: (exchange: Exchange) => v
       audience: { from: undefined, to: "" },
       tools: (exchange) => toolsOf(v2, exchange, mask),
     });
-    return async (request) => answerOf(decide, request, v2, observe);
+    return async (request) => answerOf(decide, request, v2);
   };
 }
 
@@ -42,7 +42,6 @@ async function answerOf(
   decide: ReturnType<typeof createProxy>,
   { method, target, headers, body }: ApiRequest,
   v2: Send,
-  observe: (exchange: Exchange) => void,
 ): Promise<ApiResponse> {
   const { signal } = createStopper();
   const exchange = createExchange("mutation", 0, method, target.split("?")[0] ?? "");
@@ -55,8 +54,6 @@ async function answerOf(
     const problem = Problem.from(error);
     const text = Buffer.from(problemBody(problem));
     return { status: problem.http, headers: [["content-type", "application/json"]], body: text };
-  } finally {
-    observe(exchange);
   }
 }
 

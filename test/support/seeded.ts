@@ -1,0 +1,31 @@
+/** How does a test get a sandbox without making its thousands of records anew? */
+import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import { settingsOf } from "../../src/sandbox/options.ts";
+import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { createSeed, type Seed } from "../../src/sandbox/seed/seed.ts";
+
+const seeds = new Map<string, Seed>();
+
+/** The records that a sandbox with these options begins with. Made once; frozen, since every sandbox holds the same objects. */
+export function seedOf(options: SandboxOptions = {}): Seed {
+  const settings = settingsOf(options);
+  const { seed: name, size, organisation, beyondV2 } = settings;
+  const key = JSON.stringify([name, size, organisation, beyondV2]);
+  const known = seeds.get(key);
+  if (known !== undefined) return known;
+  const made = createSeed(settings);
+  for (const records of made.records.values()) for (const { value, extra } of records) freeze([value, extra]);
+  seeds.set(key, made);
+  return made;
+}
+
+/** A sandbox of its own that begins with the shared records. */
+export function seededSandbox(options: SandboxOptions = {}): Sandbox {
+  return createSandbox(options, seedOf(options));
+}
+
+function freeze(value: unknown): void {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) freeze(inner);
+}

@@ -1,0 +1,24 @@
+/** What all carryovers of one test process share, because it costs much to make and holds nothing of any request. */
+import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import type { Resource } from "../../src/model/resource.ts";
+import { createTranslations } from "../../src/translate/operations.ts";
+
+const catalogues = new Map<string, Promise<Catalogue>>();
+const translations = new WeakMap<readonly Resource[], Map<string, ReturnType<typeof createTranslations>>>();
+
+/** `loadCatalogue`, once per version. */
+export function sharedCatalogue(version: string): Promise<Catalogue> {
+  const found = catalogues.get(version) ?? loadCatalogue(version);
+  catalogues.set(version, found);
+  return found;
+}
+
+/** `createTranslations`, once per catalogue and options. */
+export const sharedTranslations: typeof createTranslations = (resources, options) => {
+  const made = translations.get(resources) ?? new Map<string, ReturnType<typeof createTranslations>>();
+  translations.set(resources, made);
+  const key = JSON.stringify(Object.entries(options).sort());
+  const found = made.get(key) ?? createTranslations(resources, options);
+  made.set(key, found);
+  return found;
+};
