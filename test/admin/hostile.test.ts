@@ -121,13 +121,4 @@ describe("whoever holds connections", () => {
     for (const client of held) client.leave();
     figure("T-SLO-01", "connections held on the admin port while every probe was answered", held.length, "connections");
   });
-
-  it("and sends its head or its body too slowly is let go", async () => {
-    const port = portOf(carryover.adminUrl);
-    const slow = await dial(port);
-    slow.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ");
-    const dripping = setInterval(() => slow.send("a"), 200);
-    expect(await slow.closed()).toMatch(/^HTTP\/1\.1 408 /);
-    clearInterval(dripping);
-  });
 });

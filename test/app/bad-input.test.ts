@@ -30,6 +30,11 @@ const put = { method: "PUT", target: () => `${GROUPS}/${group()}` } as const;
 const body = { status: 400, code: 3, reason: "INVALID_BODY" } as const;
 const path = { status: 400, code: 3, reason: "INVALID_PATH" } as const;
 const filter = { status: 400, code: 3, reason: "INVALID_FILTER" } as const;
+const unknown = { status: 404, code: 5, reason: "UNKNOWN_PATH" } as const;
+const lacking = { status: 501, code: 12, reason: "NOT_TRANSLATABLE" } as const;
+const grpc = { status: 415, code: 12, reason: "GRPC_UNSUPPORTED", says: /JSON/ } as const;
+const stranger = { target: GROUPS, status: 401, code: 16, reason: "UNAUTHENTICATED", says: /one token/ } as const;
+const bearing = (authorization: string) => ({ ask: { as: null, headers: { authorization } } });
 
 const WRONG: readonly Wrong[] = [
   { name: "JSON that breaks off", ...put, ask: { body: '{"name":' }, ...body, says: /JSON/ },
@@ -106,38 +111,30 @@ const WRONG: readonly Wrong[] = [
     says: /event_types .*cannot be asked of v2/,
   },
   { name: "a malformed escape in a filter", target: `${GROUPS}?name=%zz`, ...filter, says: /%|percent|escape/ },
-  { name: "a path of nobody", target: "/metrics", status: 404, code: 5, reason: "UNKNOWN_PATH", says: /prefix/ },
-  {
-    name: "a version of nobody",
-    target: "/iam/v3/groups",
-    status: 404,
-    code: 5,
-    reason: "UNKNOWN_PATH",
+  ...["/", "/iam", "/iam/v1x/groups", "/IAM/v1/groups", "/healthz", "/metrics", "/v1/groups"].map((target) => ({
+    name: `a path of nobody, ${target}`,
+    target,
+    ...unknown,
     says: /prefix/,
-  },
+  })),
+  { name: "a version of nobody", target: "/iam/v3/groups", ...unknown, says: /prefix/ },
   {
     name: "token exchange that is not configured",
     target: "/sts/exchange?aud=a",
-    status: 404,
-    code: 5,
-    reason: "UNKNOWN_PATH",
+    ...unknown,
     says: /upstream\.sts\.url/,
   },
   {
     name: "an operation that v2 lacks, without a native v1",
     target: "/registry/v1/charts:find?name=a",
-    status: 501,
-    code: 12,
-    reason: "NOT_TRANSLATABLE",
+    ...lacking,
     says: /^chart find .*native v1/,
   },
   {
     name: "a v1 path of nobody",
     method: "POST",
     target: "/iam/v1/novelties",
-    status: 501,
-    code: 12,
-    reason: "NOT_TRANSLATABLE",
+    ...lacking,
     says: /^POST \/iam\/v1\/novelties /,
   },
   {
@@ -162,19 +159,13 @@ const WRONG: readonly Wrong[] = [
     method: "POST",
     target: "/iam.Groups/List",
     ask: { headers: { "content-type": "application/grpc" } },
-    status: 415,
-    code: 12,
-    reason: "GRPC_UNSUPPORTED",
-    says: /JSON/,
+    ...grpc,
   },
   {
     name: "gRPC of a kind",
     ...put,
     ask: { headers: { "content-type": "application/grpc-web+proto" }, body: "x" },
-    status: 415,
-    code: 12,
-    reason: "GRPC_UNSUPPORTED",
-    says: /JSON/,
+    ...grpc,
   },
   {
     name: "an upgrade",
@@ -185,33 +176,9 @@ const WRONG: readonly Wrong[] = [
     reason: "UPGRADE_REFUSED",
     says: /upgrade/i,
   },
-  {
-    name: "a token in two pieces",
-    target: GROUPS,
-    ask: { as: null, headers: { authorization: "Bearer a b" } },
-    status: 401,
-    code: 16,
-    reason: "UNAUTHENTICATED",
-    says: /one token/,
-  },
-  {
-    name: "two tokens in one field",
-    target: GROUPS,
-    ask: { as: null, headers: { authorization: "Bearer a, Bearer b" } },
-    status: 401,
-    code: 16,
-    reason: "UNAUTHENTICATED",
-    says: /one token/,
-  },
-  {
-    name: "a scheme without a token",
-    target: GROUPS,
-    ask: { as: null, headers: { authorization: "Bearer" } },
-    status: 401,
-    code: 16,
-    reason: "UNAUTHENTICATED",
-    says: /one token/,
-  },
+  { name: "a token in two pieces", ...stranger, ...bearing("Bearer a b") },
+  { name: "two tokens in one field", ...stranger, ...bearing("Bearer a, Bearer b") },
+  { name: "a scheme without a token", ...stranger, ...bearing("Bearer") },
 ];
 
 describe("a request that is wrong by itself gets carryover's own error, and nothing of it reaches the platform", () => {

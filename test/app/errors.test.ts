@@ -3,8 +3,7 @@ import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { PROBLEMS, Problem, type ProblemReason, problemBody } from "../../src/model/problem.ts";
 import { httpOfRpc, RpcCode } from "../../src/model/status.ts";
-import { createDouble, type Double } from "../listener/support/double.ts";
-import { type Answer, later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "./rig.ts";
+import { type Answer, type Rig, reasonOf, rigForTest, scripted, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -36,12 +35,9 @@ function wire({ status, body, fields = "Content-Type: application/json\r\n" }: W
   return Buffer.concat([Buffer.from(head, "latin1"), Buffer.from(body)]);
 }
 
-/** A platform that always answers the same, and carryover before it. */
-async function saying(answer: Wire): Promise<{ rig: Rig; double: Double }> {
-  const double = await createDouble(wire(answer));
-  later(double.close);
-  return { rig: await rigForTest({ v2Url: double.url, native: false }), double };
-}
+const inFrontOf = scripted();
+/** A carryover before a platform that always answers the same. */
+const saying = (answer: Wire) => inFrontOf(wire(answer));
 
 async function all(rig: Rig): Promise<readonly (readonly [kind: string, answer: Answer])[]> {
   return Promise.all(
@@ -57,64 +53,40 @@ function error(code: number, details: readonly object[] = [], message = `Invalid
 }
 const INFO = { "@type": `${TYPE}ErrorInfo`, reason: "R", domain: "iam.platform.example", metadata: { uid: "roleUid" } };
 
-describe("RPC code and HTTP status", () => {
-  const codes = Object.entries(RpcCode).filter(([name]) => name !== "OK");
-
-  it.each(codes)("T-PUT-10, T52: %s (%i) arrives as v2 said it, whatever was asked", async (_, code) => {
-    const status = httpOfRpc(code);
-    const body = error(code, [INFO]);
-    const { rig } = await saying({ status, body });
-    for (const [kind, answer] of await all(rig)) {
-      // What is not there, or not to be seen, was an empty list in v1 when asked for by id (trap T03).
-      if (kind === "list of one" && (code === RpcCode.NOT_FOUND || code === RpcCode.PERMISSION_DENIED)) {
-        expect([kind, answer.status, answer.text]).toEqual([kind, 200, '{"items":[]}']);
-      } else expect([kind, answer.status, answer.text]).toEqual([kind, status, body]);
-      expect(answer.field("content-type")).toBe("application/json");
+describe("an error of v2", () => {
+  it("T-PUT-10, T52: arrives as v2 said it, whatever was asked, also where status and code do not belong together", async () => {
+    const codes = Object.values(RpcCode).filter((code) => code !== RpcCode.OK);
+    const odd = [
+      [500, RpcCode.INVALID_ARGUMENT],
+      [404, RpcCode.PERMISSION_DENIED],
+      [412, RpcCode.FAILED_PRECONDITION],
+      [418, RpcCode.OK],
+    ] as const;
+    for (const [status, code] of [...codes.map((code) => [httpOfRpc(code), code] as const), ...odd]) {
+      const body = error(code, [INFO]);
+      const { rig } = saying({ status, body });
+      for (const [kind, answer] of await all(rig)) {
+        // What is not there, or not to be seen, was an empty list in v1 when asked for by id (trap T03).
+        const hidden = [404, 403].includes(status) && httpOfRpc(code) === status;
+        if (kind === "list of one" && hidden) {
+          expect([code, kind, answer.status, answer.text]).toEqual([code, kind, 200, '{"items":[]}']);
+        } else expect([code, kind, answer.status, answer.text]).toEqual([code, kind, status, body]);
+        expect(answer.field("content-type")).toBe("application/json");
+      }
+      expect(rig.exchanges.filter(({ reason }) => reason !== undefined)).toEqual([]);
     }
-    expect(rig.exchanges.filter(({ reason }) => reason !== undefined)).toEqual([]);
   });
 
   it.each([
-    [500, RpcCode.INVALID_ARGUMENT],
-    [400, RpcCode.INTERNAL],
-    [409, RpcCode.NOT_FOUND],
-    [404, RpcCode.PERMISSION_DENIED],
-    [403, RpcCode.NOT_FOUND],
-    [412, RpcCode.FAILED_PRECONDITION],
-    [418, RpcCode.OK],
-  ])("that do not belong together (%i, %i) stay as they are", async (status, code) => {
-    const body = error(code, [INFO]);
-    const { rig } = await saying({ status, body });
-    for (const [kind, answer] of await all(rig)) {
-      expect([kind, answer.status, answer.text]).toEqual([kind, status, body]);
-    }
-  });
-});
-
-describe("a body that is", () => {
-  it.each([
-    ["without details", '{"code":3,"message":"m"}'],
-    ["of null details", '{"code":3,"message":"m","details":null}'],
-    ["of details that are no array", '{"code":3,"message":"m","details":{"field":"uid"}}'],
-    ["of details that are no objects", '{"code":3,"message":"m","details":[null,1,"uid",[]]}'],
-    ["without a message", '{"code":3,"details":[]}'],
-    ["of a null message", '{"code":3,"message":null,"details":[]}'],
-    ["of more members", '{"error":"x","code":3,"message":"m","status":"uid","details":[]}'],
+    ["of more members and without details", '{"error":"x","code":3,"message":"m","status":"uid"}'],
     ["spaced and escaped", ' { "code" : 3 , "message" : "\\u0041\\/" , "details" : [ ] } '],
   ])("%s arrives byte for byte", async (_, body) => {
-    const { rig } = await saying({ status: 400, body });
+    const { rig } = saying({ status: 400, body });
     for (const [kind, answer] of await all(rig)) expect([kind, answer.status, answer.text]).toEqual([kind, 400, body]);
   });
 
-  it.each([
-    ["empty", ""],
-    ["no JSON", "<html>at 10.0.0.1</html>"],
-    ["an array", "[]"],
-    ["of no code", '{"message":"m"}'],
-    ["of a front's own code", '{"code":400,"message":"at 10.0.0.1"}'],
-    ["broken off", '{"code":3,"message":"'],
-  ])("%s becomes one in v1's shape, of the same status", async (_, body) => {
-    const { rig } = await saying({ status: 400, body });
+  it("that is none of the API's becomes one in v1's shape, of the same status", async () => {
+    const { rig } = saying({ status: 400, body: "<html>at 10.0.0.1</html>" });
     for (const [kind, answer] of await all(rig)) {
       expect([kind, answer.status]).toEqual([kind, 400]);
       expect(answer.json).toEqual({ code: 3, message: expect.stringContaining("400"), details: [] });
@@ -122,10 +94,10 @@ describe("a body that is", () => {
     }
   });
 
-  it("compressed arrives as it was before, in v1's words", async () => {
+  it("that is compressed arrives as it was before, in v1's words", async () => {
     const body = error(3, [{ "@type": `${TYPE}BadRequest`, fieldViolations: [{ field: "uid" }] }]);
     const fields = "Content-Type: application/json\r\nContent-Encoding: gzip\r\n";
-    const { rig } = await saying({ status: 400, body: gzipSync(body), fields });
+    const { rig } = saying({ status: 400, body: gzipSync(body), fields });
     for (const [kind, answer] of await all(rig)) {
       expect([kind, answer.status, answer.text]).toEqual([kind, 400, body.replace('"uid"', '"id"')]);
       expect(answer.field("content-encoding")).toBeUndefined();
@@ -155,13 +127,8 @@ describe("a name in an error is v1's", () => {
   it.each([
     ["a role binding's", "POST", `/iam/v1/rolebindings/${ID}`, "role_uid", "role"],
     ["a role binding's", "PUT", `/iam/v1/rolebindings/${ID}`, "roleUid", "role"],
-    ["a role binding's", "PUT", `/iam/v1/rolebindings/${ID}`, "identity_uid", "identity"],
     ["a group's", "DELETE", `/iam/v1/groups/${ID}`, "uid", "id"],
     ["a group's", "GET", "/iam/v1/groups", "create_time", "createdAt"],
-    ["an identity's", "PUT", `/iam/v1/identities/${ID}`, "claim_match.issuer", "claimMatch.issuer"],
-    ["an identity's", "PUT", `/iam/v1/identities/${ID}`, "static_keys.issuer_keys", "static.issuerKeys"],
-    ["an identity's", "POST", `/iam/v1/identities/${ID}`, "staticKeys.expirationTime", "static.expiration"],
-    ["an identity's", "POST", `/iam/v1/identities/${ID}`, "claim_match.claims[uid]", "claimMatch.claims[uid]"],
     [
       "a repo's",
       "GET",
@@ -169,10 +136,9 @@ describe("a name in an error is v1's", () => {
       "custom_overlay.accounts.users[2].username",
       "customOverlay.accounts.users[2].userName",
     ],
-    ["a repo's", "GET", `/registry/v1/repos/${ID}`, "sync_config.source", "sync_config.source"],
     ["an advisory's", "GET", "/vulnerabilities/v1/advisories", "events[0].create_time", "events[0].timestamp"],
   ])("%s %s %s: %s is %s", async (_, method, target, v2, v1) => {
-    const { rig } = await saying({ status: 400, body: about(v2) });
+    const { rig } = saying({ status: 400, body: about(v2) });
     const answer = await rig.ask(method, target, method === "POST" || method === "PUT" ? { body: "{}" } : {});
     expect([answer.status, answer.text]).toEqual([400, about(v1)]);
   });
@@ -186,19 +152,9 @@ describe("a detail", () => {
     ]);
 
   it("T51: about terms that are not accepted has the type that v1 clients know, and nothing else changes", async () => {
-    const { rig } = await saying({ status: 400, body: terms("acme.platform.iam.v2beta1.TermsNotAcceptedDetail") });
+    const { rig } = saying({ status: 400, body: terms("acme.platform.iam.v2beta1.TermsNotAcceptedDetail") });
     const v1 = terms("acme.platform.iam.TermsNotAcceptedDetail");
     for (const [kind, answer] of await all(rig)) expect([kind, answer.text]).toEqual([kind, v1]);
-  });
-
-  it("of the standard ones that hold no names, and of unknown ones, is untouched to the byte", async () => {
-    const details =
-      `{"@type":"${TYPE}PreconditionFailure","violations":[{"type":"RESOURCE_NOT_EMPTY","subject":"uid","field":"uid"}]},` +
-      `{"resourceName":"uid","@type":"${TYPE}ResourceInfo","resourceType":"roleUid","owner":""},` +
-      `{"@type":"x.example/acme.iam.v2beta1.Other","fieldViolations":[{"field":"uid"}],"uid":"uid","n":1.50,"big":12345678901234567890}`;
-    const body = `{"code":9,"message":"Precondition failed: uid: no","details":[${details}]}`;
-    const { rig } = await saying({ status: 400, body });
-    for (const [kind, answer] of await all(rig)) expect([kind, answer.text]).toEqual([kind, body]);
   });
 
   it("of the platform itself arrives as v2 sends it: what is not empty, and what is not there", async () => {
@@ -224,7 +180,7 @@ describe("a field that tells the client what to do", () => {
     [503, RpcCode.UNAVAILABLE, "retry-after", "Sun, 06 Nov 2101 08:49:37 GMT"],
   ])("of a %i comes along: %i, %s: %s", async (status, code, name, value) => {
     const fields = `Content-Type: application/json\r\n${name}: ${value}\r\nX-Quota: 0\r\nETag: "e"\r\n`;
-    const { rig } = await saying({ status, body: error(code), fields });
+    const { rig } = saying({ status, body: error(code), fields });
     for (const [kind, answer] of await all(rig)) {
       expect([kind, answer.status, answer.text]).toEqual([kind, status, error(code)]);
       expect([answer.field(name), answer.field("x-quota"), answer.field("etag")]).toEqual([value, "0", undefined]);

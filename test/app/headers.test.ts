@@ -1,10 +1,11 @@
 /** What travels beside a request, to the platform and back: ids, traces, forwarding, places under a base path? */
 import { describe, expect, it } from "vitest";
 import { createDouble, ok } from "../listener/support/double.ts";
-import { type Answer, later, type Rig, rigForTest, takeDownAfterEach } from "./rig.ts";
+import { type Answer, later, type Rig, rigForTest, sharedRig, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
+const shared = sharedRig();
 const TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 const V1 = "/iam/v1/groups";
 const V2 = "/iam/v2beta1/groups?page_size=2";
@@ -16,7 +17,7 @@ function sent(rig: Rig, name: string): readonly (readonly string[])[] {
 
 describe("the request id", () => {
   it("of the client reaches every call of a list, comes back, and stands in the log", async () => {
-    const rig = await rigForTest();
+    const rig = shared();
     for (const target of [V1, V2]) {
       const answer = await rig.ask("GET", target, { headers: { "x-request-id": "client-7" } });
       expect(answer.field("x-request-id")).toBe("client-7");
@@ -28,14 +29,9 @@ describe("the request id", () => {
     expect(rig.lines.map((line) => JSON.parse(line).requestId)).toEqual(["client-7", "client-7", "client-7"]);
   });
 
-  it.each([
-    ["none", undefined],
-    ["one that is too long", "x".repeat(129)],
-    ["one with a space", "a b"],
-  ])("is made for a request with %s: one for all its calls, another for the next", async (_, given) => {
-    const rig = await rigForTest();
-    const headers = given === undefined ? {} : { "x-request-id": given };
-    const answers = [await rig.ask("GET", V1, { headers }), await rig.ask("GET", V2, { headers })];
+  it("is made for a request without a sound one: one for all its calls, another for the next", async () => {
+    const rig = shared();
+    const answers = [await rig.ask("GET", V1), await rig.ask("GET", V2, { headers: { "x-request-id": "a b" } })];
     const ids = answers.map((answer) => answer.field("x-request-id") ?? "");
     expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(ids[1]).not.toBe(ids[0]);
@@ -46,7 +42,7 @@ describe("the request id", () => {
 
 describe("the trace", () => {
   it("of the client goes on to every call", async () => {
-    const rig = await rigForTest();
+    const rig = shared();
     for (const target of [V1, V2]) {
       await rig.ask("GET", target, { headers: { traceparent: TRACE, tracestate: "a=1,b=2" } });
     }
@@ -55,7 +51,7 @@ describe("the trace", () => {
   });
 
   it("is begun where there is none or none that is sound, the same for all calls of a request", async () => {
-    const rig = await rigForTest();
+    const rig = shared();
     await rig.ask("GET", V1, { headers: { traceparent: "00-0-0-0", tracestate: "a=1" } });
     const list = sent(rig, "traceparent");
     await rig.ask("GET", V2);
@@ -79,7 +75,7 @@ describe("what a request says of those who passed it on", () => {
     );
 
   it("T-SMG-15: is not believed of anybody: the peer itself is named", async () => {
-    const rig = await rigForTest();
+    const rig = shared();
     await rig.ask("GET", `${V1}/a`, { headers: claims });
     await rig.ask("GET", V2, { headers: claims });
     const host = new URL(rig.url).host;
@@ -104,7 +100,7 @@ describe("what a request says of those who passed it on", () => {
 
 describe("the caller's own fields", () => {
   it("reach the platform as they are, but for what v1's body and representation only", async () => {
-    const rig = await rigForTest();
+    const rig = shared();
     await rig.ask("PUT", `${V1}/${rig.sandbox.wellKnown.someGroup}`, {
       body: '{"name":"a"}',
       headers: {
@@ -130,7 +126,7 @@ describe("the caller's own fields", () => {
   });
 
   it("of a condition go along with one call, and are refused where several are needed", async () => {
-    const rig = await rigForTest();
+    const rig = shared();
     const id = rig.sandbox.wellKnown.someGroup;
     const headers = { "if-match": '"v7"' };
     await rig.ask("PUT", `${V1}/${id}`, { body: { name: "a" }, headers });
@@ -147,7 +143,7 @@ describe("the caller's own fields", () => {
 
 describe("an answer", () => {
   it("T-ISO-12: made for one credential is kept by no cache", async () => {
-    const rig = await rigForTest();
+    const rig = shared();
     for (const target of [V1, `${V1}?id=${rig.sandbox.wellKnown.someGroup}`, `${V1}/none`, "/nowhere"]) {
       const answer = await rig.ask("GET", target);
       expect(answer.field("cache-control")).toBe("private, no-store");
@@ -157,7 +153,7 @@ describe("an answer", () => {
   });
 
   it("says what served it, and how far a list is proved", async () => {
-    const rig = await rigForTest();
+    const rig = shared();
     const list = await rig.ask("GET", V1);
     expect(list.field("carryover-mode")).toBe("translate");
     expect(list.field("carryover-list")).toMatch(/^witness=(?:count|cover); pages=6; records=\d+$/);

@@ -32,22 +32,23 @@ async function roundabout(): Promise<{ readonly rig: Rig; readonly passed: () =>
 }
 
 describe("a request that comes back to carryover", () => {
-  it.each([
-    ["GET", "/iam/v2beta1/groups?page_size=1", "v2, passed through"],
-    ["GET", "/iam/v1/groups", "v1, translated"],
-    ["GET", "/iam/v1/externalGroupRoleMappings", "v1, native"],
-  ])("%s %s (%s) is refused after one round", async (method, target) => {
+  it("is refused after one round, passed through, translated or native", async () => {
     const { rig, passed } = await roundabout();
-    const answer = await rig.ask(method, target);
-    expect(answer.status).toBe(508);
-    expect(answer.json).toMatchObject({
-      code: 9,
-      message: expect.stringContaining(
-        "come through carryover before: upstreams must be addresses that do not lead to",
-      ),
-      details: [{ reason: "LOOP_DETECTED", domain: "carryover" }],
-    });
-    expect(passed()).toBe(1);
+    for (const [at, target] of [
+      "/iam/v2beta1/groups?page_size=1",
+      "/iam/v1/groups",
+      "/iam/v1/externalGroupRoleMappings",
+    ].entries()) {
+      const answer = await rig.ask("GET", target);
+      expect([target, answer.status, passed()]).toEqual([target, 508, at + 1]);
+      expect(answer.json).toMatchObject({
+        code: 9,
+        message: expect.stringContaining(
+          "come through carryover before: upstreams must be addresses that do not lead to",
+        ),
+        details: [{ reason: "LOOP_DETECTED", domain: "carryover" }],
+      });
+    }
   });
 
   it("is no request that went through another proxy, whatever its name begins with", async () => {

@@ -24,38 +24,6 @@ describe("listen.extraPrefixes", () => {
   });
 });
 
-describe("unknownFields", () => {
-  const foreign = ok('{"uid":"abc","name":"a","novelty":{"x":1}}');
-
-  it.each([
-    ["pass", { x: 1 }],
-    ["drop", undefined],
-  ])(
-    ".response: %s decides what a client sees of them; they are counted and shown to operators",
-    async (policy, seen) => {
-      const { rig } = await inFrontOf(foreign, { unknownFieldsResponse: policy });
-      expect((await rig.ask("GET", GROUP)).json.novelty).toEqual(seen);
-      expect(await (await fetch(`${rig.adminUrl}/unknown-fields`)).text()).toContain("novelty");
-      const metrics = await (await fetch(`${rig.adminUrl}/metrics`)).text();
-      expect(metrics).toContain('carryover_unknown_fields_total{resource="group",direction="response"} 1');
-    },
-  );
-
-  it(".request: drop, pass or refuse", async () => {
-    const body = '{"name":"a","novelty":7}';
-    const sent = async (policy: string) => {
-      const { rig, double } = await inFrontOf(foreign, { unknownFieldsRequest: policy });
-      const answer = await rig.ask("PUT", GROUP, { body });
-      return { status: answer.status, text: answer.text, sent: double.requests.map((one) => one.body.toString()) };
-    };
-    expect((await sent("drop")).sent.join()).not.toContain("novelty");
-    expect((await sent("pass")).sent.join()).toContain('"novelty":7');
-    const refused = await sent("refuse");
-    expect([refused.status, refused.sent]).toEqual([400, []]);
-    expect(refused.text).toContain("novelty");
-  });
-});
-
 describe("upstream.v2.omitsZeros", () => {
   it.each([
     ["auto", ""],
@@ -94,21 +62,6 @@ describe("upstream.v2", () => {
     expect(double.connections()).toBe(1);
   });
 
-  it.each([
-    { name: "headersSeconds", script: () => {} },
-    {
-      name: "bodySeconds",
-      script: ((_, socket) => {
-        socket.write(ok('{"uid":"abc"}').slice(0, -3));
-      }) satisfies Script,
-    },
-  ])(".timeouts.$name is the platform's time, below the request's own", async ({ name, script }) => {
-    const flag = `upstreamV2Timeouts${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-    const { rig } = await inFrontOf(script, { [flag]: "60ms", limitsRequestSeconds: "2s", listsMaxSeconds: "1s" });
-    const answer = await rig.ask("GET", GROUP);
-    expect([answer.status, answer.json.message]).toEqual([504, "the platform did not answer in time"]);
-  });
-
   it("is asked once more for a read that it could not serve, and both calls are told to operators", async () => {
     const busy = '{"code":14,"message":"busy","details":[]}';
     const { rig } = await inFrontOf((_, socket, index) => {
@@ -124,7 +77,40 @@ describe("upstream.v2", () => {
 });
 
 describe("limits", () => {
-  it("T-TMO-07: lists.maxSeconds ends a list that takes too long, and says what to do", async () => {
+  it("limits.inFlight: one more is 503 with Retry-After", async () => {
+    let release = () => {};
+    const { rig, double } = await inFrontOf(
+      (_, socket) => {
+        release = () => socket.write(ok('{"uid":"abc"}'));
+      },
+      { limitsInFlight: "1" },
+    );
+    const first = rig.ask("GET", GROUP);
+    await double.until(() => double.requests.length === 1);
+    const second = await rig.ask("GET", GROUP);
+    expect([second.status, reasonOf(second)]).toEqual([503, "OVERLOADED"]);
+    expect(Number(second.field("retry-after"))).toBeGreaterThan(0);
+    release();
+    expect((await first).status).toBe(200);
+  });
+
+  it("limits.uriBytes and limits.headerBytes are what the operator says", async () => {
+    const { rig } = await inFrontOf(ok(), { limitsUriBytes: "256", limitsHeaderBytes: "2048" });
+    expect((await rig.ask("GET", `${GROUP}${"a".repeat(300)}`)).status).toBe(414);
+    expect((await rig.ask("GET", GROUP, { headers: { "x-a": "a".repeat(3000) } })).status).toBe(431);
+  });
+});
+
+/** Each waits for about a second: all wait at the same time. */
+describe("time", () => {
+  async function platformTime(name: "Headers" | "Body", script: Script) {
+    const flags = { [`upstreamV2Timeouts${name}Seconds`]: "60ms", limitsRequestSeconds: "5s", listsMaxSeconds: "4s" };
+    const { rig } = await inFrontOf(script, flags);
+    const answer = await rig.ask("GET", GROUP);
+    expect([name, answer.status, answer.json.message]).toEqual([name, 504, "the platform did not answer in time"]);
+  }
+
+  async function listTime() {
     const rig = await rigForTest({ sandbox: { latencyMs: 1_100 }, flags: { listsMaxSeconds: "1s" } });
     const answer = await rig.ask("GET", "/iam/v1/groups");
     expect([answer.status, reasonOf(answer)]).toEqual([504, "UPSTREAM_TIMEOUT"]);
@@ -133,23 +119,10 @@ describe("limits", () => {
     for (const left of ["lists_in_progress", "lists_waiting", "list_readers", "in_flight_requests"]) {
       expect(metrics).toMatch(new RegExp(`^carryover_${left} 0$`, "m"));
     }
-  });
+  }
 
-  it("limits.inFlight: one more is 503 with Retry-After", async () => {
-    const { rig, double } = await inFrontOf(() => {}, {
-      limitsInFlight: "1",
-      upstreamV2TimeoutsHeadersSeconds: "900ms",
-    });
-    const first = rig.ask("GET", GROUP);
-    await double.until(() => double.requests.length === 1);
-    const second = await rig.ask("GET", GROUP);
-    expect([second.status, reasonOf(second)]).toEqual([503, "OVERLOADED"]);
-    expect(Number(second.field("retry-after"))).toBeGreaterThan(0);
-    expect((await first).status).toBe(504);
-  });
-
-  it("limits.requestSeconds ends a request however long the platform may take", async () => {
-    const { rig } = await inFrontOf(() => {}, { limitsRequestSeconds: "1500ms", listsMaxSeconds: "1s" });
+  async function requestTime() {
+    const { rig } = await inFrontOf(() => {}, { limitsRequestSeconds: "1010ms", listsMaxSeconds: "1s" });
     const answer = await rig.ask("PUT", GROUP, { body: "{}" });
     expect([answer.status, reasonOf(answer), answer.json.message]).toEqual([
       504,
@@ -157,12 +130,11 @@ describe("limits", () => {
       "the request's time is over",
     ]);
     expect(answer.json.details[0].metadata).toEqual({ state: "unknown" });
-  });
+  }
 
-  it("limits.uriBytes and limits.headerBytes are what the operator says", async () => {
-    const { rig } = await inFrontOf(ok(), { limitsUriBytes: "256", limitsHeaderBytes: "2048" });
-    expect((await rig.ask("GET", `${GROUP}${"a".repeat(300)}`)).status).toBe(414);
-    expect((await rig.ask("GET", GROUP, { headers: { "x-a": "a".repeat(3000) } })).status).toBe(431);
+  it("T-TMO-07: of one call, of a list and of a request are what the operator says, and a list says what to do", async () => {
+    const half: Script = (_, socket) => void socket.write(ok('{"uid":"abc"}').slice(0, -3));
+    await Promise.all([platformTime("Headers", () => {}), platformTime("Body", half), listTime(), requestTime()]);
   });
 });
 

@@ -1,18 +1,14 @@
 /** What does a v1 client hear when the platform is down, slow or talks nonsense, and does carryover stay up? */
 import { describe, expect, it } from "vitest";
-import { createDouble, type Double, ok, type Script } from "../listener/support/double.ts";
-import { type Answer, later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "./rig.ts";
+import { createDouble, ok, type Script } from "../listener/support/double.ts";
+import { type Answer, later, type Rig, reasonOf, rigForTest, scripted, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
 const GROUP = "/iam/v1/groups/abc/def";
 const RECORD = '{"uid":"abc/def","name":"a","description":"","kind":"ORG_KIND_CUSTOMER","status":"ORG_STATUS_READY"}';
 
-async function inFrontOf(script: Script, flags: Record<string, string> = {}): Promise<{ rig: Rig; double: Double }> {
-  const double = await createDouble(script);
-  later(double.close);
-  return { rig: await rigForTest({ v2Url: double.url, native: false, flags }), double };
-}
+const inFrontOf = scripted({ upstreamV2Breaker: "false" });
 
 /** A request of every kind: what reads and what writes fail differently. */
 const KINDS = [
@@ -97,7 +93,7 @@ function all(error: Omit<Fault, "name" | "script" | "deletes">, left: boolean): 
 
 describe("a platform that", () => {
   it.each(FAULTS)("$name is $status $reason for every call", async ({ script, deletes, ...error }) => {
-    const { rig } = await inFrontOf(script);
+    const { rig } = inFrontOf(script);
     // v1 answers {} to a delete, whatever v2 says in the body of its 200.
     const expected = { ...all(error, true), ...(deletes === true ? { delete: "{}" } : {}) };
     expect(await told(rig)).toEqual(expected);
@@ -108,21 +104,28 @@ describe("a platform that", () => {
   });
 
   it("T-FLT-01: is down is 502 for every call, and nothing of a write has left", async () => {
-    const { rig, double } = await inFrontOf(ok());
+    const double = await createDouble(ok());
     await double.close();
+    const rig = await rigForTest({ v2Url: double.url, native: false });
     expect(await told(rig)).toEqual(all(unreachable, false));
     expect((await fetch(`${rig.adminUrl}/readyz`)).status).toBe(200);
   });
 
   it("T-FLT-02: does not answer in time is 504 for every call, and is asked once for each", async () => {
-    const { rig, double } = await inFrontOf(() => {}, { upstreamV2TimeoutsHeadersSeconds: "50ms" });
+    const double = await createDouble(() => {});
+    later(double.close);
+    const rig = await rigForTest({
+      v2Url: double.url,
+      native: false,
+      flags: { upstreamV2TimeoutsHeadersSeconds: "50ms" },
+    });
     expect(await told(rig)).toEqual(all({ status: 504, code: 4, reason: "UPSTREAM_TIMEOUT" }, true));
     expect(double.requests).toHaveLength(KINDS.length);
   });
 
   it("is back is asked again at once", async () => {
     let down = true;
-    const { rig } = await inFrontOf((_, socket) => {
+    const { rig } = inFrontOf((_, socket) => {
       if (down) socket.destroy();
       else socket.write(ok(RECORD));
     });
@@ -131,16 +134,18 @@ describe("a platform that", () => {
     expect((await rig.ask("GET", GROUP)).status).toBe(200);
   });
 
-  it("is slower than the client's own patience is 504", async () => {
-    const { rig } = await inFrontOf(() => {});
+  it("is slower than the client's own patience (Grpc-Timeout) is 504, and hears nothing of that", async () => {
+    const { rig, double } = inFrontOf(() => {});
     const answer = await rig.ask("PUT", GROUP, { body: '{"name":"a"}', headers: { "grpc-timeout": "50m" } });
     expect(shape(answer)).toEqual({ status: 504, code: 4, reason: "UPSTREAM_TIMEOUT", keys: KEYS });
+    expect(answer.json.message).toBe("the request's time is over");
+    expect(double.requests[0]?.head).not.toMatch(/grpc-/i);
   });
 });
 
 describe("a PATCH that is answered with nothing", () => {
   it("is no success: the state is unknown", async () => {
-    const { rig, double } = await inFrontOf("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    const { rig, double } = inFrontOf("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     const answer = await rig.ask("PUT", GROUP, { body: '{"name":"a"}' });
     expect(shape(answer)).toEqual({ ...invalid, keys: KEYS });
     expect(answer.json.details[0].metadata).toEqual({ state: "unknown" });
@@ -154,7 +159,7 @@ describe("a delete", () => {
     ["204", "HTTP/1.1 204 No Content\r\n\r\n"],
     ["an empty record", ok("{}")],
   ])("that is answered with %s is {} with 200, as v1 had it", async (_, script) => {
-    const { rig } = await inFrontOf(script);
+    const { rig } = inFrontOf(script);
     const answer = await rig.ask("DELETE", GROUP);
     expect([answer.status, answer.text]).toEqual([200, "{}"]);
   });
@@ -174,7 +179,7 @@ describe("a list", () => {
       reason: "UPSTREAM_INVALID",
     },
   ])("whose second page $name is an error, never its first page", async ({ second, reason }) => {
-    const { rig } = await inFrontOf(({ line }, socket) => {
+    const { rig } = inFrontOf(({ line }, socket) => {
       const answer = line.includes("page_token") ? second : page("t1", "a", "b");
       if (reason === "UPSTREAM_UNREACHABLE" && line.includes("page_token")) socket.end(answer);
       else socket.write(answer);
@@ -187,7 +192,7 @@ describe("a list", () => {
 
   it("whose second page is refused is the platform's own refusal", async () => {
     const refusal = '{"code":16,"message":"the token has expired","details":[]}';
-    const { rig } = await inFrontOf(({ line }, socket) => {
+    const { rig } = inFrontOf(({ line }, socket) => {
       socket.write(
         line.includes("page_token")
           ? `HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: ${refusal.length}\r\n\r\n${refusal}`
@@ -202,7 +207,7 @@ describe("a list", () => {
 describe("an error that is not the platform's", () => {
   const html = "<h1>Bad Gateway</h1>";
   it.each([404, 403, 500, 502])("a gateway's %s in HTML stays an error in v1's shape", async (status) => {
-    const { rig } = await inFrontOf(
+    const { rig } = inFrontOf(
       `HTTP/1.1 ${status} X\r\nContent-Type: text/html\r\nRetry-After: 9\r\nContent-Length: ${html.length}\r\n\r\n${html}`,
     );
     for (const target of [GROUP, "/iam/v1/groups?id=abc", "/iam/v1/groups"]) {
@@ -218,7 +223,7 @@ describe("through all of this", () => {
   it("the process stays up, and nothing is carryover's own mistake", async () => {
     let at = 0;
     const scripts = FAULTS.map(({ script }) => script);
-    const { rig } = await inFrontOf((request, socket, index) => {
+    const { rig } = inFrontOf((request, socket, index) => {
       const script = scripts[at++ % scripts.length] ?? ok(RECORD);
       if (typeof script === "function") script(request, socket, index);
       else socket.write(script);

@@ -60,9 +60,9 @@ describe.each(resources.map((one) => [one.name, `/${one.domain}/v1/${one.v1}`, o
     expect(different(await askNative("GET", path), carried)).toEqual([]);
   });
 
-  it("every record by its id is the record of the list", async () => {
+  it("a record by its id is the record of the list", async () => {
     const items: readonly Record<string, unknown>[] = (await both("GET", path)).json.items;
-    const records = items.filter((item) => String(item[one.key]).match(/^[\w/.-]+$/)).slice(0, 12);
+    const records = items.filter((item) => String(item[one.key]).match(/^[\w/.-]+$/)).slice(0, 4);
     for (const record of records) {
       const get = await both("GET", `${path}/${record[one.key]}`);
       expect([get.status, jsonDifferences(byId(record), get.json)]).toEqual([200, []]);

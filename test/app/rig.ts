@@ -1,10 +1,11 @@
 /** The real carryover before a sandbox, on loopback, and everything there is to see of what it does. */
-import { afterEach } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import type { Exchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { exchange } from "../comparison/http.ts";
+import { createDouble, type Double, type Script } from "../listener/support/double.ts";
 import { startCarryover } from "../support/carryover.ts";
 
 export interface Ask {
@@ -51,14 +52,21 @@ export interface Choices {
 
 const closers: (() => Promise<void>)[] = [];
 
-/** To be called at the top of a test file: everything built is taken down after each test. */
-export function takeDownAfterEach(): void {
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
+async function takeDown(): Promise<void> {
+  for (const close of closers.splice(0).reverse()) await close();
 }
 
-/** Runs `close` after the test. */
+/** To be called at the top of a test file: everything built is taken down after each test. */
+export function takeDownAfterEach(): void {
+  afterEach(takeDown);
+}
+
+/** To be called at the top of a test file whose tests share what is built: it is taken down after the last of them. */
+export function takeDownAfterAll(): void {
+  afterAll(takeDown);
+}
+
+/** Runs `close` after the test, or after the file. */
 export function later(close: () => Promise<void>): void {
   closers.push(close);
 }
@@ -68,6 +76,48 @@ export async function rigForTest(choices: Choices = {}): Promise<Rig> {
   const made = await rig(choices);
   later(made.close);
   return made;
+}
+
+/** One rig for all tests of the file (or of the describe block); what it has seen is forgotten before each of them. */
+export function sharedRig(choices: Choices | (() => Promise<Choices>) = {}): () => Rig {
+  let shared: Rig | undefined;
+  const made = (): Rig => {
+    if (shared === undefined) throw new Error("the rig is there when tests run");
+    return shared;
+  };
+  beforeAll(async () => {
+    shared = await rig(typeof choices === "function" ? await choices() : choices);
+  });
+  beforeEach(() => forget(made()));
+  afterAll(() => shared?.close());
+  return made;
+}
+
+function forget({ arrived, exchanges, lines }: Rig): void {
+  for (const seen of [arrived, exchanges, lines]) seen.length = 0;
+}
+
+/** A platform that does what the last call of the returned function says, with one carryover in front, for all tests of the file. */
+export function scripted(
+  flags: Readonly<Record<string, string>> = {},
+): (script: Script) => { readonly rig: Rig; readonly double: Double } {
+  const platform: { script: Script; double?: Double } = { script: "" };
+  const shared = sharedRig(async () => {
+    platform.double = await createDouble((request, socket, index) => {
+      if (typeof platform.script === "function") platform.script(request, socket, index);
+      else socket.write(platform.script);
+    });
+    return { v2Url: platform.double.url, native: false, flags };
+  });
+  afterAll(() => platform.double?.close());
+  return (script) => {
+    const { double } = platform;
+    if (double === undefined) throw new Error("the platform is there when tests run");
+    platform.script = script;
+    double.requests.length = 0;
+    forget(shared());
+    return { rig: shared(), double };
+  };
 }
 
 export async function rig(choices: Choices = {}): Promise<Rig> {

@@ -1,7 +1,10 @@
 /** Does the ledger name those who call v1, all of them, and nobody else? */
+import { join } from "node:path";
 import { expect, it } from "vitest";
+import { ask } from "../../src/report/ask.ts";
+import { createReport } from "../../src/report.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { as, cutover } from "../cutover-e2e/rig.ts";
+import { as, cutover, folder } from "../cutover-e2e/rig.ts";
 
 takeDownAfterEach();
 
@@ -37,8 +40,25 @@ it.each(["native", "shadow", "translate"])("strangers leave no name behind in %s
 it("many users of v2 do not push the last callers of v1 out", async () => {
   const rig = await cutover({ flags: { clientsMax: "10" } });
   await rig.ask("GET", "/iam/v1/groups", as("last-v1"));
-  for (let i = 0; i < 60; i++) await rig.ask("GET", "/iam/v2beta1/groups?page_size=1", as(`v2-user-${i}`));
+  for (let i = 0; i < 25; i++) await rig.ask("GET", "/iam/v2beta1/groups?page_size=1", as(`v2-user-${i}`));
   const { clients, bound } = await rig.view("/clients");
   expect(clients[0]).toMatchObject({ name: "last-v1", requests: { v1: 1 } });
   expect(bound).toBe(0);
+});
+
+it("a report of two replicas that began with one file does not say that nobody calls v1", async () => {
+  const first = await cutover({ flags: { clientsFile: join(await folder(), "ledger.json") } });
+  await first.ask("GET", "/iam/v2beta1/groups", as("seed"));
+  await first.close();
+  const [a, b] = [await first.replica(), await first.replica()];
+  await a.ask("GET", "/iam/v1/groups", as("last-v1"));
+  await b.ask("GET", "/iam/v2beta1/groups", as("other"));
+  const options = { token: undefined, timeoutMs: 4_000, fetch };
+  for (const replicas of [
+    [a, b],
+    [b, a],
+  ]) {
+    const asked = await Promise.all(replicas.map(({ adminUrl }) => ask(adminUrl, options)));
+    expect(createReport(asked, undefined).v1Left).not.toBe("no");
+  }
 });

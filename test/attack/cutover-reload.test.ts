@@ -113,6 +113,6 @@ it("ends with what the file holds in force, or refused and told, whatever the or
       expect([...timers].filter(({ ms }) => ms < 10_000)).toHaveLength(1);
       file.close();
     }),
-    { numRuns: 400 },
+    { numRuns: 200 },
   );
 }, 60_000);

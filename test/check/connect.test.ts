@@ -9,9 +9,11 @@ import { loadConfig } from "../../src/config.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { LOCALHOST, OTHER_NAME } from "../listener/support/certificates.ts";
 import { EXPIRED } from "./certificates.ts";
-import { check, judged, platform, settings } from "./support.ts";
+import { check, judged, platform, settings, usualPlatform } from "./support.ts";
 
 takeDownAfterEach();
+
+const usual = usualPlatform();
 
 async function listening(server: Server): Promise<number> {
   const sockets = new Set<Socket>();
@@ -64,10 +66,26 @@ describe("addresses", () => {
   it("a server that never answers is told", async () => {
     const port = await listening(createTcp(() => {}));
     const report = await judged(
-      ["--upstream-v2-url", `http://127.0.0.1:${port}`, "--upstream-v2-timeouts-headers-seconds", "1"],
+      ["--upstream-v2-url", `http://127.0.0.1:${port}`, "--upstream-v2-timeouts-headers-seconds", "100ms"],
       TOKEN,
     );
     expect(report.told("reach").join()).toMatch(/fail .*no answer in time/);
+  });
+
+  it("a response that comes byte by byte and never ends is given up", async () => {
+    const port = await listening(
+      createTcp((socket) => {
+        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"groups":[');
+        const drip = setInterval(() => socket.write(" "), 10);
+        socket.on("close", () => clearInterval(drip)).on("error", () => {});
+      }),
+    );
+    const patience = ["connect", "headers", "body"].flatMap((which) => [
+      `--upstream-v2-timeouts-${which}-seconds`,
+      "100ms",
+    ]);
+    const report = await judged(["--upstream-v2-url", `http://127.0.0.1:${port}`, ...patience], TOKEN);
+    expect(report.told("reach").join()).toMatch(/^fail upstream\.v2\.url: .*\(UPSTREAM_TIMEOUT\)/);
   });
 
   it("what speaks no HTTP is told", async () => {
@@ -229,7 +247,7 @@ describe("credentials", () => {
   });
 
   it("none: the last line says how to give one", async () => {
-    const { url } = await platform();
+    const { url } = usual();
     const { code, out } = await check(["--upstream-v2-url", url]);
     expect(code).toBe(1);
     expect(out.trimEnd().split("\n").at(-1)).toMatch(
@@ -247,14 +265,14 @@ describe("credentials", () => {
   });
 
   it("one that the platform does not know is a failure", async () => {
-    const { judge } = await platform();
+    const { judge } = usual();
     const report = await judge([], "admin", { env: { CARRYOVER_CHECK_TOKEN: "a.b.c" } });
     expect([report.code, ...report.told("credential")]).toEqual([1, "fail the platform refuses it (401, code 16)"]);
     expect(report.findings.filter(({ probe, level }) => probe === "lists" && level === "ok")).toEqual([]);
   });
 
   it("one that has ended says since when", async () => {
-    const { judge } = await platform();
+    const { judge } = usual();
     const claims = Buffer.from(JSON.stringify({ exp: Math.floor(Date.now() / 1000) - 3_590 })).toString("base64url");
     const report = await judge([], "admin", { env: { CARRYOVER_CHECK_TOKEN: `e30.${claims}.sig` } });
     expect(report.told("credential")).toEqual(["fail the platform refuses it (401, code 16); it ended 60 minutes ago"]);
@@ -267,7 +285,7 @@ describe("credentials", () => {
   });
 
   it("one for another audience than exchanged tokens will have: what to set", async () => {
-    const { judge, sandbox, url } = await platform();
+    const { judge, sandbox, url } = usual();
     const { issuer, subject } = sandbox.wellKnown.assumable;
     const exchange = await fetch(
       `${url}/sts/exchange?aud=https://api.example.com&identity=${encodeURIComponent(sandbox.wellKnown.identity)}`,
@@ -294,11 +312,9 @@ describe("credentials", () => {
 
 describe("the clock", () => {
   const dated = (date: string) =>
-    platform({
-      faults: (next) => async (request, options) => {
-        const response = await next(request, options);
-        return { ...response, headers: [...response.headers, ["date", date]] };
-      },
+    usual((next) => async (request, options) => {
+      const response = await next(request, options);
+      return { ...response, headers: [...response.headers, ["date", date]] };
     });
 
   it.each([
@@ -306,12 +322,12 @@ describe("the clock", () => {
     [3_600_000, /^warn this machine is 3[56]\d\d seconds behind the platform$/],
     [-20_000, /^ok this machine and the platform agree$/],
   ])("%i ms away from the platform's", async (offset, told) => {
-    const { judge } = await dated(new Date(Date.now() + offset).toUTCString());
+    const { judge } = dated(new Date(Date.now() + offset).toUTCString());
     expect((await judge()).told("clock").join()).toMatch(told);
   });
 
   it("cannot be judged without a date", async () => {
-    const { judge } = await dated("yesterday");
+    const { judge } = dated("yesterday");
     expect((await judge()).told("clock")).toEqual(["skipped the platform's answers carry no date"]);
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { type ListOperation, listsOf } from "../../src/check/first-pages.ts";
-import { look, nothingSeen, rowsOf } from "../../src/check/known.ts";
+import { look, rowsOf } from "../../src/check/known.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Row } from "../../src/model/resource.ts";
 
@@ -10,11 +10,7 @@ function list(rows: readonly Row[], rest: Partial<ListOperation> = {}): ListOper
   return { kind: "list", name: "list", answer: { rows, v2Only: [] }, filters: [], ...rest };
 }
 
-function seen(record: JsonObject, operation: ListOperation) {
-  const all = nothingSeen();
-  look(record, operation, all);
-  return all;
-}
+const seen = (record: JsonObject, operation: ListOperation) => look([record], operation);
 
 const text = { kind: "string", access: "output" } as const;
 

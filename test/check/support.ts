@@ -1,7 +1,10 @@
 /** How does a test run `carryover check`, as a person would, against a platform of its own? */
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll } from "vitest";
 import type { CheckIo } from "../../src/check/command.ts";
 import type { Finding, Verdict } from "../../src/check/finding.ts";
 import { run } from "../../src/cli.ts";
+import type { Send, SendLayer } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { later } from "../app/rig.ts";
@@ -16,7 +19,10 @@ export interface Checked {
 
 export interface Around {
   readonly env?: Readonly<Record<string, string>>;
+  /** The only files that there are, unless `disk` is set. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Reads and writes real files. */
+  readonly disk?: boolean;
   readonly terminal?: boolean;
   readonly stdin?: string;
   /** Given the way to stop the process. */
@@ -28,19 +34,18 @@ export async function check(argv: readonly string[], around: Around = {}): Promi
   const written = new Map<string, string>();
   let out = "";
   let err = "";
-  const { env = {}, files = {}, terminal = false, stdin = "", stopper } = around;
+  const { env = {}, files = {}, disk = false, terminal = false, stdin = "", stopper } = around;
   const io: CheckIo = {
     env,
     terminal,
     readFile: (path) => {
+      if (disk) return readFileSync(path);
       const text = files[path];
       if (text === undefined) throw Object.assign(new Error(`ENOENT: no such file '${path}'`), { code: "ENOENT" });
       return new TextEncoder().encode(text);
     },
     readStdin: () => new TextEncoder().encode(stdin),
-    writeFile: (path, text) => {
-      written.set(path, text);
-    },
+    ...(disk ? {} : { writeFile: (path: string, text: string) => void written.set(path, text) }),
     print: (text) => {
       out += `${text}\n`;
     },
@@ -89,9 +94,14 @@ export interface Platform {
 
 /** A sandbox over HTTP, taken down after the test. */
 export async function platform(options: SandboxOptions = {}): Promise<Platform> {
+  const made = await startPlatform(options);
+  later(() => made.sandbox.close());
+  return made;
+}
+
+async function startPlatform(options: SandboxOptions): Promise<Platform> {
   const sandbox = createSandbox(options);
   const { url } = await sandbox.listen();
-  later(() => sandbox.close());
   return {
     sandbox,
     url,
@@ -100,6 +110,29 @@ export async function platform(options: SandboxOptions = {}): Promise<Platform> 
         ...around,
         env: { CARRYOVER_CHECK_TOKEN: sandbox.token(as), ...around.env },
       }),
+  };
+}
+
+/**
+ * One platform for all tests of a file that need no option and change no record. What is given returns it, with the fault layer
+ * of this test.
+ */
+export function usualPlatform(): (layer?: SendLayer) => Platform {
+  let made: Platform;
+  let plain: Send;
+  let current: Send;
+  beforeAll(async () => {
+    made = await startPlatform({
+      faults: (next) => {
+        plain = next;
+        return (request, options) => current(request, options);
+      },
+    });
+  });
+  afterAll(() => made.sandbox.close());
+  return (layer = (next) => next) => {
+    current = layer(plain);
+    return made;
   };
 }
 

@@ -1,4 +1,5 @@
 /** Does a check that may write learn what takes writing, and leave nothing behind? */
+import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
@@ -275,13 +276,15 @@ describe("a check that is told to stop", () => {
   it("while its own group is being made waits for that, to remove it", async () => {
     let stop = async () => {};
     let posts = 0;
+    let finished: Promise<unknown> = Promise.resolve();
     const made = await platform({
-      faults: (next) => async (request, options) => {
+      faults: (next) => (request, options) => {
         if (request.method !== "POST" || posts++ > 0) return next(request, options);
         void stop().catch(() => undefined);
         // A platform finishes what it has begun, whether anybody still listens or not.
-        await new Promise((resolve) => setTimeout(resolve, 300));
-        return next(request, { signal: new AbortController().signal });
+        const later = setTimeout(20).then(() => next(request, { signal: new AbortController().signal }));
+        finished = later;
+        return later;
       },
     });
     const before = made.sandbox.snapshot();
@@ -290,7 +293,7 @@ describe("a check that is told to stop", () => {
         stop = given;
       },
     });
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await finished;
     expect([posts, made.sandbox.snapshot()]).toEqual([1, before]);
     expect(report.told("write").join()).toMatch(/nothing is left of it: 1 record removed/);
   });

@@ -1,49 +1,43 @@
-/** What does a client get in each mode, byte for byte? (Design section 7.) */
+/** What a client gets in each mode, byte for byte, and what the platform sees of it (design section 7). */
+import { connect } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import type { HeaderList } from "../../src/model/message.ts";
-import { takeDownAfterEach } from "../app/rig.ts";
-import { as, type CutoverRig, cutover, send, v2Says } from "./rig.ts";
+import { reasonOf, takeDownAfterEach } from "../app/rig.ts";
+import { as, COMPARE_ALL, type CutoverRig, cutover, platform, send, v2Says } from "./rig.ts";
 
 takeDownAfterEach();
 
 /** Headers of carryover's own or of the connection, and the time of day. */
 const OWN = new Set(["carryover-mode", "via", "x-request-id", "traceparent", "date", "connection", "keep-alive"]);
-
-const rules = (mode: string) => `version: carryover/v1
-rules:
-  - name: all
-    match: {}
-    mode: ${mode}
-${mode === "shadow" ? "    shadow: { sample: 1, control: 0 }\n" : ""}`;
-
 const theirs = (headers: HeaderList) => headers.filter(([name]) => !OWN.has(name));
 
-/** Reads of every kind: lists, filters, verbs, what is missing, what is refused, what v2 lacks. */
+const rule = (mode: string, shadow: string) => `version: carryover/v1
+rules: [{ name: all, match: {}, mode: ${mode}, shadow: { ${shadow} } }]
+`;
+/** Each mode for the client of its name. */
+const BY_CLIENT = `version: carryover/v1
+rules:
+  - { name: a, match: { client: native }, mode: native }
+  - { name: b, match: { client: shadow }, mode: shadow, shadow: { sample: 1, control: 0 } }
+  - { name: c, match: { client: translate }, mode: translate, shadow: { sample: 0 } }
+`;
+const MODES = ["native", "shadow", "translate"];
+const AS_NATIVE = ["native", "shadow"];
+
+/** Reads of every kind: lists, filters, what is missing, what is refused, what v2 lacks, methods that v1 lacks. */
 function reads({ sandbox }: CutoverRig): readonly (readonly [string, string, string | null])[] {
-  const { rootGroup, someGroup, repo } = sandbox.wellKnown;
-  const paths = [
-    "/iam/v1/groups",
-    `/iam/v1/groups?id=${encodeURIComponent(someGroup)}`,
-    `/iam/v1/groups?uidp.descendants_of=${rootGroup}&name=nothing`,
-    `/iam/v1/groups/${someGroup}`,
-    "/iam/v1/roles?parent=%2F",
-    "/iam/v1/rolebindings",
-    "/iam/v1/roleBindings",
-    "/iam/v1/identities",
-    "/iam/v1/identity_providers",
-    "/iam/v1/account_associations",
-    "/iam/v1/group_invites",
-    "/registry/v1/repos",
-    `/registry/v1/tags?uidp.children_of=${repo}`,
-    "/vulnerabilities/v1/advisories?page_size=3",
-    "/iam/v1/subscriptions",
-    "/iam/v1/groups?id=nobody",
-    "/iam/v1/nothing-of-the-kind",
-    "/iam/v1/groups?unknown=1&name=",
-  ];
+  const { rootGroup, someGroup } = sandbox.wellKnown;
   return [
-    ...paths.map((path) => ["GET", path, "admin"] as const),
+    ["GET", "/iam/v1/groups", "admin"],
+    ["GET", `/iam/v1/groups?id=${encodeURIComponent(someGroup)}`, "admin"],
+    ["GET", `/iam/v1/groups?uidp.descendants_of=${rootGroup}&name=nothing`, "admin"],
+    ["GET", `/iam/v1/groups/${someGroup}`, "admin"],
+    ["GET", "/iam/v1/roleBindings", "admin"],
+    ["GET", "/vulnerabilities/v1/advisories?page_size=3", "admin"],
+    ["GET", "/iam/v1/subscriptions", "admin"],
+    ["GET", "/iam/v1/nothing-of-the-kind", "admin"],
+    ["GET", "/iam/v1/groups?unknown=1&name=", "admin"],
     ["GET", "/iam/v1/groups", null],
     ["GET", "/iam/v1/groups", "nobody"],
     ["OPTIONS", "/iam/v1/groups", "admin"],
@@ -52,144 +46,160 @@ function reads({ sandbox }: CutoverRig): readonly (readonly [string, string, str
   ];
 }
 
-describe.each(["native", "shadow"])("%s", (mode) => {
-  it("answers with native v1's own status, headers and bytes", async () => {
+describe("native and shadow", () => {
+  it("answer with native v1's own status, headers and bytes", async () => {
     // Page tokens hold the time.
     const now = new Date("2026-03-01T08:00:00.000Z");
-    const rig = await cutover({ rules: rules(mode), sandbox: { clock: () => now } });
+    const rig = await cutover({ rules: BY_CLIENT, sandbox: { clock: () => now } });
     for (const [method, path, token] of reads(rig)) {
-      const through = await rig.ask(method, path, { as: token, ...as("ui") });
-      const direct = await send(rig.sandboxUrl, rig.sandbox, method, path, { as: token, ...as("ui") });
-      expect([path, through.status, theirs(through.headers), through.text]).toEqual([
-        path,
-        direct.status,
-        theirs(direct.headers),
-        direct.text,
-      ]);
-      expect([path, ["native", "shadow"].includes(through.field("carryover-mode") ?? "")]).toEqual([path, true]);
+      const direct = await send(rig.sandboxUrl, rig.sandbox, method, path, { as: token });
+      for (const mode of AS_NATIVE) {
+        const through = await rig.ask(method, path, { as: token, ...as(mode) });
+        expect([path, through.status, theirs(through.headers), through.text]).toEqual([
+          path,
+          direct.status,
+          theirs(direct.headers),
+          direct.text,
+        ]);
+        expect([path, AS_NATIVE.includes(through.field("carryover-mode") ?? "")]).toEqual([path, true]);
+      }
     }
     await rig.idle();
   });
 
-  it("writes once, with the client's own bytes, and answers as native did", async () => {
-    const rig = await cutover({ rules: rules(mode), sandbox: { organisation: false } });
-    const body = '{ "name" : "ob\\u0061", "description":"  spaces  ","unknown":1e2 }';
-    const made = await rig.ask("POST", "/iam/v1/groups/", { ...as("ui"), body });
-    expect([made.status, made.field("carryover-mode")]).toEqual([200, mode]);
-    const changed = await rig.ask("PUT", `/iam/v1/groups/${made.json.id}`, { ...as("ui"), body: '{"name":"b"}' });
-    expect(changed.json).toMatchObject({ name: "b", description: "" });
-    const gone = await rig.ask("DELETE", `/iam/v1/groups/${made.json.id}`, as("ui"));
-    expect([gone.status, gone.text]).toEqual([200, "{}"]);
-    await rig.idle();
-    const writes = rig.arrived.filter(({ method }) => method !== "GET");
-    expect(writes.map(({ method, target }) => `${method} ${target}`)).toEqual([
-      "POST /iam/v1/groups/",
-      `PUT /iam/v1/groups/${made.json.id}`,
-      `DELETE /iam/v1/groups/${made.json.id}`,
-    ]);
-    expect(new TextDecoder().decode(writes[0]?.body)).toBe(body);
+  it("write once, with the client's own bytes, and answer as native did", async () => {
+    const rig = await cutover({ rules: BY_CLIENT, sandbox: { organisation: false } });
+    for (const mode of AS_NATIVE) {
+      rig.arrived.length = 0;
+      const body = `{ "name" : "${mode}\\u0061", "description":"  spaces  ","unknown":1e2 }`;
+      const made = await rig.ask("POST", "/iam/v1/groups/", { ...as(mode), body });
+      expect([made.status, made.field("carryover-mode")]).toEqual([200, mode]);
+      const path = `/iam/v1/groups/${made.json.id}`;
+      const changed = await rig.ask("PUT", path, { ...as(mode), body: { name: `${mode} b` } });
+      expect(changed.json).toMatchObject({ name: `${mode} b`, description: "" });
+      const gone = await rig.ask("DELETE", path, as(mode));
+      expect([gone.status, gone.text]).toEqual([200, "{}"]);
+      await rig.idle();
+      const writes = rig.arrived.filter(({ method }) => method !== "GET");
+      expect(writes.map(({ method, target }) => `${method} ${target}`)).toEqual([
+        "POST /iam/v1/groups/",
+        `PUT ${path}`,
+        `DELETE ${path}`,
+      ]);
+      expect(new TextDecoder().decode(writes[0]?.body)).toBe(body);
+    }
+  });
+
+  it("pass on methods that v1 never had, which a front of native v1 may know", async () => {
+    const { url, asked } = await platform((_, response) => response.writeHead(204, { "x-front": "yes" }).end());
+    const rig = await cutover({ rules: BY_CLIENT, v1Url: url, sandbox: { organisation: false } });
+    for (const method of ["HEAD", "PATCH", "OPTIONS"]) {
+      for (const mode of AS_NATIVE) {
+        const answer = await rig.ask(method, "/iam/v1/groups/a", as(mode));
+        expect([answer.status, answer.field("x-front")]).toEqual([204, "yes"]);
+        expect(asked.splice(0)).toEqual([`${method} /iam/v1/groups/a`]);
+      }
+    }
   });
 });
 
 describe("carryover-mode", () => {
-  it("says on every answer of v1 what served it, and is no header of v2's answers", async () => {
-    const rig = await cutover({
-      rules: `version: carryover/v1
-rules:
-  - name: groups
-    match: { resource: group }
-    mode: translate
-  - name: roles
-    match: { resource: role }
-    mode: shadow
-  - name: rest
-    match: {}
-    mode: native
-`,
-      sandbox: { organisation: false },
-    });
-    const mode = async (path: string) => (await rig.ask("GET", path)).field("carryover-mode");
-    expect(await mode("/iam/v1/groups")).toBe("translate");
-    expect(await mode("/iam/v1/groups?id=nobody")).toBe("translate");
-    expect(await mode("/iam/v1/roles")).toBe("shadow");
-    expect(await mode("/iam/v1/identities")).toBe("native");
-    expect(await mode("/iam/v1/subscriptions")).toBe("native");
-    expect(await mode("/iam/v2beta1/groups")).toBeUndefined();
+  it("says on every answer of v1 what served it, carryover's own errors included, and is no header of v2's", async () => {
+    const gone = "http://127.0.0.1:9";
+    const rig = await cutover({ rules: BY_CLIENT, v1Url: gone, v2Url: gone, sandbox: { organisation: false } });
+    for (const mode of MODES) {
+      for (const ask of [as(mode), { ...as(mode), body: { name: "x" } }]) {
+        const answer = await rig.ask("body" in ask ? "PUT" : "GET", "/iam/v1/groups/a", ask);
+        expect([answer.status, reasonOf(answer), answer.field("carryover-mode")]).toEqual([
+          502,
+          "UPSTREAM_UNREACHABLE",
+          mode,
+        ]);
+        expect(answer.text).not.toMatch(/127\.0\.0\.1|ECONN/);
+      }
+    }
+    expect((await rig.ask("GET", "/iam/v2beta1/groups", as("native"))).field("carryover-mode")).toBeUndefined();
   });
 });
 
 describe("shadow", () => {
-  it("translates each read in the background: v2 is asked, and the comparison counted", async () => {
-    const rig = await cutover({ rules: rules("shadow"), sandbox: { organisation: false } });
+  it("translates the share of reads that the rule says in the background, and counts the comparisons", async () => {
+    const rig = await cutover({ rules: rule("shadow", "sample: 0"), sandbox: { organisation: false } });
+    for (let at = 0; at < 5; at++) await rig.ask("GET", "/iam/v1/roles", as("ui"));
+    await rig.change(rule("shadow", "sample: 1, control: 0"));
+    rig.arrived.length = 0;
     await rig.ask("GET", "/iam/v1/roles", as("ui"));
     await rig.compared(1);
     expect(rig.arrived.map(({ target }) => target.split("?")[0])).toEqual(["/iam/v1/roles", "/iam/v2beta1/roles"]);
+    await rig.idle();
+    expect(await rig.metric("carryover_comparisons_total")).toBe(1);
     expect(
       await rig.metric("carryover_comparisons_total", { resource: "role", operation: "list", result: "equal" }),
     ).toBe(1);
   });
 
-  it("compares the share that the rule says: nothing at 0, everything at 1", async () => {
+  it("asks native again for the share of equal reads that the rule says, and to confirm each difference", async () => {
     const rig = await cutover({
-      rules: rules("shadow").replace("sample: 1", "sample: 0"),
-      sandbox: { organisation: false },
+      rules: rule("shadow", "sample: 1, control: 0"),
+      sandbox: { organisation: false, faults: v2Says((text) => text.replaceAll('"viewer"', '"viewed"')) },
     });
-    for (let at = 0; at < 20; at++) await rig.ask("GET", "/iam/v1/roles", as("ui"));
-    await rig.change(rules("shadow"));
-    for (let at = 0; at < 7; at++) {
-      await rig.ask("GET", "/iam/v1/roles", as("ui"));
-      await rig.compared(at + 1);
-    }
-    await rig.idle();
-    expect(await rig.metric("carryover_comparisons_total")).toBe(7);
-    expect(rig.arrived.filter(({ target }) => target.startsWith("/iam/v2beta1/"))).toHaveLength(7);
-  });
-
-  it("asks native a second time for the share of reads that the rule says, and to confirm each difference", async () => {
-    const wrong = v2Says((text) => text.replaceAll('"viewer"', '"viewed"'));
-    const asked = async (control: number, path: string) => {
-      const rig = await cutover({
-        rules: rules("shadow").replace("control: 0", `control: ${control}`),
-        sandbox: { organisation: false, faults: wrong },
-      });
-      for (let at = 0; at < 5; at++) {
-        await rig.ask("GET", path, as("ui"));
-        await rig.compared(at + 1);
-      }
+    let times = 0;
+    const asked = async (name: string) => {
+      rig.arrived.length = 0;
+      await rig.ask("GET", `/iam/v1/roles?name=${name}`, as("ui"));
+      await rig.compared(++times);
       return rig.arrived.filter(({ target }) => target.startsWith("/iam/v1/")).length;
     };
-    const [viewer, owner] = ["/iam/v1/roles?name=viewer", "/iam/v1/roles?name=owner"];
-    expect([await asked(0, owner), await asked(1, owner), await asked(0, viewer), await asked(1, viewer)]).toEqual([
-      5, 10, 10, 10,
-    ]);
+    expect([await asked("owner"), await asked("viewer")]).toEqual([1, 2]);
+    await rig.change(rule("shadow", "sample: 1, control: 1"));
+    expect([await asked("owner"), await asked("viewer")]).toEqual([2, 2]);
   });
 
   it("compares what the client got, also when it was compressed", async () => {
-    const rig = await cutover({ rules: rules("shadow") });
-    const answer = await rig.ask("GET", "/iam/v1/roles", {
-      headers: { "user-agent": "ui/1", "accept-encoding": "gzip" },
-    });
+    const rig = await cutover({ rules: COMPARE_ALL });
+    const answer = await rig.ask("GET", "/iam/v1/roles", { headers: { "accept-encoding": "gzip" } });
     const text = answer.field("content-encoding") === "gzip" ? gunzipSync(answer.body).toString() : answer.text;
     expect(JSON.parse(text).items.length).toBeGreaterThan(0);
     await rig.compared(1);
     expect(await rig.metric("carryover_comparisons_total", { result: "equal" })).toBe(1);
   });
+
+  it("finds what translation would refuse to a client of HTTP/1.0", async () => {
+    const get = (url: string, path: string, token: string) =>
+      new Promise<number>((resolve, reject) => {
+        const { hostname, port } = new URL(url);
+        let got = "";
+        const socket = connect(Number(port), hostname, () => {
+          socket.write(`GET ${path} HTTP/1.0\r\nauthorization: Bearer ${token}\r\n\r\n`);
+        });
+        socket.on("data", (data) => {
+          got += data.toString("latin1");
+        });
+        socket.on("error", reject);
+        socket.on("close", () => resolve(Number(got.split(" ")[1])));
+      });
+    const rig = await cutover({ rules: COMPARE_ALL, sandbox: { size: 600 }, flags: { listsBufferBytes: "64KiB" } });
+    const token = rig.sandbox.token("admin");
+    const [long, short] = ["/iam/v1/groups", `/iam/v1/groups?id=${rig.sandbox.wellKnown.emptyGroup}`];
+    for (const path of [long, short]) expect(await get(rig.url, path, token)).toBe(200);
+    await rig.compared(2);
+    expect(await rig.metric("carryover_comparisons_total", { result: "status" })).toBe(1);
+    expect(await rig.metric("carryover_comparisons_total", { result: "equal" })).toBe(1);
+    await rig.change(rule("translate", "sample: 0"));
+    expect([await get(rig.url, long, token), await get(rig.url, short, token)]).toEqual([422, 200]);
+  });
 });
 
 describe("translate", () => {
-  it("asks native for nothing but its samples", async () => {
-    const rig = await cutover({
-      rules: `${rules("translate")}    shadow: { sample: 0 }\n`,
-      sandbox: { organisation: false },
-    });
+  it("asks native for nothing but its samples, and repeats no write", async () => {
+    const rig = await cutover({ rules: rule("translate", "sample: 0"), sandbox: { organisation: false } });
     for (let at = 0; at < 5; at++) await rig.ask("GET", "/iam/v1/roles", as("ui"));
     expect(rig.arrived.every(({ target }) => target.startsWith("/iam/v2beta1/"))).toBe(true);
-    await rig.change(`${rules("translate")}    shadow: { sample: 1, control: 0 }\n`);
+    await rig.change(rule("translate", "sample: 1, control: 0"));
     await rig.ask("GET", "/iam/v1/roles", as("ui"));
     await rig.compared(1);
     expect(rig.arrived.filter(({ target }) => target.startsWith("/iam/v1/"))).toHaveLength(1);
     expect(await rig.metric("carryover_comparisons_total", { result: "equal" })).toBe(1);
-    // A write is never repeated.
     await rig.ask("POST", "/iam/v1/groups/", { ...as("ui"), body: { name: "x" } });
     await rig.idle();
     expect(rig.arrived.filter(({ method }) => method === "POST").map(({ target }) => target)).toHaveLength(1);

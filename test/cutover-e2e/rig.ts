@@ -1,23 +1,21 @@
-/** How does a test get a carryover under rules, before platforms that do what the test says? */
-import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+/** A carryover under rules, in front of platforms that do what the test says. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { vi } from "vitest";
-import { createApp } from "../../src/app.ts";
-import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import { type AppOptions, createApp } from "../../src/app.ts";
+import type { Catalogue } from "../../src/catalogue.ts";
 import { loadConfig } from "../../src/config.ts";
 import type { ApiRequest, SendLayer } from "../../src/model/message.ts";
 import { createLog } from "../../src/observe/log.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { later as afterMs } from "../../src/upstream/later.ts";
 import { type Answer, type Ask, answerOf, later } from "../app/rig.ts";
 import { exchange } from "../comparison/http.ts";
-
-// Each takes seconds where there is a core for it; many of them share few.
-vi.setConfig({ testTimeout: 120_000 });
+import { sharedCatalogue, sharedTranslations } from "../support/shared.ts";
 
 export interface CutoverChoices {
   /** Text of the rules file; without it there is none. */
@@ -28,6 +26,8 @@ export interface CutoverChoices {
   readonly v1Url?: string;
   readonly v2Url?: string;
   readonly catalogue?: Catalogue;
+  /** Milliseconds since 1970, by which rules expire, step back and return; default: the machine's clock. */
+  readonly wall?: () => number;
 }
 
 /** One carryover. */
@@ -45,8 +45,10 @@ export interface Front {
   metric(name: string, labels?: Readonly<Record<string, string>>): Promise<number>;
   /** Resolves when no comparison is under way, none waits, and nothing is held for one. */
   idle(): Promise<void>;
-  /** Resolves when this many comparisons are over. */
+  /** Resolves when this many comparisons are over. One question at a time. */
   compared(count: number): Promise<void>;
+  /** Looks at the rules file now; resolves when its rules are in force, or refused. */
+  reload(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -56,7 +58,7 @@ export interface CutoverRig extends Front {
   /** Everything that arrived at the sandbox. */
   readonly arrived: ApiRequest[];
   readonly rulesPath: string;
-  /** Puts other rules into force. */
+  /** Puts other rules into force, in every replica. Rejects when they are refused. */
   change(text: string): Promise<void>;
   /** A further carryover of the same rules before the same platform. */
   replica(flags?: Readonly<Record<string, string>>): Promise<Front>;
@@ -67,7 +69,7 @@ export async function until<T>(look: () => Promise<T>, holds: (seen: T) => boole
   for (;;) {
     const seen = await look();
     if (holds(seen)) return seen;
-    await sleep(10);
+    await sleep(5);
   }
 }
 
@@ -80,7 +82,7 @@ rules:
     shadow: { sample: 1, control: 0 }
 `;
 
-/** A carryover before a sandbox which is both versions, taken down after the test. */
+/** A carryover before a sandbox which is both versions, taken down with the test or its file. */
 export async function cutover(choices: CutoverChoices = {}): Promise<CutoverRig> {
   const arrived: ApiRequest[] = [];
   const { faults } = choices.sandbox ?? {};
@@ -98,34 +100,35 @@ export async function cutover(choices: CutoverChoices = {}): Promise<CutoverRig>
   const { url: sandboxUrl } = await sandbox.listen();
   const rulesPath = join(await folder(), "rules.yaml");
   if (choices.rules !== undefined) await writeFile(rulesPath, choices.rules);
-  const replica = (flags: Readonly<Record<string, string>> = {}) =>
-    front(sandbox, {
+  const fronts: Front[] = [];
+  const replica = async (flags: Readonly<Record<string, string>> = {}) => {
+    const one = await front(sandbox, {
       v1Url: choices.v1Url ?? sandboxUrl,
       v2Url: choices.v2Url ?? sandboxUrl,
       catalogue: choices.catalogue,
+      wall: choices.wall ?? Date.now,
       flags: {
-        cutoverReloadSeconds: "0.05",
+        cutoverReloadSeconds: "3600",
         ...(choices.rules === undefined ? {} : { cutoverRulesFile: rulesPath }),
         ...choices.flags,
         ...flags,
       },
     });
-  const one = await replica();
+    fronts.push(one);
+    return one;
+  };
+  const first = await replica();
   return {
-    ...one,
+    ...first,
     sandbox,
     sandboxUrl,
     arrived,
     rulesPath,
     replica,
     change: async (text) => {
-      const before = (await one.view("/rules")).rulesFile.reloads as number;
-      await writeFile(`${rulesPath}.new`, text);
-      await rename(`${rulesPath}.new`, rulesPath);
-      const { rulesFile } = await until(
-        () => one.view("/rules"),
-        ({ rulesFile }) => rulesFile.reloads > before || rulesFile.failing !== undefined,
-      );
+      await writeFile(rulesPath, text);
+      for (const one of fronts) await one.reload();
+      const { rulesFile } = await first.view("/rules");
       if (rulesFile.failing !== undefined) throw new Error(JSON.stringify(rulesFile.failing));
     },
   };
@@ -143,9 +146,13 @@ interface FrontOptions {
   readonly v2Url: string;
   readonly flags: Readonly<Record<string, string>>;
   readonly catalogue: Catalogue | undefined;
+  readonly wall: () => number;
 }
 
-async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue }: FrontOptions): Promise<Front> {
+/** A file is looked at when a test says so, and the second look follows at once. */
+const AT_ONCE: NonNullable<AppOptions["clock"]>["later"] = (ms, run) => afterMs(ms <= 100 ? 1 : ms, run);
+
+async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue, wall }: FrontOptions): Promise<Front> {
   const { config } = loadConfig({
     flags: {
       listenHost: "127.0.0.1",
@@ -160,8 +167,17 @@ async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue }: Front
     readFile: () => new Uint8Array(),
   });
   const lines: string[] = [];
+  const comparisons = { over: 0, look: () => {} };
   const log = createLog({ level: config.log.level, destination: { write: (line) => lines.push(line) } });
-  const app = createApp(config, catalogue ?? (await loadCatalogue(config.upstream.v2.version)), { log });
+  const app = createApp(config, catalogue ?? (await sharedCatalogue(config.upstream.v2.version)), {
+    log,
+    translate: sharedTranslations,
+    clock: { wall, later: AT_ONCE },
+    onComparison: () => {
+      comparisons.over += 1;
+      comparisons.look();
+    },
+  });
   const { url, adminUrl } = await app.listen();
   const text = async (path: string) => (await fetch(`${adminUrl}${path}`)).text();
   const metric = async (name: string, labels: Readonly<Record<string, string>> = {}) =>
@@ -190,11 +206,16 @@ async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue }: Front
         (gauges) => gauges.every((gauge) => gauge === 0),
       );
     },
-    compared: async (count) => {
-      await until(
-        () => metric("carryover_comparisons_total"),
-        (sum) => sum >= count,
-      );
+    compared: (count) =>
+      new Promise((resolve) => {
+        comparisons.look = () => {
+          if (comparisons.over >= count) resolve();
+        };
+        comparisons.look();
+      }),
+    reload: async () => {
+      // Closed ones are not asked.
+      if (!closed.yet) await app.reload();
     },
     close,
   };

@@ -24,14 +24,17 @@ const { has: hasValue } = Set.prototype;
 
 /** Runs `steps` to their end; the most that one of them did, by the count of everything above. */
 export function busiest(steps: Generator<void, unknown>): number {
-  let most = 0;
   const counter = { count: 0 };
-  for (;;) {
-    counter.count = 0;
-    const done = counting(counter, () => steps.next().done === true);
-    most = Math.max(most, counter.count);
-    if (done) return most;
-  }
+  // Watched once for all steps: to begin and end it costs more than a step.
+  return counting(counter, () => {
+    let most = 0;
+    for (;;) {
+      counter.count = 0;
+      const { done } = steps.next();
+      if (counter.count > most) most = counter.count;
+      if (done === true) return most;
+    }
+  });
 }
 
 function counting<T>(counter: { count: number }, run: () => T): T {

@@ -79,7 +79,7 @@ describe("against an independent reading", () => {
       fc.property(twins, ([one, other]) => {
         expect(found(compare(one, other, ONE))).toEqual(expectedCounts(one, other));
       }),
-      { numRuns: 1000 },
+      { numRuns: 500 },
     );
   });
 
@@ -89,7 +89,7 @@ describe("against an independent reading", () => {
         const moved = [...translated].sort((a, b) => rank(a["id"]) - rank(b["id"]));
         expect(found(compareLists(native, moved))).toEqual(expectedOfLists(native, moved));
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

@@ -51,7 +51,7 @@ test("a rule covers another exactly when it takes each of all requests that the 
       seen[covered ? "covered" : "open"] += 1;
       expect(coversCanary(outer, inner)).toBe(covered);
     }),
-    { numRuns: 4000 },
+    { numRuns: 1500 },
   );
-  expect(Math.min(seen.covered, seen.open)).toBeGreaterThan(300);
+  expect(Math.min(seen.covered, seen.open)).toBeGreaterThan(100);
 }, 60_000);

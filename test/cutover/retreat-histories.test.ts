@@ -179,7 +179,7 @@ function against(length: number, step: number, isBad: (state: Retreat, at: numbe
   );
 }
 
-const LONG = 400 * R;
+const LONG = 120 * R;
 /**
  * From one step back to the next at least `factor` quiet times pass, and to make it short again a rule must have stood three
  * steps and sixteen quiet times forward: so no more than this many in `time`, and at most five changes for each.

@@ -38,10 +38,10 @@ test("a rule that is called unreachable takes no request, and one of those named
         }
       },
     ),
-    { numRuns: 1500 },
+    { numRuns: 500 },
   );
-  expect(cases).toBeGreaterThan(500);
-  expect(requests).toBeGreaterThan(500);
+  expect(cases).toBeGreaterThan(200);
+  expect(requests).toBeGreaterThan(150);
 }, 60_000);
 
 /** Every subject that rules tell apart, whether listed or not. */
@@ -92,9 +92,9 @@ test("a rule that is not called unreachable because of one earlier rule takes so
       unreachable += takes ? 0 : 1;
       expect(findUnreachable(rules, SUBJECTS).length === 0).toBe(takes);
     }),
-    { numRuns: 150 },
+    { numRuns: 80 },
   );
-  expect(unreachable).toBeGreaterThan(20);
+  expect(unreachable).toBeGreaterThan(10);
 }, 60_000);
 
 test("everything after a rule that takes all is named", () => {

@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { explainPage } from "../../scripts/docs/explain.ts";
 import { splitWords } from "../../src/explain/words.ts";
 import { explainWith } from "./support.ts";
 
@@ -34,6 +36,10 @@ describe("the exit code", () => {
     for (const word of ["--data", "--header", "--json", "--curl", "--config", "--upstream-v2-url"])
       expect(out).toContain(word);
   });
+});
+
+test("the text is what docs/explain.md shows (`npm run docs:write` writes it anew)", async () => {
+  expect(await explainPage()).toBe(readFileSync(new URL("../../docs/explain.md", import.meta.url), "utf8"));
 });
 
 describe("input", () => {

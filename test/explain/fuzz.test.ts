@@ -7,6 +7,7 @@ import { curlLines } from "../../src/explain/curl-lines.ts";
 import type { AskedRequest } from "../../src/explain/request.ts";
 import { textOf } from "../../src/explain/text.ts";
 import { createExplain } from "../../src/explain.ts";
+import { scale } from "../support/scale.ts";
 
 const catalogue = await loadCatalogue("v2beta1");
 const flags = { upstreamV2Url: "http://v2.example.com" };
@@ -96,6 +97,6 @@ test("whatever is asked is explained, in every form, and the parts agree", async
       expect(textOf(explanation, BASES, (_, text) => text)).toContain(explanation.summary);
       expect(curlLines(explanation, BASES)).not.toBe("");
     }),
-    { numRuns: 600 },
+    { numRuns: scale(200, 600) },
   );
 });

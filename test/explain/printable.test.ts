@@ -14,21 +14,24 @@ describe("what a terminal would obey", () => {
     );
   });
 
+  const EVERYWHERE = '{"name":"\u009b31m\u202e","\u009bk":"\u202e","\\u001bkey":"\\u001b"}';
+  // Each form of output is escaped as a whole: one hostile body in all of them, everything else in the text alone.
   test.each([
+    [["PUT /iam/v1/groups/a", "-d", EVERYWHERE]],
+    [["PUT /iam/v1/groups/a", "-d", EVERYWHERE, "--json"]],
+    [["PUT /iam/v1/groups/a", "-d", EVERYWHERE, "--curl"]],
     [[`GET /iam/v1/groups/${ESCAPE}`]],
     [[`GET /iam/v1/groups?${ESCAPE}=1&name=${ESCAPE}`]],
     [["GET /iam/v1/groups?name=%1b%5b31m&%1b=2"]],
     [[`GET /iam/v2beta1/groups/${ESCAPE}`, "-H", `x-a: ${ESCAPE}`]],
-    [["PUT /iam/v1/groups/a", "-d", '{"name":"\u009b31m\u202e","\u009bk":"\u202e","\\u001bkey":"\\u001b"}']],
-    [["POST /iam/v1/roles/a", "-d", '{"name":"x","capabilities":["\u009b31m"]}']],
+    [["POST /iam/v1/roles/a", "-d", '{"name":"x","capabilities":["\u009b31m"]}', "--curl"]],
     [[`curl --no-${ESCAPE} "https://h/iam/v1/groups" -H "Authorization: Bearer $(x${ESCAPE})"`]],
     [[`GET /iam/v1/groups ${ESCAPE}`]],
-  ])("reaches none in any form of output: %j", async (words) => {
-    for (const form of [[], ["--json"], ["--curl"]]) {
-      const { out, err } = await explainWith([...words, ...form]);
-      expect(out + err).not.toBe("");
-      expect(out + err).not.toMatch(OBEYED);
-    }
+    [["PUT /iam/v1/groups/a", "-d", `@${ESCAPE}`]],
+  ])("never reaches it: %j", async (words) => {
+    const { out, err } = await explainWith(words);
+    expect(out + err).not.toBe("");
+    expect(out + err).not.toMatch(OBEYED);
   });
 
   test("is the same body all the same", async () => {
@@ -47,7 +50,7 @@ describe("a secret in the wrong place", () => {
     'curl -H "Authorization: Bearer ${TOKEN:-SENTINEL}" https://h/iam/v1/groups',
     "GET /iam/v1/groups?acc%65ss_t%6Fken=SENTINEL",
   ])("is not shown again: %s", async (line) => {
-    for (const form of [[], ["--json"], ["--curl"]]) {
+    for (const form of [["--json"], ["--curl"]]) {
       const { out, err } = await explainWith([line, ...form]);
       expect(out + err).not.toBe("");
       expect(out + err).not.toContain("SENTINEL");

@@ -117,13 +117,13 @@ function conditionalFields({ fields }: Explanation): Set<string> {
 
 const foretoldOf = (calls: readonly ExplainedCall[]) => calls.map(({ method, target }) => plain(method, target));
 
-describe.each(resources.map((resource) => ({ name: resource.name, resource })))("$name", ({ resource }) => {
-  let platform: Rig;
-  beforeAll(async () => {
-    platform = await rig();
-  });
-  afterAll(() => platform.close());
+let platform: Rig;
+beforeAll(async () => {
+  platform = await rig();
+});
+afterAll(() => platform.close());
 
+describe.each(resources.map((resource) => ({ name: resource.name, resource })))("$name", ({ resource }) => {
   const first = `{${resource.name}}`;
   test.each(askedOf(resource, first).map((asked, index) => ({ asked, title: `${index + 1} ${asked.operation}` })))(
     "the calls of $title are those that were foretold",

@@ -95,12 +95,6 @@ cutover: { mode: native, salt: acme }
     expect(remark).toBe("# if it were translated:");
     expect(translated).toContain(`"$V2"'/iam/v2beta1/groups`);
   });
-
-  test("does nothing to a terminal, whatever the client is called", async () => {
-    const { out } = await explainWith([GROUPS, ...UNDER, "--client", "a\u001b[2Jb"], { files: FILES });
-    expect(out).toContain("client a\\u001b[2Jb,");
-    expect(out).not.toContain("\u001b");
-  });
 });
 
 describe("which rules", () => {
@@ -115,14 +109,6 @@ describe("which rules", () => {
     expect(await cutoverOf([GROUPS], { files })).toBeNull();
   });
 
-  test("clients are who the configuration says: header fields are read as serve reads them", async () => {
-    const who = ["--clients-identify", "header:x-user", "--clients-names", "ci-bot=ci@example.com"];
-    const sent = ["-H", "X-User: ci@example.com"];
-    expect(await cutoverOf([GROUPS, ...UNDER, ...who, ...sent])).toMatchObject({ client: "ci-bot", rule: "ci" });
-    expect((await cutoverOf([GROUPS, ...UNDER, ...who, ...sent, "--client", "x"])).rule).toBe("rest");
-    expect((await cutoverOf([GROUPS, ...UNDER, "-H", "X-Canary: always"])).rule).toBe("canary");
-  });
-
   test("--at is the instant at which they are looked at", async () => {
     const as = [...UNDER, "--client", "ci-bot", "--at"];
     expect((await cutoverOf([GROUPS, ...as, "2199-11-30T23:59:59Z"])).rule).toBe("ci");
@@ -130,11 +116,6 @@ describe("which rules", () => {
       rule: "rest",
       at: "2199-12-01T00:00:00.000Z",
     });
-  });
-
-  test("force says so", async () => {
-    const forced = { files: { "rules.yaml": RULES.replace("rules:", "force: native\nrules:") } };
-    expect(await cutoverOf([GROUPS, ...UNDER], forced)).toMatchObject({ why: "forced", mode: "native", rule: null });
   });
 
   test("that expired are no error: it is told what they do now, and warned of", async () => {

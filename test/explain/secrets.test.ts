@@ -103,6 +103,6 @@ test.each([
 });
 
 test.each(["eyJ-", "a", "eyJ.", ".eyJ "])("text of nothing but %j is read in one pass, however long", (part) => {
-  const text = `${part.repeat(3_000_000)}.`;
+  const text = `${part.repeat(300_000)}.`;
   expect(withoutTokens(text)).toBe(text);
 });

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
-import { later, rigForTest, takeDownAfterEach } from "../app/rig.ts";
-import { explained } from "./support.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { later, type Rig, rig, rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { explainWith } from "./support.ts";
 
 takeDownAfterEach();
 
@@ -24,13 +24,20 @@ async function ask(
 }
 
 describe("GET /explain of the admin port", () => {
+  let usual: Rig;
+  beforeAll(async () => {
+    usual = await rig();
+  });
+  afterAll(() => usual.close());
+
   test("says what the command says, for the configuration of the process", async () => {
     const { adminUrl, sandbox } = await rigForTest({ flags: { unknownFieldsRequest: "refuse" } });
     const before = sandbox.requests.length;
     const data = '{"name":"x","verified":true}';
     const { status, type, body } = await ask(adminUrl, { request: "PUT /iam/v1/groups/a?x=1", data });
     expect([status, type]).toEqual([200, "application/json; charset=utf-8"]);
-    expect(body).toEqual(await explained("PUT /iam/v1/groups/a?x=1", data, "--unknown-fields-request", "refuse"));
+    const words = ["PUT /iam/v1/groups/a?x=1", "-d", data, "--unknown-fields-request", "refuse", "--json"];
+    expect(body).toEqual(JSON.parse((await explainWith(words)).out));
     const unknown = await ask(adminUrl, { request: "PUT /iam/v1/groups/a", data: '{"colour":1}' });
     expect([unknown.status, unknown.body.refusal.reason]).toEqual([200, "INVALID_BODY"]);
     const native = await ask(adminUrl, { request: "GET /iam/v1/terms/a" });
@@ -65,7 +72,7 @@ describe("GET /explain of the admin port", () => {
   });
 
   test("takes curl lines, header fields and a method", async () => {
-    const { adminUrl } = await rigForTest();
+    const { adminUrl } = usual;
     const line = "curl -X DELETE 'https://x/iam/v1/groups/a'";
     expect((await ask(adminUrl, { request: line })).body.operation).toBe("delete");
     const { body } = await ask(adminUrl, [
@@ -79,7 +86,7 @@ describe("GET /explain of the admin port", () => {
   });
 
   test("reads no files, whatever it is asked", async () => {
-    const { adminUrl } = await rigForTest();
+    const { adminUrl } = usual;
     for (const query of [
       { request: "PUT /iam/v1/groups/a", data: "@package.json" },
       { request: "PUT /iam/v1/groups/a", data: "@-" },
@@ -92,7 +99,7 @@ describe("GET /explain of the admin port", () => {
   });
 
   test("without a request, or with one that is none, is 400 and says what is expected", async () => {
-    const { adminUrl } = await rigForTest();
+    const { adminUrl } = usual;
     for (const query of [{}, { request: "" }, { request: "GET /a /b" }, { request: "curl 'a" }]) {
       const { status, body } = await ask(adminUrl, query as Record<string, string>);
       expect([status, body.code, body.details[0].reason]).toEqual([400, 3, "INVALID_REQUEST"]);
@@ -100,7 +107,7 @@ describe("GET /explain of the admin port", () => {
   });
 
   test("is shown to whom other views are shown, and changes nothing", async () => {
-    const { adminUrl } = await rigForTest();
+    const { adminUrl } = usual;
     const request = { request: "GET /iam/v1/groups" };
     expect((await ask(adminUrl, request, { "x-forwarded-for": "10.0.0.1" })).status).toBe(401);
     const posted = await fetch(`${adminUrl}/explain?request=GET+/iam/v1/groups`, { method: "POST" });

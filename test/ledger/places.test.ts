@@ -91,12 +91,12 @@ describe("a caller of v1", () => {
     );
   });
 
-  test("is never pushed out by 10^5 users of v2, before it and behind it, who come once or often", () => {
+  test("is never pushed out by 20,000 users of v2, before it and behind it, who come once or often", () => {
     const { ledger } = ledgerOf({ max: 50 });
     const sent: Request[] = [];
-    for (let n = 0; n < 100_000; n++) {
+    for (let n = 0; n < 20_000; n++) {
       sent.push({ name: `v2-${n}`, version: "v2" }, { name: `v2-${n % 60}`, version: "v2" });
-      if (n % 4000 === 0) sent.push({ name: `v1-${n / 4000}`, version: "v1" });
+      if (n % 800 === 0) sent.push({ name: `v1-${n / 800}`, version: "v1" });
     }
     send(ledger, sent);
     const { clients, bound } = ledger.snapshot();
@@ -106,7 +106,7 @@ describe("a caller of v1", () => {
     expect(bound).toBe(0);
     expect(clients).toHaveLength(50);
     expect(ledger.callers().v1).toBe(25);
-    expect(ledger.snapshot().requests.v2).toBe(200_000);
+    expect(ledger.snapshot().requests.v2).toBe(40_000);
   });
 
   test("gets a place when all are taken by users of v2, or by callers of v1", () => {
@@ -238,19 +238,19 @@ describe("of mixed traffic", () => {
     );
   });
 
-  test("the bound holds for 10^5 distinct callers of v1, each of whom calls v2 also, and as many who do not", () => {
+  test("the bound holds for 20,000 distinct callers of v1, each of whom calls v2 also, and as many who do not", () => {
     const requests: Request[] = [];
-    for (let n = 0; n < 100_000; n++) {
-      requests.push({ name: `v1-${n}`, version: "v1" }, { name: `v1-${(n * 7919) % 100_000}`, version: "v2" });
-      requests.push({ name: `v2-${n}`, version: "v2" }, { name: `v1-${n % 100}`, version: "v1" });
+    for (let n = 0; n < 20_000; n++) {
+      requests.push({ name: `v1-${n}`, version: "v1" }, { name: `v1-${(n * 7919) % 20_000}`, version: "v2" });
+      requests.push({ name: `v2-${n}`, version: "v2" }, { name: `v1-${n % 20}`, version: "v1" });
     }
     const { ledger } = ledgerOf({ max: 500 });
     send(ledger, requests);
     holds(ledger, requests);
     const { bound, clients } = ledger.snapshot();
-    expect(bound).toBeLessThanOrEqual(200_000 / 500);
+    expect(bound).toBeLessThanOrEqual(40_000 / 500);
     // More than their share of all v1 requests: those have a place for certain.
-    for (let n = 0; n < 100; n++) expect(clients.some(({ name }) => name === `v1-${n}`)).toBe(true);
+    for (let n = 0; n < 20; n++) expect(clients.some(({ name }) => name === `v1-${n}`)).toBe(true);
   });
 
   test("what is restored, into more room or less, goes on keeping the promises", () => {

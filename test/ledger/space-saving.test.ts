@@ -42,23 +42,23 @@ function check(stream: readonly string[], max: number): SpaceSaving<Counted> {
 }
 
 describe("the bound", () => {
-  test("holds for 10^5 distinct names in a Zipf stream, and the frequent ones are exact to it", () => {
+  test("holds for 20,000 distinct names in a Zipf stream, and the frequent ones are exact to it", () => {
     const next = random(1);
     const stream: string[] = [];
-    for (let n = 0; n < 100_000; n++) stream.push(`c${n}`);
-    for (let n = 0; n < 150_000; n++) stream.push(`c${Math.floor(100_000 ** next())}`);
+    for (let n = 0; n < 20_000; n++) stream.push(`c${n}`);
+    for (let n = 0; n < 30_000; n++) stream.push(`c${Math.floor(20_000 ** next())}`);
     const shuffled = stream.map((name) => [next(), name] as const).sort((a, b) => a[0] - b[0]);
     const found = check(
       shuffled.map(([, name]) => name),
-      1000,
+      300,
     );
-    for (let n = 1; n <= 50; n++) expect(found.find(`c${n}`)).toBeDefined();
+    for (let n = 1; n <= 15; n++) expect(found.find(`c${n}`)).toBeDefined();
   });
 
-  test("holds for 10^5 distinct names that all come equally often", () => {
+  test("holds for 20,000 distinct names that all come equally often", () => {
     const next = random(2);
     check(
-      Array.from({ length: 150_000 }, () => `c${Math.floor(next() * 100_000)}`),
+      Array.from({ length: 30_000 }, () => `c${Math.floor(next() * 20_000)}`),
       1000,
     );
   });

@@ -83,12 +83,14 @@ describe("an answer of carryover's own", () => {
     expect(answer.fields.filter(([name]) => name === "cache-control")).toEqual([["cache-control", sent]]);
   });
 
-  it("keeps what else it varies with", async () => {
-    const { port } = await rig({ decide: fixed("{}", [["vary", "Origin"]]) });
-    expect((await ask(port, "GET /x")).fields.filter(([name]) => name === "vary").map(([, value]) => value)).toEqual([
-      "Origin",
-      "Authorization",
-    ]);
+  it.each([
+    ["Origin", ["Origin", "Authorization"]],
+    ["*", ["*"]],
+    ["Origin, authorization", ["Origin, authorization"]],
+  ])("that varies with %s keeps that, and varies with its credential", async (given, vary) => {
+    const { port } = await rig({ decide: fixed("{}", [["vary", given]]) });
+    const { fields } = await ask(port, "GET /x");
+    expect(fields.filter(([name]) => name === "vary").map(([, value]) => value)).toEqual(vary);
   });
 
   it("to HEAD and with 204 has no body", async () => {
@@ -106,12 +108,8 @@ describe("compression", () => {
   const long = JSON.stringify({ items: "ab".repeat(5_000) });
 
   it.each([
-    ["gzip", "gzip"],
-    ["br", "br"],
-    ["gzip, deflate, br", "br"],
-    ["gzip;q=1.0, br;q=0.5", "gzip"],
-    ["*", "br"],
-    ["br;q=0, *;q=0.1", "gzip"],
+    ["gzip, deflate", "gzip"],
+    ["gzip, br", "br"],
   ])("is %s when the client asks for %s", async (asked, got) => {
     const { port, seen, ended } = await rig({ decide: fixed(long) });
     const text = await talk(port, request("GET /x", `Accept-Encoding: ${asked}\r\n`));

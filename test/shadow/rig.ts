@@ -1,5 +1,5 @@
 /** How does a test run a shadow beside a platform in memory, where every call to v2 is seen? */
-import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
+import type { Catalogue } from "../../src/catalogue.ts";
 import { compareAnswers } from "../../src/cutover/compare.ts";
 import { withoutNoise } from "../../src/cutover/noise.ts";
 import { type CompareShape, shapeOf } from "../../src/cutover/shape.ts";
@@ -11,11 +11,11 @@ import { createStopper } from "../../src/model/signal.ts";
 import { createRouter, type Router } from "../../src/route/router.ts";
 import type { ShadowAsk, ShadowOptions, TranslateInShadow } from "../../src/shadow/options.ts";
 import { createShadow, type Shadow } from "../../src/shadow/shadow.ts";
-import { createTranslations } from "../../src/translate/operations.ts";
 import type { TranslateOptions } from "../../src/translate/tools.ts";
 import { decode } from "../../src/upstream/decode.ts";
 import { retryAfter } from "../../src/upstream/retry.ts";
 import { readingTools } from "../support/drains.ts";
+import { sharedCatalogue, sharedTranslations } from "../support/shared.ts";
 import { gathered } from "../support/whole.ts";
 import { type FakeClock, fakeClock, settled } from "../upstream/clock.ts";
 
@@ -51,7 +51,7 @@ const EMPTY = new Uint8Array(0);
 
 /** `platform` serves both versions. */
 export async function createRig(platform: Send, options: RigOptions = {}): Promise<Rig> {
-  const catalogue = options.catalogue ?? (await loadCatalogue("v2beta1"));
+  const catalogue = options.catalogue ?? (await sharedCatalogue("v2beta1"));
   const { resources, natives, version } = catalogue;
   const route = createRouter({ resources, natives, version, extraPrefixes: [] });
   const clock = fakeClock();
@@ -164,7 +164,7 @@ export function translator(
   send: Send,
   options: Partial<TranslateOptions> = {},
 ): TranslateInShadow {
-  const translations = createTranslations(resources, {
+  const translations = sharedTranslations(resources, {
     version,
     unknownRequest: "drop",
     unknownResponse: "pass",

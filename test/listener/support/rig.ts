@@ -1,5 +1,5 @@
 /** A listener over a raw upstream, put together for one test. */
-import { afterEach } from "vitest";
+import { afterAll, afterEach } from "vitest";
 import { createListener, type Listener, type ListenerOptions } from "../../../src/listener/server.ts";
 import type { Exchange } from "../../../src/model/exchange.ts";
 import type { Plan } from "../../../src/model/plan.ts";
@@ -24,9 +24,16 @@ const closers: (() => Promise<void>)[] = [];
 
 /** To be called at the top of a test file: everything built is taken down after each test. */
 export function takeDownAfterEach(): void {
-  afterEach(async () => {
-    for (const close of closers.splice(0).reverse()) await close();
-  });
+  afterEach(takeDown);
+}
+
+/** The same for a file whose tests run at the same time: everything is taken down after the last of them. */
+export function takeDownAfterAll(): void {
+  afterAll(takeDown);
+}
+
+async function takeDown(): Promise<void> {
+  for (const close of closers.splice(0).reverse()) await close();
 }
 
 /** Runs `close` after the test. */

@@ -1,0 +1,3 @@
+import { stickinessOf } from "./stickiness.ts";
+
+stickinessOf(100_000);
