@@ -1,13 +1,13 @@
-/** Under which ids is something tried, and in which files? */
+/** Reads from the titles of the tests which ids of docs/trust.md they try. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 export const TESTS = resolve(import.meta.dirname, "..");
 const ID = /T-[A-Z]{3}-\d{2}/g;
 /** Files with tests, the corpus whose requests are tests, and the programs that try what no test can: under load, for long. */
-const TRIES = /(?:\.(?:test|long|real|guards)\.ts|^corpus\/requests\.json|^(?:bench|soak)\/.*\.mjs)$/;
-/** The tests of the page itself speak of ids that they do not try. */
-const ABOUT = /^trust\/(?:plan|page|result)\.test\.ts$/;
+const TRIES = /(?:\.(?:test|all|real|guards)\.ts|^corpus\/requests\.json|^(?:bench|soak)\/.*\.mjs)$/;
+/** The tests of the page itself name ids that they do not try. */
+const ABOUT = /^trust\/(?:plan|page)\.all\.ts$/;
 
 /** The ids in titles of `text`: not those in comments, nor those that only say where a figure belongs. */
 export function idsIn(text: string): ReadonlySet<string> {

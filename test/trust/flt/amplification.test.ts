@@ -69,27 +69,18 @@ describe("T-FLT-06: a platform that says 503 for ever", () => {
     // Pass-through is never repeated for an answer; a translated read is, once.
     expect(stand.double.requests).toHaveLength(3);
 
-    const { asked, served, load: calls } = await load(stand, [READ, PASS], 50, scale(600, 6_000));
+    const { asked, served, load: calls } = await load(stand, [READ, PASS], 50, scale(300, 6_000));
     expect(served).toBe(0);
     expect(calls).toBeLessThanOrEqual(1.2);
     figure("T-FLT-06", "amplification under 503: calls for each request, half of them translated", calls, "ratio");
     figure("T-FLT-06", "requests answered with 503 in that", asked, "requests");
-  });
-
-  it("in a long row is asked twice at most for any of the requests", async () => {
-    const { rig, double } = await stage(() => true);
-    for (let i = 0; i < 5; i++) {
-      const before = double.requests.length;
-      await rig.ask("GET", READ);
-      expect(double.requests.length - before).toBe(2);
-    }
   });
 });
 
 describe("T-FLT-08: a platform of whose answers some are 503", () => {
   it("(one in ten) is healed nearly always", async () => {
     const stand = await stage(share(10));
-    const { asked, served, load: calls } = await load(stand, [READ], 30, scale(600, 6_000));
+    const { asked, served, load: calls } = await load(stand, [READ], 30, scale(300, 6_000));
     expect(calls).toBeLessThanOrEqual(1.12);
     expect(served / asked).toBeGreaterThanOrEqual(0.98);
     figure("T-FLT-08", "success with one answer in ten 503", served / asked, "ratio");
@@ -98,7 +89,7 @@ describe("T-FLT-08: a platform of whose answers some are 503", () => {
 
   it("(three in ten) is not asked more than a fifth more: the budget binds", async () => {
     const stand = await stage(share(30));
-    const { asked, served, load: calls } = await load(stand, [READ], 30, scale(600, 6_000));
+    const { asked, served, load: calls } = await load(stand, [READ], 30, scale(300, 6_000));
     expect(calls).toBeLessThanOrEqual(1.2);
     expect(served / asked).toBeGreaterThanOrEqual(0.82);
     figure("T-FLT-08", "success with three answers in ten 503", served / asked, "ratio");

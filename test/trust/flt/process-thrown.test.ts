@@ -1,6 +1,6 @@
 /** Where can something throw inside of carryover, and does it end more than the request that it happened to? */
 import { setTimeout } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createAdmin } from "../../../src/admin/server.ts";
 import type { Answer } from "../../../src/model/message.ts";
 import type { Plan, Watch } from "../../../src/model/plan.ts";
@@ -59,7 +59,9 @@ const SEAMS: readonly (readonly [where: string, options: Options, status: number
 
 describe("T-FLT-19: an error that is thrown in", () => {
   const uncaught: unknown[] = [];
-  process.on("uncaughtExceptionMonitor", (error) => uncaught.push(error));
+  const hear = (error: unknown) => uncaught.push(error);
+  beforeAll(() => void process.on("uncaughtExceptionMonitor", hear));
+  afterAll(() => void process.off("uncaughtExceptionMonitor", hear));
 
   it.each(SEAMS)("%s ends that request alone", async (_, options, status) => {
     const told: string[] = [];

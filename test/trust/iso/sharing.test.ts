@@ -89,7 +89,7 @@ describe("lists that are shared", () => {
     for (const follower of followers) follower.send(text);
     await arrivedAll(rig, 51);
     leader.leave();
-    await sleep(20);
+    while (!rig.exchanges.some(({ aborted }) => aborted)) await sleep(2);
     open();
     const answers = await Promise.all(
       followers.map(async ({ until }) => {
@@ -105,7 +105,7 @@ describe("lists that are shared", () => {
     figure("T-ISO-03", "lists read for 50 equal requests of one credential", together / alone, "lists");
   });
 
-  it("T-ISO-04: a token that the platform has revoked opens nothing any more once 5 s are over", async () => {
+  it("T-ISO-04: a token that the platform has revoked opens nothing any more once its kept list has expired", async () => {
     const state = { revoked: "" };
     const faults: SendLayer = (next) => (request, options) => {
       const own = request.headers.some(([name, value]) => name === "authorization" && value === state.revoked);
@@ -116,7 +116,7 @@ describe("lists that are shared", () => {
         body: Buffer.from('{"code":16,"message":"revoked","details":[]}'),
       });
     };
-    const rig = await rigForTest({ flags: { ...SHARED, listsShareSeconds: "1s" }, sandbox: { faults } });
+    const rig = await rigForTest({ flags: { ...SHARED, listsShareSeconds: "200ms" }, sandbox: { faults } });
     const began = performance.now();
     expect((await rig.ask("GET", GROUPS)).status).toBe(200);
     state.revoked = `Bearer ${rig.sandbox.token("admin")}`;
@@ -127,46 +127,47 @@ describe("lists that are shared", () => {
       status = (await rig.ask("GET", GROUPS)).status;
     }
     expect(status).toBe(401);
-    // What was last answered from memory was asked for within the second since the list was begun.
-    expect(last - began).toBeGreaterThan(0);
+    // It was answered from memory for a while.
+    expect(last).toBeGreaterThan(began);
     expect(pagesBy(rig).size).toBe(1);
     // Others are not affected, and the one that is stays out.
     expect((await rig.ask("GET", GROUPS, { as: "viewer" })).status).toBe(200);
     expect((await rig.ask("GET", GROUPS)).status).toBe(401);
   });
 
-  it.each([
-    [401, 16],
-    [403, 7],
-    [429, 8],
-    [500, 13],
-    [503, 14],
-  ])(
-    "T-ISO-08: %i for the first is not copied to those that wait for it: each is told by the platform",
-    async (status, code) => {
-      const { faults: held, shut, open } = gate();
-      shut();
-      const failing: SendLayer = (next) => {
-        const waiting = held(next);
-        let refused = 0;
-        return async (request, options) => {
-          // Repeats of the first included: it has to fail for good.
-          if (!isPage(request) || refused >= (status === 503 ? 2 : 1)) return waiting(request, options);
-          refused++;
-          const good = await waiting(request, options);
-          const body = Buffer.from(JSON.stringify({ code, message: "not you", details: [] }));
-          return { ...good, status, body, headers: [["content-type", "application/json"]] };
-        };
+  it("T-ISO-08: an error for the first is not copied to those that wait for it: each is told by the platform", async () => {
+    const { faults: held, shut, open } = gate();
+    let [status, code, refused] = [0, 0, 0];
+    const failing: SendLayer = (next) => {
+      const waiting = held(next);
+      return async (request, options) => {
+        // Repeats of the first included: it has to fail for good.
+        if (!isPage(request) || refused >= (status === 503 ? 2 : 1)) return waiting(request, options);
+        refused++;
+        const good = await waiting(request, options);
+        const body = Buffer.from(JSON.stringify({ code, message: "not you", details: [] }));
+        return { ...good, status, body, headers: [["content-type", "application/json"]] };
       };
-      const rig = await rigForTest({ flags: { listsShareCollapse: "true" }, sandbox: { faults: failing } });
-      const answers = Promise.all(Array.from({ length: 8 }, () => rig.ask("GET", GROUPS)));
+    };
+    const rig = await rigForTest({ flags: { listsShareCollapse: "true" }, sandbox: { faults: failing } });
+    for ([status, code] of [
+      [401, 16],
+      [403, 7],
+      [429, 8],
+      [500, 13],
+      [503, 14],
+    ] as const) {
+      refused = 0;
+      shut();
+      const asked = Promise.all(Array.from({ length: 8 }, () => rig.ask("GET", GROUPS, { as: `admin#${status}` })));
       await arrivedAll(rig, 8);
       open();
-      const statuses = (await answers).map((answer) => answer.status).toSorted();
-      expect(statuses).toEqual([200, 200, 200, 200, 200, 200, 200, status].toSorted());
-      expect((await answers).filter(({ text }) => text.includes("not you"))).toHaveLength(1);
-    },
-  );
+      const answers = await asked;
+      const statuses = answers.map((answer) => answer.status).toSorted();
+      expect([status, ...statuses]).toEqual([status, ...Array(7).fill(200), status]);
+      expect(answers.filter(({ text }) => text.includes("not you"))).toHaveLength(1);
+    }
+  });
 
   it("T-ISO-11: a tenant that takes all the lists it may leaves the others' places and kept lists alone", async () => {
     const { faults, shut, open } = gate();

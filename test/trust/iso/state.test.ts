@@ -190,7 +190,6 @@ const PASSING = new Set([
   "control/control.ts held",
   "observe/field-names.ts distinct",
   "observe/labels.ts operations",
-  "observe/table/page.ts users",
   "observe/request-line.ts kinds",
   "listener/head.ts watched",
   "listener/compress.ts weights",

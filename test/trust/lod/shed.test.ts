@@ -84,3 +84,24 @@ describe("more requests than the processor can do", () => {
     figure("T-LOD-05", "requests refused while the event loop was behind, none without an answer", shed, "requests");
   });
 });
+
+describe("T-LOD-05: where every connection to the platform is taken", () => {
+  it.each([
+    ["GET", "", ""],
+    ["POST", "Content-Length: 2\r\n", "{}"],
+  ])(
+    "a %s that passes through waits so long and no longer, then is 503 and was never sent",
+    async (method, fields, body) => {
+      const here = await rig({ script: () => {}, pool: { connections: 1, waitMs: 150 } });
+      const first = await dial(here.port);
+      first.send("GET /first HTTP/1.1\r\nHost: a\r\n\r\n");
+      await here.double.until(() => here.double.requests.length === 1);
+      const answer = await ask(here.port, `${method} /second`, fields, body);
+      expect([answer.status, answer.field("retry-after")]).toEqual([503, "1"]);
+      expect(answer.json()).toMatchObject({ code: 14, details: [{ reason: "OVERLOADED", metadata: {} }] });
+      expect(here.double.received()).not.toContain("/second");
+      expect(here.double.connections()).toBe(1);
+      first.leave();
+    },
+  );
+});

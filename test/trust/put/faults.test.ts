@@ -1,10 +1,11 @@
-/** How often does one write of a client take effect when the platform breaks off after the first byte? */
+/** A write takes effect once, however the platform breaks off after its first byte. */
 import type { Socket } from "node:net";
-import { describe, expect, it } from "vitest";
-import { type Answer, later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
-import { createDouble, type Double, ok } from "../../listener/support/double.ts";
+import { expect, it } from "vitest";
+import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { ok } from "../../listener/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
+import { type Front, front, reasonOf } from "../smg/front.ts";
 
 takeDownAfterEach();
 
@@ -40,94 +41,85 @@ const KINDS: readonly Kind[] = [
 ];
 
 /** A platform that counts what it does, by uid, and then breaks off in one of these ways; or answers, where `broken` says so. */
-async function counting(broken: (nth: number) => boolean): Promise<{ double: Double; effects: Map<string, number> }> {
+async function counting(broken: (nth: number) => boolean, flags: Readonly<Record<string, string>> = {}) {
   const effects = new Map<string, number>();
-  const double = await createDouble(({ line, body }, socket, index) => {
-    const id = /groups\/(ab\/[0-9a-f]{8})/.exec(line)?.[1] ?? line;
-    effects.set(id, (effects.get(id) ?? 0) + 1);
-    const sent = body.length === 0 ? {} : JSON.parse(String(body));
-    const good = ok(JSON.stringify({ uid: line.startsWith("POST") ? `${id}/cd` : id, description: "", ...sent }));
-    if (broken(index)) BREAKS[index % BREAKS.length]?.[1](socket, good);
-    else socket.write(good);
-  });
-  later(double.close);
-  return { double, effects };
+  const here = await front(
+    ({ line, body }, socket, index) => {
+      const id = /groups\/(ab\/[0-9a-f]{8})/.exec(line)?.[1] ?? line;
+      effects.set(id, (effects.get(id) ?? 0) + 1);
+      const sent = body.length === 0 ? {} : JSON.parse(String(body));
+      const good = ok(JSON.stringify({ uid: line.startsWith("POST") ? `${id}/cd` : id, description: "", ...sent }));
+      if (broken(index)) BREAKS[index % BREAKS.length]?.[1](socket, good);
+      else socket.write(good);
+    },
+    { upstreamV2Breaker: "false", ...flags },
+  );
+  later(here.close);
+  return { here, effects };
 }
 
-const ask = (rig: Rig, { method, target, body }: Kind, nth: number, headers: Readonly<Record<string, string>> = {}) =>
-  rig.ask(method, target(nth), { headers, ...(body === undefined ? {} : { body: body(nth) }) });
+async function ask(here: Front, { method, target, body }: Kind, nth: number, fields = "") {
+  const text = body === undefined ? "" : JSON.stringify(body(nth));
+  return (await here.ask(`${method} ${target(nth)}`, `${fields}Content-Length: ${text.length}\r\n`, text)).answer;
+}
 
-const title = ({ method, target }: Kind) => `${method} ${target(0).split("/").slice(0, 4).join("/")}`;
-
-describe("a write whose platform breaks off after it was sent", () => {
-  it.each(KINDS.map((kind) => [title(kind), kind] as const))(
-    "T-PUT-07: takes effect once and says that nobody knows: %s",
-    async (_, kind) => {
-      const tries = scale(20, 500);
-      const { double, effects } = await counting((index) => index % 7 !== 0);
-      const rig = await rigForTest({ v2Url: double.url, native: false, flags: { upstreamV2Connections: "8" } });
-      const asked: (readonly [number, Answer | undefined])[] = [];
-      // Several at a time, some answered: connections are kept, and taken again.
-      const lanes = Array.from({ length: 4 }, async (_lane, lane) => {
-        for (let nth = lane; nth < tries; nth += 4) {
-          asked.push([nth, await ask(rig, kind, nth).catch(() => undefined)]);
-        }
-      });
-      await Promise.all(lanes);
-      expect(asked).toHaveLength(tries);
-      expect(Math.max(...effects.values())).toBe(1);
-      expect(effects.size).toBe(tries);
-      expect(double.requests).toHaveLength(tries);
-      let unknown = 0;
-      for (const [, answer] of asked) {
-        // An answer that broke off on its way through arrives as broken as it came.
-        if (answer === undefined || answer.status === 200) continue;
-        expect([answer.status, reasonOf(answer), answer.json.details[0].metadata]).toEqual([
-          502,
-          "UPSTREAM_UNREACHABLE",
-          { state: "unknown" },
-        ]);
+it("T-PUT-07: a write whose platform breaks off takes effect once, and its client is told that nobody knows", async () => {
+  const tries = scale(20, 500);
+  const { here, effects } = await counting((index) => index % 7 !== 0, { upstreamV2Connections: "8" });
+  for (const [at, kind] of KINDS.entries()) {
+    effects.clear();
+    let unknown = 0;
+    // Several at a time, some answered: connections are kept, and taken again.
+    const lanes = Array.from({ length: 4 }, async (_lane, lane) => {
+      for (let nth = lane; nth < tries; nth += 4) {
+        const answer = await ask(here, kind, at * tries + nth);
+        // A response that broke off on its way through arrives as broken as it came.
+        if (answer.status === 200) continue;
+        expect([kind.method, answer.status, reasonOf(answer)]).toEqual([kind.method, 502, "UPSTREAM_UNREACHABLE"]);
+        expect(answer.json().details[0]?.metadata).toEqual({ state: "unknown" });
         unknown++;
       }
-      expect(unknown).toBeGreaterThan(tries / 3);
-      figure("T-PUT-07", "writes broken off after their bytes were sent", asked.length, "requests");
-      figure("T-PUT-07", "most side effects of one client request", Math.max(...effects.values()), "effects");
-    },
-  );
-
-  it("T-PUT-07: is not sent on another connection when the one that it took had just been closed", async () => {
-    const tries = scale(20, 500);
-    const effects = new Map<string, number>();
-    // Answers each first request of a connection and cuts it at the first byte of the second.
-    const double = await createDouble(({ line, connection }, socket) => {
-      effects.set(line, (effects.get(line) ?? 0) + 1);
-      if (effects.size > 0 && socket.bytesWritten > 0) return socket.resetAndDestroy();
-      const id = /groups\/(\S+?)(\?| )/.exec(line)?.[1] ?? "";
-      socket.write(ok(JSON.stringify({ uid: id, name: `c${connection}`, description: "" })));
     });
-    later(double.close);
-    const rig = await rigForTest({ v2Url: double.url, native: false, flags: { upstreamV2Connections: "1" } });
-    const statuses: number[] = [];
-    for (let nth = 0; nth < tries; nth++) statuses.push((await ask(rig, KINDS[0] as Kind, nth)).status);
-    expect(new Set(statuses)).toEqual(new Set([200, 502]));
-    expect([effects.size, Math.max(...effects.values())]).toEqual([tries, 1]);
-  });
+    await Promise.all(lanes);
+    expect([kind.method, Math.max(...effects.values()), effects.size]).toEqual([kind.method, 1, tries]);
+    expect(unknown).toBeGreaterThan(tries / 3);
+    figure("T-PUT-07", "writes broken off after their bytes were sent", tries, "requests");
+    figure("T-PUT-07", "most side effects of one client request", Math.max(...effects.values()), "effects");
+  }
+  expect(here.platform.requests).toHaveLength(KINDS.length * tries);
 });
 
-describe("a create that nobody knows the end of", () => {
-  it("T-PUT-09: is never sent twice, and the client's own Idempotency-Key goes along as it is", async () => {
-    const tries = scale(20, 500);
-    const { double, effects } = await counting(() => true);
-    const rig = await rigForTest({ v2Url: double.url, native: false });
-    const kind = KINDS[1] as Kind;
-    for (let nth = 0; nth < tries; nth++) {
-      const answer = await ask(rig, kind, nth, { "idempotency-key": `key ${nth}` });
-      expect([answer.status, answer.json.details[0].metadata]).toEqual([502, { state: "unknown" }]);
-    }
-    expect(double.requests.map(({ fields }) => fields.find(([name]) => /^idempotency-key$/i.test(name))?.[1])).toEqual(
-      Array.from({ length: tries }, (_, nth) => `key ${nth}`),
-    );
-    expect(Math.max(...effects.values())).toBe(1);
-    figure("T-PUT-09", "creates sent twice after an ambiguous failure", double.requests.length - tries, "creates");
-  });
+it("T-PUT-07: a write is not sent on another connection when the one that it took had just been closed", async () => {
+  const tries = scale(20, 500);
+  const effects = new Map<string, number>();
+  // Answers each first request of a connection and cuts it at the first byte of the second.
+  const here = await front(
+    ({ line, connection }, socket) => {
+      effects.set(line, (effects.get(line) ?? 0) + 1);
+      if (socket.bytesWritten > 0) return void socket.resetAndDestroy();
+      const id = /groups\/(\S+?)(\?| )/.exec(line)?.[1] ?? "";
+      socket.write(ok(JSON.stringify({ uid: id, name: `c${connection}`, description: "" })));
+    },
+    { upstreamV2Connections: "1" },
+  );
+  later(here.close);
+  const statuses = new Set<number>();
+  for (let nth = 0; nth < tries; nth++) statuses.add((await ask(here, KINDS[0] as Kind, nth)).status);
+  expect(statuses).toEqual(new Set([200, 502]));
+  expect([effects.size, Math.max(...effects.values())]).toEqual([tries, 1]);
+});
+
+it("T-PUT-09: a create that nobody knows the end of is never sent twice, and the client's own Idempotency-Key goes along", async () => {
+  const tries = scale(20, 500);
+  const { here, effects } = await counting(() => true);
+  for (let nth = 0; nth < tries; nth++) {
+    const answer = await ask(here, KINDS[1] as Kind, nth, `Idempotency-Key: key ${nth}\r\n`);
+    expect([answer.status, answer.json().details[0]?.metadata]).toEqual([502, { state: "unknown" }]);
+  }
+  const { requests } = here.platform;
+  expect(requests.map(({ fields }) => fields.find(([name]) => /^idempotency-key$/i.test(name))?.[1])).toEqual(
+    Array.from({ length: tries }, (_, nth) => `key ${nth}`),
+  );
+  expect(Math.max(...effects.values())).toBe(1);
+  figure("T-PUT-09", "creates sent twice after an ambiguous failure", requests.length - tries, "creates");
 });

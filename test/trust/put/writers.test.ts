@@ -34,7 +34,7 @@ function role(rig: Rig): unknown[] {
 
 describe("two writers of one record", () => {
   it("T-PUT-06: leave the whole of what one of them said, never a mix, by one PATCH each and no read", async () => {
-    const rounds = scale(50, 1000);
+    const rounds = scale(20, 1000);
     const rig = await rigForTest({ native: false, sandbox: { faults: unsteady, logSize: 10 } });
     const target = `/iam/v1/roles/${rig.sandbox.wellKnown.customRole}`;
     const bodies = [

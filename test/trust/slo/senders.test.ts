@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { ask, type Client, dial, parse } from "../../listener/support/client.ts";
 import { ok } from "../../listener/support/double.ts";
-import { pass, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
+import { pass, rig, takeDownAfterAll } from "../../listener/support/rig.ts";
 import { dialMany } from "./support.ts";
 
-takeDownAfterEach();
+takeDownAfterAll();
 
 const KIB = 1024;
 const pool = { connections: 4 };
@@ -67,7 +67,7 @@ describe("T-SLO-02: a client that has not sent its request yet", () => {
   });
 });
 
-describe("T-SLO-02: a client in the middle of a long body", () => {
+describe.concurrent("T-SLO-02: a client in the middle of a long body", () => {
   const begin = async (port: number, method?: string): Promise<Client> => {
     const client = await dial(port);
     client.send(`${post("Content-Length: 1000000", method)}${"x".repeat(100_000)}`);

@@ -13,7 +13,7 @@ import { written } from "../../property/records.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 
-const RUNS = { numRuns: scale(3_000, 100_000) };
+const RUNS = { numRuns: scale(1_000, 100_000) };
 const { resources } = await loadCatalogue("v2beta1");
 const noise = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
 

@@ -1,6 +1,6 @@
 /** A platform that can go away and come back at the same address, and counts what reaches it. */
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { later } from "../../../app/rig.ts";
+import { later, type Rig } from "../../../app/rig.ts";
 
 export interface Platform {
   readonly url: string;
@@ -47,4 +47,10 @@ export async function comingAndGoing(answer: string): Promise<Platform> {
   await up();
   later(down);
   return { url: `http://127.0.0.1:${port}`, seen, up, down };
+}
+
+/** "1" while the breaker is open. */
+export async function breaker({ adminUrl }: Rig): Promise<string | undefined> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  return /^carryover_upstream_breaker_open\{upstream="v2"\} (\S+)$/m.exec(text)?.[1];
 }

@@ -120,6 +120,11 @@ const MAKES = MIX.map(([, make], at) => ({
   until: MIX.slice(0, at + 1).reduce((sum, [weight]) => sum + weight, 0),
 }));
 
+/** One request of each kind. */
+export function errandsOfEachKind(tenant: Tenant, random: () => number): readonly Errand[] {
+  return MIX.map(([, make]) => ({ tenant, statuses: GOOD, marked: true, ...make(tenant, random) }));
+}
+
 /** A request of any kind, of any tenant. */
 export function errandOf(all: readonly Tenant[], random: () => number): Errand {
   const tenant = all[Math.floor(random() * all.length)] as Tenant;

@@ -1,54 +1,13 @@
-/** Does the process outlive what its machine and its platform do to it? */
-import { readdirSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+/** Does the process outlive what its machine does to it? */
 import { describe, expect, it } from "vitest";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
 import { dial, parse, talk } from "../../listener/support/client.ts";
 import { createDouble, ok } from "../../listener/support/double.ts";
-import { rig, takeDownAfterEach as takeDownListeners } from "../../listener/support/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 import { serve } from "../lod/serving.ts";
 
 takeDownAfterEach();
-takeDownListeners();
-
-describe("T-FLT-20: a platform that announces trailers", () => {
-  const FRAMES = [
-    ["a length", "Content-Length: 2\r\n\r\nok"],
-    ["chunks", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"],
-    ["chunks and a trailer", "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nX-T: 1\r\n\r\n"],
-  ] as const;
-  const ASKED = [
-    ["HTTP/1.1", "GET /x HTTP/1.1", "200 OK", "ok"],
-    ["HTTP/1.0", "GET /x HTTP/1.0", "200 OK", "ok"],
-    ["HEAD", "HEAD /x HTTP/1.1", "200 OK", ""],
-    ["status 204", "GET /x HTTP/1.1", "204 No Content", ""],
-    ["status 304", "GET /x HTTP/1.1", "304 Not Modified", ""],
-  ] as const;
-
-  it.each(
-    FRAMES.flatMap(([frame, bytes]) =>
-      ASKED.map(([name, line, status, body]) => [frame, name, line, status, bytes, body] as const),
-    ),
-  )("with %s is served, to %s", async (_frame, _name, line, status, bytes, body) => {
-    const bodyless = body === "";
-    const head = bytes.slice(0, bytes.indexOf("\r\n\r\n") + 4);
-    const framed = status.startsWith("204") ? "\r\n" : bodyless ? head : bytes;
-    const uncaught: unknown[] = [];
-    const hear = (error: unknown) => uncaught.push(error);
-    process.on("uncaughtExceptionMonitor", hear);
-    const { port } = await rig({ script: `HTTP/1.1 ${status}\r\nTrailer: X-T\r\n${framed}` });
-    const ask = () => talk(port, `${line}\r\nHost: a\r\nTE: trailers\r\nConnection: close\r\n\r\n`);
-    const answer = parse(await ask());
-    expect([answer.status, answer.body]).toEqual([Number(status.slice(0, 3)), body]);
-    expect([answer.field("trailer"), answer.field("x-t")]).toEqual([undefined, undefined]);
-    expect(parse(await ask()).status).toBe(answer.status);
-    process.off("uncaughtExceptionMonitor", hear);
-    expect(uncaught).toEqual([]);
-    figure("T-FLT-20", "kinds of answers with trailers that were served", FRAMES.length * ASKED.length, "kinds");
-  });
-});
 
 it("T-FLT-21: without file descriptors new connections are refused, those that are there are served, and it passes", async () => {
   const platform = await createDouble(ok('"served"'));
@@ -132,24 +91,5 @@ describe("T-FLT-22: a wall clock that jumps by an hour", () => {
       Math.floor((performance.now() - began) / 100),
       "jumps",
     );
-  });
-
-  it("is read only where a date is meant", () => {
-    const SRC = resolve(import.meta.dirname, "../../../src");
-    const using = readdirSync(SRC, { recursive: true, encoding: "utf8" })
-      .filter((name) => name.endsWith(".ts") && !name.startsWith("sandbox/"))
-      .filter((name) => /\bDate\.now\b|new Date\(\)/.test(readFileSync(join(SRC, name), "utf8")))
-      .toSorted();
-    // What rules, reports and logs say is a time of day; a `Retry-After` may be a date; a file was taken at a time of day.
-    expect(using).toEqual([
-      "app.ts",
-      "check/command.ts",
-      "check/connection.ts",
-      "explain/command.ts",
-      "migration.ts",
-      "migration/comparing.ts",
-      "observe/log.ts",
-      "tools.ts",
-    ]);
   });
 });

@@ -11,7 +11,7 @@ import { scale } from "../../support/scale.ts";
 /** FUZZ_SEED=random tries others; any other text repeats a run. FUZZ_INPUTS: how many. */
 const asked = process.env["FUZZ_SEED"] ?? "20261122";
 const seed = asked === "random" ? String(Date.now()) : asked;
-const inputs = Number(process.env["FUZZ_INPUTS"] ?? scale(10_000, 100_000));
+const inputs = Number(process.env["FUZZ_INPUTS"] ?? scale(6_000, 100_000));
 const PATIENCE_MS = 5_000;
 
 let target: FuzzTarget;

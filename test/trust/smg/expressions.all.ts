@@ -1,8 +1,10 @@
+/** Does any regular expression of src take long for any text? */
+import { readdirSync, readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
+import { parseAst } from "vitest/node";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
-import { type Expression, expressionsOf, piecesOf } from "./expressions.ts";
 
 const ROOT = new URL("../../..", import.meta.url).pathname;
 const { literals, built } = expressionsOf(ROOT);
@@ -10,9 +12,7 @@ const { literals, built } = expressionsOf(ROOT);
 /** These take time that grows faster than the text. What each reads is bounded before, or nobody hostile has written it. */
 const BOUNDED: readonly (readonly [where: string, why: string])[] = [
   ["src/catalogue/check/resources.ts", "templates of the catalogue"],
-  ["src/catalogue/document/openapi.ts", "templates of the catalogue"],
   ["src/check/probes/reach.ts", "the path of a configured address"],
-  ["src/config/docs.ts", "our own pages"],
   ["src/cutover/compare-scalar.ts", "at most 100 digits of a fraction"],
   ["src/explain/received.ts", "200 characters behind each opening one, on the operator's own command line"],
   ["src/explain/upstream-addresses.ts", "a configured address"],
@@ -123,4 +123,82 @@ async function tryAll(all: readonly Expression[], mostMs: number): Promise<{ slo
     clearTimeout(timer);
     await worker.terminate();
   }
+}
+
+interface Expression {
+  /** `src/listener/gate.ts:27`. */
+  readonly where: string;
+  readonly source: string;
+  readonly flags: string;
+}
+
+/** Every literal; and every `new RegExp`, whose source is only known when the program runs. */
+interface Found {
+  readonly literals: readonly Expression[];
+  /** Where expressions are built. */
+  readonly built: readonly string[];
+}
+
+function expressionsOf(root: string): Found {
+  const literals: Expression[] = [];
+  const built: string[] = [];
+  for (const name of readdirSync(`${root}/src`, { recursive: true, encoding: "utf8" }).sort()) {
+    if (!name.endsWith(".ts")) continue;
+    const text = readFileSync(`${root}/src/${name}`, "utf8");
+    for (const node of nodesOf(parseAst(text, { lang: "ts" }))) {
+      const where = `src/${name}:${text.slice(0, node.start).split("\n").length}`;
+      if (node.regex !== undefined) literals.push({ where, source: node.regex.pattern, flags: node.regex.flags });
+      else if (/^(?:New|Call)Expression$/.test(node.type) && node.callee?.name === "RegExp") built.push(where);
+    }
+  }
+  return { literals, built };
+}
+
+/** The little of a syntax tree that is looked at. */
+interface Node {
+  readonly type: string;
+  readonly start: number;
+  readonly regex?: { readonly pattern: string; readonly flags: string };
+  readonly callee?: { readonly name?: string };
+}
+
+function* nodesOf(value: unknown): Generator<Node> {
+  if (typeof value !== "object" || value === null) return;
+  if ("type" in value && "start" in value) yield value as Node;
+  for (const child of Object.values(value)) yield* nodesOf(child);
+}
+
+/** Characters that classes stand for, and the marks that end nothing. */
+const STAND_INS: ReadonlyMap<string, string> = new Map([
+  ["d", "0"],
+  ["w", "a"],
+  ["s", " "],
+  ["t", "\t"],
+  ["n", "\n"],
+  ["r", "\r"],
+]);
+
+/**
+ * Up to `most` texts that are repeated to make a hostile one: single characters that the expression speaks of, its literal
+ * words, and pairs of the characters.
+ */
+function piecesOf(source: string, most: number): readonly string[] {
+  const plain = source
+    .replaceAll(/\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})/g, (_, u, x) =>
+      String.fromCharCode(Number.parseInt(u ?? x, 16)),
+    )
+    .replaceAll(/\(\?(?:<?[=!]|:|<\w+>)/g, "(");
+  const chars = new Set<string>();
+  for (let at = 0; at < plain.length; at++) {
+    const char = plain[at] ?? "";
+    if (char === "\\") {
+      const next = plain[++at] ?? "";
+      chars.add(STAND_INS.get(next) ?? next);
+    } else chars.add(char);
+  }
+  for (const always of ["a", "0", " "]) chars.add(always);
+  const words = plain.match(/[A-Za-z0-9%/.,;:=-]{2,}/g) ?? [];
+  const singles = [...chars];
+  const pairs = singles.flatMap((one) => singles.filter((other) => other !== one).map((other) => one + other));
+  return [...new Set([...singles, ...words, ...pairs])].slice(0, most);
 }
