@@ -1,4 +1,6 @@
 /** Which lists, platforms and measures are drains explored over? */
+
+import { variants } from "../support/tier.ts";
 import { listsOver } from "./explore.ts";
 import type { Style } from "./platform.ts";
 import { realDrains } from "./real.ts";
@@ -60,7 +62,7 @@ export function long(style: Style, measures: Measures, more: Partial<Scenario> =
   return (measures.pageSize === 2 ? LONG_STARTS : LONGER_STARTS).map((start) => scenario(start, style, measures, more));
 }
 
-/** `usual` runs of a scenario; `FC_RUNS=5000` looks fifty times as long. */
+/** `usual` runs of a scenario, a quarter of them in `npm test`; `FC_RUNS=5000` looks fifty times as long. */
 export function limitOf(usual: number): number {
-  return Math.ceil((usual * Number(process.env["FC_RUNS"] ?? 100)) / 100);
+  return Math.ceil((usual * Number(process.env["FC_RUNS"] ?? variants(25, 100))) / 100);
 }

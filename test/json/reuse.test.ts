@@ -1,9 +1,10 @@
-/** Does a rewriter do the same on its thousandth text as on its first, whatever came before? */
+/** A rewriter does the same on its thousandth text as on its first, whatever came before. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { JsonError } from "../../src/json/error.ts";
 import type { ConvertPlan, MemberPlan, ObjectPlan } from "../../src/json/plan.ts";
 import { createPageRewriter, createValueRewriter, rewritePage, rewriteValue } from "../../src/json/rewrite.ts";
+import { variants } from "../support/tier.ts";
 import { documents, plans, text, utf8, write } from "./documents.ts";
 
 const noise = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
@@ -39,7 +40,7 @@ describe("a rewriter that is used again", () => {
           }
         },
       ),
-      { numRuns: 1500 },
+      { numRuns: variants(300, 1_500) },
     );
   });
 

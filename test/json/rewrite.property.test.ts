@@ -1,9 +1,10 @@
-/** Does the rewriter do what parse, edit and stringify would do, for any document and any plan? */
+/** The rewriter does what parse, edit and stringify would do, for any document and any plan. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { JsonError } from "../../src/json/error.ts";
 import { rewritePage, rewriteValue } from "../../src/json/rewrite.ts";
 import type { Json } from "../../src/model/json.ts";
+import { variants } from "../support/tier.ts";
 import { documents, expected, plans, Repeated, text, utf8, write } from "./documents.ts";
 
 const noise = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
@@ -35,7 +36,7 @@ describe("rewriteValue", () => {
           expect(byId(got.reports)).toEqual(byId(want.reports));
         }
       }),
-      { numRuns: 4000 },
+      { numRuns: variants(800, 4_000) },
     );
   });
 
@@ -48,7 +49,7 @@ describe("rewriteValue", () => {
         const everywhere = { kind: "array" as const, items: { kind: "map" as const, values: idle } };
         expect(rewriteValue(source, everywhere).bytes).toBe(source);
       }),
-      { numRuns: 500 },
+      { numRuns: variants(200, 500) },
     );
   });
 
@@ -72,7 +73,7 @@ describe("rewriteValue", () => {
         const map = outcome(() => rewriteValue(bytes, { kind: "map", values: { kind: "array", items: "copy" } }));
         expect(map instanceof JsonError).toBe(refused);
       }),
-      { numRuns: 4000 },
+      { numRuns: variants(800, 4_000) },
     );
   });
 });
@@ -110,7 +111,7 @@ describe("rewritePage", () => {
           ["total", 3],
         ]);
       }),
-      { numRuns: 1500 },
+      { numRuns: variants(300, 1_500) },
     );
   });
 });

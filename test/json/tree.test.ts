@@ -5,6 +5,7 @@ import { JsonError } from "../../src/json/error.ts";
 import { encodeString } from "../../src/json/text.ts";
 import { type Node, parseTree, rawOf } from "../../src/json/tree.ts";
 import type { Json } from "../../src/model/json.ts";
+import { variants } from "../support/tier.ts";
 import { documents, text, utf8, write } from "./documents.ts";
 
 const noise = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
@@ -27,7 +28,7 @@ describe("parseTree", () => {
           node.kind === "object" ? node.members.map((member) => member.value) : node.kind === "array" ? node.items : [];
         for (const child of children) expect(parseTree(rawOf(child))).toMatchObject({ kind: child.kind, start: 0 });
       }),
-      { numRuns: 1000 },
+      { numRuns: variants(250, 1_000) },
     );
   });
 

@@ -1,12 +1,12 @@
-/** How does carryover answer lists without a network, with all its options? (For thousands of lists: no sockets, no listener.) */
+/** carryover without a network, with all its options: for thousands of lists. */
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { loadConfig } from "../../src/config.ts";
-import { createDecisions } from "../../src/decide.ts";
+import { type Config, loadConfig } from "../../src/config.ts";
+import { createDecisions, type Decisions } from "../../src/decide.ts";
 import { createExchange, type ListFacts } from "../../src/model/exchange.ts";
 import type { Answer, Send } from "../../src/model/message.ts";
 import { Problem, problemBody } from "../../src/model/problem.ts";
 import { createStopper } from "../../src/model/signal.ts";
-import { createToolbox } from "../../src/tools.ts";
+import { createToolbox, type Time, type Toolbox } from "../../src/tools.ts";
 import { createBudget } from "../../src/upstream/budget.ts";
 import { headersOf } from "./client.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
@@ -17,22 +17,39 @@ export interface Listed {
   readonly facts: ListFacts | undefined;
 }
 
-export type Lister = (as: string, target: string) => Promise<Listed>;
+export interface Lister {
+  list(as: string, target: string): Promise<Listed>;
+  /** What lists take up at present. */
+  readonly lists: Toolbox["lists"];
+}
 
-/** `flags`: options as flags. */
-export async function createLister(send: Send, flags: Readonly<Record<string, string>> = {}): Promise<Lister> {
+/** What does not change while lists are read; making it takes longer than most lists. */
+const settled = new Map<string, Promise<{ readonly config: Config; readonly decisions: Decisions }>>();
+
+async function settle(flags: Readonly<Record<string, string>>) {
   const { config } = loadConfig({
     flags: { upstreamV2Url: "http://127.0.0.1:1", ...flags },
     env: {},
     readFile: () => new Uint8Array(),
   });
-  const catalogue = await loadCatalogue(config.upstream.v2.version);
-  const { tools } = createToolbox(config, { send, budget: createBudget() });
-  const decisions = createDecisions(config, catalogue);
-  return async (as, target) => {
+  return { config, decisions: createDecisions(config, await loadCatalogue(config.upstream.v2.version)) };
+}
+
+/** `flags`: options as flags. */
+export async function createLister(
+  send: Send,
+  flags: Readonly<Record<string, string>> = {},
+  time?: Time,
+): Promise<Lister> {
+  const key = JSON.stringify(flags);
+  const making = settled.get(key) ?? settle(flags);
+  settled.set(key, making);
+  const { config, decisions } = await making;
+  const { tools, lists } = createToolbox(config, { send, budget: createBudget() }, time);
+  const list: Lister["list"] = async (as, target) => {
     const headers = Object.entries(headersOf({ as }));
     const { signal } = createStopper();
-    const exchange = createExchange("churn", 0, "GET", target);
+    const exchange = createExchange("list", 0, "GET", target);
     const head = { method: "GET", target, headers };
     const decide = decisions.decide((each) => tools(each, head, signal));
     const got = await gotOf(async () => {
@@ -42,9 +59,10 @@ export async function createLister(send: Send, flags: Readonly<Record<string, st
     });
     return { outcome: outcomeOf(got, as), facts: exchange.list };
   };
+  return { list, lists };
 }
 
-/** An answer as a client has it at its end: a stream that fails is one that broke off. */
+/** A response as a client has it at its end: a stream that fails is one that broke off. */
 async function gotOf(respond: () => Promise<Answer>): Promise<Parameters<typeof outcomeOf>[0]> {
   try {
     const { status, headers, body } = await respond();

@@ -1,4 +1,4 @@
-/** Which records are on a page, what comes after it, and how does it look on the wire? (Specification section 4.) */
+/** Pages: which records they hold, what comes after them, and how they look on the wire (specification section 4). */
 import type { Row, Shelf } from "./shelf.ts";
 
 /** One request for a page. */

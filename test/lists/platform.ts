@@ -1,4 +1,4 @@
-/** How does a v2 platform answer, well or badly, while others write to it? (A real HTTP server, and the same in memory.) */
+/** A v2 platform that answers well or badly while others write to it, in memory or as an HTTP server. */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Readable } from "node:stream";
@@ -6,7 +6,7 @@ import type { Send } from "../../src/model/message.ts";
 import { type Ask, type Cutting, cut, type Page, recordOf, startOf, write } from "./pages.ts";
 import { createShelf, rowsOf, type Shelf } from "./shelf.ts";
 
-/** An answer byte by byte. */
+/** A response byte by byte. */
 export interface Reply {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -42,8 +42,6 @@ export const HONEST: Habits = {
 };
 
 export interface Platform {
-  /** Of the HTTP server. */
-  readonly url: string;
   habits: Habits;
   shelf: Shelf;
   /** Every request for a page, in order of arrival. */
@@ -55,27 +53,35 @@ export interface Platform {
   /** Client requests whose pages were under way at the same time, at most. */
   readonly lists: { most: number };
   readonly sockets: ReadonlySet<Socket>;
+  /** The platform in memory. */
   readonly send: Send;
+  /** The platform on a loopback port; gives its URL. */
+  listen(): Promise<string>;
   /** As if it were new. */
-  reset(habits?: Partial<Habits>, shelf?: Shelf): void;
+  reset(habits?: { readonly [K in keyof Habits]?: Habits[K] | undefined }, shelf?: Shelf): void;
   close(): Promise<void>;
+}
+
+/** Without the members that are undefined. */
+function given(habits: Readonly<Record<string, unknown>>): Partial<Habits> {
+  return Object.fromEntries(Object.entries(habits).filter(([, value]) => value !== undefined));
 }
 
 const COLLECTION = /^\/iam\/v2beta1\/(groups|groupInvites|roles)$/;
 
-/** `habits` over what is `HONEST`. */
-export async function createPlatform(
+/** `habits` over what is `HONEST`. `now`: the clock of `Ask.at`. */
+export function createPlatform(
   habits: Partial<Habits> = {},
   shelf = createShelf(rowsOf(450)),
-): Promise<Platform> {
+  now = () => performance.now(),
+): Platform {
   const sockets = new Set<Socket>();
   const active = new Map<string, number>();
   const asked: Ask[] = [];
   const cuts: { ask: Ask; start: number; length: number }[] = [];
   const server = createServer((request, response) => void serve(request, response));
   const platform = {
-    url: "",
-    habits: { ...HONEST, ...habits },
+    habits: { ...HONEST, ...given(habits) },
     shelf,
     asked,
     cuts,
@@ -126,7 +132,7 @@ export async function createPlatform(
       skip: Number(query.get("skip") ?? 0),
       who: authorization.replace("Bearer ", ""),
       requestId,
-      at: performance.now(),
+      at: now(),
       index: asked.length,
     };
     asked.push(ask);
@@ -140,7 +146,7 @@ export async function createPlatform(
     const done = count(ask);
     response.once("close", done);
     const reply = await answer(ask);
-    if (!response.destroyed) reply_(response, reply);
+    if (!response.destroyed) respond(response, reply);
   }
 
   server.on("connection", (socket) => {
@@ -148,8 +154,6 @@ export async function createPlatform(
     socket.once("close", () => sockets.delete(socket));
   });
   server.keepAliveTimeout = 60_000;
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
 
   const send: Send = async ({ target, headers }, { signal }) => {
     const field = (name: string) => headers.find(([key]) => key === name)?.[1] ?? "";
@@ -166,10 +170,13 @@ export async function createPlatform(
   };
 
   return Object.assign(platform, {
-    url: `http://127.0.0.1:${port}`,
     send,
-    reset: (habits: Partial<Habits> = {}, shelf = createShelf(rowsOf(450))) => {
-      platform.habits = { ...HONEST, ...habits };
+    listen: async () => {
+      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+      return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    },
+    reset: (habits = {}, shelf = createShelf(rowsOf(450))) => {
+      platform.habits = { ...HONEST, ...given(habits) };
       platform.shelf = shelf;
       platform.busy.most = 0;
       platform.lists.most = 0;
@@ -191,7 +198,7 @@ function pass(response: ServerResponse, target: string, authorization: string): 
   response.end(recordOf({ uid, name: "one", created: 0 }, authorization.replace("Bearer ", ""), "groups"));
 }
 
-function reply_(response: ServerResponse, { status, headers, body, declared }: Reply): void {
+function respond(response: ServerResponse, { status, headers, body, declared }: Reply): void {
   response.statusCode = status;
   response.setHeader("content-type", "application/json");
   for (const [name, value] of Object.entries(headers ?? {})) response.setHeader(name, value);

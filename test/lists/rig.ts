@@ -1,23 +1,30 @@
-/** How do carryover and a platform stand opposite each other in a test of lists, and what must hold when it is over? */
+/** carryover in front of a platform, for tests of lists: in memory, or over sockets where those are the subject. */
 import { afterAll, afterEach, expect } from "vitest";
-import type { Exchange } from "../../src/model/exchange.ts";
+import type { Exchange, ListFacts } from "../../src/model/exchange.ts";
 import { startCarryover } from "../support/carryover.ts";
+import { settled } from "../upstream/clock.ts";
 import { get } from "./client.ts";
+import { type FastClock, fastClock } from "./clock.ts";
+import { createLister, type Lister } from "./memory.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { createPlatform, type Habits, type Platform } from "./platform.ts";
-import { createShelf, rowsOf, type Shelf } from "./shelf.ts";
+import type { Shelf } from "./shelf.ts";
 
 export const GROUPS = "/iam/v1/groups";
 export const INVITES = "/iam/v1/group_invites";
 
 export interface Rig {
   readonly platform: Platform;
-  readonly url: string;
-  readonly adminUrl: string;
-  /** One per request that is over. */
-  readonly exchanges: Exchange[];
   /** One list from beginning to end. */
   list(as?: string, target?: string): Promise<Outcome>;
+  /** What the operator was told of the last list that ended. */
+  facts(): ListFacts | undefined;
+}
+
+export interface WireRig extends Rig {
+  readonly url: string;
+  /** One per request that is over. */
+  readonly exchanges: readonly Exchange[];
 }
 
 export interface Setting {
@@ -35,75 +42,106 @@ export const STREAMED = { listsBufferBytes: "1024" };
 /** And none. */
 export const BUFFERED = { listsBufferBytes: "128MiB" };
 
+/** To be called at the top of a test file: after each test everything must be at rest, and all that lists take up given back. */
+export function checkAfterEach(): void {
+  afterEach(async () => {
+    for (const [platform, { lists }] of inMemory.splice(0)) {
+      for (let turns = 0; platform.busy.now > 0 && turns < 1_000; turns++) await settled();
+      expect(platform.busy.now).toBe(0);
+      expect(lists.slots()).toEqual({ drains: 0, credentials: 0, waiting: 0 });
+      expect(lists.readers()).toMatchObject({ inFlight: 0, waiting: 0 });
+    }
+    for (const one of kept.values()) {
+      if (one.used) await atRest(one);
+      one.used = false;
+    }
+  });
+  afterAll(async () => {
+    for (const one of kept.values()) await one.close();
+    kept.clear();
+  });
+}
+
+// ---- In memory -----------------------------------------------------------------------------------------------------
+
+/** Those of the test that is under way. */
+const inMemory: (readonly [Platform, Lister])[] = [];
+
+/** Pauses cost no time: the rig has a clock of its own, unless it is handed one. */
+export async function rigFor({
+  habits = {},
+  shelf,
+  flags,
+  fresh,
+  clock = fastClock(),
+}: Setting & { readonly clock?: FastClock } = {}): Promise<Rig> {
+  const { skip, tokens } = habits;
+  const platform = createPlatform({}, undefined, clock.now);
+  const lister = await createLister(platform.send, flags, clock);
+  inMemory.push([platform, lister]);
+  let last: ListFacts | undefined;
+  const list: Rig["list"] = async (as = "alice", target = GROUPS) => {
+    const { outcome, facts } = await lister.list(as, target);
+    last = facts;
+    return outcome;
+  };
+  if (fresh === undefined) await learn({ platform, list }, { skip, tokens });
+  platform.reset(habits, shelf);
+  return { platform, list, facts: () => last };
+}
+
+/** Two lists, after which carryover knows what it can expect of its platform. */
+async function learn({ platform, list }: Pick<Rig, "platform" | "list">, habits: Kind): Promise<void> {
+  platform.reset(habits);
+  await list();
+  await list();
+}
+
+type Kind = { readonly [K in "skip" | "tokens"]: Habits[K] | undefined };
+
+// ---- Over sockets --------------------------------------------------------------------------------------------------
+
 interface Kept {
-  readonly rig: Rig;
-  readonly lists: number;
+  readonly rig: WireRig;
+  readonly exchanges: Exchange[];
+  readonly adminUrl: string;
   /** By the test that is under way. */
   used: boolean;
   close(): Promise<void>;
 }
 
-/** Starting one takes longer than most tests: those with the same options and the same kind of platform share it. */
+/** Those of one file with the same options and the same kind of platform share it. */
 const kept = new Map<string, Kept>();
-const unhandled: unknown[] = [];
-process.on("unhandledRejection", (reason) => unhandled.push(reason));
-
-/** To be called at the top of a test file: after each test it looks whether everything is as before. */
-export function checkAfterEach(): void {
-  afterEach(async () => {
-    const used = [...kept.values()].filter((one) => one.used);
-    await Promise.all(
-      used.map(async ({ rig, lists }) => {
-        await settled(rig);
-        await slotsAreFree(rig, lists);
-      }),
-    );
-    for (const one of used) one.used = false;
-    expect(unhandled.splice(0)).toEqual([]);
-  });
-  afterAll(async () => {
-    for (const { rig, close } of kept.values()) {
-      await close();
-      expect(rig.platform.sockets.size).toBe(0);
-    }
-  });
-}
 
 /** A test that asks for the same again gets the same, as if it were new. */
-export async function rigFor({ habits = {}, shelf, flags = {}, fresh }: Setting = {}): Promise<Rig> {
+export async function wireRigFor({ habits = {}, shelf, flags = {} }: Omit<Setting, "fresh"> = {}): Promise<WireRig> {
   const { skip, tokens } = habits;
-  const key = JSON.stringify([flags, skip, tokens, fresh === undefined ? "" : kept.size]);
+  const key = JSON.stringify([flags, skip, tokens]);
   let one = kept.get(key);
   if (one === undefined) {
     one = await start(flags);
     kept.set(key, one);
-    one.rig.platform.reset({ ...(skip === undefined ? {} : { skip }), ...(tokens === undefined ? {} : { tokens }) });
-    if (fresh === undefined) await learn(one.rig);
+    await learn(one.rig, { skip, tokens });
   }
   one.used = true;
-  const { platform, exchanges } = one.rig;
+  const { platform } = one.rig;
   await until(() => platform.busy.now === 0, "calls of an earlier list are under way");
-  exchanges.length = 0;
+  one.exchanges.length = 0;
   platform.reset(habits, shelf);
   return one.rig;
 }
 
-/** Two lists, after which carryover knows what it can expect of its platform. */
-async function learn(rig: Rig): Promise<void> {
-  await rig.list();
-  await rig.list();
-}
-
 async function start(flags: Readonly<Record<string, string>>): Promise<Kept> {
-  const platform = await createPlatform();
+  const platform = createPlatform();
   const exchanges: Exchange[] = [];
   const onExchange = (one: Exchange) => void exchanges.push(one);
-  const carryover = await startCarryover({ v2Url: platform.url, flags, onExchange });
+  const carryover = await startCarryover({ v2Url: await platform.listen(), flags, onExchange });
   const { url, adminUrl } = carryover;
   const list: Rig["list"] = async (as = "alice", target = GROUPS) => outcomeOf(await get({ url, target, as }), as);
   return {
-    rig: { platform, url, adminUrl, exchanges, list },
-    lists: Number(flags["listsMaxConcurrentPerCredential"] ?? 4),
+    rig: { platform, url, exchanges, list, facts: () => exchanges.at(-1)?.list },
+    exchanges,
+    adminUrl,
     used: false,
     close: async () => {
       await carryover.close();
@@ -114,30 +152,19 @@ async function start(flags: Readonly<Record<string, string>>): Promise<Kept> {
 }
 
 /** Nothing is under way any more: no call to the platform, no request of a client. */
-async function settled({ platform, adminUrl }: Rig): Promise<void> {
+async function atRest({ rig: { platform }, adminUrl }: Kept): Promise<void> {
   await until(() => platform.busy.now === 0, "calls to the platform are under way");
-  expect(platform.sockets.size).toBeLessThanOrEqual(128);
   await until(async () => {
     const metrics = await (await fetch(`${adminUrl}/metrics`)).text();
     return /^carryover_in_flight_requests 0$/m.test(metrics);
   }, "requests are in flight");
 }
 
-/** As many lists of several pages as one credential may have at a time are answered: no slot is held by what is over. */
-async function slotsAreFree(rig: Rig, lists: number): Promise<void> {
-  const { platform } = rig;
-  const { skip, tokens } = platform.habits;
-  platform.reset({ skip, tokens }, createShelf(rowsOf(450, 7)));
-  const outcomes = await Promise.all(Array.from({ length: Math.min(lists, 16) }, () => rig.list("alice")));
-  // A place was free for what was found wanting, or too long, when it was read.
-  const read = new Set(["LIST_UNPROVEN", "DRAIN_TOO_LARGE"]);
-  const ended = outcomes.map((one) => (one.kind !== "error" ? one.kind : read.has(`${one.reason}`) ? "whole" : one));
-  expect(ended).toEqual(outcomes.map(() => "whole"));
-}
+// ---- What is expected ----------------------------------------------------------------------------------------------
 
 /** Waits until `holds`; fails with `otherwise` when it does not for long. */
 export async function until(holds: () => boolean | Promise<boolean>, otherwise: string): Promise<void> {
-  const end = performance.now() + 5_000;
+  const end = performance.now() + 20_000;
   while (!(await holds())) {
     if (performance.now() > end) throw new Error(otherwise);
     await sleep(5);

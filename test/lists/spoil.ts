@@ -1,4 +1,4 @@
-/** What can be wrong with one page? (Issue: bad input; each of these is no page at all.) */
+/** Pages that are none, each wrong in its own way. */
 import { type Ask, type Page, recordOf, write } from "./pages.ts";
 import type { Fault, Reply } from "./platform.ts";
 
@@ -38,6 +38,8 @@ export interface Spoiled {
   readonly fault: Fault;
   /** Without looking elsewhere it cannot be told from a page that is right. */
   readonly plausible?: true;
+  /** It is wrong on the connection, so it needs one. */
+  readonly wire?: true;
 }
 
 /** None of these can be read as a page; all of them with status 200. */
@@ -46,6 +48,7 @@ export const SPOILED: readonly Spoiled[] = [
   {
     name: "cut off, its length wrong",
     fault: (page, ask) => reply(half(write(page, ask)), { declared: write(page, ask).length }),
+    wire: true,
   },
   { name: "cut off in a string", fault: (page, ask) => reply(write(page, ask).slice(0, 25)) },
   { name: "nothing", fault: () => reply("") },
@@ -116,7 +119,7 @@ export const SPOILED: readonly Spoiled[] = [
   { name: "a token that is an object", fault: withMember("nextPageToken", { at: 7 }) },
   { name: "a token that is an array", fault: withMember("nextPageToken", ["a"]) },
   { name: "a token that is true", fault: withMember("nextPageToken", true) },
-  { name: "100 MB", fault: (page, ask) => reply(endless(page, ask, 100 * MiB)) },
+  { name: "100 MB", fault: (page, ask) => reply(endless(page, ask, 100 * MiB)), wire: true },
   { name: "deeper than anything", fault: (page, ask) => withRecords(page, ask, nested(10_000)) },
   {
     name: "a record deeper than anything",
@@ -126,10 +129,12 @@ export const SPOILED: readonly Spoiled[] = [
   {
     name: "compressed with what nobody knows",
     fault: () => reply("xxxx", { headers: { "content-encoding": "lzma" } }),
+    wire: true,
   },
   {
     name: "called gzip and not",
     fault: (page, ask) => reply(write(page, ask), { headers: { "content-encoding": "gzip" } }),
+    wire: true,
   },
   { name: "without its records", fault: (page, ask) => renamed(page, ask, undefined), plausible: true },
   { name: "with null for its records", fault: (page, ask) => withRecords(page, ask, "null"), plausible: true },

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { variants } from "../support/tier.ts";
 import {
   drained,
   drainedByCursor,
@@ -104,7 +105,7 @@ describe("every small list, page size and fault", () => {
         expect(outcome.requests.length).toBeLessThanOrEqual(2 * (4 * keys.length + 4));
         seen.add(outcome.problem?.reason ?? outcome.result?.kind ?? "stranger");
       }),
-      { numRuns: 2000 },
+      { numRuns: variants(400, 2_000) },
     );
     // A property that only ever met errors would prove nothing.
     expect([...seen].toSorted()).toEqual(["DRAIN_INCOMPLETE", "UPSTREAM_INVALID", "list", "refused"]);
@@ -117,7 +118,7 @@ describe("every small list, page size and fault", () => {
         const platform: Platform = (s, call) => faulty(keys, kind, call === at ? name : "none")(s, call);
         expect(uidsOf(await drained(platform, { limits: { pageSize: size } })).toSorted()).toEqual(keys);
       }),
-      { numRuns: 1000 },
+      { numRuns: variants(250, 1_000) },
     );
   });
 
@@ -134,7 +135,7 @@ describe("every small list, page size and fault", () => {
         if (outcome.result?.kind !== "list" || outcome.result.witness === "none") return;
         expect(uidsOf(outcome)).toEqual(keys);
       }),
-      { numRuns: 500 },
+      { numRuns: variants(200, 500) },
     );
   });
 });
@@ -173,7 +174,7 @@ describe("a list that others write to while it is read", () => {
         expect([...persistent].filter((key) => !uids.includes(key))).toEqual([]);
         expect(uids.filter((key) => !ever.has(key))).toEqual([]);
       }),
-      { numRuns: 1000 },
+      { numRuns: variants(250, 1_000) },
     );
   });
 });

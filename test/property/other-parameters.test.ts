@@ -3,10 +3,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import type { Send } from "../../src/model/message.ts";
+import { variants } from "../support/tier.ts";
 import { SECRET } from "./bad-bodies.ts";
 import { createFront } from "./front.ts";
 
-const RUNS = Number(process.env["FC_RUNS"] ?? 100);
+const RUNS = Number(process.env["FC_RUNS"] ?? variants(40, 100));
 const catalogue = await loadCatalogue("v2beta1");
 const REPO = `${"a".repeat(40)}/${"b".repeat(16)}`;
 const BODY = Buffer.from("Bearer nobody");

@@ -6,11 +6,12 @@ import type { Json, JsonObject } from "../../src/model/json.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
 import type { Filter, Resource } from "../../src/model/resource.ts";
+import { variants } from "../support/tier.ts";
 import { anything, json, maskOf, type Run, run, textOf } from "../translate/support.ts";
 import { bare, listOf, recordOf, writable, written, zerosOf } from "./records.ts";
 
 const { resources } = await loadCatalogue("v2beta1");
-const RUNS = { numRuns: 60 };
+const RUNS = { numRuns: variants(20, 60) };
 
 async function outcome(work: Promise<Run>): Promise<Run | Problem> {
   try {
@@ -196,7 +197,7 @@ describe("a filtered request is never answered with an unfiltered list", () => {
           ),
         );
       }),
-      { numRuns: 150 },
+      { numRuns: variants(50, 150) },
     );
   });
 });
@@ -306,7 +307,7 @@ describe.each(resources.map((each) => ({ name: each.name, ...written(each) })))(
           expect(target).not.toContain("#");
         }
       }),
-      { numRuns: 150 },
+      { numRuns: variants(50, 150) },
     );
   });
 });

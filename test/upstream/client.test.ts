@@ -213,16 +213,18 @@ describe("a call without an answer", () => {
     ["junk", "HELLO\r\n\r\n", "UPSTREAM_INVALID", 502],
     ["a status out of range", "HTTP/1.1 999 X\r\nContent-Length: 0\r\n\r\n", "UPSTREAM_INVALID", 502],
     ["silence", () => {}, "UPSTREAM_TIMEOUT", 504],
-    ["half an answer", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", "UPSTREAM_TIMEOUT", 504],
+    ["half a response", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", "UPSTREAM_TIMEOUT", 504],
   ] as [string, Script | undefined, string, number][])(
     "(%s) is a Problem that tells no address",
     async (_, script, reason, http) => {
       const { call, double } = await subject(script ?? "", {
-        timeouts: { connectMs: 500, headersMs: 300, bodyMs: 300 },
+        timeouts: reason === "UPSTREAM_TIMEOUT" ? { connectMs: 5_000, headersMs: 30, bodyMs: 30 } : POOL.timeouts,
       });
       if (script === undefined) await double.close();
-      for (const method of ["GET", "PATCH"]) {
-        const problem = await problemOf(call({ method, body: Buffer.from("{}") }));
+      const methods = ["GET", "PATCH"];
+      const problems = methods.map((method) => problemOf(call({ method, body: Buffer.from("{}") })));
+      for (const [index, method] of methods.entries()) {
+        const problem = (await problems[index])!;
         expect([problem.reason, problem.http]).toEqual([reason, http]);
         expect(problem.message).not.toMatch(/127|local|ECONN|UND_/);
         expect(problem.cause).toBeInstanceOf(Error);

@@ -8,6 +8,8 @@ export interface FakeClock {
   sleep(ms: number, signal: Signal): Promise<void>;
   /** Lets `ms` pass, and every promise settle that settles by that. */
   pass(ms: number): Promise<void>;
+  /** Lets time pass up to the next timer, if there is one. */
+  next(): Promise<void>;
   /** Timers that are set. */
   timers(): number;
 }
@@ -34,20 +36,24 @@ export function fakeClock(start = 0): FakeClock {
       });
       signal.addEventListener("abort", gone, { once: true });
     });
+  /** Runs the next timer that is due by `end`; false when there is none. */
+  async function step(end: number): Promise<boolean> {
+    const [next] = [...set].filter(([, { at }]) => at <= end).sort(([a, x], [b, y]) => x.at - y.at || a - b);
+    if (next === undefined) return false;
+    set.delete(next[0]);
+    time = Math.max(time, next[1].at);
+    next[1].run();
+    await settled();
+    return true;
+  }
   async function pass(ms: number): Promise<void> {
     const end = time + ms;
     await settled();
-    for (;;) {
-      const [next] = [...set].filter(([, { at }]) => at <= end).sort(([a, x], [b, y]) => x.at - y.at || a - b);
-      if (next === undefined) break;
-      set.delete(next[0]);
-      time = Math.max(time, next[1].at);
-      next[1].run();
-      await settled();
-    }
+    while (await step(end));
     time = end;
   }
-  return { now: () => time, later, sleep, pass, timers: () => set.size };
+  const next = async () => void (await step(Number.POSITIVE_INFINITY));
+  return { now: () => time, later, sleep, pass, next, timers: () => set.size };
 }
 
 /** Everything that is ready has run. */

@@ -14,7 +14,11 @@ takeDownAfterEach();
 const TARGET = "/iam/v2beta1/groups/a/b?x=/y";
 
 /** What the breaker is told of one call in each way. */
-async function told(script: Script | undefined, method = "GET"): Promise<{ sent: string[]; streamed: string[] }> {
+async function told(
+  script: Script | undefined,
+  method = "GET",
+  timeouts = POOL.timeouts,
+): Promise<{ sent: string[]; streamed: string[] }> {
   const double = await createDouble(script ?? "");
   later(double.close);
   if (script === undefined) await double.close();
@@ -30,15 +34,15 @@ async function told(script: Script | undefined, method = "GET"): Promise<{ sent:
     const pool = createPool({
       url: double.url,
       connections: 4,
-      timeouts: { connectMs: 500, headersMs: 300, bodyMs: 300 },
+      timeouts,
       breaker: () => breaker,
     });
     later(pool.close);
     await call(pool);
     return said;
   };
-  return {
-    sent: await of(async (pool) => {
+  const [sent, streamed] = await Promise.all([
+    of(async (pool) => {
       const send = createSend(pool, { maxResponseBytes: 1_000 });
       const { signal } = new AbortController();
       await send({ method, target: TARGET, headers: [] }, { signal }).then(
@@ -46,7 +50,7 @@ async function told(script: Script | undefined, method = "GET"): Promise<{ sent:
         () => {},
       );
     }),
-    streamed: await of(
+    of(
       (pool) =>
         new Promise((resolve) => {
           // Without a budget there are no repeats, which would tell again.
@@ -56,7 +60,8 @@ async function told(script: Script | undefined, method = "GET"): Promise<{ sent:
           );
         }),
     ),
-  };
+  ]);
+  return { sent, streamed };
 }
 
 const answer = (status: number, type: string) =>
@@ -72,18 +77,22 @@ describe("an upstream is there", () => {
     ["501", answer(501, "")],
     ["503 as a page: what stands in front is there, and its answer costs nobody time", answer(503, "text/html")],
     ["504 of no type", answer(504, "")],
-    ["200 that breaks off", "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"],
-  ])("when it answers %s", async (_, script) => {
+    [
+      "200 that breaks off",
+      (_: unknown, socket: { end(bytes: string): void }) =>
+        socket.end("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf"),
+    ],
+  ] as [string, Script][])("when it answers %s", async (_, script) => {
     expect(await told(script)).toEqual(both("answered"));
   });
 });
 
 describe("an upstream may be away", () => {
   it.each([
-    ["with its connection's end", (_: unknown, socket: { destroy(): void }) => socket.destroy()],
-    ["with nothing in time", () => {}],
-  ] as [string, Script][])("when it answers %s", async (_, script) => {
-    expect(await told(script)).toEqual(both("failed 7"));
+    ["with its connection's end", (_: unknown, socket: { destroy(): void }) => socket.destroy(), POOL.timeouts],
+    ["with nothing in time", () => {}, { connectMs: 5_000, headersMs: 30, bodyMs: 30 }],
+  ] as [string, Script, typeof POOL.timeouts][])("when it answers %s", async (_, script, timeouts) => {
+    expect(await told(script, "GET", timeouts)).toEqual(both("failed 7"));
   });
 
   it("when no connection comes about", async () => {

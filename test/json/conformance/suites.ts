@@ -32,6 +32,11 @@ const OPEN: readonly (readonly [RegExp, Fate])[] = [
   [/^i_string_/, "valid"],
 ];
 
+/** True for what `JSON.parse` takes, less what carryover refuses on purpose. */
+export function isTaken(fate: Fate, from: "client" | "platform"): boolean {
+  return fate === "valid" || (fate === "lone surrogate" && from === "platform");
+}
+
 function fateOf(name: string): Fate {
   if (name.startsWith("y_")) return "valid";
   if (name.startsWith("n_")) return "invalid";

@@ -46,42 +46,6 @@ describe("a last page that contradicts its own count", () => {
     expect(outcome.notes).toContain("list-total");
   });
 
-  it("may be followed by records by now, which are taken", async () => {
-    for (const more of [1, 5, 30]) {
-      const later = [...KEYS, ...Array.from({ length: more }, (_, i) => `v${i + 10}`)];
-      const outcome = await drained(
-        ending(
-          (_, time) => (time === 1 ? { total: "101" } : {}),
-          (times) => (times === 0 ? KEYS : later),
-        ),
-        ONE,
-      );
-      expect(uidsOf(outcome)).toEqual(later);
-      expect(outcome.result).toMatchObject({ witness: "cover", records: 100 + more });
-    }
-  });
-
-  it("proves nothing when it cannot be read again", async () => {
-    for (const again of ["unskipped", "turned"] as const) {
-      let ends = 0;
-      const platform: Platform = (s) => {
-        const page = pageOf(KEYS, s, "keyset");
-        if (page.next !== "") return respond(page);
-        ends += 1;
-        if (ends === 1) return respond({ ...page, total: "120" });
-        return again === "turned"
-          ? respond({ ...page, items: page.items.toReversed(), total: "120" })
-          : respond({ ...pageOf(KEYS, { size: s.size }, "keyset"), total: "120", skipped: 0 });
-      };
-      const outcome = await drained(platform, { limits: SMALL, parts: knowing(true) });
-      // Its tokens bring the same records in another order, or lead to its beginning.
-      if (again === "turned") {
-        expect(uidsOf(outcome).toSorted()).toEqual(KEYS);
-        expect(outcome.result).toMatchObject({ witness: "none" });
-      } else expect(outcome.problem?.reason).toBe("DRAIN_INCOMPLETE");
-    }
-  });
-
   it("is no end while it is full and counts more: a platform that loses its tokens behind skip is read whole", async () => {
     const platform: Platform = (s) => {
       const page = pageOf(KEYS, s, "keyset");
@@ -157,32 +121,6 @@ describe("where parts run out before the list does", () => {
     expect(unknown.requests.every((s) => s.token === undefined)).toBe(true);
   });
 
-  it("a token that leads nowhere new is left for the rank", async () => {
-    const restarts: Platform = (s, call) => KNOWN_SHORT(s.token === undefined ? s : { size: s.size }, call);
-    const outcome = await drained(restarts, { ...ONE, parts: knowing(true, "keyset") });
-    expect(uidsOf(outcome)).toEqual(KEYS);
-    expect(outcome.result).toMatchObject({ witness: "cover" });
-  });
-
-  it("a refusal is the list's", async () => {
-    const refuses: Platform = (s, call) =>
-      s.token === undefined ? KNOWN_SHORT(s, call) : { ...respond({ items: [], next: "" }), status: 403 };
-    const outcome = await drained(refuses, { ...ONE, parts: knowing(true, "keyset") });
-    expect(outcome.result).toMatchObject({ kind: "refused", response: { status: 403 } });
-  });
-
-  it("an empty page behind a token is read past", async () => {
-    const platform: Platform = (s, call) => {
-      if (call > 200) throw new Error("too many calls");
-      const last = s.token?.startsWith("e") ? { ...s, token: s.token.slice(1) } : s;
-      const page = pageOf(KEYS, last, "keyset");
-      if (s.token?.startsWith("k")) return respond({ items: [], next: `e${s.token}`, total: "25", skipped: 0 });
-      return respond({ ...page, total: page.next === "" ? "100" : "25" });
-    };
-    const outcome = await drained(platform, { limits: SMALL, parts: knowing(true, "keyset") });
-    expect(uidsOf(outcome)).toEqual(KEYS);
-  });
-
   it("the very beginning, asked for by rank, is no sign of a skip that is ignored", async () => {
     const later = ["u000000", ...Array.from({ length: 60 }, (_, i) => `v${i + 10}`)];
     const platform: Platform = (s, call) => {
@@ -193,17 +131,6 @@ describe("where parts run out before the list does", () => {
     expect(outcome.notes).not.toContain("list-skip-ignored");
     expect(outcome.requests.filter((s) => s.skip === 0).length).toBeGreaterThan(1);
     expect(outcome.result).toMatchObject({ kind: "list", witness: "cover" });
-  });
-
-  it("the rest is read in parallel again as soon as it is counted", async () => {
-    const keys = keysOf(400);
-    const outcome = await drained(
-      (s, call) => respond({ ...pageOf(keys, s, "keyset"), total: call < 4 ? "25" : "400" }),
-      { limits: SMALL, parts: knowing(true) },
-    );
-    expect(uidsOf(outcome)).toEqual(keys);
-    expect(outcome.result).toMatchObject({ witness: "cover" });
-    expect(outcome.notes).toEqual(["list-total"]);
   });
 
   it("no queue of parts leaves anything behind", async () => {

@@ -128,53 +128,8 @@ describe("what tokens prove", () => {
   });
 });
 
-describe("segments of a list that changes", () => {
-  const more = (count: number) => Array.from({ length: count }, (_, i) => `u000020-${String(i).padStart(3, "0")}`);
-
-  it("go on until they meet the next one, which was read before the records came", async () => {
-    const outcome = await drained(moving(changed(KEYS, 4, [], more(15))), { ...FOUR, parts: knowing(true, "keyset") });
-    expect(uidsOf(outcome)).toEqual([...KEYS, ...more(15)].sort());
-    expect(outcome.result).toMatchObject({ witness: "cover" });
-    expect(outcome.notes).toEqual(["list-total"]);
-    // The first segment has six pages: four, and two for what came.
-    expect(skips(outcome.requests)).toEqual([8, 46, 84]);
-    expect(outcome.requests).toHaveLength(11 + 2);
-  });
-
-  it("go on for no more than as many pages again; what is left is a gap to close", async () => {
-    const outcome = await drained(moving(changed(KEYS, 4, [], more(90))), { ...FOUR, parts: knowing(true, "keyset") });
-    expect(uidsOf(outcome)).toEqual([...KEYS, ...more(90)].sort());
-    expect(outcome.result).toMatchObject({ witness: "cover" });
-    expect(outcome.notes).toEqual(["list-repaired", "list-total"]);
-  });
-
-  it("that lost their first records still join on, or are joined on", async () => {
-    for (let from = 1; from < 12; from++) {
-      for (const gone of [KEYS.slice(0, 1), KEYS.slice(0, 3), KEYS.slice(40, 50), KEYS.slice(44, 47), KEYS.slice(20)]) {
-        const outcome = await drained(moving(changed(KEYS, from, gone)), { ...FOUR, parts: knowing(true, "keyset") });
-        const left = new Set(uidsOf(outcome));
-        const lost = new Set(gone);
-        expect(KEYS.filter((key) => !left.has(key) && !lost.has(key))).toEqual([]);
-        expect(outcome.result).toMatchObject({ witness: "cover" });
-      }
-    }
-  });
-
-  it("that are longer than was counted are read on in segments", async () => {
-    const outcome = await drained((s) => respond({ ...pageOf(KEYS, s, "keyset"), total: "25" }), FOUR);
-    expect(uidsOf(outcome)).toEqual(KEYS);
-  });
-});
-
 describe("a token that leads elsewhere", () => {
   const restarts: Platform = (s) => respond(pageOf(KEYS, s.token === "k:u000027" ? { size: s.size } : s, "keyset"));
-
-  it("T-DRN-07 to page one: never an end of the list, never a record twice", async () => {
-    let left = 1;
-    const once: Platform = (s, call) => (s.token === "k:u000027" && left-- > 0 ? restarts : quiet(KEYS))(s, call);
-    const outcome = await drained(once, FOUR);
-    expect(uidsOf(outcome)).toEqual(KEYS);
-  });
 
   it("T-DRN-08 to the page before it: noticed by its last record", async () => {
     const repeats: Platform = (s, call) =>
@@ -183,15 +138,6 @@ describe("a token that leads elsewhere", () => {
     expect(uidsOf(outcome)).toEqual(KEYS);
     expect(outcome.notes.toSorted()).toEqual(["list-repaired", "list-token-restarted"]);
     expect(outcome.requests.filter((s) => s.token === "k:u000027").length).toBeLessThanOrEqual(4);
-  });
-
-  it("T-DRN-07 to a page one without a token: no end either", async () => {
-    let left = 1;
-    const platform: Platform = (s, call) => {
-      if (s.token !== "k:u000027" || left-- <= 0) return quiet(KEYS)(s, call);
-      return respond({ ...pageOf(KEYS, { size: s.size }, "keyset"), next: "" });
-    };
-    expect(uidsOf(await drained(platform, FOUR))).toEqual(KEYS);
   });
 
   it("says nothing about skip", async () => {
@@ -205,25 +151,5 @@ describe("a token that leads elsewhere", () => {
     expect(uidsOf(outcome)).toEqual(KEYS);
     expect(outcome.result).toMatchObject({ witness: "cover" });
     expect(outcome.notes.toSorted()).toEqual(["list-repaired", "list-token-restarted"]);
-  });
-
-  it("to keys out of order leaves the list to its cursor", async () => {
-    const platform: Platform = (s) => {
-      const page = pageOf(KEYS, s, "keyset");
-      return respond(s.token === "k:u000027" ? { ...page, items: page.items.toReversed() } : page);
-    };
-    const outcome = await drained(platform, FOUR);
-    expect(uidsOf(outcome).toSorted()).toEqual(KEYS);
-    expect(outcome.notes.toSorted()).toEqual(["list-order", "list-way-left"]);
-  });
-
-  it("to an empty page with a token is followed", async () => {
-    const platform: Platform = (s) => {
-      if (s.token === "k:u000027") return respond({ items: [], next: "e:", total: "100", skipped: 0 });
-      return respond(pageOf(KEYS, s.token === "e:" ? { ...s, token: "k:u000027" } : s, "keyset"));
-    };
-    const outcome = await drained(platform, { ...FOUR, parts: knowing(true, "keyset") });
-    expect(uidsOf(outcome)).toEqual(KEYS);
-    expect(outcome.result).toMatchObject({ witness: "cover" });
   });
 });

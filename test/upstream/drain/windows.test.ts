@@ -276,4 +276,28 @@ describe("limits", () => {
       expect(outcome.facts[0]).toMatchObject({ outcome: "too-large" });
     }
   });
+
+  it("windows that overlapped before a list went on by its cursor count as no pages", async () => {
+    const ignores: Platform = ({ skip: _, ...rest }) => quiet(KEYS)(rest, 0);
+    const outcome = await drained((s, call) => ((s.skip ?? 0) >= 88 ? ignores : quiet(KEYS))(s, call), {
+      limits: { ...SMALL, maxPages: 10 },
+      parts: knowing(true),
+    });
+    expect(uidsOf(outcome)).toEqual(KEYS);
+  });
+
+  it("a list whose gaps cannot be closed is left to its tokens after a bounded number of tries", async () => {
+    const outcome = await drained((s, call) => {
+      // Whatever is asked for by rank, but the very beginning, is the end of the list.
+      if (s.skip === undefined || s.skip === 0) return quiet(KEYS)(s, call);
+      return respond({ ...pageOf(KEYS, { size: s.size, skip: 90 }, "keyset"), skipped: s.skip, next: "k:x" });
+    }, KNOWN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes.toSorted()).toEqual(["list-repaired", "list-way-left"]);
+    expect(outcome.result).toMatchObject({ witness: "count" });
+    // 16 tries, and as many more as it has pages; beside eight windows and the cursor.
+    const tries = outcome.requests.filter((s) => s.skip !== undefined).length;
+    expect(tries).toBeLessThanOrEqual(8 + 16 + 10);
+    expect(tries).toBeGreaterThanOrEqual(16 + 10);
+  });
 });
