@@ -1,18 +1,8 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take longest: begun last, each would keep one core busy while the other has nothing left to do. */
-const LONGEST = [
-  "comparison/comparison",
-  "comparison/variants",
-  "comparison/calls",
-  "lists/churn",
-  "lists/bad-pages",
-  "app/reload",
-  "lists/t-drn",
-  "cutover-e2e/",
-  "shadow/catalogue",
-];
+/** Files that take longest. Started last, each would keep one core busy while the other has nothing left to do. */
+const LONGEST = ["comparison/", "pages/run.", "lists/", "check/", "trust/", "property", "cutover-e2e/"];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -24,9 +14,11 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
+/** What these tests do to their process would disturb those that come after them in it: each gets a process of its own. */
+const ALONE: readonly string[] = [];
+
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     setupFiles: ["test/setup.ts"],
     // The default leaves one of two cores idle.
     maxWorkers: 2,
@@ -34,5 +26,14 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 20_000,
     coverage: { include: ["src/**"], reporter: ["text-summary", "html"] },
+    projects: [
+      // Without isolation, the modules of `src` are loaded once for each worker and not once for each of some 300 files.
+      {
+        extends: true,
+        test: { name: "quick", include: ["test/**/*.test.ts"], exclude: [...ALONE], isolate: false },
+      },
+      { extends: true, test: { name: "alone", include: [...ALONE] } },
+      { extends: true, test: { name: "all", include: ["test/**/*.all.ts"] } },
+    ],
   },
 });

@@ -4,24 +4,23 @@ import { triedIn } from "./test/trust/titles.ts";
 
 /** Files with a test under an id of docs/trust.md, wherever they are. */
 const named = [...triedIn(join(import.meta.dirname, "test")).values()].flat();
-const files = [...new Set(named)].filter((name) => /\.test\.ts$/.test(name)).map((name) => `test/${name}`);
+const files = [...new Set(named)].filter((name) => /\.(?:test|all)\.ts$/.test(name)).map((name) => `test/${name}`);
 
 /**
- * `npm run test:long`: the promises of docs/trust.md at full size. The same tests as in `npm test`, which try less of each (`test/support/scale.ts`), and those
- * that take too long for it (`*.long.ts`).
+ * `npm run test:long`: the promises of docs/trust.md at full size. These are tests of `npm test` and `npm run test:all`, which try less of each
+ * (`test/support/scale.ts`).
  */
 export default defineConfig({
   test: {
     // The corpus has its ids in its file of requests, and the model of a drain belongs together.
     include: [
-      "test/**/*.long.ts",
-      "test/corpus/*.test.ts",
-      "test/drain-model/*.test.ts",
-      "test/trust/**/*.test.ts",
+      "test/corpus/*.{test,all}.ts",
+      "test/drain-model/*.{test,all}.ts",
+      "test/trust/**/*.{test,all}.ts",
       ...files,
     ],
-    // These speak of the page that is made from what this gives.
-    exclude: ["test/trust/*.test.ts"],
+    // These check the page that is made from the results, or, when scripts/trust/run.mjs asks for it, write it.
+    exclude: process.env["TRUST_PAGE"] === "write" ? [] : ["test/trust/*.all.ts"],
     setupFiles: ["test/setup.ts"],
     env: { TEST_SCALE: "long" },
     // One at a time: what is measured must not meet its neighbours.

@@ -1,15 +1,15 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * `npm run ingress`, `image`, `chart`, `cluster`, `monitoring`, `package`, `docs`: what is claimed of other programs, tried with those programs.
- * No part of the tests, since each needs what a script of the same name in scripts/ gets.
+ * What runs by name only: real programs, each after its script in `scripts/` (`npm run ingress` and its like), and tests of the tests (`npm run guards`,
+ * `npm run mutate`).
  */
 export default defineConfig({
   test: {
-    include: ["test/**/*.real.ts"],
+    include: ["test/**/*.{real,guards,mutants}.ts"],
     setupFiles: ["test/setup.ts"],
     maxWorkers: 2,
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 300_000,
   },
 });

@@ -1,6 +1,10 @@
-/** How does `src` become `dist`? Anew each time: the catalogue's folder is its registry, so a stale file would be served. */
+/**
+ * Compiles `src` into `dist`. The folder is written anew whenever an input changed, because the catalogue's folder is its own registry and a stale
+ * file would be served. When nothing changed since the last build, nothing is written: programs that run from `dist` are not disturbed.
+ */
 import { spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
@@ -48,11 +52,32 @@ function addTypes() {
   }
 }
 
-rmSync(dist, { recursive: true, force: true });
-const { status } = compile([], "inherit");
-if (status === 0) {
-  addTypes();
-  // npm marks the command executable only when it links it for the first time.
-  chmodSync(join(dist, "main.js"), 0o755);
+/** A hash of everything that the build reads. */
+function hashInputs() {
+  const hash = createHash("sha256");
+  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((name) =>
+    name.endsWith(".ts"),
+  );
+  const others = ["tsconfig.json", "tsconfig.build.json", "scripts/build.mjs", "package.json"];
+  for (const name of [...others, ...sources.sort().map((source) => join("src", source))]) {
+    hash
+      .update(`${name}\0`)
+      .update(readFileSync(join(root, name)))
+      .update("\0");
+  }
+  return hash.update(readFileSync(join(dirname(dirname(tsc)), "package.json"))).digest("hex");
 }
-process.exitCode = status ?? 1;
+
+const stamp = join(dist, ".inputs");
+const inputs = hashInputs();
+if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== inputs) {
+  rmSync(dist, { recursive: true, force: true });
+  const { status } = compile([], "inherit");
+  if (status === 0) {
+    addTypes();
+    // npm marks the command executable only when it links it for the first time.
+    chmodSync(join(dist, "main.js"), 0o755);
+    writeFileSync(stamp, inputs);
+  }
+  process.exitCode = status ?? 1;
+}

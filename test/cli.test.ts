@@ -326,6 +326,18 @@ describe("serve", () => {
     );
   });
 
+  it.each(["--port", "--admin-port", "--sandbox-port"])(
+    "and demo, whose %s is taken, says what to do",
+    async (flag) => {
+      const free = ["demo", "--port", "0", "--admin-port", "0", "--sandbox-port", "0"];
+      const port = await takenPort();
+      const { code, out, err } = await inProcess(free.map((word, at) => (free[at - 1] === flag ? port : word)));
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toContain(`127.0.0.1:${port}`);
+      expect(err).toContain("choose other ports");
+    },
+  );
+
   it("an address that this machine does not have is told with the option that has it", async () => {
     const argv = ["serve", "--listen-host", "192.0.2.1", "--listen-port", "0", "--admin-port", "0"];
     const { code, err } = await inProcess([...argv, "--upstream-v2-url", "http://127.0.0.1:9"]);
@@ -338,12 +350,11 @@ describe("serve", () => {
     ["--admin-port", "the admin side"],
   ])("whose %s is taken says so, says what to do, and ends", async (flag, side) => {
     const port = await takenPort();
-    const process = carryover([...LOCAL, "--upstream-v2-url", "http://127.0.0.1:9", flag, port]);
-    expect(await process.ended).toEqual({ code: 1, signal: null });
-    expect(process.err()).toMatch(
+    const { code, out, err } = await inProcess([...LOCAL, "--upstream-v2-url", "http://127.0.0.1:9", flag, port]);
+    expect([code, out]).toEqual([1, ""]);
+    expect(err).toMatch(
       new RegExp(`^${side} cannot listen: .*EADDRINUSE.*127\\.0\\.0\\.1:${port}\n.*choose other ports: ${flag} `),
     );
-    expect(process.out()).toBe("");
   });
 });
 

@@ -1,8 +1,7 @@
 /** Can a newcomer see in minutes what carryover does? (Everything below runs `dist/main.js`.) */
-import { type AddressInfo, createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { carryover, paste } from "./app/process.ts";
-import { later, takeDownAfterEach } from "./app/rig.ts";
+import { takeDownAfterEach } from "./app/rig.ts";
 
 takeDownAfterEach();
 
@@ -80,19 +79,4 @@ describe("the demo", () => {
     expect(await run.ended).toEqual({ code: 0, signal: null });
     await expect(fetch(`${address("carryover")}/iam/v1/groups`)).rejects.toThrow();
   });
-
-  it.each(["--port", "--admin-port", "--sandbox-port"])(
-    "whose %s is taken says so, says what to do, and ends",
-    async (flag) => {
-      const taken = createServer();
-      await new Promise<void>((listening) => taken.listen(0, "127.0.0.1", listening));
-      later(() => new Promise((closed) => taken.close(() => closed())));
-      const port = String((taken.address() as AddressInfo).port);
-      const run = carryover(onFreePorts.map((word, at) => (onFreePorts[at - 1] === flag ? port : word)));
-      expect(await run.ended).toEqual({ code: 1, signal: null });
-      expect(run.err()).toContain(`127.0.0.1:${port}`);
-      expect(run.err()).toContain("choose other ports");
-      expect(run.out()).toBe("");
-    },
-  );
 });

@@ -1,9 +1,8 @@
 /** What does a program see that runs carryover inside its own process? (docs/embedding.md.) */
-import { readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { Writable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
 import { configOptions } from "../src/config.ts";
@@ -17,7 +16,6 @@ import {
 } from "../src/index.ts";
 import { createSandbox, type Sandbox } from "../src/sandbox/sandbox.ts";
 import { later, takeDownAfterEach } from "./app/rig.ts";
-import { configTypeFile } from "./index-config-type.ts";
 
 takeDownAfterEach();
 
@@ -57,10 +55,6 @@ const metric = async (adminUrl: string, pattern: RegExp): Promise<string | undef
   pattern.exec(await (await fetch(`${adminUrl}/metrics`)).text())?.[0];
 
 describe("the configuration as an object", () => {
-  it("is the type that the schema gives", async () => {
-    await expect(configTypeFile()).toMatchFileSnapshot("../src/embedded-config.ts");
-  });
-
   it("serves v1 clients with an address of v2 and nothing else that is required", async () => {
     const { sandbox, url } = await platform();
     const addresses = await (await embedded(url)).listen();
@@ -178,9 +172,11 @@ describe("the configuration as an object", () => {
       [circular],
       deep,
     ];
-    for (const path of new Set([...paths, ...maps].filter((each) => each !== ""))) {
+    const places = [...new Set([...paths, ...maps].filter((each) => each !== ""))];
+    for (const [at, path] of places.entries()) {
       const keys = path.split(".");
-      for (const value of values) {
+      // Each value in a third of all places.
+      for (const value of values.filter((_, which) => (which + at) % 3 === 0)) {
         const config = keys.reduceRight<unknown>((inner, key) => ({ [key]: inner }), value);
         expect(await faultsOf(config)).toContainEqual(expect.stringMatching(new RegExp(`^${path}\\b`)));
       }
@@ -313,7 +309,7 @@ describe("its life", () => {
     await new Promise<void>((done) => free.listen(0, "127.0.0.1", done));
     const { port } = free.address() as { port: number };
     await new Promise((done) => free.close(done));
-    const carryover = await embedded(url, { listen: { host: "127.0.0.1", port } });
+    const carryover = await embedded(url, { listen: { host: "127.0.0.1", port, drainSeconds: 0 } });
     const opening = expect(carryover.listen()).rejects.toThrow("close() was called while listen() opened the ports");
     await carryover.close();
     await opening;
@@ -421,19 +417,5 @@ describe("beside others in one process", () => {
     expect([await clients(a.adminUrl), await clients(b.adminUrl)]).toEqual([1, 0]);
     await first.close();
     expect((await asked(b.url, other.sandbox.token("admin"))).status).toBe(200);
-  });
-});
-
-describe("the page about it", () => {
-  const page = readFileSync(resolve(import.meta.dirname, "../docs/embedding.md"), "utf8");
-
-  it("names all that the entry exports, and each member", () => {
-    const entry = readFileSync(resolve(import.meta.dirname, "../src/index.ts"), "utf8");
-    const names = [...entry.matchAll(/^export (?:async )?(?:interface|type|function|class) (\w+)/gm)].map(
-      ([, name]) => name,
-    );
-    const members = [...entry.matchAll(/^ {2}(?:readonly )?(\w+)(?:\??:|\()/gm)].map(([, name]) => name);
-    expect([...names, "ConfigError", "ConfigFault"].filter((name) => !page.includes(`${name}`))).toEqual([]);
-    expect([...new Set(members)].filter((name) => !page.includes(`\`${name}`))).toEqual([]);
   });
 });

@@ -3,12 +3,13 @@
 import { createExchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, Send } from "../../src/model/message.ts";
 import { compose } from "../../src/model/message.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { createBudget } from "../../src/upstream/budget.ts";
 import { createSend } from "../../src/upstream/client.ts";
 import { createPool, type Pool } from "../../src/upstream/pool.ts";
 import { createRetry } from "../../src/upstream/retry.ts";
 import { createTimed } from "../../src/upstream/timed.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import { type SendSubject, sendContract } from "./send.contract.ts";
 
 /** Two requests that the sandbox answers the same each time. */
@@ -25,7 +26,7 @@ function requests(sandbox: Sandbox): Pick<SendSubject, "found" | "refused"> {
 }
 
 async function overHttp(wrap: (send: Send) => Send): Promise<SendSubject> {
-  const sandbox = createSandbox();
+  const sandbox = seededSandbox();
   const { url } = await sandbox.listen();
   const pool: Pool = createPool({
     url,
@@ -52,6 +53,6 @@ sendContract("a Send that is retried and timed", () =>
 );
 
 sendContract("the sandbox in this process", async () => {
-  const sandbox = createSandbox();
+  const sandbox = seededSandbox();
   return { ...requests(sandbox), send: sandbox.send };
 });

@@ -25,10 +25,12 @@ const vitest = await createVitest(
     watch: false,
     config: false,
     root: ROOT,
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.{test,all}.ts"],
     setupFiles: ["test/setup.ts"],
     reporters: [{}],
     maxWorkers: 1,
+    // One test at a time: the first that fails ends the run, and of those beside it nobody would hear.
+    maxConcurrency: 1,
     bail: 1,
     testTimeout: PATIENCE_MS,
     hookTimeout: PATIENCE_MS,

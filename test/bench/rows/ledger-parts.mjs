@@ -9,8 +9,10 @@ import { range, table } from "../tables.mjs";
 /** Nanoseconds by part: `{ name, ns }`, the parts in turns. */
 export async function ledgerParts({ dist, folder, calls }, { token, client, rounds, rules, calls: times }) {
   const load = (path) => import(new URL(path, dist).href);
-  const [{ createMigration }, { createDecisions }, { loadConfig }, { loadCatalogue }, { createExchange }] =
-    await Promise.all(["migration.js", "decide.js", "config.js", "catalogue.js", "model/exchange.js"].map(load));
+  const [{ createMigration }, { createDecisions }, { loadConfig }, { loadCatalogue }, { createExchange }, { later }] =
+    await Promise.all(
+      ["migration.js", "decide.js", "config.js", "catalogue.js", "model/exchange.js", "upstream/later.js"].map(load),
+    );
   const catalogue = await loadCatalogue("v2beta1");
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
   const opened = [];
@@ -18,7 +20,13 @@ export async function ledgerParts({ dist, folder, calls }, { token, client, roun
     const given = { upstreamV2Url: "http://127.0.0.1:9", ...flags };
     const { config } = loadConfig({ flags: given, env: {}, readFile: (path) => readFileSync(path) });
     const decisions = createDecisions(config, catalogue);
-    const migration = createMigration(config, catalogue, decisions, { log: quiet, compared() {}, reloaded() {} });
+    const migration = createMigration(config, catalogue, decisions, {
+      log: quiet,
+      wall: Date.now,
+      later,
+      compared() {},
+      reloaded() {},
+    });
     await migration.start();
     opened.push(migration);
     return migration;

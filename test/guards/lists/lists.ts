@@ -48,7 +48,7 @@ export const LISTS = [
       "a proof that was announced is kept",
       'if (run.announced !== "cover" || merged.proved) return;',
       "return;",
-      ["test/upstream/drain/repairs.test.ts"],
+      ["test/upstream/drain/long.test.ts"],
     ],
   ]),
   ...guards(

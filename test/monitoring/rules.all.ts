@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { allMetrics } from "../../src/observe/table/page.ts";
+import { allMetrics } from "../../scripts/docs/metrics.ts";
 import { ROOT } from "./programs.ts";
 import { allRules, rulesFile, testFiles, testsOf } from "./rules-file.ts";
 
