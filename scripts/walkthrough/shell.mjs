@@ -1,7 +1,6 @@
 /** How are the runbook's commands run? (By a shell, in a folder of their own, with `carryover` on the path.) */
 import { spawn } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
@@ -64,16 +63,4 @@ async function serve(script, ready, options) {
       await ended;
     },
   };
-}
-
-/** Ports that are free now. */
-export async function freePorts(count) {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports = [];
-  for (const server of servers) {
-    await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-    ports.push(server.address().port);
-  }
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

@@ -1,8 +1,10 @@
 /** What does the walkthrough run on? (A platform, carryover in front of it, clients, and a shell for the operator.) */
+
+import { freePorts } from "../free-ports.mjs";
 import { createClients } from "./clients.mjs";
 import { startPlatform } from "./platform.mjs";
 import { readMetrics } from "./promql.mjs";
-import { createShell, freePorts } from "./shell.mjs";
+import { createShell } from "./shell.mjs";
 
 /** Longest wait, with clients calling, until something is as the runbook says. */
 export const PATIENCE_MS = 60_000;

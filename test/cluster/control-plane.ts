@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { freePorts } from "../../scripts/free-ports.mjs";
 import { CACHE, DEFINITIONS, said } from "../chart/tools.ts";
 
 const TOOLS = join(CACHE, "cluster");
@@ -55,7 +55,7 @@ export async function startCluster(): Promise<Cluster> {
 }
 
 async function startIn(folder: string, parts: Part[], stop: () => Promise<void>): Promise<Cluster> {
-  const [clients, peers, api] = await freePorts();
+  const [clients, peers, api] = (await freePorts(3)) as [number, number, number];
   const kubeconfig = join(folder, "kubeconfig");
   await writeFile(kubeconfig, kubeconfigFor(`https://127.0.0.1:${api}`));
   await writeFile(join(folder, "tokens.csv"), `${TOKEN},admin,admin,"system:masters"\n`);
@@ -169,19 +169,4 @@ async function until(what: string, asks: () => Promise<unknown>, parts: readonly
       await wait(200);
     }
   }
-}
-
-/** Held together and let go together, so that they are three. */
-async function freePorts(): Promise<readonly [number, number, number]> {
-  const take = () =>
-    new Promise<[number, () => void]>((done, failed) => {
-      const server = createServer().once("error", failed);
-      server.listen(0, "127.0.0.1", () => {
-        const address = server.address();
-        done([typeof address === "object" && address !== null ? address.port : 0, () => server.close()]);
-      });
-    });
-  const [a, b, c] = [await take(), await take(), await take()];
-  for (const [, letGo] of [a, b, c]) letGo();
-  return [a[0], b[0], c[0]];
 }

@@ -3,7 +3,7 @@ import { chmodSync, cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "../monitoring/processes.ts";
+import { freePort } from "../../scripts/free-ports.mjs";
 import { build, eventually, IMAGE, must, ROOT, tool } from "./podman.ts";
 
 const project = `carryover-${process.pid}`;

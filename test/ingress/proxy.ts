@@ -1,10 +1,11 @@
 /** How does a test get one of the programs running, with the recipe as it is shipped? */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { freePorts } from "../../scripts/free-ports.mjs";
 import { later } from "../app/rig.ts";
 import { environment, filledIn, installed, type Program, RECIPES } from "./programs.ts";
 
@@ -49,7 +50,7 @@ export async function startProxy(program: Program, behind: Behind): Promise<Ingr
 async function tryProxy(program: Program, behind: Behind): Promise<Ingress | string> {
   const folder = await mkdtemp(join(tmpdir(), `carryover-${program.name}-`));
   later(() => rm(folder, { recursive: true, force: true }));
-  const [port, h2Port] = await freePorts();
+  const [port, h2Port] = (await freePorts(2)) as [number, number];
   const { edit = (recipe) => recipe } = behind;
   const recipe = edit(await readFile(join(RECIPES, program.recipe), "utf8"));
   await writeFile(join(folder, program.recipe), filledIn(recipe, valuesOf(behind, port, h2Port)));
@@ -115,36 +116,6 @@ export function spawned(path: string, argv: readonly string[], folder: string): 
     });
   });
   return { said: () => said, over: () => over, ended, kill: () => child.kill("SIGKILL") };
-}
-
-/** Below the ports that systems give to whoever asks for any (from 32768): no stand-in and no client can have one meanwhile. */
-const FIRST_PORT = 20_000;
-const PORTS_OF_WORKER = 3_000;
-const next = { offset: 0 };
-
-/**
- * Two ports of this worker's own. One that the other worker could have as well would mix their requests up in silence: some of
- * these programs share a port with whoever holds it.
- */
-async function freePorts(): Promise<[number, number]> {
-  return [await freePort(), await freePort()];
-}
-
-export async function freePort(): Promise<number> {
-  const worker = Number(process.env["VITEST_POOL_ID"] ?? 1);
-  for (;;) {
-    next.offset = (next.offset + 1) % PORTS_OF_WORKER;
-    const port = FIRST_PORT + (worker % 4) * PORTS_OF_WORKER + next.offset;
-    if (await isFree(port)) return port;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((done) => {
-    const server = createServer();
-    server.once("error", () => done(false));
-    server.listen(port, "127.0.0.1", () => server.close(() => done(true)));
-  });
 }
 
 export function listens(port: number): Promise<boolean> {

@@ -3,10 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { freePort } from "../../scripts/free-ports.mjs";
 import { carryover, type Running } from "../app/process.ts";
 import { later } from "../app/rig.ts";
 import { installed, PROGRAMS, type Program } from "./programs.ts";
-import { freePort, listens, spawned } from "./proxy.ts";
+import { listens, spawned } from "./proxy.ts";
 
 const SHIPPED = resolve(import.meta.dirname, "../../deploy/nginx/carryover.conf");
 

@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { createServer as createSocketServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { freePort } from "../../scripts/free-ports.mjs";
 import { ROOT, TOOLS, tool } from "./programs.ts";
 
 const closers: (() => Promise<void>)[] = [];
@@ -59,16 +59,6 @@ export async function until<T>(
       );
     await sleep(100);
   }
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((done) => {
-    const server = createSocketServer();
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => done(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 export interface Instance extends Running {

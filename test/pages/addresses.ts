@@ -1,9 +1,10 @@
 /** Which free ports stand for the addresses that pages name? (Those behind `https` with TLS before them.) */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { connect, createServer as createTcpServer, type Server } from "node:net";
+import { connect, type Server } from "node:net";
 import { join } from "node:path";
 import { createServer as createTlsServer } from "node:tls";
+import { freePorts } from "../../scripts/free-ports.mjs";
 
 /** Ports of this machine that pages name. */
 const PORTS = [80, 81, 443, 3000, 8000, 8080, 8081, 8082, 8083, 8084, 8085, 8090, 8180, 8181, 9090];
@@ -53,13 +54,6 @@ export function curlConfig({ network }: Addresses, folder: string): string {
     return names.map((one) => `connect-to = "${one}:127.0.0.1:${port}"`);
   });
   return [`cacert = "${join(folder, "ca.pem")}"`, ...lines, ""].join("\n");
-}
-
-async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createTcpServer());
-  const ports = await Promise.all(servers.map(listening));
-  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
-  return ports;
 }
 
 async function listening(server: Server): Promise<number> {

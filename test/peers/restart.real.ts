@@ -2,10 +2,11 @@
 import { Agent, get } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { freePort } from "../../scripts/free-ports.mjs";
 import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { PROGRAMS } from "../ingress/programs.ts";
-import { freePort, startProxy } from "../ingress/proxy.ts";
+import { startProxy } from "../ingress/proxy.ts";
 import { startReplicas } from "../ingress/replicas.ts";
 import { type Carryover, startCarryover } from "../support/carryover.ts";
 import { figure } from "../support/figures.ts";

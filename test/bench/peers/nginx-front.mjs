@@ -1,7 +1,7 @@
 /** How do replicas stand behind nginx, as `deploy/nginx/carryover.conf` says? (One nginx with one worker; a port for each way.) */
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort } from "../ports.mjs";
+import { freePort } from "../../../scripts/free-ports.mjs";
 import { startForeign } from "../processes.mjs";
 
 const SHIPPED = join(import.meta.dirname, "../../../deploy/nginx/carryover.conf");

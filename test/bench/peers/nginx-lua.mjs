@@ -1,7 +1,7 @@
 /** What would nginx with Lua do for one v1 list? (One worker; cjson parses, three names are set anew in place, cjson encodes.) */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { freePort } from "../ports.mjs";
+import { freePort } from "../../../scripts/free-ports.mjs";
 import { startForeign } from "../processes.mjs";
 import { findTool, triplet } from "../tools.mjs";
 
