@@ -43,11 +43,11 @@ async function allGone({ listener, double, ended }: Rig, count: number): Promise
   expect(listener.inFlight()).toBe(0);
 }
 
-/** A client that may take nothing for a second. */
-async function oneClient(requestSeconds: number) {
+/** A client that may take nothing for `stallMs`. */
+async function oneClient(stallMs: number, requestSeconds: number) {
   const { script } = large();
   const here = await rig({
-    timeouts: { ...timeouts, stallMs: 1_000 },
+    timeouts: { ...timeouts, stallMs },
     limits: { ...limits, requestSeconds },
     script,
   });
@@ -86,7 +86,7 @@ describe.concurrent("T-SLO-03: clients that never read an answer of 50 MB that p
 
   it("are cut off before the request's own time is over, and said to be the reason", async () => {
     // Node's timer alone would take the first time that is over for progress, and twice the time is more than the request has.
-    const { here, client } = await oneClient(1.9);
+    const { here, client } = await oneClient(4_000, 7.8);
     client.socket.pause();
     client.send(GET);
     await allGone(here, 1);
@@ -94,7 +94,7 @@ describe.concurrent("T-SLO-03: clients that never read an answer of 50 MB that p
   });
 
   it("but those that take a little go on, however slow", async () => {
-    const { here, client } = await oneClient(2);
+    const { here, client } = await oneClient(1_000, 2);
     let took = 0;
     client.socket.removeAllListeners("data");
     client.socket.on("data", (chunk: Buffer) => {
