@@ -20,12 +20,12 @@ const FULL = {
 };
 
 const QUICK = {
-  races: { rounds: 2, seconds: 1, warmupSeconds: 1, connections: 32 },
-  rewriting: { rounds: 3, pages: 60 },
-  readers: { records: 2_000, readers: [4, 8], rounds: 2, colds: 1, latencyMs: 20 },
+  races: { rounds: 1, seconds: 1, warmupSeconds: 1, connections: 32 },
+  rewriting: { rounds: 1, pages: 60 },
+  readers: { records: 2_000, readers: [4, 8], rounds: 1, colds: 1, latencyMs: 20 },
   long: { records: [4_000, 20_000], rounds: 1, latenciesMs: [20, 0], idleSeconds: 1 },
-  steady: { rate: 1_500, rounds: 2, seconds: 0.5, warmupSeconds: 0.3, connections: 64 },
-  starts: { starts: 2, settleSeconds: 1 },
+  steady: { rate: 1_500, rounds: 1, seconds: 0.5, warmupSeconds: 0.3, connections: 64 },
+  starts: { starts: 1, settleSeconds: 1 },
   busy: { rounds: 1, seconds: 1, rate: 200, clients: 20, credentials: 5, records: 20_000, latencyMs: 20 },
   flood: { lists: 20, credentials: 5, records: 10_000, latencyMs: 20, heapMiB: 256 },
   shadow: {
