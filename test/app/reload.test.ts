@@ -26,22 +26,6 @@ describe("reloads under load", () => {
     reloadUnderLoad({ path: join(folder(), "rules.yaml"), replicas: 2, changes: 9 }));
 });
 
-describe("one switch", () => {
-  it("force: native is in effect on the next request after it is reported, and so is the way back", async () => {
-    const path = join(folder(), "rules.yaml");
-    writeFileSync(path, rules("translate"));
-    const { ask, adminUrl } = await rigForTest({ flags: { cutoverRulesFile: path, cutoverReloadSeconds: "0.05" } });
-    const mode = async () => (await ask("GET", "/iam/v1/groups")).field("carryover-mode");
-    expect(await mode()).toBe("translate");
-    writeFileSync(path, rules("translate", "", "force: native\n"));
-    await until(adminUrl, ({ reloads }) => reloads === 1);
-    expect(await mode()).toBe("native");
-    writeFileSync(path, rules("translate"));
-    await until(adminUrl, ({ reloads }) => reloads === 2);
-    expect(await mode()).toBe("translate");
-  });
-});
-
 describe("a bad file", () => {
   it("keeps the last good rules in force; metric, log and admin port say so until it is right again", async () => {
     const path = join(folder(), "rules.yaml");
@@ -120,14 +104,5 @@ describe("the built process", () => {
     await until(admin, ({ reloads, failing }) => reloads === 2 && failing === undefined);
     run.stop("SIGTERM");
     expect(await run.ended).toEqual({ code: 0, signal: null });
-  });
-
-  it("does not start with rules that are wrong: it says where, and ends as with any wrong configuration", async () => {
-    const path = join(folder(), "rules.yaml");
-    writeFileSync(path, rules("neither"));
-    const run = serve(["--cutover-rules-file", path]);
-    expect((await run.ended).code).toBe(64);
-    expect(run.err()).toMatch(/rules\.yaml:5:\d+/);
-    expect(run.err()).not.toMatch(/^ +at /m);
   });
 });

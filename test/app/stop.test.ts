@@ -3,7 +3,6 @@ import { request as httpRequest } from "node:http";
 import { describe, expect, it } from "vitest";
 import type { SendLayer } from "../../src/model/message.ts";
 import { createSandbox } from "../../src/sandbox/sandbox.ts";
-import { startCarryover } from "../support/carryover.ts";
 import { carryover } from "./process.ts";
 import { later, takeDownAfterEach } from "./rig.ts";
 
@@ -182,31 +181,5 @@ describe("a process that ends at once", () => {
       .split("\n")
       .map((line) => JSON.parse(line).path);
     expect(paths).toEqual(["/first", "/last"]);
-  });
-});
-
-describe("an app that is closed", () => {
-  it("cuts off what is not done when the grace is over, so that nobody takes it for whole", async () => {
-    const held = gate(isFurtherPage);
-    const sandbox = createSandbox({ faults: held.layer });
-    later(sandbox.close);
-    const { url: v2Url } = await sandbox.listen();
-    const front = await startCarryover({ v2Url });
-    const list = call(`${front.url}/iam/v1/groups`, "GET", sandbox.token("admin"));
-    await held.holding(1);
-    const closed = front.close();
-    expect(await list).toMatchObject({ status: 504, connection: "close" });
-    await closed;
-    held.open();
-  });
-
-  it("can be closed again, and before it ever listened", async () => {
-    const sandbox = createSandbox();
-    const { url: v2Url } = await sandbox.listen();
-    later(sandbox.close);
-    const front = await startCarryover({ v2Url });
-    await front.close();
-    await front.close();
-    await expect(fetch(front.adminUrl)).rejects.toThrow();
   });
 });
