@@ -7,23 +7,14 @@ import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { exchange } from "../comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";
+import { tableOf } from "./tables.ts";
 
 takeDownAfterEach();
 
 const file = (path: string): string => readFileSync(resolve(import.meta.dirname, "../..", path), "utf8");
 const page = file("docs/scale.md");
 
-/** Cells of the rows of a block's table, without its head. */
-function worked(name: string): string[][] {
-  const [, block = ""] = new RegExp(`<!-- worked: ${name} -->([\\s\\S]*?)<!-- end -->`).exec(page) ?? [];
-  const rows = block.split("\n").filter((line) => line.startsWith("| "));
-  return rows.slice(2).map((line) =>
-    line
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
-}
+const worked = (name: string) => tableOf(page, `worked: ${name}`);
 
 /** As the page has it; a number of its prose is found by the words behind it. */
 const said = (pattern: RegExp): number => Number((pattern.exec(page)?.[1] ?? "").replaceAll(",", ""));
