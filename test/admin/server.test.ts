@@ -197,16 +197,3 @@ test("closing frees the port", async () => {
   await open.pop()?.close();
   await expect(ask(url, "/healthz")).rejects.toThrow(/ECONNREFUSED/);
 });
-
-test("a port that is taken is an error when listening", async () => {
-  const url = await start();
-  const other = createAdmin({
-    host: "127.0.0.1",
-    port: Number(new URL(url).port),
-    metrics: { contentType: "text/plain", text: async () => "" },
-    ready: () => true,
-    views: new Map(),
-  });
-  await expect(other.listen()).rejects.toThrow(/EADDRINUSE/);
-  await other.close();
-});

@@ -28,16 +28,6 @@ describe("the request id", () => {
     expect(sent(rig, "x-request-id")).toEqual(rig.arrived.map(() => ["client-7"]));
     expect(rig.lines.map((line) => JSON.parse(line).requestId)).toEqual(["client-7", "client-7", "client-7"]);
   });
-
-  it("is made for a request without a sound one: one for all its calls, another for the next", async () => {
-    const rig = shared();
-    const answers = [await rig.ask("GET", V1), await rig.ask("GET", V2, { headers: { "x-request-id": "a b" } })];
-    const ids = answers.map((answer) => answer.field("x-request-id") ?? "");
-    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
-    expect(ids[1]).not.toBe(ids[0]);
-    expect(new Set(sent(rig, "x-request-id").flat())).toEqual(new Set(ids));
-    expect(sent(rig, "x-request-id").every((values) => values.length === 1)).toBe(true);
-  });
 });
 
 describe("the trace", () => {
@@ -48,17 +38,6 @@ describe("the trace", () => {
     }
     expect(sent(rig, "traceparent")).toEqual(rig.arrived.map(() => [TRACE]));
     expect(sent(rig, "tracestate")).toEqual(rig.arrived.map(() => ["a=1,b=2"]));
-  });
-
-  it("is begun where there is none or none that is sound, the same for all calls of a request", async () => {
-    const rig = shared();
-    await rig.ask("GET", V1, { headers: { traceparent: "00-0-0-0", tracestate: "a=1" } });
-    const list = sent(rig, "traceparent");
-    await rig.ask("GET", V2);
-    expect(new Set(list.flat()).size).toBe(1);
-    for (const [parent] of sent(rig, "traceparent")) expect(parent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-    expect(new Set(sent(rig, "traceparent").flat()).size).toBe(2);
-    expect(sent(rig, "tracestate").flat()).toEqual([]);
   });
 });
 

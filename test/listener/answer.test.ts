@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ApiResponse, HeaderList } from "../../src/model/message.ts";
 import type { Decide } from "../../src/model/plan.ts";
 import { Problem } from "../../src/model/problem.ts";
-import { ask, dial, parse, request, talk } from "./support/client.ts";
+import { ask, dial, parse, request, sending, talk } from "./support/client.ts";
 import { LIMITS, pass, rig, takeDownAfterEach } from "./support/rig.ts";
 
 takeDownAfterEach();
@@ -122,18 +122,6 @@ describe("compression", () => {
     await ended(1);
     expect(seen[0]!.notes).toEqual([got]);
   });
-
-  it.each([
-    ["nobody asked", long, JSON_TYPE, ""],
-    ["the client refuses", long, JSON_TYPE, "Accept-Encoding: gzip;q=0, identity\r\n"],
-    ["it is short", "{}", JSON_TYPE, "Accept-Encoding: gzip\r\n"],
-    ["it is no JSON", long, [["content-type", "image/png"]] as HeaderList, "Accept-Encoding: gzip\r\n"],
-  ])("is none when %s", async (_, body, headers, fields) => {
-    const { port } = await rig({ decide: fixed(body, headers) });
-    const answer = await ask(port, "GET /x", fields);
-    expect(answer.field("content-encoding")).toBeUndefined();
-    expect(answer.body).toBe(body);
-  });
 });
 
 describe("the body of a request", () => {
@@ -153,16 +141,20 @@ describe("the body of a request", () => {
 
   it("over the limit is 413 at once when it says its length, and as soon as it is too long otherwise", async () => {
     const { port, listener } = await rig({ decide: echo, limits: { ...LIMITS, bodyBytes: 10 } });
-    const stated = await dial(port);
-    stated.send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\nExpect: 100-continue\r\n\r\n");
+    const stated = await sending(
+      port,
+      "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 11\r\nExpect: 100-continue\r\n\r\n",
+    );
     const refused = parse(await stated.closed());
     expect(refused.line).toContain("413");
     expect(refused.json()).toMatchObject({
       code: 3,
       details: [{ reason: "BODY_TOO_LARGE", metadata: { limit: "10" } }],
     });
-    const chunked = await dial(port);
-    chunked.send("POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n");
+    const chunked = await sending(
+      port,
+      "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nb\r\nhello world\r\n",
+    );
     expect(parse(await chunked.closed()).status).toBe(413);
     expect(listener.inFlight()).toBe(0);
   });
@@ -183,8 +175,8 @@ describe("the body of a request", () => {
 
   it("is waited for after 100 Continue", async () => {
     const { port } = await rig({ decide: echo });
-    const client = await dial(port);
-    client.send(
+    const client = await sending(
+      port,
       "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n",
     );
     await client.until((text) => text.includes("100 Continue"));
@@ -197,8 +189,7 @@ describe("the body of a request", () => {
       decide: echo,
       timeouts: { headersMs: 200, requestMs: 400, keepAliveMs: 5_000, checkMs: 50 },
     });
-    const slow = await dial(port);
-    slow.send("POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nh");
+    const slow = await sending(port, "POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\nh");
     const timer = setInterval(() => slow.send("h"), 50);
     const answer = parse(await slow.until((text) => text.includes("}]}")));
     clearInterval(timer);
@@ -213,8 +204,7 @@ describe("the body of a request", () => {
       decide: echo,
       timeouts: { headersMs: 200, requestMs: 400, keepAliveMs: 5_000, checkMs: 50 },
     });
-    const slow = await dial(port);
-    slow.send("GET /x HTTP/1.1\r\nHost: a\r\nX-Slow: ");
+    const slow = await sending(port, "GET /x HTTP/1.1\r\nHost: a\r\nX-Slow: ");
     expect(parse(await slow.closed()).json()).toMatchObject({ details: [{ reason: "REQUEST_TIMEOUT" }] });
   });
 });
@@ -272,8 +262,7 @@ describe("the signal of an answer", () => {
   it("aborts when the client leaves", async () => {
     const { decide, begun, stopped } = waiting();
     const { port, ended } = await rig({ decide });
-    const client = await dial(port);
-    client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+    const client = await sending(port, "GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
     await begun;
     client.leave();
     expect(String(await stopped)).toContain("the client left");
