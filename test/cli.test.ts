@@ -274,8 +274,6 @@ describe("serve", () => {
 describe("sandbox", () => {
   interface Platform {
     readonly url: string;
-    readonly token: string;
-    readonly curl: string;
     get(path: string): Promise<{ status: number; ms: number; json: Record<string, unknown> }>;
   }
 
@@ -284,11 +282,8 @@ describe("sandbox", () => {
     expect([code, err]).toEqual([undefined, ""]);
     const url = / at (http:\S+)/.exec(out)?.[1] ?? "";
     const token = /^TOKEN=(\S+)$/m.exec(out)?.[1] ?? "";
-    const curl = out.split("\n").find((line) => line.startsWith("curl ")) ?? "";
     return {
       url,
-      token,
-      curl,
       get: async (path) => {
         const start = performance.now();
         const response = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
@@ -317,15 +312,12 @@ describe("sandbox", () => {
     expect(Number(third["totalCount"])).toBe(Number(first["totalCount"]) + 301);
   });
 
-  it("fails as often as --error-rate says", async () => {
-    const [never, always] = [await sandbox("--error-rate", "0"), await sandbox("--error-rate", "1")];
+  it("fails as often as --error-rate says, and is as slow as --latency says", async () => {
+    const [never, always] = [await sandbox("--error-rate", "0", "--latency", "80"), await sandbox("--error-rate", "1")];
     const path = "/iam/v2beta1/groups?page_size=1";
-    expect([(await never.get(path)).status, (await always.get(path)).status]).toEqual([200, 503]);
-  });
-
-  it("is as slow as --latency says", async () => {
-    const slow = await sandbox("--latency", "80");
-    expect((await slow.get("/iam/v2beta1/groups?page_size=1")).ms).toBeGreaterThanOrEqual(79);
+    const { status, ms } = await never.get(path);
+    expect([status, (await always.get(path)).status]).toEqual([200, 503]);
+    expect(ms).toBeGreaterThanOrEqual(79);
   });
 
   it("restarts a list whose page token is older than --token-lifetime", async () => {

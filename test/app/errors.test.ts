@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { PROBLEMS, Problem, type ProblemReason, problemBody } from "../../src/model/problem.ts";
 import { httpOfRpc, RpcCode } from "../../src/model/status.ts";
 import { type Answer, type Rig, scripted, takeDownAfterEach } from "./rig.ts";
 
@@ -74,51 +73,4 @@ describe("an error of v2", () => {
       expect(rig.exchanges.filter(({ reason }) => reason !== undefined)).toEqual([]);
     }
   });
-});
-
-/** What a decoder that knows its messages and refuses every other member makes of an error body. Throws. */
-function decodeStrictly(text: string): void {
-  const members = (value: unknown, allowed: readonly string[]): Record<string, unknown> => {
-    expect(value).toBeTypeOf("object");
-    const odd = Object.keys(value as object).filter((key) => !allowed.includes(key));
-    expect(odd).toEqual([]);
-    return value as Record<string, unknown>;
-  };
-  const { code, message, details } = members(JSON.parse(text), ["code", "message", "details"]);
-  expect(Object.values(RpcCode)).toContain(code);
-  expect(message).toBeTypeOf("string");
-  for (const detail of details as { "@type": string }[]) {
-    switch (detail["@type"]) {
-      case `${TYPE}ErrorInfo`: {
-        const { reason, domain, metadata } = members(detail, ["@type", "reason", "domain", "metadata"]);
-        // The rules of the standard message for a reason.
-        expect(reason).toMatch(/^[A-Z][A-Z0-9_]+[A-Z0-9]$/);
-        expect(domain).toBe("carryover");
-        for (const value of Object.values(metadata as object)) expect(value).toBeTypeOf("string");
-        break;
-      }
-      case `${TYPE}BadRequest`: {
-        const { fieldViolations } = members(detail, ["@type", "fieldViolations"]);
-        for (const violation of fieldViolations as object[]) {
-          for (const value of Object.values(members(violation, ["field", "description"]))) {
-            expect(value).toBeTypeOf("string");
-          }
-        }
-        break;
-      }
-      default:
-        throw new Error(`a detail that no client has a decoder for: ${detail["@type"]}`);
-    }
-  }
-}
-
-describe("an error of carryover's own", () => {
-  it.each(Object.keys(PROBLEMS) as ProblemReason[])(
-    "%s can be read by a decoder that refuses what it does not know",
-    (reason) => {
-      const violation = { field: "name", description: "is wrong" };
-      decodeStrictly(problemBody(new Problem(reason, "m", { metadata: { limit: "1" }, fieldViolations: [violation] })));
-      decodeStrictly(problemBody(new Problem(reason, "m")));
-    },
-  );
 });

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { carryover } from "./process.ts";
+import { serve } from "../trust/lod/serving.ts";
 import { reloadUnderLoad, rules, until } from "./reload.ts";
 import { later, rigForTest, takeDownAfterEach } from "./rig.ts";
 
@@ -64,20 +64,6 @@ describe("a bad file", () => {
 });
 
 describe("the built process", () => {
-  const serve = (flags: readonly string[]) =>
-    carryover([
-      ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"],
-      ...[
-        "--listen-drain-seconds",
-        "0",
-        "--upstream-v2-url",
-        "http://127.0.0.1:9",
-        "--upstream-v1-url",
-        "http://127.0.0.1:9",
-      ],
-      ...flags,
-    ]);
-
   it("looks at a mounted ConfigMap at once on SIGHUP, and lives on whatever it holds", async () => {
     const dir = folder();
     const publish = (stamp: number, text: string): void => {
@@ -89,8 +75,13 @@ describe("the built process", () => {
       else rmSync(join(dir, `..${stamp - 1}`), { recursive: true });
     };
     publish(1, rules("native"));
-    const run = serve(["--cutover-rules-file", join(dir, "rules.yaml"), "--cutover-reload-seconds", "3600"]);
-    const admin = / admin at (\S+),/.exec(await run.until(/resources\n/))?.[1] ?? "";
+    const nobody = {
+      upstreamV2Url: "http://127.0.0.1:9",
+      upstreamV1Url: "http://127.0.0.1:9",
+      listenDrainSeconds: "0",
+    };
+    const file = { cutoverRulesFile: join(dir, "rules.yaml"), cutoverReloadSeconds: "3600" };
+    const { run, adminUrl: admin } = await serve({ ...nobody, ...file });
     publish(2, rules("translate"));
     run.stop("SIGHUP");
     const second = await until(admin, ({ reloads }) => reloads === 1);

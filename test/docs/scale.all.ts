@@ -59,28 +59,26 @@ describe("docs/scale.md", () => {
     }
   });
 
-  it.each([
-    [150, 150],
-    [1_000, 1_000],
-    [5_000, 5_000],
-    [12_000, 12_000],
-  ])("counts the calls of a list of some %i records as carryover makes them", async (_, size) => {
-    const sandbox = createSandbox({ organisation: false, size });
-    const { url: v2Url } = await sandbox.listen();
-    later(() => sandbox.close());
-    const calls: number[] = [];
-    const { url, close } = await startCarryover({
-      v2Url,
-      flags: { upstreamV2Tokens: "keyset" },
-      onExchange: (one) => calls.push(one.calls.length),
-    });
-    later(close);
-    const headers = { authorization: `Bearer ${sandbox.token("admin")}` };
-    const answer = await exchange({ method: "GET", url, target: "/iam/v1/groups", headers, body: undefined });
-    const { items } = JSON.parse(new TextDecoder().decode(answer.body));
-    expect(items.length).toBeGreaterThanOrEqual(size);
-    expect(calls).toEqual([callsOf(items.length)]);
-  });
+  it.each([150, 1_000, 5_000, 12_000])(
+    "counts the calls of a list of some %i records as carryover makes them",
+    async (size) => {
+      const sandbox = createSandbox({ organisation: false, size });
+      const { url: v2Url } = await sandbox.listen();
+      later(() => sandbox.close());
+      const calls: number[] = [];
+      const { url, close } = await startCarryover({
+        v2Url,
+        flags: { upstreamV2Tokens: "keyset" },
+        onExchange: (one) => calls.push(one.calls.length),
+      });
+      later(close);
+      const headers = { authorization: `Bearer ${sandbox.token("admin")}` };
+      const answer = await exchange({ method: "GET", url, target: "/iam/v1/groups", headers, body: undefined });
+      const { items } = JSON.parse(new TextDecoder().decode(answer.body));
+      expect(items.length).toBeGreaterThanOrEqual(size);
+      expect(calls).toEqual([callsOf(items.length)]);
+    },
+  );
 
   it("names the defaults that there are", () => {
     const options = file("docs/configuration.md");

@@ -92,22 +92,4 @@ describe("a request that is turned away", () => {
     expect(told.filter((word) => !word.startsWith("HTTP"))).toEqual(["one", "two", "three", "four"]);
     expect(listener.inFlight()).toBe(0);
   });
-
-  it("T-SMG-25: with others in one packet is told in its turn, and what is no request after all of them", async () => {
-    const { port, first } = await full();
-    const client = await sending(port, `${"GET /x HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3)}GARBAGE\r\n\r\n`);
-    const told = (await client.closed()).match(/HTTP\/1.1 \d+/g);
-    expect(told).toEqual([503, 503, 503, 400].map((status) => `HTTP/1.1 ${status}`));
-    first.leave();
-  });
-
-  it("behind another in its line is told in its turn", async () => {
-    const { port, first, double } = await full();
-    first.send("GET /second HTTP/1.1\r\nHost: a\r\n\r\n");
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(first.text()).toBe("");
-    expect(double.requests).toHaveLength(1);
-    first.leave();
-    expect(port).toBeGreaterThan(0);
-  });
 });
