@@ -25,6 +25,8 @@ describe("OPTIONS", () => {
     expect([answer.status, answer.text]).toEqual([501, refusal]);
     expect(double.requests[0]?.line).toBe("OPTIONS /iam/v2beta1/groups/a/b HTTP/1.1");
     expect(double.requests[0]?.head).toMatch(/^access-control-request-method: PATCH$/im);
+    await rig.ask("OPTIONS", GROUPS, { headers: { "access-control-request-method": "GET" } });
+    expect(double.requests[1]?.head).toMatch(/^access-control-request-method: GET$/im);
     const unknown = await rig.ask("OPTIONS", "/iam/v1/novelties");
     expect([unknown.status, reasonOf(unknown)]).toEqual([501, "NOT_TRANSLATABLE"]);
   });
