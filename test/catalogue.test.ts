@@ -231,34 +231,19 @@ describe("loading", () => {
   afterAll(() => rm(home, { recursive: true }));
   const load = (version: string) => loadCatalogue(version, pathToFileURL(`${home}/`));
 
+  test.each([
+    ["a version that is a path", "../v2", "known versions"],
+    ["an empty folder", "empty", "holds no resource; add a file"],
+    ["a name that is not its file's", "wrong", /other\.js: its resource is called .*; name the file like the resource/],
+    ["a file without a resource", "bare", "bare.js: it has no resource"],
+    ["a derived pair that takes away what is not there", "less", "v1-less.js: less: v1-wrong has no nobody"],
+    ["a file that is no derived pair", "strange", "v1-strange.js: it has no derived pair"],
+  ])("%s is refused", async (_, version, says) => {
+    await expect(load(version)).rejects.toThrow(says);
+  });
+
   test("an unknown version is refused with the known ones", async () => {
     await expect(loadCatalogue("v3")).rejects.toThrow('version "v3"; known versions: v2, v2beta1');
-  });
-
-  test("a version is a name, not a path", async () => {
-    await expect(loadCatalogue("../v2")).rejects.toThrow("known versions");
-  });
-
-  test("an empty folder is refused", async () => {
-    await expect(load("empty")).rejects.toThrow("holds no resource; add a file");
-  });
-
-  test("a file whose name is not its resource's is refused by both names", async () => {
-    await expect(load("wrong")).rejects.toThrow(
-      /other\.js: its resource is called .*; name the file like the resource/,
-    );
-  });
-
-  test("a file without a resource is refused", async () => {
-    await expect(load("bare")).rejects.toThrow("bare.js: it has no resource");
-  });
-
-  test("a derived pair that takes away what is not there is refused", async () => {
-    await expect(load("less")).rejects.toThrow("v1-less.js: less: v1-wrong has no nobody");
-  });
-
-  test("a file that is no derived pair is refused", async () => {
-    await expect(load("strange")).rejects.toThrow("v1-strange.js: it has no derived pair");
   });
 
   test("a derived pair speaks the words of the one it is like", async () => {

@@ -43,9 +43,13 @@ describe("the tour", () => {
 describe("the demo", () => {
   const onFreePorts = ["demo", "--port", "0", "--admin-port", "0", "--sandbox-port", "0"];
 
-  it("prints calls that work when pasted, and stops on SIGTERM", async () => {
+  it("prints addresses that answer and calls that work when pasted, and stops on Ctrl-C", async () => {
     const run = carryover(onFreePorts);
     const text = await run.until(/Ctrl-C stops both/);
+    const address = (name: string) =>
+      new RegExp(`^ +${name} +(http://127\\.0\\.0\\.1:\\d+) `, "m").exec(text)?.[1] ?? "";
+    expect((await fetch(`${address("admin")}/readyz`)).status).toBe(200);
+    expect((await fetch(`${address("platform")}/iam/v2beta1/groups`)).status).toBe(401);
     const token = /^TOKEN=(\S+)$/m.exec(text)?.[1] ?? "";
     expect(token).not.toBe("");
     const lines = text.split("\n").filter((line) => line.startsWith("curl "));
@@ -63,18 +67,6 @@ describe("the demo", () => {
     expect(JSON.parse(native).items).toMatchObject([JSON.parse(put)]);
     expect(JSON.parse(v2)).toMatchObject({ groups: [{ uid: expect.any(String) }], nextPageToken: expect.any(String) });
     expect(metrics.split("\n").filter((line) => line.startsWith("carryover_requests_total{"))).toHaveLength(4);
-    run.stop("SIGTERM");
-    expect(await run.ended).toEqual({ code: 0, signal: null });
-  });
-
-  it("prints addresses that answer, and stops on Ctrl-C", async () => {
-    const run = carryover(onFreePorts);
-    const text = await run.until(/Ctrl-C stops both/);
-    const address = (name: string) =>
-      new RegExp(`^ +${name} +(http://127\\.0\\.0\\.1:\\d+) `, "m").exec(text)?.[1] ?? "";
-    expect((await fetch(`${address("admin")}/readyz`)).status).toBe(200);
-    expect((await fetch(`${address("carryover")}/iam/v1/groups`)).status).toBe(401);
-    expect((await fetch(`${address("platform")}/iam/v2beta1/groups`)).status).toBe(401);
     run.stop("SIGINT");
     expect(await run.ended).toEqual({ code: 0, signal: null });
     await expect(fetch(`${address("carryover")}/iam/v1/groups`)).rejects.toThrow();

@@ -1,7 +1,7 @@
 /** Can anybody keep the admin port from its operators, change anything by it, or reach it where clients are? */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { requests } from "../corpus/requests.ts";
-import { dial, parse } from "../listener/support/client.ts";
+import { dial, parse, sending } from "../listener/support/client.ts";
 import { createDouble, type Double, ok } from "../listener/support/double.ts";
 import { type Carryover, startCarryover } from "../support/carryover.ts";
 import { figure } from "../support/figures.ts";
@@ -37,8 +37,10 @@ it.each(PATHS)("the clients' port knows nothing of %s", async (path) => {
     `/iam/v1/..${path}`,
     `//127.0.0.1${path}`,
   ]) {
-    const client = await dial(portOf(carryover.url));
-    client.send(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+    const client = await sending(
+      portOf(carryover.url),
+      `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+    );
     const answer = parse(await client.closed());
     expect([target, [400, 404].includes(answer.status)]).toEqual([target, true]);
     expect(answer.json().details[0]?.reason).toMatch(/^(UNKNOWN_PATH|INVALID_PATH|INVALID_REQUEST)$/);
@@ -91,8 +93,7 @@ it("no GET changes anything that operators see", async () => {
 it("every request of the corpus gets an answer that is no failure, or none", async () => {
   const statuses = new Map<number, number>();
   for (const { name, bytes } of requests) {
-    const client = await dial(portOf(carryover.adminUrl));
-    client.send(bytes);
+    const client = await sending(portOf(carryover.adminUrl), bytes);
     // What is not whole is waited for; who sent it does not.
     client.socket.end();
     const text = await client.closed();

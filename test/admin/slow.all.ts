@@ -1,7 +1,7 @@
 /** A client of the admin port that sends too slowly is let go, in real time. */
 import { afterEach, expect, it } from "vitest";
 import { type Admin, createAdmin } from "../../src/admin/server.ts";
-import { dial } from "../listener/support/client.ts";
+import { sending } from "../listener/support/client.ts";
 
 const open: Admin[] = [];
 afterEach(() => Promise.all(open.splice(0).map((admin) => admin.close())));
@@ -15,8 +15,10 @@ it("a head that does not end within five seconds is 408", async () => {
     views: new Map(),
   });
   open.push(admin);
-  const slow = await dial(Number(new URL((await admin.listen()).url).port));
-  slow.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ");
+  const slow = await sending(
+    Number(new URL((await admin.listen()).url).port),
+    "GET /healthz HTTP/1.1\r\nHost: localhost\r\nX: ",
+  );
   const dripping = setInterval(() => slow.send("a"), 200);
   expect(await slow.closed()).toMatch(/^HTTP\/1\.1 408 /);
   clearInterval(dripping);

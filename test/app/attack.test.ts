@@ -1,5 +1,3 @@
-/** What do requests of several calls do when a platform, or a client, breaks off between the calls? */
-import { request as httpRequest } from "node:http";
 import type { Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { ok, type Recorded } from "../listener/support/double.ts";
@@ -47,17 +45,6 @@ const isWrite = (call: string) => !call.startsWith("GET");
 
 const ask = (rig: Rig, { method, target, body }: Kind) => rig.ask(method, target, body === undefined ? {} : { body });
 
-/** Sends a request and leaves when `when` has come true; resolves when it is over. */
-async function leaves(rig: Rig, { method, target, body }: Kind, when: () => Promise<void>): Promise<void> {
-  const { hostname, port } = new URL(rig.url);
-  const request = httpRequest({ hostname, port, method, path: target, headers: { authorization: "Bearer t" } });
-  request.on("error", () => {});
-  request.end(body === undefined ? undefined : JSON.stringify(body));
-  await when();
-  request.destroy();
-  while (rig.exchanges.length === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-}
-
 /** Time for whatever an earlier request still does: another one goes all the way and back. */
 const oneRound = (rig: Rig) => rig.ask("GET", "/iam/v2beta1/round");
 
@@ -102,11 +89,6 @@ const FAULTS: readonly (readonly [string, Fault])[] = [
 ];
 
 describe("a request of several calls", () => {
-  it.each(KINDS)("takes $calls calls when all is well: $method $target", async (kind) => {
-    const { rig, calls } = registry(() => undefined);
-    expect([(await ask(rig, kind)).status, calls().length]).toEqual([200, kind.calls]);
-  });
-
   it.each(KINDS)(
     "is an error and writes no more, whichever call is answered wrongly in whichever way: $method $target",
     async (kind) => {
@@ -133,25 +115,6 @@ describe("a request of several calls", () => {
       }
     },
   );
-
-  it.each(KINDS)("starts no further call when its client has left: $method $target", async (kind) => {
-    for (let last = 0; last < kind.calls; last++) {
-      let answer = () => {};
-      const { rig, double, calls } = registry((call, index) =>
-        index < last || call.includes("round")
-          ? undefined
-          : (socket, good) => {
-              answer = () => void socket.write(good);
-            },
-      );
-      await leaves(rig, kind, () => double.until(() => calls().length > last));
-      expect(rig.exchanges[0]).toMatchObject({ aborted: true, status: 499 });
-      const made = calls();
-      answer();
-      await oneRound(rig);
-      expect(calls().filter((call) => !call.includes("round"))).toEqual(made);
-    }
-  });
 
   it("has one deadline for all calls, and no write begins behind it", async () => {
     const { rig, calls } = registry((call) => (call === `PATCH repos/${REPO}/readme` ? () => {} : undefined));

@@ -1,7 +1,7 @@
 /** What travels beside a request, to the platform and back: ids, traces, forwarding, places under a base path? */
 import { describe, expect, it } from "vitest";
 import { createDouble, ok } from "../listener/support/double.ts";
-import { type Answer, later, type Rig, rigForTest, sharedRig, takeDownAfterEach } from "./rig.ts";
+import { later, type Rig, rigForTest, sharedRig, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -28,16 +28,6 @@ describe("the request id", () => {
     expect(sent(rig, "x-request-id")).toEqual(rig.arrived.map(() => ["client-7"]));
     expect(rig.lines.map((line) => JSON.parse(line).requestId)).toEqual(["client-7", "client-7", "client-7"]);
   });
-
-  it("is made for a request without a sound one: one for all its calls, another for the next", async () => {
-    const rig = shared();
-    const answers = [await rig.ask("GET", V1), await rig.ask("GET", V2, { headers: { "x-request-id": "a b" } })];
-    const ids = answers.map((answer) => answer.field("x-request-id") ?? "");
-    expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
-    expect(ids[1]).not.toBe(ids[0]);
-    expect(new Set(sent(rig, "x-request-id").flat())).toEqual(new Set(ids));
-    expect(sent(rig, "x-request-id").every((values) => values.length === 1)).toBe(true);
-  });
 });
 
 describe("the trace", () => {
@@ -49,122 +39,7 @@ describe("the trace", () => {
     expect(sent(rig, "traceparent")).toEqual(rig.arrived.map(() => [TRACE]));
     expect(sent(rig, "tracestate")).toEqual(rig.arrived.map(() => ["a=1,b=2"]));
   });
-
-  it("is begun where there is none or none that is sound, the same for all calls of a request", async () => {
-    const rig = shared();
-    await rig.ask("GET", V1, { headers: { traceparent: "00-0-0-0", tracestate: "a=1" } });
-    const list = sent(rig, "traceparent");
-    await rig.ask("GET", V2);
-    expect(new Set(list.flat()).size).toBe(1);
-    for (const [parent] of sent(rig, "traceparent")) expect(parent).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-00$/);
-    expect(new Set(sent(rig, "traceparent").flat()).size).toBe(2);
-    expect(sent(rig, "tracestate").flat()).toEqual([]);
-  });
 });
-
-describe("what a request says of those who passed it on", () => {
-  const claims = {
-    "x-forwarded-for": "203.0.113.9",
-    "x-forwarded-proto": "https",
-    "x-forwarded-host": "api.example",
-    forwarded: "for=203.0.113.9",
-  };
-  const told = (rig: Rig) =>
-    ["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host", "forwarded", "via"].map((name) =>
-      sent(rig, name).map((one) => one.join("|")),
-    );
-
-  it("T-SMG-15: is not believed of anybody: the peer itself is named", async () => {
-    const rig = shared();
-    await rig.ask("GET", `${V1}/a`, { headers: claims });
-    await rig.ask("GET", V2, { headers: claims });
-    const host = new URL(rig.url).host;
-    const twice = (value: string) => [value, value];
-    expect(told(rig)).toEqual([twice("127.0.0.1"), twice("http"), twice(host), twice(""), twice("1.1 carryover")]);
-  });
-
-  it("is believed of a trusted proxy, and the peer is added", async () => {
-    const rig = await rigForTest({ flags: { listenTrustedProxies: "127.0.0.0/8" } });
-    await rig.ask("GET", `${V1}/a`, { headers: claims });
-    await rig.ask("GET", V2, { headers: claims });
-    const twice = (value: string) => [value, value];
-    expect(told(rig)).toEqual([
-      twice("203.0.113.9, 127.0.0.1"),
-      twice("https"),
-      twice("api.example"),
-      twice(""),
-      twice("1.1 carryover"),
-    ]);
-  });
-});
-
-describe("the caller's own fields", () => {
-  it("reach the platform as they are, but for what v1's body and representation only", async () => {
-    const rig = shared();
-    await rig.ask("PUT", `${V1}/${rig.sandbox.wellKnown.someGroup}`, {
-      body: '{"name":"a"}',
-      headers: {
-        "x-team": "7",
-        "user-agent": "client/1",
-        "accept-encoding": "gzip",
-        range: "bytes=0-1",
-        cookie: "a=b",
-      },
-    });
-    const [call] = rig.arrived;
-    const fields = new Map(call?.headers);
-    expect(call?.method).toBe("PATCH");
-    expect(Object.fromEntries(fields)).toMatchObject({
-      "x-team": "7",
-      "user-agent": "client/1",
-      "accept-encoding": "identity",
-      "content-type": "application/json",
-      accept: "application/json",
-    });
-    expect(fields.has("range")).toBe(false);
-    expect(Number(fields.get("content-length"))).toBe(call?.body?.length);
-  });
-
-  it("of a condition go along with one call, and are refused where several are needed", async () => {
-    const rig = shared();
-    const id = rig.sandbox.wellKnown.someGroup;
-    const headers = { "if-match": '"v7"' };
-    await rig.ask("PUT", `${V1}/${id}`, { body: { name: "a" }, headers });
-    expect(sent(rig, "if-match")).toEqual([['"v7"']]);
-    const refused = await rig.ask("PUT", `${V1}/${id}`, { body: { name: "a", verified: true }, headers });
-    expect([refused.status, refused.json.code, refused.json.details[0].reason]).toEqual([
-      412,
-      9,
-      "CONDITION_UNSUPPORTED",
-    ]);
-    expect(rig.arrived).toHaveLength(1);
-  });
-});
-
-describe("an answer", () => {
-  it("T-ISO-12: made for one credential is kept by no cache", async () => {
-    const rig = shared();
-    for (const target of [V1, `${V1}?id=${rig.sandbox.wellKnown.someGroup}`, `${V1}/none`, "/nowhere"]) {
-      const answer = await rig.ask("GET", target);
-      expect(answer.field("cache-control")).toBe("private, no-store");
-      expect(vary(answer)).toContain("authorization");
-      expect(answer.field("etag")).toBeUndefined();
-    }
-  });
-
-  it("says what served it, and how far a list is proved", async () => {
-    const rig = shared();
-    const list = await rig.ask("GET", V1);
-    expect(list.field("carryover-mode")).toBe("translate");
-    expect(list.field("carryover-list")).toMatch(/^witness=(?:count|cover); pages=6; records=\d+$/);
-    expect((await rig.ask("GET", V2)).field("carryover-list")).toBeUndefined();
-  });
-});
-
-function vary(answer: Answer): readonly string[] {
-  const values = answer.headers.filter(([name]) => name === "vary").map(([, value]) => value);
-  return values.join(",").toLowerCase().split(/, */);
-}
 
 describe("below a base path", () => {
   it("everything is as it is without one, and nothing is served beside it", async () => {

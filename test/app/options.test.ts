@@ -24,6 +24,16 @@ describe("listen.extraPrefixes", () => {
   });
 });
 
+describe("listen.trustedProxies", () => {
+  it("are believed by translated calls and pass-through", async () => {
+    const { rig, double } = await inFrontOf(ok('{"uid":"abc"}'), { listenTrustedProxies: "127.0.0.0/8" });
+    for (const target of [GROUP, "/iam/v2beta1/groups/abc"]) {
+      await rig.ask("GET", target, { headers: { "x-forwarded-for": "203.0.113.9" } });
+      expect(double.requests.at(-1)?.head).toMatch(/^x-forwarded-for: 203\.0\.113\.9, 127\.0\.0\.1$/im);
+    }
+  });
+});
+
 describe("upstream.v2.omitsZeros", () => {
   it.each([
     ["auto", ""],

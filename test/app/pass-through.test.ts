@@ -1,7 +1,6 @@
 /** Is v2 behind carryover what it is without it? (Design: pass-through.) */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { exchange } from "../comparison/http.ts";
-import { ask as askRaw } from "../listener/support/client.ts";
 import { type Answer, type Ask, answerOf, type Rig, rig } from "./rig.ts";
 
 let here: Rig;
@@ -68,51 +67,4 @@ describe("a request to v2", () => {
       expect(here.exchanges.at(-1)).toMatchObject({ mode: "pass", apiVersion: "v2", status: there.status });
     },
   );
-
-  it("arrives to the byte: target, body, fields and their repeats, with what carryover adds behind them", async () => {
-    const before = here.arrived.length;
-    const token = here.sandbox.token("admin");
-    const body = ' {"name" : "a\\u0062", "x":1.0 } ';
-    const fields =
-      `Authorization: Bearer ${token}\r\nX-B: 2\r\nx-a: 1\r\nX-B:  1\r\nContent-Encoding: odd\r\nIf-Match: "v"\r\n` +
-      `Range: bytes=0-1\r\nAccept-Encoding: br\r\nContent-Type: text/x; q="a"\r\nContent-Length: ${body.length}\r\n`;
-    const target = `${V2}/a%2Fb?updateMask=a,%20b&&x=%zz'`;
-    await askRaw(Number(new URL(here.url).port), `PATCH ${target}`, fields, body);
-    const call = here.arrived[before];
-    expect([call?.method, call?.target]).toEqual(["PATCH", target]);
-    expect(Buffer.from(call?.body ?? "").toString()).toBe(body);
-    const own = new Set(["host", "via", "x-request-id", "traceparent", "connection"]);
-    expect(call?.headers.filter(([name]) => !own.has(name) && !name.startsWith("x-forwarded-"))).toEqual([
-      ["authorization", `Bearer ${token}`],
-      ["x-b", "2"],
-      ["x-a", "1"],
-      ["x-b", "1"],
-      ["content-encoding", "odd"],
-      ["if-match", '"v"'],
-      ["range", "bytes=0-1"],
-      ["accept-encoding", "br"],
-      ["content-type", 'text/x; q="a"'],
-      ["content-length", String(body.length)],
-    ]);
-  });
-
-  it("that creates, changes and deletes does so once", async () => {
-    const made = await here.ask("POST", `${V2}/${group()}`, { body: '{"name":"passed"}' });
-    expect([made.status, made.json.name]).toEqual([200, "passed"]);
-    const { uid } = made.json;
-    const patched = await here.ask("PATCH", `${V2}/${uid}?updateMask=description`, { body: '{"description":"d"}' });
-    expect(patched.json).toMatchObject({ uid, name: "passed", description: "d" });
-    expect((await here.ask("DELETE", `${V2}/${uid}`)).status).toBe(200);
-    expect((await direct("GET", `${V2}/${uid}`)).status).toBe(404);
-  });
-
-  it.each([
-    ["a dot segment", () => `${V2}/../roles`, 400],
-    ["an encoded dot segment", () => `${V2}/%2e%2e/roles`, 400],
-    ["a fragment", () => `${V2}#x`, 400],
-  ])("with %s is refused here too", async (_, target, status) => {
-    const before = here.arrived.length;
-    expect((await here.ask("GET", target())).status).toBe(status);
-    expect(here.arrived.length).toBe(before);
-  });
 });

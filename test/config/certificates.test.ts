@@ -49,6 +49,7 @@ describe("certificates and keys", () => {
     expect(faults(input(files))).toEqual([]);
   });
 
+  const blanks = " ".repeat(1024 ** 2);
   test.each<[string, Record<string, string>, RegExp]>([
     [
       "a key of another certificate",
@@ -82,17 +83,17 @@ describe("certificates and keys", () => {
     ],
     [
       "a file of more than 1 MiB",
-      { caFile: `${LOCALHOST.cert}\n${" ".repeat(1024 ** 2)}` },
+      { caFile: `${LOCALHOST.cert}\n${blanks}` },
       /^c\.yaml:\d+:\d+ upstream\.v2\.tls\.caFile: caFile\.pem has more than 1048576 bytes; name a PEM file .* to trust$/,
     ],
     [
       "such a certificate with its key",
-      { certFile: `${LOCALHOST.cert}\n${" ".repeat(1024 ** 2)}`, keyFile: LOCALHOST.key },
+      { certFile: `${LOCALHOST.cert}\n${blanks}`, keyFile: LOCALHOST.key },
       /upstream\.v2\.tls\.certFile: certFile\.pem has more than 1048576 bytes; name a PEM file/,
     ],
     [
       "such a key",
-      { certFile: LOCALHOST.cert, keyFile: `${LOCALHOST.key}\n${" ".repeat(1024 ** 2)}` },
+      { certFile: LOCALHOST.cert, keyFile: `${LOCALHOST.key}\n${blanks}` },
       /upstream\.v2\.tls\.keyFile: keyFile\.pem has more than 1048576 bytes; name a PEM file/,
     ],
   ])("%s is refused, once", (_, files, says) => {

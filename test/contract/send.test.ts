@@ -1,7 +1,7 @@
 /** Do the sandbox, and the layers around a Send, keep what every Send promises? */
 
 import { createExchange } from "../../src/model/exchange.ts";
-import type { ApiRequest, Send } from "../../src/model/message.ts";
+import type { ApiRequest } from "../../src/model/message.ts";
 import { compose } from "../../src/model/message.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { createBudget } from "../../src/upstream/budget.ts";
@@ -25,7 +25,7 @@ function requests(sandbox: Sandbox): Pick<SendSubject, "found" | "refused"> {
   };
 }
 
-async function overHttp(wrap: (send: Send) => Send): Promise<SendSubject> {
+sendContract("a Send that is retried and timed", async () => {
   const sandbox = seededSandbox();
   const { url } = await sandbox.listen();
   const pool: Pool = createPool({
@@ -33,24 +33,17 @@ async function overHttp(wrap: (send: Send) => Send): Promise<SendSubject> {
     connections: 8,
     timeouts: { connectMs: 5_000, headersMs: 5_000, bodyMs: 5_000 },
   });
+  const retry = createRetry({ budget: createBudget(), now: Date.now, random: () => 0, sleep: async () => {} });
+  const timed = createTimed(createExchange("id", 0, "GET", "/"), "v2", () => 0);
   return {
     ...requests(sandbox),
-    send: wrap(createSend(pool, { maxResponseBytes: 1 << 20 })),
+    send: compose([retry, timed], createSend(pool, { maxResponseBytes: 1 << 20 })),
     close: async () => {
       await pool.close();
       await sandbox.close();
     },
   };
-}
-
-sendContract("the sandbox over HTTP", () => overHttp((send) => send));
-
-sendContract("a Send that is retried and timed", () =>
-  overHttp((send) => {
-    const retry = createRetry({ budget: createBudget(), now: Date.now, random: () => 0, sleep: async () => {} });
-    return compose([retry, createTimed(createExchange("id", 0, "GET", "/"), "v2", () => 0)], send);
-  }),
-);
+});
 
 sendContract("the sandbox in this process", async () => {
   const sandbox = seededSandbox();

@@ -10,23 +10,13 @@ import { createIdentity } from "../../src/ledger/identity.ts";
 import { type ComparisonResult, DIFFERENCE_CLASSES, isDifference, isJudged } from "../../src/model/comparison.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import { EVERY_REQUEST, type Rule } from "../../src/model/rules.ts";
+import { tableOf } from "./tables.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, ROOT), "utf8");
 const page = read("docs/cutover.md");
 
-/** The cells of the table behind `<!-- name -->`, its head left out. */
-function rows(name: string): readonly (readonly string[])[] {
-  const [, rest = ""] = page.split(`<!-- ${name} -->\n`);
-  const lines = (rest.split("<!-- end -->")[0] ?? "").split("\n").filter((line) => line.startsWith("| "));
-  if (lines.length < 2) throw new Error(`the page has no table ${name}`);
-  return lines.slice(1).map((line) =>
-    line
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
-}
+const rows = (name: string) => tableOf(page, name);
 const bare = (cell = "") => cell.replaceAll("`", "");
 
 describe("docs/cutover.md", () => {

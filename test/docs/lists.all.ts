@@ -12,6 +12,7 @@ import { READING } from "../../src/upstream/drain/limits.ts";
 import type { Run } from "../../src/upstream/drain/run.ts";
 import { exchange } from "../comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";
+import { cellsOf } from "./tables.ts";
 
 const DOCS = new URL("../../docs/", import.meta.url);
 const page = readFileSync(new URL("lists.md", DOCS), "utf8");
@@ -24,14 +25,7 @@ function words(text: string): readonly string[] {
 /** The cells of each row of the table below `head`. */
 function rows(text: string, head: string): readonly (readonly string[])[] {
   const [, table = ""] = text.split(`\n${head}\n`);
-  const lines = table.slice(0, table.indexOf("\n\n")).split("\n").slice(1);
-  if (lines.length === 0) throw new Error(`the page has no table ${head}`);
-  return lines.map((line) =>
-    line
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
+  return cellsOf([head, ...table.slice(0, table.indexOf("\n\n")).split("\n").slice(1)]);
 }
 
 function sources(folder: URL): string {

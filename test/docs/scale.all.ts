@@ -7,23 +7,14 @@ import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { exchange } from "../comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";
+import { tableOf } from "./tables.ts";
 
 takeDownAfterEach();
 
 const file = (path: string): string => readFileSync(resolve(import.meta.dirname, "../..", path), "utf8");
 const page = file("docs/scale.md");
 
-/** Cells of the rows of a block's table, without its head. */
-function worked(name: string): string[][] {
-  const [, block = ""] = new RegExp(`<!-- worked: ${name} -->([\\s\\S]*?)<!-- end -->`).exec(page) ?? [];
-  const rows = block.split("\n").filter((line) => line.startsWith("| "));
-  return rows.slice(2).map((line) =>
-    line
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
-}
+const worked = (name: string) => tableOf(page, `worked: ${name}`);
 
 /** As the page has it; a number of its prose is found by the words behind it. */
 const said = (pattern: RegExp): number => Number((pattern.exec(page)?.[1] ?? "").replaceAll(",", ""));
@@ -68,28 +59,26 @@ describe("docs/scale.md", () => {
     }
   });
 
-  it.each([
-    [150, 150],
-    [1_000, 1_000],
-    [5_000, 5_000],
-    [12_000, 12_000],
-  ])("counts the calls of a list of some %i records as carryover makes them", async (_, size) => {
-    const sandbox = createSandbox({ organisation: false, size });
-    const { url: v2Url } = await sandbox.listen();
-    later(() => sandbox.close());
-    const calls: number[] = [];
-    const { url, close } = await startCarryover({
-      v2Url,
-      flags: { upstreamV2Tokens: "keyset" },
-      onExchange: (one) => calls.push(one.calls.length),
-    });
-    later(close);
-    const headers = { authorization: `Bearer ${sandbox.token("admin")}` };
-    const answer = await exchange({ method: "GET", url, target: "/iam/v1/groups", headers, body: undefined });
-    const { items } = JSON.parse(new TextDecoder().decode(answer.body));
-    expect(items.length).toBeGreaterThanOrEqual(size);
-    expect(calls).toEqual([callsOf(items.length)]);
-  });
+  it.each([150, 1_000, 5_000, 12_000])(
+    "counts the calls of a list of some %i records as carryover makes them",
+    async (size) => {
+      const sandbox = createSandbox({ organisation: false, size });
+      const { url: v2Url } = await sandbox.listen();
+      later(() => sandbox.close());
+      const calls: number[] = [];
+      const { url, close } = await startCarryover({
+        v2Url,
+        flags: { upstreamV2Tokens: "keyset" },
+        onExchange: (one) => calls.push(one.calls.length),
+      });
+      later(close);
+      const headers = { authorization: `Bearer ${sandbox.token("admin")}` };
+      const answer = await exchange({ method: "GET", url, target: "/iam/v1/groups", headers, body: undefined });
+      const { items } = JSON.parse(new TextDecoder().decode(answer.body));
+      expect(items.length).toBeGreaterThanOrEqual(size);
+      expect(calls).toEqual([callsOf(items.length)]);
+    },
+  );
 
   it("names the defaults that there are", () => {
     const options = file("docs/configuration.md");

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { dial } from "./support/client.ts";
+import { sending } from "./support/client.ts";
 import { rig, takeDownAfterEach } from "./support/rig.ts";
 
 takeDownAfterEach();
@@ -14,8 +14,7 @@ it.each([
       answer = () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     },
   });
-  const client = await dial(port);
-  client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+  const client = await sending(port, "GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
   await double.until(() => double.requests.length === 1);
   const closed = listener.close(graceMs);
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -26,8 +25,7 @@ it.each([
 
 it.each([Number.NaN, -1, Number.NEGATIVE_INFINITY])("one that may wait for %s ms cuts off at once", async (graceMs) => {
   const { port, listener, double } = await rig({ script: () => {} });
-  const client = await dial(port);
-  client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+  const client = await sending(port, "GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
   await double.until(() => double.requests.length === 1);
   expect(await listener.close(graceMs)).toBe(1);
   expect(await client.closed()).toMatch(/^HTTP\/1\.1 504 /);

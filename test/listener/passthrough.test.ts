@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ask, dial, parse, talk } from "./support/client.ts";
+import { ask, parse, sending, talk } from "./support/client.ts";
 import { ok } from "./support/double.ts";
 import { rig, takeDownAfterEach } from "./support/rig.ts";
 
@@ -275,8 +275,8 @@ describe("a body", () => {
 
   it("T-SMG-18: is asked for when the client expects that", async () => {
     const { port, double } = await rig();
-    const client = await dial(port);
-    client.send(
+    const client = await sending(
+      port,
       "POST /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Length: 2048\r\n\r\n",
     );
     await client.until((text) => text.includes("HTTP/1.1 100 Continue\r\n\r\n"));

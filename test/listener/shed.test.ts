@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { dial, parse } from "./support/client.ts";
+import { dial, parse, sending } from "./support/client.ts";
 import { LIMITS, rig, takeDownAfterEach } from "./support/rig.ts";
 
 takeDownAfterEach();
@@ -7,12 +7,10 @@ takeDownAfterEach();
 /** One request is in flight, and no other may be. */
 async function full() {
   const here = await rig({ script: () => {}, limits: { ...LIMITS, inFlight: 1 } });
-  const first = await dial(here.port);
-  first.send("GET /first HTTP/1.1\r\nHost: a\r\n\r\n");
+  const first = await sending(here.port, "GET /first HTTP/1.1\r\nHost: a\r\n\r\n");
   await here.double.until(() => here.double.requests.length === 1);
   const refused = async (bytes: string, end = (text: string) => text.endsWith("]}")) => {
-    const client = await dial(here.port);
-    client.send(bytes);
+    const client = await sending(here.port, bytes);
     const answer = parse(await client.until(end));
     client.leave();
     return answer;
@@ -93,24 +91,5 @@ describe("a request that is turned away", () => {
     );
     expect(told.filter((word) => !word.startsWith("HTTP"))).toEqual(["one", "two", "three", "four"]);
     expect(listener.inFlight()).toBe(0);
-  });
-
-  it("T-SMG-25: with others in one packet is told in its turn, and what is no request after all of them", async () => {
-    const { port, first } = await full();
-    const client = await dial(port);
-    client.send(`${"GET /x HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3)}GARBAGE\r\n\r\n`);
-    const told = (await client.closed()).match(/HTTP\/1.1 \d+/g);
-    expect(told).toEqual([503, 503, 503, 400].map((status) => `HTTP/1.1 ${status}`));
-    first.leave();
-  });
-
-  it("behind another in its line is told in its turn", async () => {
-    const { port, first, double } = await full();
-    first.send("GET /second HTTP/1.1\r\nHost: a\r\n\r\n");
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(first.text()).toBe("");
-    expect(double.requests).toHaveLength(1);
-    first.leave();
-    expect(port).toBeGreaterThan(0);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { HeaderList } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
 import type { Signal } from "../../src/model/signal.ts";
-import { ask, dial, parse, request, talk } from "./support/client.ts";
+import { ask, dial, parse, request, sending, talk } from "./support/client.ts";
 import { LIMITS, rig, takeDownAfterEach } from "./support/rig.ts";
 import { endless, impatient, list, PAGE, plan, streaming, watched } from "./support/stream.ts";
 
@@ -49,8 +49,7 @@ describe("an answer in pieces", () => {
   it("leaves its connection to the next request, and waits for the answer before it", async () => {
     const bodies = [watched(list(3)).body, watched(list(2)).body];
     const { port } = await rig({ decide: () => plan(bodies.shift() ?? watched([]).body) });
-    const client = await dial(port);
-    client.send(GET + GET);
+    const client = await sending(port, GET + GET);
     const text = await client.until((so) => so.split("\r\n0\r\n\r\n").length === 3);
     const [first = "", second = ""] = text.split("\r\n0\r\n\r\n");
     expect(parse(`${first}\r\n0\r\n\r\n`).body).toBe(Buffer.concat(list(3)).toString());
@@ -103,8 +102,7 @@ describe("a body that fails", () => {
   ])("%s breaks the connection: nothing that came can be taken for whole", async (_, pieces) => {
     const { body, returned } = watched(pieces, LOST);
     const { port, ended } = await rig({ decide: streaming(body) });
-    const client = await dial(port);
-    client.send(GET);
+    const client = await sending(port, GET);
     const text = await client.closed();
     expect(text).toMatch(/^HTTP\/1\.1 200 /);
     expect(text).not.toMatch(FINAL);
@@ -159,8 +157,7 @@ describe("a client that asks for compression", () => {
     ["br", (bytes: Buffer) => brotliDecompressSync(bytes, { finishFlush: constants.BROTLI_OPERATION_FLUSH })],
   ] as const)("in %s can read the first page before the second is there", async (encoding, decode) => {
     const { port } = await rig({ decide: streaming(watched(list(1).slice(0, -1), "wait").body) });
-    const client = await dial(port);
-    client.send(`GET /x HTTP/1.1\r\nHost: a\r\nAccept-Encoding: ${encoding}\r\n\r\n`);
+    const client = await sending(port, `GET /x HTTP/1.1\r\nHost: a\r\nAccept-Encoding: ${encoding}\r\n\r\n`);
     const page = `{"items":[${PAGE}`;
     const readable = (text: string) => {
       if (!text.endsWith("\r\n")) return false;
@@ -257,8 +254,7 @@ describe("a client that leaves", () => {
   it("stops the making, even while a page is being waited for", async () => {
     const { body, returned, stopped } = watched(list(3).slice(0, -1), "wait");
     const { port, ended, listener } = await rig({ decide: streaming(body) });
-    const client = await dial(port);
-    client.send(GET);
+    const client = await sending(port, GET);
     await client.until((text) => text.split("record-1499").length > 3);
     client.leave();
     await stopped;
@@ -286,8 +282,7 @@ describe("a client that leaves", () => {
         },
       }),
     });
-    const client = await dial(port);
-    client.send(GET);
+    const client = await sending(port, GET);
     await called;
     client.leave();
     await ended(1);
@@ -325,8 +320,10 @@ describe("a client that leaves", () => {
       }),
     });
     const visit = async (i: number) => {
-      const client = await dial(port);
-      client.send(`GET /x HTTP/1.1\r\nHost: a\r\nAccept-Encoding: ${["identity", "gzip", "br"][i % 3]}\r\n\r\n`);
+      const client = await sending(
+        port,
+        `GET /x HTTP/1.1\r\nHost: a\r\nAccept-Encoding: ${["identity", "gzip", "br"][i % 3]}\r\n\r\n`,
+      );
       await client.until((text) => text.length > 3_000);
       client.leave();
     };
@@ -358,8 +355,7 @@ describe("an answer in pieces is cut off", () => {
   it("when the listener stops and the grace is over, and not before", async () => {
     const { body, stopped } = watched(list(1).slice(0, -1), "wait");
     const { port, listener } = await rig({ decide: streaming(body) });
-    const client = await dial(port);
-    client.send(GET);
+    const client = await sending(port, GET);
     await client.until((text) => text.includes("record-1499"));
     await listener.close(200);
     await stopped;

@@ -33,40 +33,6 @@ describe("the text", () => {
     expect(metrics().contentType).toContain("text/plain");
   });
 
-  test("the names are those of the design", async () => {
-    const { types } = await scraped([]);
-    const expected = {
-      requests_total: "counter",
-      request_duration_seconds: "histogram",
-      upstream_requests_total: "counter",
-      upstream_seconds_total: "counter",
-      own_seconds_total: "counter",
-      list_pages: "histogram",
-      list_records: "histogram",
-      lists_total: "counter",
-      unknown_fields_total: "counter",
-      update_defaulted_fields_total: "counter",
-      update_mismatches_total: "counter",
-      request_bytes_total: "counter",
-      response_bytes_total: "counter",
-      problems_total: "counter",
-      notes_total: "counter",
-      config_last_reload_successful: "gauge",
-      build_info: "gauge",
-      process_cpu_seconds_total: "counter",
-      nodejs_eventloop_lag_seconds: "gauge",
-    };
-    for (const [name, type] of Object.entries(expected)) expect(types.get(`carryover_${name}`), name).toBe(type);
-  });
-
-  test("two instances do not share a registry", async () => {
-    const one = metrics();
-    one.observe(finished());
-    expect(
-      sampleValue(parsePrometheus(await metrics().text()), "carryover_requests_total", { ...KIND, code: "200" }),
-    ).toBe(undefined);
-  });
-
   test("asking twice counts nothing twice", async () => {
     const made = metrics({ droppedLogLines: () => 3 });
     made.observe(finished({ notes: ["gzip"], responseBytes: 5 }));

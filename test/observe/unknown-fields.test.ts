@@ -8,7 +8,7 @@ test("names are counted by resource and direction, the most frequent first", () 
   const seen = createUnknownFields();
   seen.observe(finished({ unknownFields: [request("a"), request("b")] }));
   seen.observe(finished({ unknownFields: [request("b"), { direction: "response", name: "c" }] }));
-  seen.observe(finished({ resource: "role", unknownFields: [request("a")] }));
+  seen.observe(finished({ resource: "role", unknownFields: [request("a[0].b"), request("a[1].b")] }));
   expect(seen.view()).toEqual([
     {
       resource: "group",
@@ -20,7 +20,7 @@ test("names are counted by resource and direction, the most frequent first", () 
       others: 0,
     },
     { resource: "group", direction: "response", fields: [{ name: "c", count: 1 }], others: 0 },
-    { resource: "role", direction: "request", fields: [{ name: "a", count: 1 }], others: 0 },
+    { resource: "role", direction: "request", fields: [{ name: "a.b", count: 1 }], others: 0 },
   ]);
 });
 
@@ -38,18 +38,10 @@ test("a client that invents names is counted, not remembered", () => {
   expect(JSON.stringify(view).length).toBeLessThan(5 * 4 * 150);
 });
 
-test("a name that holds a token is not shown", () => {
+test("two hundred names are remembered of each resource, unless told otherwise", () => {
   const seen = createUnknownFields();
-  seen.observe(finished({ unknownFields: [request("eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2ln")] }));
-  expect(JSON.stringify(seen.view())).not.toContain("eyJ");
-});
-
-test("a name counts once a request, wherever in it it stands", () => {
-  const seen = createUnknownFields();
-  for (let at = 0; at < 3; at++) {
-    seen.observe(finished({ unknownFields: [request("users[0].a"), request(`users[${at}].a`), request("users.a")] }));
-  }
-  expect(seen.view()[0]?.fields).toEqual([{ name: "users.a", count: 3 }]);
+  seen.observe(finished({ unknownFields: Array.from({ length: 250 }, (_, at) => request(`n${at}`)) }));
+  expect(seen.view().map(({ fields, others }) => [fields.length, others])).toEqual([[200, 50]]);
 });
 
 test("of a caller whom the platform did not know only the number is kept", () => {

@@ -22,18 +22,7 @@ export type Step =
   | ({ readonly kind: "command" } & Command);
 
 /** Languages whose blocks are files when a name follows. */
-const FILES: ReadonlySet<string> = new Set([
-  "yaml",
-  "json",
-  "ini",
-  "conf",
-  "nginx",
-  "dockerfile",
-  "ts",
-  "js",
-  "mjs",
-  "toml",
-]);
+const FILES: ReadonlySet<string> = new Set("yaml json ini conf nginx dockerfile ts js mjs toml".split(" "));
 const PROMPT = /^\$ /;
 
 /** What a reader of the page does. Throws, with the place, for what is neither command nor output. */

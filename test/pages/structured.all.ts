@@ -100,12 +100,4 @@ describe("a block", () => {
     });
     expect(faults).toEqual([]);
   });
-
-  it("with a mistake in it is noticed", () => {
-    expect(judged("upstream: { v2: { url: https://api.example.com } }\nlisten: { prot: 80 }")).toContain("listen.prot");
-    expect(judged("listen: { port: 80 }")).toBeUndefined();
-    expect(judged("version: carryover/v1\nrules: [{ name: a, match: {}, mode: nativ }]")).toContain("mode");
-    expect(judged("a: [")).toBeDefined();
-    expect(judged('kind: ConfigMap\ndata: { config.yaml: "listen: { port: x }" }')).toContain("listen.port");
-  });
 });

@@ -71,11 +71,16 @@ export async function dial(port: number): Promise<Client> {
   };
 }
 
-/** Sends `bytes` and takes everything until the other side closes. */
-export async function talk(port: number, bytes: string | Buffer): Promise<string> {
+/** A new connection on which `bytes` were sent. */
+export async function sending(port: number, bytes: string | Buffer): Promise<Client> {
   const client = await dial(port);
   client.send(bytes);
-  return client.closed();
+  return client;
+}
+
+/** Sends `bytes` and takes everything until the other side closes. */
+export async function talk(port: number, bytes: string | Buffer): Promise<string> {
+  return (await sending(port, bytes)).closed();
 }
 
 /** A request that asks for the connection to be closed; `fields` are lines, each with its line end. */
