@@ -4,11 +4,8 @@ import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../../src/catalogue.ts";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { v2PathOf } from "../../../src/model/match.ts";
-import type { ApiRequest, ApiResponse } from "../../../src/model/message.ts";
 import type { Operation, Resource } from "../../../src/model/resource.ts";
 import { createRouter } from "../../../src/route/router.ts";
-import { requestsOf } from "../../fuzz/requests.ts";
-import { createFront } from "../../property/front.ts";
 import { bare, recordOf, writable, written, zerosOf } from "../../property/records.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
@@ -91,79 +88,6 @@ describe("paths", () => {
     );
     figure("T-SMG-34", "v1 paths whose v2 path leads back to them", tried, "paths");
     expect(tried).toBeGreaterThan(scale(950, 95_000));
-  });
-
-  it("T-SMG-34: whatever is asked, what leaves has the form of a v2 target", async () => {
-    const sent: string[] = [];
-    const willing = async ({ method, target }: ApiRequest): Promise<ApiResponse> => {
-      sent.push(target);
-      const rest = target.split("?")[0]?.split("/").slice(4).join("/") ?? "";
-      const plain = rest.replace(/:[A-Za-z]+$/, "");
-      return json(200, { uid: method === "POST" || rest === "" ? "a/b" : plain });
-    };
-    const ask = createFront(catalogue, willing, { mismatch: "report" });
-    const good = targets.flatMap(({ resource, operation }) => requestsOf(resource, operation).slice(0, 1));
-    const piece = fc.constantFrom(
-      ...[
-        "/",
-        "//",
-        "..",
-        "/../",
-        ".",
-        "%2F",
-        "%2e",
-        "%25",
-        "%00",
-        "%0d%0aX:1",
-        "\\",
-        ";",
-        "#",
-        "?",
-        "&",
-        "=",
-        ":check",
-      ],
-      ...["é", "\u0000", "\r\n", " ", "a", "%zz", "@", "v1", "name=a", "uidp.descendants_of=a", "page_token=x", "id="],
-    );
-    const query = fc.array(piece, { maxLength: 5 }).map((pieces) => (pieces.length === 0 ? "" : `?${pieces.join("")}`));
-    const change = fc.record({ at: fc.nat(), text: piece, removed: fc.nat(3) });
-    let left = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...good),
-        fc.array(change, { maxLength: 2 }),
-        query,
-        async (base, changes, more) => {
-          let target = base.target + more;
-          for (const { at, text, removed } of changes) {
-            const from = at % (target.length + 1);
-            target = target.slice(0, from) + text + target.slice(from + removed);
-          }
-          sent.length = 0;
-          const body = Buffer.from(base.body ?? "");
-          try {
-            await ask({ method: base.method, target, headers: [], body });
-          } catch (error) {
-            // A change may make a path of it that is not translated.
-            if (!(error instanceof Error) || !/is not translated$/.test(error.message)) throw error;
-          }
-          for (const each of sent) expect(each).toMatch(V2_TARGET);
-          left += sent.length;
-        },
-      ),
-      { numRuns: scale(800, 100_000) },
-    );
-    figure("T-SMG-34", "v2 targets made of any v1 targets", left, "targets");
-    expect(left).toBeGreaterThan(scale(250, 30_000));
-    // The form itself refuses what it is there to refuse.
-    for (const bad of [
-      "/iam/v1/groups",
-      "/iam/v2beta1/groups/../x",
-      "/iam/v2beta1/groups//x",
-      "/iam/v2beta1/groups?a b",
-    ]) {
-      expect(bad).not.toMatch(V2_TARGET);
-    }
   });
 });
 
