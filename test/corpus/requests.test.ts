@@ -39,6 +39,7 @@ describe.concurrent("a request that another parser could read differently is ref
     expect(answer.field("content-type")).toBe("application/json");
     const details = answer.status === 501 ? [] : [{ domain: "carryover" }];
     expect(answer.json()).toMatchObject({ code: expect.any(Number), message: expect.any(String), details });
+    if (answer.status === 401) expect(answer.field("www-authenticate")).toBe("Bearer");
     expect(text.split("HTTP/1.1 ").length).toBe(2);
   });
 });

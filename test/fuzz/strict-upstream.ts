@@ -19,8 +19,6 @@ export interface StrictUpstream {
   readonly ids: ReadonlyMap<string, number>;
   /** What should never have arrived, since the last time somebody asked. */
   takeFaults(): readonly string[];
-  /** Connections that are open. */
-  open(): number;
   close(): Promise<void>;
 }
 
@@ -155,7 +153,6 @@ export async function createStrictUpstream(options: StrictOptions): Promise<Stri
       faults = [];
       return taken;
     },
-    open: () => sockets.size,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

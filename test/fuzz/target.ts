@@ -8,7 +8,6 @@ export interface FuzzTarget {
   readonly port: number;
   readonly catalogue: Catalogue;
   readonly upstreams: readonly StrictUpstream[];
-  readonly exchanges: () => number;
   /** What should never have reached an upstream, since the last time somebody asked. */
   takeFaults(): readonly string[];
   /** Ids of requests that reached upstreams more often than carryover knows of: somebody slipped one through. */
@@ -33,7 +32,6 @@ export async function createFuzzTarget(): Promise<FuzzTarget> {
   const v1 = await createStrictUpstream({ path: V1, answer: (request) => answerOf(request, lists) });
   const sts = await createStrictUpstream({ path: STS, answer: (request) => answerOf(request, lists) });
   const upstreams = [v2, v1, sts];
-  let exchanges = 0;
   /** What carryover knows of each request id. What it was still waiting for when a request ended is noted afterwards, or never. */
   const known = new Map<string, Exchange[]>();
   const carryover: Carryover = await startCarryover({
@@ -43,7 +41,6 @@ export async function createFuzzTarget(): Promise<FuzzTarget> {
     // What waits for the rest of a body is over before it counts as a hang.
     flags: { limitsBodyBytes: "65536", limitsRequestSeconds: "2s", listsMaxSeconds: "1s" },
     onExchange: (exchange) => {
-      exchanges++;
       known.set(exchange.requestId, [...(known.get(exchange.requestId) ?? []), exchange]);
     },
   });
@@ -51,7 +48,6 @@ export async function createFuzzTarget(): Promise<FuzzTarget> {
     port: Number(new URL(carryover.url).port),
     catalogue,
     upstreams,
-    exchanges: () => exchanges,
     takeFaults: () => upstreams.flatMap((upstream) => upstream.takeFaults()),
     slipped: () => {
       const arrived = new Map<string, number>();

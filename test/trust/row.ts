@@ -19,8 +19,3 @@ export interface TrustPromise {
 export function row(id: string, what: string): Row {
   return { id, what };
 }
-
-/** A row without tests: `because` is shown in its place. */
-export function without(id: string, what: string, because: string): Row {
-  return { id, what, notApplicable: because };
-}

@@ -6,7 +6,7 @@ const GATE = ["test/listener/gate.test.ts"];
 /** Over sockets, before the whole program. */
 const sent = (...rows: readonly string[]) => rows.map((row) => `test/corpus/requests.test.ts > ${row}`);
 /** By itself: Node refuses these too. */
-const WITHOUT_PARSER = ["test/trust/sec/gate.test.ts"];
+const WITHOUT_PARSER = ["test/trust/sec/missed.test.ts > T-SEC-04"];
 const PASSED = "test/listener/passthrough.test.ts";
 const HEADERS = [`${PASSED} > T-SMG-19`];
 
@@ -129,7 +129,7 @@ export const FRONT = [
         "no second request behind one that was refused",
         "if (UNSAFE.has(problem.reason)) visit.last = true;",
         "",
-        ["test/trust/sec/once.test.ts"],
+        ["test/trust/sec/missed.test.ts > T-SMG-08"],
       ],
     ],
   ),

@@ -92,6 +92,6 @@ export async function leave(stage: Stage, { method, target, body, after, got, ho
   ]);
 }
 
-export async function until(holds: () => boolean): Promise<void> {
+async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 2));
 }

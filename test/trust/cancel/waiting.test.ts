@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { dial } from "../../listener/support/client.ts";
 import { ok } from "../../listener/support/double.ts";
-import { createStage, leave, type Stage, until } from "./support.ts";
+import { createStage, leave, type Stage } from "./support.ts";
 
 const closers: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -37,19 +37,6 @@ function page(line: string, total: number): string {
   return ok(JSON.stringify({ groups, nextPageToken, totalCount: `${total}`, skipped: from }));
 }
 
-/** Asks, and leaves once the request has been taken in; nothing of it may have reached the platform. */
-async function leaveUnsent(stage: Stage, target: string, method = "GET", body = ""): Promise<void> {
-  const [calls, ended] = [stage.double.requests.length, stage.exchanges.length];
-  const client = await dial(Number(new URL(stage.url).port));
-  const length = body === "" ? "" : `Content-Length: ${body.length}\r\n`;
-  client.send(`${method} ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer abc\r\n${length}\r\n${body}`);
-  while (!/^carryover_in_flight_requests 2$/m.test(await stage.metrics()));
-  client.leave();
-  await until(() => stage.exchanges.length === ended + 1);
-  expect(stage.exchanges.at(-1)).toMatchObject({ aborted: true, status: 499 });
-  expect(stage.double.requests).toHaveLength(calls);
-}
-
 async function held(stage: Stage, target: string) {
   const client = await dial(Number(new URL(stage.url).port));
   client.send(`GET ${target} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer abc\r\n\r\n`);
@@ -57,28 +44,8 @@ async function held(stage: Stage, target: string) {
   return client;
 }
 
+/** For a connection: test/upstream/client.test.ts, test/listener/faults.test.ts. */
 describe("cancel: a client that leaves while its request waits", () => {
-  it.each([
-    ["a translated get", "GET", `${GROUPS}/abc`, ""],
-    ["a translated update", "PUT", `${GROUPS}/abc`, '{"name":"a"}'],
-    ["a v2 get", "GET", "/iam/v2beta1/groups/abc", ""],
-    ["a v2 create", "POST", "/iam/v2beta1/groups/abc", '{"name":"a"}'],
-  ])("for a connection (%s): it is never sent, and the next is", async (_, method, target, body) => {
-    const stage = await stageOf({ upstreamV2Connections: "1" });
-    const first = await held(stage, "/iam/v2beta1/groups/first");
-    await leaveUnsent(stage, target, method, body);
-    stage.answer(() => ({ bytes: ok('{"uid":"abc","name":"a"}') }));
-    first.leave();
-    const next = await dial(Number(new URL(stage.url).port));
-    next.send("GET /iam/v2beta1/groups/next HTTP/1.1\r\nHost: a\r\n\r\n");
-    await next.until((text) => text.includes("200 OK"));
-    next.leave();
-    expect(stage.double.requests.map(({ line }) => line)).toEqual([
-      "GET /iam/v2beta1/groups/first HTTP/1.1",
-      "GET /iam/v2beta1/groups/next HTTP/1.1",
-    ]);
-  });
-
   it("for a place among the lists: it gives its place in the line up, and the place goes to the next", async () => {
     const stage = await stageOf({ listsMaxConcurrent: "1", listsMaxConcurrentPerCredential: "1" });
     // The first page comes, and then the list has its place; the rest of it never does.

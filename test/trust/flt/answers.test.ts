@@ -1,10 +1,8 @@
-/** What becomes of answers that are compressed, framed or headed oddly? (Pass-through and translated calls.) */
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+/** What becomes of answers that are framed or headed oddly? (Compressed ones: test/upstream/client.test.ts. With trailers: test/listener/passthrough.test.ts.) */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ask, parse, talk } from "../../listener/support/client.ts";
 import { ok, type Script } from "../../listener/support/double.ts";
 import { rig, takeDownAfterEach } from "../../listener/support/rig.ts";
-import { figure } from "../../support/figures.ts";
 import { type Front, front, reasonOf, V1, V2 } from "../smg/front.ts";
 
 takeDownAfterEach();
@@ -16,7 +14,7 @@ const RECORD = '{"uid":"a/b","name":"a"}';
 /** One carryover for all tests: nothing of one answer may be left to the next. */
 let here: Front;
 /** What the platform answers. */
-let answer: string | Buffer = "";
+let answer = "";
 beforeAll(async () => {
   const script: Script = (_, socket) => void socket.write(answer);
   here = await front(script, { upstreamV2Breaker: "false" });
@@ -27,72 +25,7 @@ async function answerTo(line: string) {
   return (await here.ask(line)).answer;
 }
 
-function encoded(encoding: string, bytes: Buffer): Buffer {
-  const head = `HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: ${encoding}\r\n`;
-  return Buffer.concat([Buffer.from(`${head}Content-Length: ${bytes.length}\r\n\r\n`), bytes]);
-}
-
-function gzipTimes(times: number): Buffer {
-  let bytes = Buffer.from(RECORD);
-  for (let i = 0; i < times; i++) bytes = gzipSync(bytes);
-  return bytes;
-}
-
-describe("T-FLT-15: an answer that is compressed though nobody asked for that", () => {
-  it.each([
-    ["six times", "gzip, gzip, gzip, gzip, gzip, gzip", gzipTimes(6)],
-    ["falsely", "gzip", Buffer.from(RECORD)],
-    ["with half of it lacking", "gzip", gzipSync(RECORD).subarray(0, 20)],
-    ["in a way that nobody knows", "snappy", Buffer.from(RECORD)],
-  ])("(%s) is 502 where it is read, and passes as it is where it is not", async (_, encoding, bytes) => {
-    answer = encoded(encoding, bytes);
-    const read = await answerTo(READ);
-    expect([read.status, reasonOf(read)]).toEqual([502, "UPSTREAM_INVALID"]);
-    const passed = await answerTo(PASS);
-    expect([passed.status, passed.field("content-encoding")]).toEqual([200, encoding]);
-    expect(passed.body).toBe(bytes.toString("latin1"));
-  });
-
-  it.each([
-    ["br", brotliCompressSync(RECORD)],
-    ["gzip", gzipSync(RECORD)],
-    ["deflate", deflateSync(RECORD)],
-  ])("(%s, rightly) is read", async (encoding, bytes) => {
-    answer = encoded(encoding, bytes);
-    const read = await answerTo(READ);
-    expect([read.status, read.field("content-encoding")]).toEqual([200, undefined]);
-    expect(read.json()).toMatchObject({ id: "a/b" });
-  });
-});
-
 describe("T-FLT-11: an answer that is framed oddly, and rightly", () => {
-  it.each<[string, string, string, number, string]>([
-    ["204 with a length", "DELETE /x", "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n\r\n", 204, ""],
-    [
-      "304 with the length of what it stands for",
-      "GET /x",
-      "HTTP/1.1 304 Not Modified\r\nContent-Length: 70000\r\n\r\n",
-      304,
-      "",
-    ],
-    ["HEAD with a length", "HEAD /x", "HTTP/1.1 200 OK\r\nContent-Length: 70000\r\n\r\n", 200, ""],
-    ["HEAD in chunks", "HEAD /x", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 200, ""],
-    [
-      "two early hints",
-      "GET /x",
-      `${"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(2)}${ok("{}")}`,
-      200,
-      "{}",
-    ],
-    ["a length in zeros", "GET /x", "HTTP/1.1 200 OK\r\nContent-Length: 0002\r\n\r\nok", 200, "ok"],
-  ])("(%s) arrives as it was meant", async (_, line, script, status, body) => {
-    const { port } = await rig({ script });
-    const text = await talk(port, `${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-    const { status: got, body: arrived } = parse(text);
-    expect([got, arrived]).toEqual([status, body]);
-    expect(text.match(/HTTP\/1\.1 /g)).toHaveLength(1);
-  });
-
   it("(until the connection's end) arrives whole, with an end of its own", async () => {
     const { port } = await rig({ script: (_, socket) => socket.end("HTTP/1.1 200 OK\r\n\r\nthe body") });
     const text = await talk(port, "GET /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
@@ -149,11 +82,6 @@ describe("T-FLT-18: an answer with odd fields", () => {
     expect((await fetch(`${here.adminUrl}/healthz`)).status).toBe(200);
   });
 
-  it("(bytes above ASCII) keeps them", async () => {
-    const { port } = await rig({ script: Buffer.from(withFields("X-Name: caf\xe9 \xff\r\n"), "latin1") });
-    expect((await ask(port, "GET /x")).field("x-name")).toBe("caf\xe9 \xff");
-  });
-
   it.each([100, 1_000])("(%i cookies) is served whole, or refused as a whole", async (count) => {
     const cookies = Array.from({ length: count }, (_, i) => `Set-Cookie: c${i}=1\r\n`).join("");
     answer = withFields(cookies);
@@ -164,45 +92,5 @@ describe("T-FLT-18: an answer with odd fields", () => {
       else if (status !== 200)
         expect([status, got.json().details[0]?.reason, arrived]).toEqual([502, "UPSTREAM_INVALID", 0]);
     }
-  });
-});
-
-describe("T-FLT-20: a platform that announces trailers", () => {
-  const uncaught: unknown[] = [];
-  const hear = (error: unknown) => uncaught.push(error);
-  beforeAll(() => void process.on("uncaughtExceptionMonitor", hear));
-  afterAll(() => void process.off("uncaughtExceptionMonitor", hear));
-  const ASKED = [
-    ["GET", "1.1", "200 OK"],
-    ["GET", "1.0", "200 OK"],
-    ["HEAD", "1.1", "200 OK"],
-    ["GET", "1.1", "204 No Content"],
-    ["GET", "1.1", "304 Not Modified"],
-  ] as const;
-
-  it.each([
-    ["a length", "Content-Length: 2\r\n", "ok"],
-    ["chunks", "Transfer-Encoding: chunked\r\n", "2\r\nok\r\n0\r\n\r\n"],
-    ["chunks and a trailer", "Transfer-Encoding: chunked\r\n", "2\r\nok\r\n0\r\nX-T: 1\r\n\r\n"],
-  ])("with %s is served", async (_, frame, bytes) => {
-    let script = "";
-    const { port } = await rig({ script: (_recorded, socket) => socket.write(script) });
-    for (const [method, version, status] of ASKED) {
-      const hasBody = method === "GET" && status === "200 OK";
-      script = `HTTP/1.1 ${status}\r\nTrailer: X-T\r\n${status.startsWith("204") ? "" : frame}\r\n${hasBody ? bytes : ""}`;
-      for (const _again of [1, 2]) {
-        const head = `${method} /x HTTP/${version}\r\nHost: a\r\nTE: trailers\r\nConnection: close\r\n\r\n`;
-        const got = parse(await talk(port, head));
-        expect([method, version, got.status, got.body]).toEqual([
-          method,
-          version,
-          Number(status.slice(0, 3)),
-          hasBody ? "ok" : "",
-        ]);
-        expect([got.field("trailer"), got.field("x-t")]).toEqual([undefined, undefined]);
-      }
-    }
-    expect(uncaught).toEqual([]);
-    figure("T-FLT-20", "kinds of answers with trailers that were served", ASKED.length, "kinds");
   });
 });

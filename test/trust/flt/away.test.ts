@@ -1,16 +1,65 @@
-/** The circuit breaker of the whole carryover, while the platform is away. (What takes longer: away.all.ts.) */
+/** The circuit breaker of the whole carryover, while the platform is away. (What shuts it and opens it: test/upstream/breaker.test.ts.) */
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { type Answer, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { type Answer, later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
 import { ok } from "../../listener/support/double.ts";
 import { figure } from "../../support/figures.ts";
-import { breaker, comingAndGoing } from "./support/coming-and-going.ts";
 
 takeDownAfterEach();
 
 const PASS = ["GET", "/iam/v2beta1/groups/a/b"] as const;
 const READ = ["GET", "/iam/v1/groups/a/b"] as const;
 const WRITE = ["POST", "/iam/v1/groups/a", { body: '{"name":"a"}' }] as const;
+
+/** A platform that can go away and come back at the same address. */
+interface Platform {
+  readonly url: string;
+  /** As if its machine were off: connections are refused, open ones reset. */
+  down(): Promise<void>;
+  up(): Promise<void>;
+}
+
+/** Answers each request with `answer`; up, and gone after the test. */
+async function comingAndGoing(answer: string): Promise<Platform> {
+  const sockets = new Set<Socket>();
+  const server = createServer({ noDelay: true }, (socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+    let text = "";
+    socket.on("data", (chunk) => {
+      text += chunk.toString("latin1");
+      for (let end = text.indexOf("\r\n\r\n"); end >= 0; end = text.indexOf("\r\n\r\n")) {
+        text = text.slice(end + 4);
+        socket.write(answer);
+      }
+    });
+  });
+  let port = 0;
+  const up = async (): Promise<void> => {
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject);
+      server.listen(port, "127.0.0.1", resolve);
+    });
+    port = (server.address() as AddressInfo).port;
+  };
+  const down = async (): Promise<void> => {
+    if (!server.listening) return;
+    const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of sockets) socket.resetAndDestroy();
+    await closed;
+  };
+  await up();
+  later(down);
+  return { url: `http://127.0.0.1:${port}`, up, down };
+}
+
+/** "1" while the breaker is open. */
+async function breaker({ adminUrl }: Rig): Promise<string | undefined> {
+  const text = await (await fetch(`${adminUrl}/metrics`)).text();
+  return /^carryover_upstream_breaker_open\{upstream="v2"\} (\S+)$/m.exec(text)?.[1];
+}
 
 /** Asks again and again until an answer is as wanted. */
 async function until(ask: () => Promise<Answer>, wanted: (answer: Answer) => boolean): Promise<Answer> {

@@ -1,16 +1,13 @@
 /** What of a credential is still in the memory of the process when its request is over? (The process itself, from `dist`.) */
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { Agent } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { carryover, type Running } from "../../app/process.ts";
-import { later, takeDownAfterEach } from "../../app/rig.ts";
+import type { Running } from "../../app/process.ts";
+import { takeDownAfterEach } from "../../app/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
-import { ask, kinds, platform, RULES, SECRET } from "./support/hush.ts";
+import { ask, kinds, SECRET, started } from "./support/hush.ts";
 
 takeDownAfterEach();
 
@@ -70,19 +67,10 @@ describe("the memory of the process", () => {
   it("T-ISO-10: holds no credential, page token or secret of a request any more 10 s after it", {
     timeout: 300_000,
   }, async () => {
-    const folder = await mkdtemp(join(tmpdir(), "heap-"));
-    later(() => rm(folder, { recursive: true, force: true }));
-    await writeFile(join(folder, "rules.yaml"), RULES);
-    const url = await platform();
-    const options = `--listen-host 127.0.0.1 --listen-port 0 --admin-port 0 --upstream-v2-url ${url} --upstream-v1-url ${url} --upstream-sts-url ${url}
-      --lists-share-collapse true --lists-share-seconds 1s --clients-identify claim:sub,header:x-api-key,user-agent --cutover-rules-file ${join(folder, "rules.yaml")}`;
-    const running = carryover(["serve", ...options.split(/\s+/)], {
-      NODE_OPTIONS: `--heapsnapshot-signal=${SIGNAL} --diagnostic-dir=${folder}`,
-    });
-    const port = Number(/v1 clients at http:\/\/[^:]+:(\d+)/.exec(await running.until(/admin at http/))?.[1]);
     // Connections are kept, and stay open while the heap is looked at.
-    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-    later(async () => agent.destroy());
+    const { folder, running, port, agent } = await started((home) => ({
+      env: { NODE_OPTIONS: `--heapsnapshot-signal=${SIGNAL} --diagnostic-dir=${home}` },
+    }));
     const rounds = scale(4, 100);
     const statuses: number[] = [];
     for (let nth = 0; nth < rounds; nth++) {

@@ -41,7 +41,7 @@ describe("200 tenants at the same time", () => {
     expect(tally.byKind.size).toBeGreaterThanOrEqual(9);
     // There was something to confuse: every tenant's answers hold its marker, over a handful of connections.
     expect(tally.own).toBeGreaterThan(tally.answers);
-    expect(platform.connections().most).toBeLessThanOrEqual(8 + 4 + 8);
+    expect(platform.mostConnections()).toBeLessThanOrEqual(8 + 4 + 8);
     expect(ended.internal).toBe(0);
     figure("T-ISO-01", "answers looked through for foreign markers", tally.answers, "answers");
     figure("T-ISO-01", "bytes of answers looked through", tally.bytes, "bytes");

@@ -1,15 +1,13 @@
 /** Does anything that the process writes or shows hold a secret of a request, even where it says as much as it can? (From `dist`; beside test/app/secrets.test.ts.) */
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { Agent } from "node:http";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { carryover } from "../../app/process.ts";
-import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { takeDownAfterEach } from "../../app/rig.ts";
 import { talk } from "../../listener/support/client.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
-import { ask, kinds, platform, RULES, SECRET } from "./support/hush.ts";
+import { ask, kinds, SECRET, started } from "./support/hush.ts";
 
 takeDownAfterEach();
 
@@ -47,21 +45,11 @@ describe("whatever the process writes and shows", () => {
   it("T-ISO-09: holds no token, page token or secret of a query, at level debug, from requests of every kind", {
     timeout: 120_000,
   }, async () => {
-    const folder = await mkdtemp(join(tmpdir(), "outputs-"));
-    later(() => rm(folder, { recursive: true, force: true }));
-    await writeFile(join(folder, "rules.yaml"), RULES);
     let ill = false;
-    const url = await platform(() => ill);
-    const ledger = join(folder, "ledger.json");
-    const options = `--listen-host 127.0.0.1 --listen-port 0 --admin-port 0 --upstream-v2-url ${url} --upstream-v1-url ${url} --upstream-sts-url ${url}
-      --lists-share-collapse true --lists-share-seconds 1s --clients-identify claim:sub,header:x-api-key,user-agent --log-level debug
-      --clients-file ${ledger} --cutover-rules-file ${join(folder, "rules.yaml")}`;
-    const running = carryover(["serve", ...options.split(/\s+/)]);
-    const told = await running.until(/admin at http\S+/);
-    const port = Number(/v1 clients at http:\/\/[^:]+:(\d+)/.exec(told)?.[1]);
-    const admin = /admin at (http:\/\/[^\s,]+)/.exec(told)?.[1] ?? "";
-    const agent = new Agent({ keepAlive: true, maxSockets: 4 });
-    later(async () => agent.destroy());
+    const { folder, running, port, admin, agent } = await started(
+      (home) => ({ flags: `--log-level debug --clients-file ${join(home, "ledger.json")}` }),
+      () => ill,
+    );
     const statuses: number[] = [];
     const rounds = scale(3, 100);
     for (let nth = 0; nth < rounds; nth++) {
@@ -90,7 +78,7 @@ describe("whatever the process writes and shows", () => {
     await running.ended;
     outputs.set("log", running.out());
     outputs.set("stderr", running.err());
-    outputs.set("ledger file", await readFile(ledger, "utf8"));
+    outputs.set("ledger file", await readFile(join(folder, "ledger.json"), "utf8"));
 
     // They say something: of every kind of output there is some of what was asked.
     expect(names.length).toBeGreaterThan(1);

@@ -81,7 +81,7 @@ async function settled({ adminUrl }: Through, platform: MarkerPlatform): Promise
   }
   const text = await (await fetch(`${adminUrl}/metrics`)).text();
   expect(gauge(text, "carryover_in_flight_requests")).toBe(0);
-  expect(platform.connections().most).toBeLessThanOrEqual(8 + 4 + 8 + 8);
+  expect(platform.mostConnections()).toBeLessThanOrEqual(8 + 4 + 8 + 8);
 }
 
 describe("a storm of clients that hang up", () => {

@@ -1,83 +1,57 @@
 import { describe, expect, it } from "vitest";
 import { run } from "../../../src/cli.ts";
 
-/** What `serve` says to these flags, variables and this file, and how it ends; nothing listens. */
-async function refused(
-  flags: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-  file?: string,
-): Promise<{ readonly code: number | undefined; readonly text: string }> {
-  let text = "";
-  const code = await run(["serve", ...(file === undefined ? [] : ["--config", "carryover.yaml"]), ...flags], {
-    env,
-    readFile: (path) => {
-      if (path === "carryover.yaml" && file !== undefined) return Buffer.from(file);
-      throw Object.assign(new Error(`ENOENT: no such file, open '${path}'`), { code: "ENOENT" });
-    },
-    print: () => {},
-    warn: (line) => {
-      text += `${line}\n`;
-    },
-    onReload: () => {},
-    onExit: () => {},
-    onStop: () => {
-      throw new Error("it listens");
-    },
-  });
-  return { code, text };
-}
-
 const V2 = ["--upstream-v2-url", "https://api.example.com"];
 
+/** What else is refused: test/cli.test.ts. */
 describe("T-LOD-13: a start is refused with 64, and the place is named, for", () => {
   it.each<[string, string[], Record<string, string>, string | undefined, RegExp]>([
-    ["no upstream", [], {}, undefined, /upstream\.v2\.url|--upstream-v2-url/],
     ["a flag that there is not", [...V2, "--upstream-v2-ulr", "x"], {}, undefined, /--upstream-v2-ulr/],
     ["a variable that there is not", V2, { CARRYOVER_LIMITS_INFLIGHT: "1" }, undefined, /CARRYOVER_LIMITS_INFLIGHT/],
-    ["a key that there is not", V2, {}, "limits: { inflight: 1 }", /carryover\.yaml:1:\d+ limits\.inflight/],
     ["a value of the wrong kind", V2, {}, "listen:\n  port: many", /carryover\.yaml:2:\d+ listen\.port/],
     ["a value that is too large", [...V2, "--listen-drain-seconds", "1h"], {}, undefined, /--listen-drain-seconds/],
-    [
-      "an address that holds a password",
-      ["--upstream-v2-url", "https://a:secret@b"],
-      {},
-      undefined,
-      /--upstream-v2-url/,
-    ],
-    ["options that contradict each other", [...V2, "--admin-port", "8080"], {}, undefined, /admin(?:\.|-)port/],
+    ["one port for two", [...V2, "--admin-port", "8080"], {}, undefined, /admin(?:\.|-)port/],
     [
       "a certificate for http",
-      ["--upstream-v2-url", "http://a", "--upstream-v2-tls-ca-file", "ca"],
+      ["--upstream-v2-url=http://a", "--upstream-v2-tls-ca-file=ca"],
       {},
       undefined,
-      /--upstream-v2-tls-ca-file/,
+      /tls-ca-file/,
     ],
     [
       "a file that is not there",
-      [...V2, "--admin-token-file", "token"],
+      [...V2, "--admin-token-file=token"],
       {},
       undefined,
-      /--admin-token-file: token cannot be read/,
+      /token-file: token cannot be read/,
     ],
     ["a file that is no YAML", V2, {}, "a: [", /carryover\.yaml:1/],
     ["a key twice", V2, {}, "log: {}\nlog: {}", /carryover\.yaml:2/],
     [
       "a network that is none",
-      [...V2, "--listen-trusted-proxies", "10.0.0.0/33"],
+      [...V2, "--listen-trusted-proxies=10.0.0.0/33"],
       {},
       undefined,
       /--listen-trusted-proxies/,
     ],
-    [
-      "a version that nobody knows",
-      [...V2, "--upstream-v2-version", "v2gamma"],
-      {},
-      undefined,
-      /upstream\.v2\.version/,
-    ],
   ])("%s", async (_, flags, env, file, named) => {
-    const { code, text } = await refused(flags, env, file);
+    let text = "";
+    const code = await run(["serve", ...(file === undefined ? [] : ["--config", "carryover.yaml"]), ...flags], {
+      env,
+      readFile: (path) => {
+        if (path === "carryover.yaml" && file !== undefined) return Buffer.from(file);
+        throw Object.assign(new Error(`ENOENT: no such file, open '${path}'`), { code: "ENOENT" });
+      },
+      print: () => {},
+      warn: (line) => {
+        text += `${line}\n`;
+      },
+      onReload: () => {},
+      onExit: () => {},
+      onStop: () => {
+        throw new Error("it listens");
+      },
+    });
     expect([code, text]).toEqual([64, expect.stringMatching(named)]);
-    expect(text).not.toContain("secret");
   });
 });

@@ -1,4 +1,6 @@
 /** Is nothing lost, or taken for whole, when a process is stopped or killed under load? */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
 import { createSandbox } from "../../../src/sandbox/sandbox.ts";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
@@ -6,10 +8,45 @@ import { dial, parse } from "../../listener/support/client.ts";
 import { createDouble, ok } from "../../listener/support/double.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
-import { mover, STREAM_PIECE, STREAM_PIECES } from "./exchange.ts";
 import { type Ask, asking, once, serve, tally } from "./serving.ts";
 
 takeDownAfterEach();
+
+const STREAM_PIECE = "s".repeat(16 * 1024);
+const STREAM_PIECES = 30;
+
+/** A platform that moves many bytes, slowly: a POST is answered with the length of its body, a GET with `STREAM_PIECES` pieces over a while. `received`: bytes of request bodies that arrived whole. */
+async function mover(gapMs: number) {
+  let received = 0;
+  const server = createServer((request, response) => {
+    let length = 0;
+    request.on("data", (piece: Buffer) => {
+      length += piece.length;
+    });
+    request.once("end", () => {
+      received += length;
+      if (request.method === "POST") {
+        response.end(String(length));
+        return;
+      }
+      let sent = 0;
+      const timer = setInterval(() => {
+        response.write(STREAM_PIECE);
+        if (++sent === STREAM_PIECES) {
+          clearInterval(timer);
+          response.end();
+        }
+      }, gapMs);
+      response.once("close", () => clearInterval(timer));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  later(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, received: () => received };
+}
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 

@@ -12,18 +12,25 @@ const timeouts = { headersMs: scale(500, 1_000), requestMs: scale(1_000, 2_000),
 /** So that only heads can be late. */
 const patient = { ...timeouts, requestMs: 60_000 };
 const limits = { ...LIMITS, inFlight: 1_000 };
-const count408 = (texts: readonly string[]) => texts.filter((text) => parse(text).status === 408).length;
+/** Each was told that its time is over, and that this connection is. */
+function allToldSo(texts: readonly string[]): void {
+  for (const answer of texts.map(parse)) {
+    expect([answer.status, answer.field("connection")]).toEqual([408, "close"]);
+    expect(answer.json()).toMatchObject({ code: 4, details: [{ reason: "REQUEST_TIMEOUT" }] });
+  }
+}
 
-it.concurrent("T-SLO-01: clients that drip their heads are closed with 408, and everybody else is served meanwhile", async () => {
+it.concurrent("T-SLO-01, T-TMO-01: clients that drip their heads are closed with 408, and everybody else is served meanwhile", async () => {
   const count = scale(20, 500);
-  const { port, listener, double } = await rig({ timeouts: patient, limits, script: ok() });
+  const { port, listener, double, seen } = await rig({ timeouts: patient, limits, script: ok() });
   const clients = await dialMany(port, count);
   for (const client of clients) client.send("GET /slow HTTP/1.1\r\nHost: a\r\nX-Slow: ");
   dripAll(clients, "x", 100);
   const closed = Promise.all(clients.map((client) => client.closed()));
   const { statuses, times } = await meanwhile(async () => (await ask(port, "GET /fast")).status, closed);
-  expect(count408(await closed)).toBe(count);
+  allToldSo(await closed);
   expect([...statuses.keys()]).toEqual([200]);
+  expect(seen.filter(({ status, reason }) => status === 408 && reason === "REQUEST_TIMEOUT")).toHaveLength(count);
   expect(double.received()).not.toContain("/slow");
   expect(listener.inFlight()).toBe(0);
   figure("T-SLO-01", "connections that drip their heads, each closed with 408", count, "connections");
@@ -42,7 +49,7 @@ it.concurrent("T-SLO-01: a connection that says nothing at all is closed without
   expect(await ended(2)).toMatchObject({ status: 200, path: "/next" });
 });
 
-it.concurrent("T-SLO-02: clients that drip their bodies are closed with 408, and the platform gets none of their requests", async () => {
+it.concurrent("T-SLO-02, T-TMO-02: clients that drip their bodies are closed with 408, and the platform gets none of their requests", async () => {
   const count = scale(20, 200);
   const here = await rig({ timeouts, limits, pool: { connections: 256 }, script: ok() });
   const clients = await dialMany(here.port, count);
@@ -61,7 +68,7 @@ it.concurrent("T-SLO-02: clients that drip their bodies are closed with 408, and
     100,
   );
   const closed = await Promise.all(clients.map((client) => client.closed()));
-  expect(count408(closed)).toBe(count);
+  allToldSo(closed);
   await here.ended(count);
   expect(here.double.requests).toEqual([]);
   expect(here.double.connections()).toBe(0);

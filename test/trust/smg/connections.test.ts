@@ -3,7 +3,7 @@ import { requests } from "../../corpus/requests.ts";
 import { LIMITS, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
-import { dial, type Front, front, ok, parse, TOKEN, V1, V2, valuesOf } from "./front.ts";
+import { dial, type Front, front, parse, TOKEN, V1, V2 } from "./front.ts";
 
 let here: Front;
 beforeAll(async () => {
@@ -15,6 +15,30 @@ takeDownAfterEach();
 const INNER = `GET ${V2}?inner HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer evil\r\n\r\n`;
 const chunked = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n0\r\n\r\n`;
 const lengthOf = (text: string) => `Content-Length: ${text.length}\r\n`;
+
+/** Where the end of a request is in doubt. */
+const FRAMING = ["T-SMG-01", "T-SMG-02", "T-SMG-03", "T-SMG-04", "T-SMG-05", "T-SMG-06", "T-SMG-07", "T-SMG-08"];
+
+describe("bytes whose end is in doubt are the last of their connection", () => {
+  it.each(FRAMING)("%s: what follows is never a request, on whatever path", async (id) => {
+    const entries = requests.filter((entry) => entry.id === id && entry.upstream === undefined);
+    expect(entries.length).toBeGreaterThan(0);
+    const targets = ["/x", V2, V1];
+    const attack = async (bytes: string, target: string) => {
+      const { text } = await here.talk(bytes.replace(/^([A-Z]+) \S+/, `$1 ${target}`) + INNER);
+      // A path of nobody may be told so before the body is looked at.
+      const wanted = target === "/x" ? [400, 404] : [400];
+      expect([target, bytes, wanted.includes(parse(text).status)]).toEqual([target, bytes, true]);
+      expect(text.split("HTTP/1.1 ")).toHaveLength(2);
+    };
+    const before = here.platform.requests.length;
+    // At the same time: a connection whose request was refused in its body stays open for half a second.
+    await Promise.all(entries.flatMap(({ bytes }) => targets.map((target) => attack(bytes, target))));
+    expect(here.platform.requests.slice(before)).toEqual([]);
+    const count = entries.length * targets.length;
+    figure(id, "requests of doubtful end, each with a smuggled one behind it", count, "requests");
+  });
+});
 
 describe("T-SMG-22: a request in the body of another", () => {
   it.each(["GET", "HEAD", "DELETE", "OPTIONS", "POST", "PATCH"])(
@@ -57,27 +81,6 @@ describe("T-SMG-22: a request in the body of another", () => {
   });
 });
 
-describe("T-SMG-23: a trailer", () => {
-  it.each(["", "Trailer: Authorization, X-Sum\r\nTE: trailers\r\n"])(
-    "reaches nobody, announced or not: %j",
-    async (fields) => {
-      const trailers = "Authorization: Bearer evil\r\nX-Sum: 1\r\nHost: evil.example\r\n";
-      const body = '{"name":"n"}';
-      for (const line of [`POST ${V2}`, `POST ${V1}/0a0b`, `PUT ${V1}/0a0b`]) {
-        const { sent } = await here.ask(
-          line,
-          `${TOKEN}Transfer-Encoding: chunked\r\n${fields}`,
-          `${body.length.toString(16)}\r\n${body}\r\n0\r\n${trailers}\r\n`,
-        );
-        expect(sent).toHaveLength(1);
-        expect(valuesOf(sent[0]!, "authorization")).toEqual(["Bearer a.b-c"]);
-        expect(sent[0]!.head.toLowerCase()).not.toMatch(/evil|x-sum|trailer/);
-        expect(sent[0]!.body.toString()).not.toContain("evil");
-      }
-    },
-  );
-});
-
 describe("T-SMG-24: chunks", () => {
   const head = (target: string) =>
     `POST ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n${TOKEN}\r\n`;
@@ -86,12 +89,6 @@ describe("T-SMG-24: chunks", () => {
     const { text } = await here.talk(`${head(target)}1;${"e".repeat(1_000_000)}\r\n{\r\n1\r\n}\r\n0\r\n\r\n`);
     expect([400, 413]).toContain(parse(text).status);
     expect(here.platform.requests.filter(({ body }) => body.length > 1_000)).toEqual([]);
-  });
-
-  it("with many small extensions are refused once they are too many, or read", async () => {
-    const { text, sent } = await here.talk(`${head(V2)}${`1;${"e".repeat(1_000)}\r\na\r\n`.repeat(1_000)}0\r\n\r\n`);
-    expect([200, 400, 413]).toContain(parse(text).status);
-    for (const one of sent) expect(one.head + one.body).not.toContain("eee");
   });
 
   it("of one byte each are one body, in v2 to the byte, in v1 up to the limit", async () => {
@@ -113,36 +110,6 @@ describe("T-SMG-24: chunks", () => {
     );
     expect(read.sent.map(({ body }) => JSON.parse(body.toString()).name?.length)).toEqual([count]);
   });
-});
-
-describe("T-SMG-25: requests in a row", () => {
-  it.each([V1, V2])(
-    "with a malformed one as the 25th of 50: 24 answers in order, 400, and the end (%s)",
-    async (target) => {
-      const slow = await front(({ line }, socket) => {
-        setTimeout(
-          () => socket.write(ok("{}", `X-Line: ${line.split("?")[1] ?? ""}\r\n`)),
-          line.includes("n=1 ") ? 50 : 0,
-        );
-      });
-      try {
-        const good = (n: number) => `GET ${target}?n=${n} HTTP/1.1\r\nHost: a\r\nX-Request-Id: r${n}\r\n\r\n`;
-        for (const bad of requests
-          .filter(({ id }) => id === "T-SMG-03" || id === "T-SMG-06" || id === "T-SMG-07")
-          .slice(0, scale(4, 100))) {
-          const before = slow.platform.requests.length;
-          const all = Array.from({ length: 50 }, (_, i) => (i === 24 ? bad.bytes : good(i + 1)));
-          const { text } = await slow.talk(all.join(""));
-          const ids = text.match(/(?<=x-request-id: )r\d+/gi);
-          expect(ids).toEqual(Array.from({ length: 24 }, (_, i) => `r${i + 1}`));
-          expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual([...Array(24).fill("HTTP/1.1 200"), "HTTP/1.1 400"]);
-          expect(slow.platform.requests.length - before).toBe(24);
-        }
-      } finally {
-        await slow.close();
-      }
-    },
-  );
 });
 
 describe("requests in a row of which one changes something", () => {
@@ -180,16 +147,6 @@ describe("requests in a row of which one changes something", () => {
       "PATCH",
       "GET",
     ]);
-  });
-
-  it("T-SMG-25: nothing is done for any request behind the last of its connection", async () => {
-    const offer = `GET ${V2} HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n`;
-    const client = await dial(here.port);
-    const before = here.platform.requests.length;
-    client.send(offer);
-    client.send(line("GET", 1) + line("DELETE", 2) + line("DELETE", 3));
-    await client.closed();
-    expect(here.platform.requests.slice(before).map((one) => one.line)).toEqual([`GET ${V2} HTTP/1.1`]);
   });
 });
 

@@ -31,17 +31,12 @@ export interface Front {
 }
 
 /** Carryover whole, over `script`. */
-export async function front(
-  script: Script = serving,
-  flags: Readonly<Record<string, string>> = {},
-  native = false,
-): Promise<Front> {
+export async function front(script: Script = serving, flags: Readonly<Record<string, string>> = {}): Promise<Front> {
   const platform = await createDouble(script);
   const exchanges: Exchange[] = [];
   const lines: string[] = [];
   const carryover = await startCarryover({
     v2Url: platform.url,
-    ...(native ? { v1Url: platform.url, stsUrl: platform.url } : {}),
     flags,
     logLine: (line) => lines.push(line),
     onExchange: (one) => exchanges.push(one),

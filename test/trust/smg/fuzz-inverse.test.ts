@@ -1,18 +1,12 @@
-/** Do the maps between v1 and v2 lose nothing in either direction, and does nothing leave that v2 has no path for? */
+/** Does the v2 path of every operation lead back to its v1 path? (Fields: test/property/translate.test.ts. Odd paths: test/property/route.test.ts.) */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../../src/catalogue.ts";
-import type { JsonObject } from "../../../src/model/json.ts";
 import { v2PathOf } from "../../../src/model/match.ts";
-import type { ApiRequest, ApiResponse } from "../../../src/model/message.ts";
 import type { Operation, Resource } from "../../../src/model/resource.ts";
 import { createRouter } from "../../../src/route/router.ts";
-import { requestsOf } from "../../fuzz/requests.ts";
-import { createFront } from "../../property/front.ts";
-import { bare, recordOf, writable, written, zerosOf } from "../../property/records.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
-import { json, run, textOf } from "../../translate/support.ts";
 
 const VERSION = "v2beta1";
 const catalogue = await loadCatalogue(VERSION);
@@ -92,122 +86,4 @@ describe("paths", () => {
     figure("T-SMG-34", "v1 paths whose v2 path leads back to them", tried, "paths");
     expect(tried).toBeGreaterThan(scale(950, 95_000));
   });
-
-  it("T-SMG-34: whatever is asked, what leaves has the form of a v2 target", async () => {
-    const sent: string[] = [];
-    const willing = async ({ method, target }: ApiRequest): Promise<ApiResponse> => {
-      sent.push(target);
-      const rest = target.split("?")[0]?.split("/").slice(4).join("/") ?? "";
-      const plain = rest.replace(/:[A-Za-z]+$/, "");
-      return json(200, { uid: method === "POST" || rest === "" ? "a/b" : plain });
-    };
-    const ask = createFront(catalogue, willing, { mismatch: "report" });
-    const good = targets.flatMap(({ resource, operation }) => requestsOf(resource, operation).slice(0, 1));
-    const piece = fc.constantFrom(
-      ...[
-        "/",
-        "//",
-        "..",
-        "/../",
-        ".",
-        "%2F",
-        "%2e",
-        "%25",
-        "%00",
-        "%0d%0aX:1",
-        "\\",
-        ";",
-        "#",
-        "?",
-        "&",
-        "=",
-        ":check",
-      ],
-      ...["é", "\u0000", "\r\n", " ", "a", "%zz", "@", "v1", "name=a", "uidp.descendants_of=a", "page_token=x", "id="],
-    );
-    const query = fc.array(piece, { maxLength: 5 }).map((pieces) => (pieces.length === 0 ? "" : `?${pieces.join("")}`));
-    const change = fc.record({ at: fc.nat(), text: piece, removed: fc.nat(3) });
-    let left = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom(...good),
-        fc.array(change, { maxLength: 2 }),
-        query,
-        async (base, changes, more) => {
-          let target = base.target + more;
-          for (const { at, text, removed } of changes) {
-            const from = at % (target.length + 1);
-            target = target.slice(0, from) + text + target.slice(from + removed);
-          }
-          sent.length = 0;
-          const body = Buffer.from(base.body ?? "");
-          try {
-            await ask({ method: base.method, target, headers: [], body });
-          } catch (error) {
-            // A change may make a path of it that is not translated.
-            if (!(error instanceof Error) || !/is not translated$/.test(error.message)) throw error;
-          }
-          for (const each of sent) expect(each).toMatch(V2_TARGET);
-          left += sent.length;
-        },
-      ),
-      { numRuns: scale(800, 100_000) },
-    );
-    figure("T-SMG-34", "v2 targets made of any v1 targets", left, "targets");
-    expect(left).toBeGreaterThan(scale(250, 30_000));
-    // The form itself refuses what it is there to refuse.
-    for (const bad of [
-      "/iam/v1/groups",
-      "/iam/v2beta1/groups/../x",
-      "/iam/v2beta1/groups//x",
-      "/iam/v2beta1/groups?a b",
-    ]) {
-      expect(bad).not.toMatch(V2_TARGET);
-    }
-  });
 });
-
-describe.each(resources.map((each) => ({ name: each.name, ...written(each) })))(
-  "the fields of $name",
-  ({ name, resource, shape }) => {
-    const zeros = new Set(zerosOf(shape.rows));
-    const required = shape.rows.flatMap((row) =>
-      row.access !== "output" && row.required === true && row.v2 !== null ? [row.v2] : [],
-    );
-    const show = async (v2: JsonObject): Promise<JsonObject> =>
-      (await run(resource, "get", { uid: "a/b", answer: () => json(200, v2) })).body as JsonObject;
-
-    it("T-SMG-34: v1 to v2 to v1 is what it was", async () => {
-      let tried = 0;
-      await fc.assert(
-        fc.asyncProperty(recordOf(shape.rows), async (members) => {
-          const v2: JsonObject = { ...members, uid: "a/b" };
-          fc.pre(required.every((each) => (v2[each] ?? "") !== ""));
-          tried++;
-          const v1 = await show(v2);
-          const { sent } = await run(resource, "create", { uid: "a", body: v1, answer: () => json(200, v2) });
-          const asked = JSON.parse(textOf(sent[0])) as JsonObject;
-          // What only the server sets is as it was; all the rest is what v1's body said.
-          const own = new Set(Object.keys(writable(shape.rows, v2)));
-          const kept = Object.entries(v2).filter(([key]) => !own.has(key));
-          const back = await show({ ...Object.fromEntries(kept), ...merged(v2, asked) });
-          expect(bare(back, zeros)).toEqual(bare(v1, zeros));
-        }),
-        { numRuns: scale(20, 4_000) },
-      );
-      figure("T-SMG-34", `v1 records of ${name} that came back from v2 as they were`, tried, "records");
-      expect(tried).toBeGreaterThan(0);
-    });
-  },
-);
-
-/** `asked`, with what the server alone sets inside of messages taken from `stored`. */
-function merged(stored: JsonObject, asked: JsonObject): JsonObject {
-  const one = (was: JsonObject[string] | undefined, is: JsonObject[string]): JsonObject[string] => {
-    if (Array.isArray(is)) return is.map((item, index) => one(Array.isArray(was) ? was[index] : undefined, item));
-    if (typeof is !== "object" || is === null || typeof was !== "object" || was === null || Array.isArray(was))
-      return is;
-    return { ...was, ...Object.fromEntries(Object.entries(is).map(([key, value]) => [key, one(was[key], value)])) };
-  };
-  return Object.fromEntries(Object.entries(asked).map(([key, value]) => [key, one(stored[key], value)]));
-}

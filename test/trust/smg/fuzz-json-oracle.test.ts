@@ -205,39 +205,3 @@ describe("answers of every resource, some bytes changed", () => {
 });
 
 const text8 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("utf8");
-
-describe("on purpose otherwise than JSON.parse", () => {
-  const plan = { kind: "object", members: new Map([["uid", { rename: "id" }]]) } as const;
-
-  it.each([
-    ["a member that is edited twice", '{"uid":"a","uid":"b"}', plan, "repeated member"],
-    ["the new name of another member, which is dropped", '{"id":"b","uid":"a"}', plan, undefined],
-    ["101 levels", `{"x":${"[".repeat(100)}${"]".repeat(100)}}`, plan, "nested too deeply"],
-    ["no object", "[]", plan, "expected an object"],
-  ] as const)("T-SMG-31: %s", (_, source, of, reason) => {
-    expect(parsed(utf8(source))).toBeDefined();
-    expect(reasonFor(() => rewriteValue(utf8(source), of))).toBe(reason);
-  });
-
-  it("T-SMG-31: members that nobody edits may repeat, and all of them go on", () => {
-    const source = '{"a":1,"a":2}';
-    expect(text(rewriteValue(utf8(source), plan).bytes)).toBe(source);
-    const tree = parseTree(utf8(source));
-    expect(tree.kind === "object" && tree.members.map(({ key }) => key)).toEqual(["a", "a"]);
-  });
-
-  it("T-SMG-32: names of prototypes are names like any other, and nothing gets them as its own", () => {
-    const source = '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"uid":"a"}';
-    const want = source.replace('"uid"', '"id"');
-    expect(text(rewriteValue(utf8(source), plan).bytes)).toBe(want);
-    parseTree(utf8(source));
-    expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
-  });
-
-  it("T-SMG-31: half a character is refused of clients and passed on of platforms", () => {
-    const source = utf8('{"a":"\\ud800"}');
-    expect(reasonFor(() => parseTree(source))).toBe("lone surrogate");
-    expect(reasonFor(() => rewriteValue(source, plan))).toBeUndefined();
-    expect(reasonFor(() => rewriteValue(source, plan, { surrogates: "refuse" }))).toBe("lone surrogate");
-  });
-});

@@ -1,11 +1,15 @@
 /** What is sent when every place of a request that may hold a secret holds one? */
-import { type Agent, createServer, request as httpRequest } from "node:http";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { Agent, createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { carryover } from "../../../app/process.ts";
 import { later } from "../../../app/rig.ts";
 
 /** Begins each secret of a request; a number and the kind follow. */
 export const SECRET = "hush-";
-export const RULES = `version: carryover/v1
+const RULES = `version: carryover/v1
 rules:
   - { name: native, match: { header: { x-way: native } }, mode: native }
   - { name: shadow, match: { header: { x-way: shadow } }, mode: shadow, shadow: { sample: 1, control: 0 } }
@@ -30,7 +34,7 @@ function pageOf(query: string, token: string): object {
 }
 
 /** Serves both versions and token exchange; does not answer when it is asked to wait. Every list has a page token of its own. */
-export async function platform(ill: () => boolean = () => false): Promise<string> {
+async function platform(ill: () => boolean = () => false): Promise<string> {
   let pages = 0;
   const server = createServer((req, res) => {
     let sent = "";
@@ -72,6 +76,28 @@ export async function platform(ill: () => boolean = () => false): Promise<string
     await new Promise((closed) => server.close(closed));
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** carryover in a process of its own before that platform, in every mode; `agent`: its clients' few kept connections. */
+export async function started(
+  more: (folder: string) => { flags?: string; env?: Record<string, string> },
+  ill?: () => boolean,
+) {
+  const folder = await mkdtemp(join(tmpdir(), "started-"));
+  later(() => rm(folder, { recursive: true, force: true }));
+  await writeFile(join(folder, "rules.yaml"), RULES);
+  const url = await platform(ill);
+  const { flags = "", env = {} } = more(folder);
+  const options = `--listen-host 127.0.0.1 --listen-port 0 --admin-port 0 --upstream-v2-url ${url} --upstream-v1-url ${url}
+    --upstream-sts-url ${url} --lists-share-collapse true --lists-share-seconds 1s
+    --clients-identify claim:sub,header:x-api-key,user-agent --cutover-rules-file ${join(folder, "rules.yaml")} ${flags}`;
+  const running = carryover(["serve", ...options.trim().split(/\s+/)], env);
+  const told = await running.until(/admin at http\S+/);
+  const port = Number(/v1 clients at http:\/\/[^:]+:(\d+)/.exec(told)?.[1]);
+  const admin = /admin at (http:\/\/[^\s,]+)/.exec(told)?.[1] ?? "";
+  const agent = new Agent({ keepAlive: true, maxSockets: 4 });
+  later(async () => agent.destroy());
+  return { folder, running, port, admin, agent };
 }
 
 export interface Kind {

@@ -15,10 +15,8 @@ export interface Behaviour {
 
 export interface MarkerPlatform {
   readonly url: string;
-  /** Requests served. */
-  served(): number;
-  /** Connections open now, and the most at a time. */
-  connections(): { readonly open: number; readonly most: number };
+  /** The most connections at a time. */
+  mostConnections(): number;
 }
 
 /** Records of a short list, and of one of several pages. */
@@ -29,7 +27,6 @@ const PAGE = 200;
 /** Listens until the end of the test. */
 export async function markerPlatform(behaviour: Behaviour): Promise<MarkerPlatform> {
   const sockets = new Set<Socket>();
-  let served = 0;
   let most = 0;
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
@@ -41,7 +38,6 @@ export async function markerPlatform(behaviour: Behaviour): Promise<MarkerPlatfo
       rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
       for (let taken = take(rest); taken !== undefined; taken = take(rest)) {
         rest = taken.rest;
-        served++;
         serve(socket, taken, behaviour);
       }
     });
@@ -53,8 +49,7 @@ export async function markerPlatform(behaviour: Behaviour): Promise<MarkerPlatfo
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    served: () => served,
-    connections: () => ({ open: sockets.size, most }),
+    mostConnections: () => most,
   };
 }
 
