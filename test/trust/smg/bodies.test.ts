@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { later, takeDownAfterEach } from "../../app/rig.ts";
+import { figure } from "../../support/figures.ts";
+import { dial, type Front, front, ok, parse, reasonOf, serving, TOKEN, V1, V2, valuesOf } from "./front.ts";
+
+let here: Front;
+beforeAll(async () => {
+  here = await front();
+});
+afterAll(() => here.close());
+takeDownAfterEach();
+
+const ONE = `${V1}/0a0b`;
+const withBody = (line: string, body: string, type?: string, to: Front = here) =>
+  to.ask(
+    line,
+    `${TOKEN}${type === undefined ? "" : `Content-Type: ${type}\r\n`}Content-Length: ${body.length}\r\n`,
+    body,
+  );
+
+/** v1's gateway read any body as JSON, and called it what it liked (gateway facts): gRPC alone is another protocol. */
+const TYPES = [
+  undefined,
+  "",
+  "application/json",
+  "application/json; charset=utf-8",
+  "application/json ; charset=utf-8",
+  "application/json;charset=utf-16",
+  "application/json\ta",
+  "application/jsonp",
+  "application/x-www-form-urlencoded",
+  "multipart/form-data; boundary=x",
+  "text/plain",
+  "weird//;;",
+  "application/json, text/plain",
+];
+
+const BODIES: readonly (readonly [body: string, good: boolean])[] = [
+  ['{"name":"n"}', true],
+  [' {"name" : "n" }\n', true],
+  ['{"name":"n","novelty":{"a":[1]}}', true],
+  ["null", false],
+  ["[]", false],
+  ['"{\\"name\\":\\"n\\"}"', false],
+  ['{"name":1}', false],
+  ['{"name":"n"}x', false],
+  ['{"name":"n","name":"m"}', false],
+  ["name=n", false],
+  ['{"name":"\xff"}', false],
+  ["--x\r\nContent-Disposition: form-data\r\n\r\n{}\r\n--x--", false],
+];
+
+describe("T-SMG-30: what a body is called", () => {
+  it.each(TYPES)("%j: only what is right as JSON reaches the platform, and there it is called JSON", async (type) => {
+    for (const [body, good] of BODIES) {
+      for (const line of [`PUT ${ONE}`, `POST ${ONE}`]) {
+        const { answer, sent } = await withBody(line, body, type);
+        expect([line, body, answer.status]).toEqual([line, body, good ? 200 : 400]);
+        expect(sent).toHaveLength(good ? 1 : 0);
+        for (const one of sent) {
+          expect(valuesOf(one, "content-type")).toEqual(["application/json"]);
+          expect(JSON.parse(one.body.toString()).name).toBe("n");
+        }
+      }
+    }
+    figure("T-SMG-30", "content types by bodies", TYPES.length * BODIES.length, "pairs");
+  });
+
+  it.each(["application/grpc", "application/grpc+proto", "application/grpc-web", "APPLICATION/GRPC;x"])(
+    "%s is refused whatever it holds",
+    async (type) => {
+      for (const line of [`PUT ${ONE}`, `POST ${V2}`]) {
+        const { answer, sent } = await withBody(line, '{"name":"n"}', type);
+        expect([answer.status, sent]).toEqual([415, []]);
+      }
+    },
+  );
+});
+
+const deep = (levels: number, open: string, close: string) => open.repeat(levels) + close.repeat(levels);
+
+describe("T-SMG-31: JSON that is odd", () => {
+  it.each([
+    ["a byte order mark", '\xef\xbb\xbf{"name":"n"}', 400],
+    ["a known name twice", '{"name":"n","name":"n"}', 400],
+    ["a known name twice, once escaped", '{"name":"n","n\\u0061me":"m"}', 400],
+    ["100,000 arrays in each other", `{"name":"n","x":${deep(100_000, "[", "]")}}`, 400],
+    ["100,000 objects in each other", `{"name":"n","x":${deep(100_000, '{"a":', "}").replace(/:}/, ":1}")}}`, 400],
+    ["100,000 open arrays", "[".repeat(100_000), 400],
+    ["half a surrogate", '{"name":"\\ud800"}', 400],
+    ["the other half", '{"name":"\\udc00n"}', 400],
+    ["half a surrogate as a name", '{"name":"n","\\ud800":1}', 400],
+    ["a NUL byte", '{"name":"\x00"}', 400],
+    ["a NUL behind it", '{"name":"n"}\x00', 400],
+    ["UTF-16", "\xff\xfe{\x00}\x00", 400],
+    ["1e400 for a text", '{"name":1e400}', 400],
+    ["2^53+1 for a text", '{"name":9007199254740993}', 400],
+    ["a leading zero", '{"name":"n","x":01}', 400],
+    ["NaN", '{"name":"n","x":NaN}', 400],
+    ["a comment", '{"name":"n"/**/}', 400],
+    ["a comma at the end", '{"name":"n",}', 400],
+    ["single quotes", "{'name':'n'}", 400],
+    ["1.1 MB", `{"name":"${"n".repeat(1_100_000)}"}`, 413],
+    ["1.1 MB of space", `{"name":"n"${" ".repeat(1_100_000)}}`, 413],
+  ])("%s is refused as the client's own fault, and reaches nobody", async (_, body, status) => {
+    for (const line of [`PUT ${ONE}`, `POST ${ONE}`]) {
+      const { answer, sent } = await withBody(line, body);
+      expect([answer.status, sent]).toEqual([status, []]);
+      expect(["INVALID_BODY", "BODY_TOO_LARGE"]).toContain(reasonOf(answer));
+    }
+  });
+
+  it("keeps its numbers as they are written, where a client's own fields are passed on, and in v2", async () => {
+    const passing = await front(serving, { unknownFieldsRequest: "pass" });
+    later(passing.close);
+    for (const digits of [
+      "9007199254740993",
+      "-9223372036854775808",
+      "1e400",
+      "-0",
+      "1.0",
+      "1E+2",
+      "0.1e-7",
+      "123456789012345678901234567890",
+    ]) {
+      const body = `{"name":"n","novelty":${digits}}`;
+      const put = await withBody(`PUT ${ONE}`, body, undefined, passing);
+      expect(put.sent[0]!.body.toString()).toContain(`"novelty":${digits}`);
+      const patch = await withBody(`PATCH ${V2}/0a0b`, body, undefined, passing);
+      expect(patch.sent[0]!.body.toString()).toBe(body);
+    }
+  });
+
+  it("of v2 passes to the byte, however odd", async () => {
+    for (const body of [
+      '\xef\xbb\xbf{"a":1,"a":2}',
+      '{"a":"\\ud800"}',
+      '{"__proto__":1e400}\x00\xff',
+      deep(50_000, "[", "]"),
+    ]) {
+      const { answer, sent } = await withBody(`PATCH ${V2}/0a0b`, body);
+      expect(answer.status).toBe(200);
+      expect(sent[0]!.body.toString("latin1")).toBe(body);
+    }
+  });
+});
+
+const POISONS = [
+  '"__proto__":{"polluted":1}',
+  '"__proto__":null',
+  '"constructor":{"prototype":{"polluted":1}}',
+  '"prototype":{"polluted":1}',
+  '"\\u005f_proto__":{"polluted":1}',
+  '"__proto__":{"toJSON":1,"then":1,"name":"evil","uid":"evil"}',
+];
+const atDepth = (poison: string, depth: number) => `${'"x":{'.repeat(depth)}${poison}${"}".repeat(depth)}`;
+const clean = () => {
+  expect(({} as Record<string, unknown>)["polluted"]).toBeUndefined();
+  expect(Object.keys(Object.prototype)).toEqual([]);
+};
+
+/** v1 ignored names that it did not know, and hands on those of v2 (design): they are text here, never members of an object of ours. */
+describe("T-SMG-32: names of JavaScript's own in JSON", () => {
+  it.each(POISONS.flatMap((poison) => [0, 1, 2, 3].map((depth) => [poison, depth] as const)))(
+    "of a client, %s at depth %i, are dropped and change nothing",
+    async (poison, depth) => {
+      for (const line of [`PUT ${ONE}`, `POST ${ONE}`, `POST /iam/v1/identities/0a0b`]) {
+        const claim = `"claimMatch":{"issuer":"https://a.example","subject":"s",${atDepth(poison, depth)}}`;
+        const { answer, sent } = await withBody(
+          line,
+          `{"name":"n",${line.includes("identities") ? claim : atDepth(poison, depth)}}`,
+        );
+        expect(answer.status).not.toBe(500);
+        for (const one of sent) {
+          expect(one.body.toString()).not.toMatch(/proto|constructor|polluted|evil/);
+          expect(JSON.parse(one.body.toString()).name).toBe("n");
+        }
+        clean();
+      }
+    },
+  );
+
+  it("of the platform change nothing, in records, lists and errors", async () => {
+    let poison = "";
+    const hostile = await front(({ line }, socket) => {
+      const record = (uid: string) => `{"uid":"${uid}","name":"n",${atDepth(poison, 0)},"x":{${atDepth(poison, 2)}}}`;
+      const error = `{"code":3,"message":"m",${poison},"details":[{"@type":"t",${poison}}]}`;
+      const one = /groups\/(\w+)/.exec(line)?.[1];
+      if (line.includes("/ffff")) socket.write(ok(error).replace("200 OK", "400 Bad Request"));
+      else if (one !== undefined) socket.write(ok(record(one)));
+      else if (line.includes("skip=") || line.includes("page_token=")) socket.write(ok("{}"));
+      else socket.write(ok(`{"groups":[${record("0a")},${record("0b")}],"totalCount":2,${poison}}`));
+    });
+    later(hostile.close);
+    for (poison of POISONS) {
+      const got = await hostile.ask(`GET ${ONE}`, TOKEN);
+      expect([got.answer.status, (got.answer.json() as unknown as { name: string }).name]).toEqual([200, "n"]);
+      const list = await hostile.ask(`GET ${V1}`, TOKEN);
+      const { items } = list.answer.json() as unknown as { items: { name: string }[] };
+      expect([list.answer.status, items.map(({ name }) => name)]).toEqual([200, ["n", "n"]]);
+      const failed = await hostile.ask(`GET ${V1}/ffff`, TOKEN);
+      expect([failed.answer.status, failed.answer.json().message]).toEqual([400, "m"]);
+      const put = await withBody(`PUT ${ONE}`, '{"name":"n"}', undefined, hostile);
+      expect(put.answer.status).toBe(200);
+      clean();
+    }
+  });
+});
+
+describe("T-SMG-18: an expectation", () => {
+  it.each([`PUT ${ONE}`, `POST ${V2}`])("to continue is met, then the answer comes: %s", async (line) => {
+    const body = `{"name":"n","x":"${"a".repeat(2_048)}"}`;
+    const client = await dial(here.port);
+    client.send(
+      `${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${TOKEN}Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n`,
+    );
+    expect(await client.until((text) => text.includes("\r\n\r\n"))).toBe("HTTP/1.1 100 Continue\r\n\r\n");
+    client.send(body);
+    expect(parse(await client.closed()).status).toBe(200);
+    expect(here.platform.requests.at(-1)!.head.toLowerCase()).not.toContain("expect");
+  });
+
+  it.each(["x", "200-ok", "100"])("of another kind (%s) is 417", async (value) => {
+    for (const line of [`PUT ${ONE}`, `POST ${V2}`]) {
+      const { answer, sent } = await here.ask(line, `${TOKEN}Expect: ${value}\r\nContent-Length: 0\r\n`);
+      expect([answer.status, sent]).toEqual([417, []]);
+    }
+  });
+});
