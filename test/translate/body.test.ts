@@ -3,19 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { EnumTable, Row } from "../../src/model/resource.ts";
 import { createBodyNotes, readBody } from "../../src/translate/body.ts";
 import type { TranslateOptions } from "../../src/translate/tools.ts";
-import { ID, NAME, problemOf, run, textOf, thing } from "./support.ts";
+import { COLOUR, ID, NAME, problemOf, run, textOf, thing } from "./support.ts";
 
-const COLOUR: EnumTable = {
-  name: "colour",
-  unknown: "drop",
-  values: [
-    ["ANY", 0, "COLOUR_UNSPECIFIED", 0],
-    ["RED", 1, "COLOUR_RED", 7],
-    ["ULTRAVIOLET", 2, null, -1],
-    ["NAMED", -1, "COLOUR_NAMED", 9],
-    [null, -1, "COLOUR_NEW", 1],
-  ],
-};
 const POWER: EnumTable = {
   name: "power",
   unknown: "refuse",
