@@ -4,9 +4,10 @@ import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import { Problem } from "../../src/model/problem.ts";
+import type { Resource } from "../../src/model/resource.ts";
 import { variants } from "../support/tier.ts";
-import { json, maskOf, type Run, run, textOf } from "../translate/support.ts";
-import { bare, recordOf, writable, written, zerosOf } from "./records.ts";
+import { anything, json, maskOf, type Run, run, textOf } from "../translate/support.ts";
+import { bare, listOf, recordOf, writable, written, zerosOf } from "./records.ts";
 
 const { resources } = await loadCatalogue("v2beta1");
 const RUNS = { numRuns: variants(20, 60) };
@@ -91,6 +92,41 @@ describe.each(resources.map((each) => ({ name: each.name, ...written(each) })))(
         expect(Object.keys(sent).filter((key) => !known.has(key))).toEqual([]);
       }),
       RUNS,
+    );
+  });
+
+  test("any text is taken for a query, or refused as one, and no target leaves its collection", async () => {
+    const list = { ...listOf(resources.find(({ name }) => name === resource.name) ?? resource), joins: [] };
+    const plain: Resource = { ...resource, operations: [list] };
+    const names = list.filters.map(({ v1 }) => v1);
+    const query = fc.oneof(
+      fc.string({ unit: "binary", maxLength: 20 }),
+      fc
+        .array(
+          fc.tuple(
+            fc.constantFrom(...names, "x"),
+            fc.oneof(fc.string({ maxLength: 8 }), fc.constantFrom("..", "a/../b", "%2e%2e", "a%3Fb")),
+          ),
+          { maxLength: 4 },
+        )
+        .map((pairs) => pairs.map(([name, value]) => `${name}=${value}`).join("&")),
+    );
+    await fc.assert(
+      fc.asyncProperty(query, async (text) => {
+        const result = await outcome(run(plain, "list", { query: text, answer: anything(plain) }));
+        if (result instanceof Problem) {
+          expect(result.reason).toBe("INVALID_FILTER");
+          return;
+        }
+        const base = `/${resource.domain}/v2beta1/${resource.v2}`;
+        for (const { target } of result.sent) {
+          const { pathname } = new URL(target, "http://h");
+          expect(pathname === base || pathname.startsWith(`${base}/`)).toBe(true);
+          expect(target).toMatch(/^[\x21-\x7e]+$/);
+          expect(target).not.toContain("#");
+        }
+      }),
+      { numRuns: variants(50, 150) },
     );
   });
 });
