@@ -239,26 +239,14 @@ describe("loading", () => {
     await expect(loadCatalogue("../v2")).rejects.toThrow("known versions");
   });
 
-  test("an empty folder is refused", async () => {
-    await expect(load("empty")).rejects.toThrow("holds no resource; add a file");
-  });
-
-  test("a file whose name is not its resource's is refused by both names", async () => {
-    await expect(load("wrong")).rejects.toThrow(
-      /other\.js: its resource is called .*; name the file like the resource/,
-    );
-  });
-
-  test("a file without a resource is refused", async () => {
-    await expect(load("bare")).rejects.toThrow("bare.js: it has no resource");
-  });
-
-  test("a derived pair that takes away what is not there is refused", async () => {
-    await expect(load("less")).rejects.toThrow("v1-less.js: less: v1-wrong has no nobody");
-  });
-
-  test("a file that is no derived pair is refused", async () => {
-    await expect(load("strange")).rejects.toThrow("v1-strange.js: it has no derived pair");
+  test.each([
+    ["empty", "holds no resource; add a file"],
+    ["wrong", /other\.js: its resource is called .*; name the file like the resource/],
+    ["bare", "bare.js: it has no resource"],
+    ["less", "v1-less.js: less: v1-wrong has no nobody"],
+    ["strange", "v1-strange.js: it has no derived pair"],
+  ])("v1-%s is refused", async (version, fault) => {
+    await expect(load(version)).rejects.toThrow(fault);
   });
 
   test("a derived pair speaks the words of the one it is like", async () => {

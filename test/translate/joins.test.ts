@@ -2,8 +2,6 @@
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import type { Join, Resource, Row } from "../../src/model/resource.ts";
-import { createJoinReader } from "../../src/translate/joins.ts";
-import type { Tools } from "../../src/translate/tools.ts";
 import { ID, json, NAME, problemOf, type Run, run, thing } from "./support.ts";
 
 const PARTS = thing({ name: "part", rows: [ID, NAME, { v1: "level", v2: "grade", kind: "int32", zero: 0 }] });
@@ -76,20 +74,6 @@ function listByGet(
   });
 }
 
-/** What a reader of joins needs beside `reads`. */
-function toolsWith(reads: Tools["reads"], notes: string[] = []): Tools {
-  return {
-    reads,
-    send: unused,
-    drain: unused,
-    longDrain: unused,
-    mask: { known: undefined, learn: () => {} },
-    exchange: { unknownFields: [], defaultedFields: [], mismatches: [], notes },
-  };
-}
-const copy = (record: Uint8Array) => ({ bytes: record, reports: [] });
-const COMPILED = { join: LABEL, other: OWNERS, path: "/p", show: copy, showReduced: copy };
-
 function listOf(joins: readonly Join[], world: World, size?: number): Promise<Run> {
   const resource = links(joins);
   return run(resource, "list", { resources: [resource, PARTS, OWNERS], answer: platform(world, size) });
@@ -125,14 +109,6 @@ describe("a joined record", () => {
     });
     expect(items(result)).toHaveLength(6);
     expect(reads(result).map(idsOf)).toEqual([["p"], ["o1"], ["o2"]]);
-  });
-
-  test("is read once for two joins of the same resource", async () => {
-    const result = await listOf([OWNER, LABEL], {
-      links: [[{ uid: "l", owner: { uid: "o" } }]],
-      owners: [{ uid: "o", label: "x" }],
-    });
-    expect(reads(result)).toHaveLength(1);
   });
 
   test("keeps every byte of what carryover has no reason to touch", async () => {
@@ -386,43 +362,23 @@ describe("reads of joined records", () => {
   });
 
   test("run a few at a time, and stop at the first refusal", async () => {
-    let running = 0;
-    let most = 0;
-    let calls = 0;
-    const reader = createJoinReader(
-      [COMPILED],
-      [],
-      toolsWith(async () => {
+    let [running, most, calls] = [0, 0, 0];
+    const [resource, pages] = [links([LABEL]), platform({ links: [many(200 * 30, (index) => `o${index}`)] })];
+    const { response } = await run(resource, "list", {
+      resources: [resource, OWNERS],
+      answer: async (request) => {
+        if (request.target.includes("/links")) return pages(request);
         calls += 1;
         running += 1;
         most = Math.max(most, running);
         await new Promise((resolve) => setImmediate(resolve));
         running -= 1;
-        return calls >= 6 ? json(429, { code: 8 }) : json(200, { owners: [] });
-      }),
-    );
-    const text = many(200 * 30, (index) => `o${index}`).map((link) => JSON.stringify(link));
-    const outcome = await reader.read(Buffer.from(text.join(",")));
-    expect(outcome.kind).toBe("refused");
+        return calls >= 6 ? json(429, { code: 8, message: "", details: [] }) : json(200, { owners: [] });
+      },
+    });
+    expect(response.status).toBe(429);
     expect(most).toBe(4);
     expect(calls).toBeLessThan(10);
-  });
-
-  test("of one list that comes in parts are not repeated, nor is what was missing counted again", async () => {
-    const asked: string[][] = [];
-    const notes: string[] = [];
-    const tools = toolsWith(async (request) => {
-      asked.push(idsOf(request));
-      return json(200, { owners: [{ uid: "o1", label: "x" }] });
-    }, notes);
-    const reader = createJoinReader([COMPILED], [], tools);
-    const part = (...uids: string[]) =>
-      Buffer.from(uids.map((uid) => `{"uid":"l","owner":{"uid":"${uid}"}}`).join(","));
-    await reader.read(part("o1", "gone"));
-    const last = await reader.read(part("gone", "o1", "o2"));
-    expect(asked).toEqual([["o1", "gone"], ["o2"]]);
-    expect(notes).toEqual(["join-missing", "join-missing"]);
-    expect(last.kind === "joined" && [...(last.joined.get("label")?.keys() ?? [])]).toEqual(["o1"]);
   });
 
   test("end as soon as every uid was seen, whatever token comes with it", async () => {
@@ -547,7 +503,3 @@ test("a join of a resource that there is not is found at the start", () => {
   const resource = links([OWNER]);
   return expect(run(resource, "list", { resources: [resource] })).rejects.toThrow("there is no resource owner");
 });
-
-function unused(): Promise<never> {
-  return Promise.reject(new Error("unused"));
-}

@@ -45,7 +45,7 @@ export interface RunInput {
   readonly options?: Partial<TranslateOptions>;
   readonly known?: Tools["mask"]["known"];
   /** The platform. */
-  readonly answer: (request: ApiRequest) => ApiResponse;
+  readonly answer: (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 }
 
 const built = new WeakMap<readonly Resource[], Map<string, ReturnType<typeof createTranslations>>>();

@@ -112,11 +112,6 @@ describe("a batch", () => {
     expect(problem.message).toContain(message);
   });
 
-  test("names the element of a wrong field", async () => {
-    const problem = await problemOf(create([{}, { role: 7 }]));
-    expect(problem.fieldViolations.map(({ field }) => field)).toEqual(["[1].role"]);
-  });
-
   test("counts fields that v1 does not have", async () => {
     const { sent, exchange } = await create([{ roleUid: "x" }]);
     expect(JSON.parse(textOf(sent[0])).requests).toEqual([{ parent: "org/team", someThing: {} }]);
