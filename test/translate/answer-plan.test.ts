@@ -146,6 +146,11 @@ describe("what v2 left out", () => {
     );
   });
 
+  test("is there whatever v2's habits are, where v2 has no such member", async () => {
+    const row: Row = { v1: "gone", v2: null, kind: "bool", zero: false };
+    for (const insertZeros of [true, false]) expect(await textOf([row], "{}", { insertZeros })).toBe('{"gone":false}');
+  });
+
   test("is not added to what is no message", async () => {
     expect(await textOf([message()], '{"piece":"text"}')).toBe('{"part":"text"}');
   });
@@ -245,6 +250,8 @@ describe("a member read from elsewhere", () => {
       '{"role":{"id":"q","name":"n"}}',
     );
     expect(await textOf(rows, '{"roleUid":""}', more)).toBe('{"role":null}');
+    const elsewhere = { ...rows[0], v2: null, from: ["role"] } as Row;
+    expect(await textOf([elsewhere], "{}", { v2Only: ["role", "roleUid"] })).toBe('{"role":null}');
     expect(await textOf(rows, "{}", more)).toBe('{"role":null}');
   });
 
@@ -273,6 +280,12 @@ describe("a member read from elsewhere", () => {
     expect(await textOf(rows, '{"flag":true,"long":"0"}', more)).toBe(
       '{"about":{"text":"","flag":true,"number":0,"long":"0"}}',
     );
+  });
+
+  test("is looked for in each of a list, and makes none of the record's own", async () => {
+    const inner: Row = { v1: "id", v2: "uid", from: ["uid"], kind: "string", access: "output" };
+    const row: Row = { v1: "parts", v2: "pieces", kind: "message", rows: [inner], list: true, access: "output" };
+    expect(JSON.parse(await textOf([ID, row], '{"uid":"a"}'))).toEqual({ id: "a", parts: [] });
   });
 
   test("twice in the source is refused, as it cannot be told which is meant", async () => {

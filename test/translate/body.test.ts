@@ -181,22 +181,12 @@ describe("a map whose keys are numbers", () => {
 });
 
 describe("a body is refused", () => {
+  // What else is no JSON, or no body: test/json/tree.test.ts, test/property/bad-input.test.ts.
   test.each([
     ["null", "null"],
-    ["an array", "[]"],
-    ["a text", '"a"'],
-    ["a number", "1"],
-    ["a byte order mark", "\ufeff{}"],
-    ["data after the value", "{} {}"],
-    ["a comma too many", '{"name":"a",}'],
-    ["a comment", '{"name":"a"/**/}'],
     ["a lone surrogate in a value", '{"name":"\\ud800"}'],
     ["a lone surrogate in a value that is dropped", '{"nonsense":"\\udc00"}'],
     ["a lone surrogate in a name", '{"\\ud800":1}'],
-    ["half an object", '{"name":'],
-    ["NaN", '{"small":NaN}'],
-    ["a leading zero", '{"small":01}'],
-    ["a control character", '{"name":"a\nb"}'],
   ])("as a whole: %s", async (_, body) => {
     expect((await refusal(body)).message).toMatch(/^invalid body: /);
   });
