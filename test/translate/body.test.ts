@@ -275,13 +275,9 @@ describe("a body is refused", () => {
 
   test.each([
     '{"name":["hunter2"]}',
-    '{"small":"hunter2"}',
-    '{"colour":"ULTRAVIOLET","name":"hunter2"}',
     '{"powers":["hunter2"]}',
     '{"colours":[99999]}',
     '{"until":"hunter2"}',
-    '{"blob":"hunter2!"}',
-    '{"notes":{"a":["hunter2"]}}',
     '{"name":"hunter2',
   ])("without repeating what was sent: %s", async (body) => {
     const { message, fieldViolations } = await refusal(body);

@@ -111,24 +111,6 @@ describe("a drained list", () => {
     expect(body).toEqual({ code: 7, message: "no", details: [] });
   });
 
-  test("passes the fields of v2's answer that do not describe its bytes", async () => {
-    const { response } = await run(THINGS, "list", {
-      answer: () => ({
-        ...page([]),
-        headers: [
-          ["x-request-cost", "3"],
-          ["etag", '"x"'],
-          ["content-length", "9999"],
-        ],
-      }),
-    });
-    expect(response.headers).toEqual([
-      ["x-request-cost", "3"],
-      ["content-type", "application/json"],
-      ["carryover-list", "witness=none; pages=1; records=0"],
-    ]);
-  });
-
   test("may say more than is known of it", async () => {
     const { body, exchange } = await run(THINGS, "list", { answer: () => json(200, { things: [], region: "eu" }) });
     expect([body, exchange.unknownFields]).toEqual([{ items: [] }, [{ direction: "response", name: "page.region" }]]);
