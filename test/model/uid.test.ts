@@ -4,57 +4,22 @@ import { describe, expect, test } from "vitest";
 import { isInHierarchy, isUid, parentOf } from "../../src/model/uid.ts";
 
 describe("a uid", () => {
-  test.each([
-    "a",
-    "0123456789abcdef",
-    "a/b/c",
-    "A-b_c.d",
-    "a..b",
-    "..a",
-    "a.",
-    "-",
-    "_",
-    "group.name/x",
-    "a".repeat(10_000),
-  ])("%s", (text) => {
+  test.each(["a", "a/b/c", "A-b_c.d", "a..b", "..a", "a.", "-", "group.name/x", "a".repeat(10_000)])("%s", (text) => {
     expect(isUid(text)).toBe(true);
   });
 
-  test.each([
-    "",
-    "/",
-    "/a",
-    "a/",
-    "a//b",
-    ".",
-    "..",
-    "...",
-    "a/.",
-    "a/..",
-    "./a",
-    "../a",
-    "a/../b",
-    "a/./b",
-    "a b",
-    "a?b",
-    "a#b",
-    "a%2Fb",
-    "%2e",
-    "a:b",
-    "a\\b",
-    "a;b",
-    "a\n",
-    "\na",
-    "a\0",
-    "é",
-    "a/b?c=d",
-    "http://x",
-    "a,b",
-    "a*",
-    "а",
-  ])("is not %j", (text) => {
-    expect(isUid(text)).toBe(false);
+  test("is made of letters, digits, -, _ and .", () => {
+    const all = Array.from({ length: 0x500 }, (_, code) => String.fromCharCode(code));
+    const taken = all.filter((char) => isUid(`a${char}b`) && char !== "/");
+    expect(taken.join("")).toBe("-.0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz");
   });
+
+  test.each(["", "/", "/a", "a/", "a//b", ".", "...", "a/.", "a/..", "./a", "../a", "a/../b", "a/./b", "a\n", "\na"])(
+    "is not %j",
+    (text) => {
+      expect(isUid(text)).toBe(false);
+    },
+  );
 
   test("never changes what a path means, whatever text is taken for one", () => {
     const nasty = fc.string({ unit: fc.constantFrom("a", ".", "/", "%", "2", "e", "\\", "?", "#", ":", " ", "\n") });

@@ -53,7 +53,7 @@ export const wantsAll = ({ operation }: Target): boolean =>
   operation.kind === "create" || ("by" in operation && operation.by === "replace-with-sub");
 
 /** The members without which nothing else is looked at. */
-export const companions = (target: Target, row?: Row): readonly string[] =>
+const companions = (target: Target, row: Row): readonly string[] =>
   !wantsAll(target)
     ? []
     : target.rows.flatMap((each) =>
@@ -108,7 +108,7 @@ function placesOf(rows: readonly Row[], around: Place["around"], path = ""): rea
 const join = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`);
 const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 /** Both names under which v1 knows the row. */
-export const spellings = (row: Row): readonly string[] => [...new Set([row.v1, row.v1Proto ?? snake(row.v1)])];
+const spellings = (row: Row): readonly string[] => [...new Set([row.v1, row.v1Proto ?? snake(row.v1)])];
 
 /** JSON texts of one element of a kind: good ones, and such as v1's decoder refuses. */
 function elements(value: Value): { readonly good: readonly string[]; readonly bad: readonly string[] } {

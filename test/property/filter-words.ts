@@ -115,7 +115,7 @@ const anyOf = (v1: string, v2: string, member: string): Word => ({
   of: (record) => [record[member] ?? ""],
 });
 
-const STATUSES = ["UNKNOWN", "PENDING", "APPROVED", "REQUEST_CHANGES", "REJECTED"];
+export const STATUSES = ["UNKNOWN", "PENDING", "APPROVED", "REQUEST_CHANGES", "REJECTED"];
 const STATES = new Map(STATUSES.map((name, number) => [name, number === 0 ? "UNSPECIFIED" : name]));
 /** The member of an event that each value of the filter stands for. */
 const EVENTS = [
@@ -146,11 +146,11 @@ export const ORDER_NAMES = ["ORDER_BY_UNSPECIFIED", ...ORDERS.keys()];
 
 /** An enum value by its name, given by name or number. */
 const named = (names: readonly string[], value: string): string => names[Number(value)] ?? value;
-const eventNames = EVENTS.map(({ name }) => name);
+export const EVENT_NAMES = EVENTS.map(({ name }) => name);
 const typeOf = (event: V1Record): string =>
   EVENTS.find(({ member }) => member !== "" && event[member] !== undefined)?.name ?? "";
 const status = (value: string): string => named(STATUSES, value);
-const kindOf = (value: string): string => named(eventNames, value);
+const kindOf = (value: string): string => named(EVENT_NAMES, value);
 
 /** Of events: those that say nothing ("unspecified") are no filter. */
 const said = (values: readonly string[], name: (value: string) => string, zero: string): readonly string[] =>

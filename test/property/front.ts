@@ -1,7 +1,7 @@
 /** How does a property test ask carryover without a port, and see everything that reaches the platform? */
 
 import type { Catalogue } from "../../src/catalogue.ts";
-import { createExchange, type Exchange } from "../../src/model/exchange.ts";
+import { createExchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
 import { createStopper } from "../../src/model/signal.ts";
@@ -21,7 +21,6 @@ export interface Told {
   readonly problem: Problem | undefined;
   /** Every call that reached v2, in order. */
   readonly sent: readonly ApiRequest[];
-  readonly exchange: Exchange;
 }
 
 export type Ask = (request: ApiRequest) => Promise<Told>;
@@ -62,7 +61,6 @@ export function createFront(catalogue: Catalogue, v2: Send, options: Partial<Tra
       answer,
       problem,
       sent: [...sent],
-      exchange,
     });
     try {
       const plan = decide({ method, target, headers }, exchange);

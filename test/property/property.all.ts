@@ -1,10 +1,9 @@
-/** The property tests with as many cases as take minutes, and whether the fuzz of filters finds each mistake in the catalogue. */
+/** The property tests with as many cases as take minutes. */
 import "../support/every-variant.ts";
 import "./filters.test.ts";
 import "./translate.test.ts";
 import "./drain.test.ts";
 import "./bad-input.test.ts";
-import "./other-parameters.test.ts";
 import "../json/rewrite.property.test.ts";
 import "../json/reuse.test.ts";
 import "../json/tree.test.ts";

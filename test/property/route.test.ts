@@ -102,16 +102,6 @@ describe("targets", () => {
     expect(accepted).toBeGreaterThan(20);
   });
 
-  test("a uid comes out of the router as it went in, its slashes plain", () => {
-    fc.assert(
-      fc.property(uid, fc.boolean(), (plain, escaped) => {
-        const written = escaped ? plain.replaceAll("/", "%2F") : plain;
-        const answer = routed("DELETE", `/iam/v1/group_invites/${written}?a=b`);
-        expect(answer).toMatchObject({ kind: "match", match: { uid: plain, uidPath: plain, query: "a=b" } });
-      }),
-    );
-  });
-
   test("only targets with a prefix of the API, its case kept, are ever forwarded", () => {
     fc.assert(
       fc.property(fc.constantFrom(...METHODS), target, (method, path) => {

@@ -66,12 +66,8 @@ export const RESOURCES: readonly Resource[] = [
     create,
     update,
     remove,
-    native("POST", "repos/{parent_id=**}/deployment", "createDeployment"),
-    native("GET", "repos/{repo_id=**}/deployment", "getDeployment"),
     native("GET", "repos/{repo_id=**}/digests/{digest=*}/architectures", "listArchitectures"),
     native("GET", "repos/{repo_id=**}/digests/{digest=*}/size", "getSize"),
-    native("GET", "repos/{repo_id=**}:syncstatus", "getSyncStatus"),
-    native("GET", "repotagssummary/{repo_id=**}", "getTagsSummary"),
   ]),
   resource("tag", "registry", "tags", "tags", [
     list,
@@ -84,7 +80,6 @@ export const RESOURCES: readonly Resource[] = [
   resource("advisory", "vulnerabilities", "advisories", "advisories", [
     list,
     get,
-    native("POST", "advisories", "create"),
     native("DELETE", "advisories/{id=**}", "delete"),
   ]),
 ];
@@ -95,8 +90,6 @@ export const NATIVES: readonly NativeDomain[] = [
     domain: "registry",
     operations: [
       { resource: "entitlement", name: "list", method: "GET", path: "entitlements/{parent=**}" },
-      { resource: "entitlement", name: "listImages", method: "GET", path: "entitlements/{parent=**}/images" },
-      { resource: "entitlement", name: "getSummary", method: "GET", path: "entitlements/{parent=**}:summary" },
       { resource: "chart", name: "find", method: "GET", path: "charts:find" },
       { resource: "version", name: "list", method: "GET", path: "versions/{package=**}" },
     ],
@@ -105,7 +98,6 @@ export const NATIVES: readonly NativeDomain[] = [
     domain: "libraries",
     operations: [
       { resource: "artifact", name: "list", method: "GET", path: "artifacts" },
-      { resource: "artifact", name: "listVersions", method: "GET", path: "artifacts/{id=*}/versions" },
       { resource: "artifact", name: "count", method: "GET", path: "artifacts/count" },
     ],
   },

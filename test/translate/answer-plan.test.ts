@@ -1,20 +1,8 @@
 /** Does a v2 record become what v1 showed, with nothing lost, and nothing made up? */
 import { describe, expect, test } from "vitest";
-import type { EnumTable, Row } from "../../src/model/resource.ts";
+import type { Row } from "../../src/model/resource.ts";
 import type { TranslateOptions } from "../../src/translate/tools.ts";
-import { ID, NAME, problemOf, run, thing } from "./support.ts";
-
-const COLOUR: EnumTable = {
-  name: "colour",
-  unknown: "drop",
-  values: [
-    ["ANY", 0, "COLOUR_UNSPECIFIED", 0],
-    ["RED", 1, "COLOUR_RED", 7],
-    ["OLD", 2, null, -1],
-    ["NUMBERLESS", 3, "COLOUR_TEXT", -1],
-    [null, -1, "COLOUR_NEW", 8],
-  ],
-};
+import { COLOUR, ID, NAME, problemOf, run, thing } from "./support.ts";
 
 interface More extends Partial<TranslateOptions> {
   readonly v2Only?: readonly string[];
@@ -102,7 +90,7 @@ describe("an enum", () => {
     expect(await textOf(rows, v2)).toBe(v1);
   });
 
-  test.each(['"COLOUR_NEW"', '"RED"', '"constructor"', "8", "99", "-1", "1.5"])(
+  test.each(['"COLOUR_NEW"', '"RED"', '"constructor"', "1", "99", "-1", "1.5"])(
     "that v1 does not know passes and is noted: %s",
     async (value) => {
       const { text, exchange } = await show(rows, `{"hue":${value},"hues":[${value}]}`);
@@ -156,6 +144,11 @@ describe("what v2 left out", () => {
     ).toBe(
       '{"part":{"userName":""},"parts":[{"userName":""},{"userName":"x"}],"byKey":{"username":{"until":null,"userName":""},"k":{"userName":""}}}',
     );
+  });
+
+  test("is there whatever v2's habits are, where v2 has no such member", async () => {
+    const row: Row = { v1: "gone", v2: null, kind: "bool", zero: false };
+    for (const insertZeros of [true, false]) expect(await textOf([row], "{}", { insertZeros })).toBe('{"gone":false}');
   });
 
   test("is not added to what is no message", async () => {
@@ -257,6 +250,8 @@ describe("a member read from elsewhere", () => {
       '{"role":{"id":"q","name":"n"}}',
     );
     expect(await textOf(rows, '{"roleUid":""}', more)).toBe('{"role":null}');
+    const elsewhere = { ...rows[0], v2: null, from: ["role"] } as Row;
+    expect(await textOf([elsewhere], "{}", { v2Only: ["role", "roleUid"] })).toBe('{"role":null}');
     expect(await textOf(rows, "{}", more)).toBe('{"role":null}');
   });
 
@@ -285,6 +280,12 @@ describe("a member read from elsewhere", () => {
     expect(await textOf(rows, '{"flag":true,"long":"0"}', more)).toBe(
       '{"about":{"text":"","flag":true,"number":0,"long":"0"}}',
     );
+  });
+
+  test("is looked for in each of a list, and makes none of the record's own", async () => {
+    const inner: Row = { v1: "id", v2: "uid", from: ["uid"], kind: "string", access: "output" };
+    const row: Row = { v1: "parts", v2: "pieces", kind: "message", rows: [inner], list: true, access: "output" };
+    expect(JSON.parse(await textOf([ID, row], '{"uid":"a"}'))).toEqual({ id: "a", parts: [] });
   });
 
   test("twice in the source is refused, as it cannot be told which is meant", async () => {

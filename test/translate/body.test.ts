@@ -3,19 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { EnumTable, Row } from "../../src/model/resource.ts";
 import { createBodyNotes, readBody } from "../../src/translate/body.ts";
 import type { TranslateOptions } from "../../src/translate/tools.ts";
-import { ID, NAME, problemOf, run, textOf, thing } from "./support.ts";
+import { COLOUR, ID, NAME, problemOf, run, textOf, thing } from "./support.ts";
 
-const COLOUR: EnumTable = {
-  name: "colour",
-  unknown: "drop",
-  values: [
-    ["ANY", 0, "COLOUR_UNSPECIFIED", 0],
-    ["RED", 1, "COLOUR_RED", 7],
-    ["ULTRAVIOLET", 2, null, -1],
-    ["NAMED", -1, "COLOUR_NAMED", 9],
-    [null, -1, "COLOUR_NEW", 1],
-  ],
-};
 const POWER: EnumTable = {
   name: "power",
   unknown: "refuse",
@@ -192,22 +181,12 @@ describe("a map whose keys are numbers", () => {
 });
 
 describe("a body is refused", () => {
+  // What else is no JSON, or no body: test/json/tree.test.ts, test/property/bad-input.test.ts.
   test.each([
     ["null", "null"],
-    ["an array", "[]"],
-    ["a text", '"a"'],
-    ["a number", "1"],
-    ["a byte order mark", "\ufeff{}"],
-    ["data after the value", "{} {}"],
-    ["a comma too many", '{"name":"a",}'],
-    ["a comment", '{"name":"a"/**/}'],
     ["a lone surrogate in a value", '{"name":"\\ud800"}'],
     ["a lone surrogate in a value that is dropped", '{"nonsense":"\\udc00"}'],
     ["a lone surrogate in a name", '{"\\ud800":1}'],
-    ["half an object", '{"name":'],
-    ["NaN", '{"small":NaN}'],
-    ["a leading zero", '{"small":01}'],
-    ["a control character", '{"name":"a\nb"}'],
   ])("as a whole: %s", async (_, body) => {
     expect((await refusal(body)).message).toMatch(/^invalid body: /);
   });
@@ -228,33 +207,21 @@ describe("a body is refused", () => {
 
   test.each([
     ["name", '{"name":1}', "a string", "a number"],
-    ["name", '{"name":true}', "a string", "true"],
     ["name", '{"name":{"a":"b"}}', "a string", "an object"],
     ["on", '{"on":"true"}', "true or false", "a string"],
     ["on", '{"on":1}', "true or false", "a number"],
     ["small", '{"small":2147483648}', "from -2147483648 to 2147483647", "a number"],
-    ["small", '{"small":-2147483649}', "from -2147483648 to 2147483647", "a number"],
     ["small", '{"small":1.5}', "a whole number", "a number"],
-    ["small", '{"small":"1.5"}', "a whole number", "a string"],
-    ["small", '{"small":""}', "a whole number", "a string"],
-    ["small", '{"small":" 1"}', "a whole number", "a string"],
     ["small", '{"small":"007"}', "a whole number", "a string"],
-    ["small", '{"small":"0x10"}', "a whole number", "a string"],
-    ["small", '{"small":1e99}', "a whole number", "a number"],
-    ["small", '{"small":true}', "a whole number", "true"],
-    ["natural", '{"natural":-1}', "from 0 to 2147483647", "a number"],
     ["natural", '{"natural":2147483648}', "from 0 to 2147483647", "a number"],
     ["large", '{"large":9223372036854775808}', "from -9223372036854775808 to 9223372036854775807", "a number"],
     ["large", '{"large":"-9223372036854775809"}', "a whole number", "a string"],
     ["until", '{"until":"yesterday"}', "an RFC 3339 time", "a string"],
-    ["until", '{"until":"2026-13-01T00:00:00Z"}', "an RFC 3339 time", "a string"],
-    ["until", '{"until":"2026-01-01 00:00:00Z"}', "an RFC 3339 time", "a string"],
     ["until", '{"until":0}', "an RFC 3339 time", "a number"],
     ["ttl", '{"ttl":"1d"}', "a duration", "a string"],
     ["ttl", '{"ttl":60}', "a duration", "a number"],
     ["blob", '{"blob":"&&"}', "base64", "a string"],
     ["tags", '{"tags":"a"}', "an array", "a string"],
-    ["tags", '{"tags":{}}', "an array", "an object"],
     ["tags[1]", '{"tags":["a",null]}', "null is no element", ""],
     ["tags[0]", '{"tags":[1]}', "a string", "a number"],
     ["part", '{"part":[]}', "an object", "an array"],
@@ -308,13 +275,9 @@ describe("a body is refused", () => {
 
   test.each([
     '{"name":["hunter2"]}',
-    '{"small":"hunter2"}',
-    '{"colour":"ULTRAVIOLET","name":"hunter2"}',
     '{"powers":["hunter2"]}',
     '{"colours":[99999]}',
     '{"until":"hunter2"}',
-    '{"blob":"hunter2!"}',
-    '{"notes":{"a":["hunter2"]}}',
     '{"name":"hunter2',
   ])("without repeating what was sent: %s", async (body) => {
     const { message, fieldViolations } = await refusal(body);

@@ -1,17 +1,8 @@
 /** Is a custom verb one call, sent once, with the path's uid, the body and the answer in the right words? */
 import { describe, expect, test } from "vitest";
-import type { EnumTable, Operation, Resource } from "../../src/model/resource.ts";
+import type { Operation, Resource } from "../../src/model/resource.ts";
 import { createRouter } from "../../src/route/router.ts";
-import { json, problemOf, runOperation, textOf, thing } from "./support.ts";
-
-const COLOUR: EnumTable = {
-  name: "colour",
-  unknown: "drop",
-  values: [
-    ["ANY", 0, "COLOUR_UNSPECIFIED", 0],
-    ["RED", 1, "COLOUR_RED", 1],
-  ],
-};
+import { COLOUR, callsOf, json, problemOf, runOperation, textOf, thing } from "./support.ts";
 
 const paint: Operation = {
   kind: "call",
@@ -77,9 +68,7 @@ describe("a verb that writes", () => {
       body: '{"thingId":"z","colour":"RED","dry":"0s"}',
       answer: json(200, { objectUid: "a/b", status: "COLOUR_RED", done: true, hidden: 1 }),
     });
-    expect(sent.map(({ method, target }) => `${method} ${target}`)).toEqual([
-      "POST /iam/v2beta1/objects/a/b:paintObject",
-    ]);
+    expect(callsOf({ sent })).toEqual(["POST /iam/v2beta1/objects/a/b:paintObject"]);
     expect(textOf(sent[0])).toBe('{"paint":"COLOUR_RED","dry":"0s"}');
     expect(body).toEqual({ thingId: "a/b", state: "RED", done: true });
   });
@@ -158,9 +147,7 @@ describe("a verb that reads", () => {
   test("sends its parameters under v2's names, in either spelling, and no body", async () => {
     for (const name of ["first_name", "firstName"]) {
       const { sent, body } = await ask("GET", `things:find?${name}=a%20b`, { answer: json(200, { total: "7" }) });
-      expect(sent.map(({ method, target }) => `${method} ${target}`)).toEqual([
-        "GET /iam/v2beta1/objects:findObject?given_name=a%20b",
-      ]);
+      expect(callsOf({ sent })).toEqual(["GET /iam/v2beta1/objects:findObject?given_name=a%20b"]);
       expect(sent[0]?.body).toBeUndefined();
       expect(body).toEqual({ count: "7" });
     }

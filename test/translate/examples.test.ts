@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/model/json.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import type { Operation, Resource } from "../../src/model/resource.ts";
 import { createRouter } from "../../src/route/router.ts";
-import { json, operationOf, runOperation } from "./support.ts";
+import { anything, json, operationOf, type RunInput, runOperation, textOf } from "./support.ts";
 
 const { resources, natives } = await loadCatalogue("v2beta1");
 
@@ -67,9 +67,7 @@ async function followExchange(resource: Resource, example: Example & { of: "exch
     answer: (request) => {
       const next = queue.shift();
       expect(`${request.method} ${request.target}`).toBe(next?.call.replace(" ", ` /${resource.domain}/${version}/`));
-      expect(request.body === undefined ? undefined : JSON.parse(Buffer.from(request.body).toString())).toEqual(
-        next?.body,
-      );
+      expect(request.body === undefined ? undefined : JSON.parse(textOf(request))).toEqual(next?.body);
       return json(next?.status ?? 200, next?.answer);
     },
   });
@@ -89,6 +87,9 @@ describe.each(resources.map((resource) => ({ resource, name: resource.name })))(
     title: `example ${index + 1}, ${example.of}`,
   }));
 
+  const go = (kind: Operation["kind"], more: Partial<RunInput>) =>
+    runOperation({ resources, resource, operation: operationOf(resource, kind), answer: anything(resource), ...more });
+
   test.each(examples)("$title", async ({ example }) => {
     switch (example.of) {
       case "answer":
@@ -96,48 +97,29 @@ describe.each(resources.map((resource) => ({ resource, name: resource.name })))(
         expect(await answerOf(resource, example)).toEqual(example.v1);
         return;
       case "body": {
-        const operation = operationOf(resource, "create");
-        const run = await runOperation({
-          resources,
-          resource,
-          operation,
-          uid: "parent",
-          body: JSON.stringify(example.v1),
-          answer: () => json(200, { uid: "made" }),
-        });
-        expect(run.sent).toHaveLength(1);
-        expect(JSON.parse(Buffer.from(run.sent[0]?.body ?? "").toString())).toEqual(example.v2);
+        const { sent } = await go("create", { uid: "parent", body: JSON.stringify(example.v1) });
+        expect(sent).toHaveLength(1);
+        expect(JSON.parse(textOf(sent[0]))).toEqual(example.v2);
         return;
       }
       case "update": {
-        const operation = operationOf(resource, "update");
-        const run = await runOperation({
-          resources,
-          resource,
-          operation,
+        const { sent } = await go("update", {
           uid: String(example.stored?.["uid"] ?? "some/record"),
           body: JSON.stringify(example.v1),
           options: { mismatch: "report" },
           answer: () => json(200, { uid: "some/record", ...example.stored }),
         });
-        const patch = run.sent.find(({ method }) => method === "PATCH");
+        const patch = sent.find(({ method }) => method === "PATCH");
         const mask = new URLSearchParams(patch?.target.split("?")[1]).get("updateMask");
         expect(mask?.split(",")).toEqual(example.mask);
-        expect(JSON.parse(Buffer.from(patch?.body ?? "").toString())).toEqual(example.v2);
+        expect(JSON.parse(textOf(patch))).toEqual(example.v2);
         return;
       }
       case "filters": {
-        const operation = operationOf(resource, "list");
-        const run = await runOperation({
-          resources,
-          resource,
-          operation,
-          query: example.v1,
-          answer: () => json(200, { [resource.items]: [] }),
-        });
-        const sent = new URLSearchParams(run.sent[0]?.target.split("?")[1] ?? "");
-        if (resource.list === "drain") sent.delete("page_size");
-        expect([...sent].sort()).toEqual([...new URLSearchParams(example.v2)].sort());
+        const { sent } = await go("list", { query: example.v1 });
+        const params = new URLSearchParams(sent[0]?.target.split("?")[1] ?? "");
+        if (resource.list === "drain") params.delete("page_size");
+        expect([...params].sort()).toEqual([...new URLSearchParams(example.v2)].sort());
         return;
       }
       case "exchange": {

@@ -3,11 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import type { Row } from "../../src/model/resource.ts";
 import { createTranslations } from "../../src/translate/operations.ts";
-import { ID, json, NAME, OPTIONS, operationOf, problemOf, run, textOf, thing } from "./support.ts";
+import { callsOf, ID, json, NAME, OPTIONS, operationOf, problemOf, run, textOf, thing } from "./support.ts";
 
 const THINGS = thing({ rows: [ID, NAME, { v1: "role", v2: "roleUid", kind: "string", zero: "" }] });
-const calls = (sent: readonly { method: string; target: string }[]) =>
-  sent.map(({ method, target }) => `${method} ${target}`);
 const raw =
   (status: number, text: string): (() => ApiResponse) =>
   () => ({ status, headers: [], body: Buffer.from(text) });
@@ -19,7 +17,7 @@ describe("a get", () => {
       query: "ignored=1",
       answer: () => json(200, { uid: "a/b", roleUid: "r" }),
     });
-    expect(calls(sent)).toEqual(["GET /iam/v2beta1/things/a/b"]);
+    expect(callsOf({ sent })).toEqual(["GET /iam/v2beta1/things/a/b"]);
     expect(body).toEqual({ id: "a/b", role: "r", name: "" });
   });
 
@@ -70,14 +68,14 @@ describe("a create", () => {
       body: { name: "n", role: "r", id: "made up" },
       answer: () => json(200, { uid: "a/b/c", name: "n", roleUid: "r" }),
     });
-    expect(calls(sent)).toEqual(["POST /iam/v2beta1/things/a/b"]);
+    expect(callsOf({ sent })).toEqual(["POST /iam/v2beta1/things/a/b"]);
     expect(textOf(sent[0])).toBe('{"name":"n","roleUid":"r"}');
     expect([response.status, body]).toEqual([200, { id: "a/b/c", name: "n", role: "r" }]);
   });
 
   test("without a parent is a post to the collection", async () => {
     const { sent } = await run(THINGS, "create", { body: {} });
-    expect(calls(sent)).toEqual(["POST /iam/v2beta1/things"]);
+    expect(callsOf({ sent })).toEqual(["POST /iam/v2beta1/things"]);
   });
 
   test("is answered with 200 whatever success v2 calls it", async () => {
@@ -126,7 +124,7 @@ describe("a delete", () => {
       body: "not even JSON",
       answer: raw(status, text),
     });
-    expect(calls(sent)).toEqual(["DELETE /iam/v2beta1/things/a/b"]);
+    expect(callsOf({ sent })).toEqual(["DELETE /iam/v2beta1/things/a/b"]);
     expect(sent[0]?.body).toBeUndefined();
     expect([response.status, Buffer.from(response.body).toString()]).toEqual([200, "{}"]);
   });

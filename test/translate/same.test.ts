@@ -6,7 +6,7 @@ import type { Row } from "../../src/model/resource.ts";
 import { isSame, isZero } from "../../src/translate/same.ts";
 
 const text: Row = { v1: "t", v2: "t", kind: "string", zero: "" };
-const time: Row = { v1: "at", v2: "at", kind: "timestamp", zero: null };
+const time: Row = { v1: "moment", v2: "at", kind: "timestamp", zero: null };
 const large: Row = { v1: "l", v2: "l", kind: "int64", zero: "0" };
 const map: Row = { v1: "m", v2: "m", kind: "map", of: "string", zero: {} };
 const inner: Row = { v1: "x", v2: "y", kind: "message", rows: [text, time, large, map], zero: null };
@@ -43,6 +43,7 @@ describe("the same", () => {
     ["9007199254740993", "9007199254740993", large, true],
     ["12", 12, large, true],
     ["1e1", "10", large, true],
+    ["1e1", 10, { ...large, kind: "uint32", zero: 0 }, true],
     ["a", "b", large, false],
     ["2026-01-01T00:00:00Z", "2026-01-01T01:00:00+01:00", time, true],
     ["2026-01-01T00:00:00Z", "not a time", time, false],
@@ -51,6 +52,9 @@ describe("the same", () => {
     [{ y: 1 }, [], text, false],
     [[1], { 0: 1 }, text, false],
     ["true", true, text, false],
+    ["1", ["1"], text, false],
+    [{ a: "", b: "1" }, { b: "1" }, map, false],
+    [{ a: "", b: "1" }, { b: "1", a: "" }, map, true],
     [{ t: "a", at: "2026-01-01T00:00:00Z" }, { t: "a", at: "2026-01-01T00:00:00.000Z", l: "0" }, inner, true],
     [{ t: "a", more: 1 }, { t: "a" }, inner, false],
     [{ k: { l: "1" } }, { k: { l: 1, t: "" } }, apps, true],

@@ -3,7 +3,7 @@
 import type { Match } from "../../src/model/match.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
-import type { EnvelopeRow, Filter, Join, Operation, Resource, Row } from "../../src/model/resource.ts";
+import type { EnumTable, EnvelopeRow, Filter, Join, Operation, Resource, Row } from "../../src/model/resource.ts";
 import { createTranslations } from "../../src/translate/operations.ts";
 import type { Tools, TranslateOptions } from "../../src/translate/tools.ts";
 import { believingDrains } from "../support/believing-drain.ts";
@@ -45,7 +45,7 @@ export interface RunInput {
   readonly options?: Partial<TranslateOptions>;
   readonly known?: Tools["mask"]["known"];
   /** The platform. */
-  readonly answer: (request: ApiRequest) => ApiResponse;
+  readonly answer: (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 }
 
 const built = new WeakMap<readonly Resource[], Map<string, ReturnType<typeof createTranslations>>>();
@@ -123,6 +123,20 @@ export const ID: Row = { v1: "id", v2: "uid", kind: "string", access: "output" }
 /** A plain text that clients set. */
 export const NAME: Row = { v1: "name", v2: "name", kind: "string", zero: "" };
 
+/** Values that both versions know, one that v2 lacks, some without a number in one of them, and one that v1 never had. */
+export const COLOUR: EnumTable = {
+  name: "colour",
+  unknown: "drop",
+  values: [
+    ["ANY", 0, "COLOUR_UNSPECIFIED", 0],
+    ["RED", 1, "COLOUR_RED", 7],
+    ["ULTRAVIOLET", 2, null, -1],
+    ["NAMED", -1, "COLOUR_NAMED", 9],
+    ["NUMBERLESS", 4, "COLOUR_TEXT", -1],
+    [null, -1, "COLOUR_NEW", 1],
+  ],
+};
+
 /** A resource made by hand, with every operation that is translated. */
 export function thing(input: ThingInput): Resource {
   const { rows, v2Only = [], filters = [], joins = [], envelope, list = "drain", name = "thing" } = input;
@@ -180,6 +194,22 @@ export async function problemOf(work: Promise<unknown>): Promise<Problem> {
   if ("thrown" in outcome && outcome.thrown instanceof Problem) return outcome.thrown;
   throw new Error(`expected a Problem, got ${JSON.stringify(outcome)}`, { cause: outcome });
 }
+
+/** The calls of a run: method and target. */
+export const callsOf = ({ sent }: Pick<Run, "sent">): string[] =>
+  sent.map(({ method, target }) => `${method} ${target}`);
+
+/** The body of v2's refusal of the field `name`. */
+export const refusalOf = (name: string) => ({
+  code: 3,
+  message: `Invalid argument: ${name}: is wrong`,
+  details: [
+    {
+      "@type": "type.googleapis.com/google.rpc.BadRequest",
+      fieldViolations: [{ field: name, description: "is wrong" }],
+    },
+  ],
+});
 
 /** The text of a body that was sent. */
 export function textOf(request: ApiRequest | undefined): string {

@@ -211,6 +211,4 @@ test("T41: every time has the name that v1 gave it in that message", async () =>
 test("T63: an answer is the same whether v2 writes zeros out or leaves them away", async () => {
   const terse = platform({}, { omitZeros: true });
   for (const list of ALL) await terse.same("GET", list);
-  const [shown] = items(await terse.ask("GET", `${REPOS}?name=static-9`));
-  expect(shown ?? { bundles: [] }).toMatchObject({ bundles: [] });
 });

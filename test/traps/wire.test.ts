@@ -102,29 +102,6 @@ test.each(["generate", "regenerate"])(
   },
 );
 
-test.each([503, 429, 500])(
-  "T50: an unclear answer of %i to a token that may be made is not asked for again",
-  async (status) => {
-    let calls = 0;
-    const rig = await rigForTest({
-      sandbox: {
-        faults: (next) => async (request, options) => {
-          if (!request.target.includes("ScimToken")) return next(request, options);
-          calls += 1;
-          return {
-            status,
-            headers: [["content-type", "application/json"]],
-            body: Buffer.from('{"code":14,"message":"m","details":[]}'),
-          };
-        },
-      },
-    });
-    const { notIssued } = rig.sandbox.wellKnown.scim;
-    const answer = await rig.ask("POST", `/iam/v1/identityProviders/${notIssued}:generateScimToken`, { body: {} });
-    expect([answer.status, calls]).toEqual([status, 1]);
-  },
-);
-
 test("T51: terms that are not accepted are told by v1's type of the detail, and their id keeps its name", async () => {
   const waiting = platform({ gated: (_method, path) => path.includes("roups") });
   const answer = await waiting.same("GET", "/iam/v1/groups");
@@ -152,22 +129,5 @@ test.each([{ emptyDeletes: true }, { emptyDeletes: false }])(
     const gone = await own.same("DELETE", `/iam/v1/groups/${own.known.emptyGroup}`);
     expect([gone.status, gone.text, header(gone.headers, "content-type")]).toEqual([200, "{}", "application/json"]);
     expect(own.stores()).toEqual([]);
-  },
-);
-
-test.each([
-  ["GET", "/advisory/v1/documents?id=x"],
-  ["GET", "/registry/v1/images/resolved_vulns"],
-  ["GET", "/libraries/v1/artifacts"],
-  ["POST", "/iam/v1/externalGroupRoleMappings:batchDelete"],
-])(
-  "outside the ten resources %s %s is native v1's, or refused by its name, and v2 never sees it",
-  async (method, path) => {
-    const [served, refusing] = [await rigForTest(), await rigForTest({ native: false, flags: { fallback: "refuse" } })];
-    const answers = [await served.ask(method, path), await refusing.ask(method, path)];
-    expect(answers[1]?.json).toMatchObject({ code: 12 });
-    expect([answers[1]?.status, answers[1]?.json.details[0].reason]).toEqual([501, "NOT_TRANSLATABLE"]);
-    expect(served.arrived.map(({ target }) => target)).toEqual([path]);
-    expect(refusing.arrived).toEqual([]);
   },
 );

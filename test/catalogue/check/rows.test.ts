@@ -44,98 +44,75 @@ describe("zeros", () => {
   });
 });
 
-describe("names", () => {
-  test("two rows with one v1 name are refused", () => {
-    expect(faultsWithRow({ v1: "name", v2: "more", kind: "string", zero: "" })).toEqual([
-      "name: two rows have this v1 name; remove one",
-    ]);
-  });
+const text: Row = { v1: "a", v2: "a", kind: "string", zero: "" };
+const masked: Row = { ...text, mask: "when-changed" };
+const around = { ...names, kind: "message", zero: null } as const;
+const reading: Row = { v1: "more", v2: null, from: ["other.uid"], kind: "string", access: "output" };
+const READS = "`from` reads other, which would reach v1 as well; add it to `v2Only`";
 
-  test("two rows with one v2 name are refused", () => {
-    expect(faultsWithRow({ v1: "more", v2: "name", kind: "string", zero: "" })).toEqual([
-      "name: two rows have this v2 name; read the second through `from`",
-    ]);
-  });
-
-  test("two rows of a nested message with one name are refused at their place", () => {
-    const inner: Row = { v1: "a", v2: "a", kind: "string", zero: "" };
-    const again: Row = { v1: "a", v2: "b", kind: "string", zero: "" };
-    expect(faultsWithRow({ ...names, kind: "message", rows: [inner, again], zero: null })).toEqual([
-      "more.a: two rows have this v1 name; remove one",
-    ]);
-  });
-
-  test("a v2 member that a row carries cannot be v2's alone", () => {
-    expect(faultsWithRow({ ...names, kind: "string", zero: "" }, ["more"])).toEqual([
-      "more: dead `v2Only`: a row carries this member, or it is there twice; remove it there",
-    ]);
-  });
+test.each<[promise: string, row: Row, fault: string]>([
+  ["two rows with one v1 name", { ...text, v1: "name", v2: "more" }, "name: two rows have this v1 name; remove one"],
+  [
+    "two rows with one v2 name",
+    { ...text, v1: "more", v2: "name" },
+    "name: two rows have this v2 name; read the second through `from`",
+  ],
+  [
+    "two rows of a nested message with one name",
+    { ...around, rows: [text, { ...text, v2: "b" }] },
+    "more.a: two rows have this v1 name; remove one",
+  ],
+  [
+    "a row that nothing fills and nothing sends",
+    { v1: "more", v2: null, kind: "string", access: "output" },
+    "more: dead row: nothing fills it and nothing sends it; name `v2`, `from` or a join, or remove it",
+  ],
+  [
+    "a mask on a member that v2 lost",
+    { v1: "more", v2: null, kind: "bool", zero: false, mask: "always" },
+    "more: dead mask: v2 has no such member; remove `mask`",
+  ],
+  [
+    "a mask inside a message that is named as a whole",
+    { ...around, rows: [masked] },
+    'more.a: dead mask: the message around it is named as a whole; remove it or give that one `mask: "members"`',
+  ],
+  [
+    "members of what is no message, named one by one",
+    { ...names, kind: "string", zero: "", mask: "members" },
+    "more: `members` needs one message; use another mask class",
+  ],
+  [
+    "a comparison of what is never sent",
+    { ...names, kind: "string", zero: "", mask: "never", echo: "none" },
+    "more: dead echo: the member is never sent; remove `echo`",
+  ],
+  ["a `from` without paths", { ...reading, from: [] }, "more: dead `from`: it names no path; remove it or name one"],
+  ["a `from` that v1 would see as well", reading, `more: ${READS}`],
+  [
+    "the same inside a message",
+    { v1: "around", v2: "around", kind: "message", rows: [reading], access: "output" },
+    `around.more: ${READS}`,
+  ],
+  [
+    "a member of a oneof without presence",
+    { ...names, kind: "string", oneof: "which", zero: "" },
+    'more: a member of a oneof is absent when unset; add `presence: "explicit"`',
+  ],
+])("%s is refused", (_, row, fault) => {
+  expect(faultsWithRow(row)).toEqual([fault]);
 });
 
-describe("dead rows", () => {
-  test("a row that nothing fills and nothing sends is refused", () => {
-    expect(faultsWithRow({ v1: "more", v2: null, kind: "string", access: "output" })).toEqual([
-      "more: dead row: nothing fills it and nothing sends it; name `v2`, `from` or a join, or remove it",
-    ]);
-  });
-
-  test("a v1 member that v2 lost is sound: answers show its zero", () => {
-    expect(faultsWithRow({ v1: "more", v2: null, kind: "bool", zero: false })).toEqual([]);
-  });
-
-  test("a mask on a member that v2 lost is refused", () => {
-    expect(faultsWithRow({ v1: "more", v2: null, kind: "bool", zero: false, mask: "always" })).toEqual([
-      "more: dead mask: v2 has no such member; remove `mask`",
-    ]);
-  });
-
-  test("a mask inside a message that is named as a whole is refused", () => {
-    const inner: Row = { v1: "a", v2: "a", kind: "string", zero: "", mask: "when-changed" };
-    const around = { ...names, kind: "message", rows: [inner], zero: null } as const;
-    expect(faultsWithRow(around)).toEqual([
-      'more.a: dead mask: the message around it is named as a whole; remove it or give that one `mask: "members"`',
-    ]);
-    expect(faultsWithRow({ ...around, mask: "members" })).toEqual([]);
-  });
-
-  test("members of what is no message cannot be named one by one", () => {
-    expect(faultsWithRow({ ...names, kind: "string", zero: "", mask: "members" })).toEqual([
-      "more: `members` needs one message; use another mask class",
-    ]);
-  });
-
-  test("a comparison of what is never sent is refused", () => {
-    expect(faultsWithRow({ ...names, kind: "string", zero: "", mask: "never", echo: "none" })).toEqual([
-      "more: dead echo: the member is never sent; remove `echo`",
-    ]);
-  });
-
-  test("a `from` without paths is refused", () => {
-    expect(faultsWithRow({ v1: "more", v2: null, from: [], kind: "string", access: "output" })).toEqual([
-      "more: dead `from`: it names no path; remove it or name one",
-    ]);
-  });
+test("a v2 member that a row carries cannot be v2's alone", () => {
+  expect(faultsWithRow({ ...names, kind: "string", zero: "" }, ["more"])).toEqual([
+    "more: dead `v2Only`: a row carries this member, or it is there twice; remove it there",
+  ]);
 });
 
-describe("reading", () => {
-  const row: Row = { v1: "more", v2: null, from: ["other.uid"], kind: "string", access: "output" };
-  const fault = "`from` reads other, which would reach v1 as well; add it to `v2Only`";
-
-  test("what `from` reads must not reach v1 under its own name", () => {
-    expect(faultsWithRow(row)).toEqual([`more: ${fault}`]);
-    expect(faultsWithRow(row, ["other"])).toEqual([]);
-  });
-
-  test("the same holds inside a message", () => {
-    const around: Row = { v1: "around", v2: "around", kind: "message", rows: [row], access: "output" };
-    expect(faultsWithRow(around)).toEqual([`around.more: ${fault}`]);
-  });
-
-  test("a member of a oneof without presence is refused", () => {
-    expect(faultsWithRow({ ...names, kind: "string", oneof: "which", zero: "" })).toEqual([
-      'more: a member of a oneof is absent when unset; add `presence: "explicit"`',
-    ]);
-  });
+test("a v1 member that v2 lost, a mask below `members` and a `from` of what is v2's alone are sound", () => {
+  expect(faultsWithRow({ v1: "more", v2: null, kind: "bool", zero: false })).toEqual([]);
+  expect(faultsWithRow({ ...around, rows: [masked], mask: "members" })).toEqual([]);
+  expect(faultsWithRow(reading, ["other"])).toEqual([]);
 });
 
 describe("enums", () => {

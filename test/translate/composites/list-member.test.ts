@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Operation, Resource } from "../../../src/model/resource.ts";
 import { createRouter } from "../../../src/route/router.ts";
-import { ID, json, NAME, problemOf, type Run, runOperation, thing } from "../support.ts";
+import { callsOf, ID, json, NAME, problemOf, type Run, runOperation, thing } from "../support.ts";
 
 const parts: Operation = {
   kind: "composite",
@@ -39,7 +39,7 @@ describe("a list out of a record", () => {
   test("is one Get, and nothing else of the record is shown or counted", async () => {
     const record = { uid: "a/b", name: "whole", pieces: [{ uid: "1", name: "x" }, { uid: "2" }], fresh: 1 };
     const { sent, body, exchange } = await list(json(200, record));
-    expect(sent.map(({ method, target }) => `${method} ${target}`)).toEqual(["GET /iam/v2beta1/things/a/b"]);
+    expect(callsOf({ sent })).toEqual(["GET /iam/v2beta1/things/a/b"]);
     expect(body).toEqual({
       parentId: "a/b",
       items: [

@@ -1,7 +1,7 @@
 /** Is a record that v2 names only by its uid shown whole, and nothing made up of one that cannot be read? */
 import { expect, test } from "vitest";
 import type { Operation, Resource } from "../../../src/model/resource.ts";
-import { ID, json, NAME, problemOf, type Run, runOperation, thing } from "../support.ts";
+import { callsOf, ID, json, NAME, problemOf, type Run, runOperation, thing } from "../support.ts";
 
 const lookup: Operation = {
   kind: "composite",
@@ -27,7 +27,7 @@ function find(found: unknown, record: ReturnType<typeof json>, query = "first_na
 
 test("the verb gives the uid, a Get of it the rest", async () => {
   const { sent, body } = await find({ uid: "a/b" }, json(200, { uid: "a/b", name: "ada" }));
-  expect(sent.map(({ method, target }) => `${method} ${target}`)).toEqual([
+  expect(callsOf({ sent })).toEqual([
     "GET /iam/v2beta1/things:lookupThing?given_name=ada",
     "GET /iam/v2beta1/things/a/b",
   ]);

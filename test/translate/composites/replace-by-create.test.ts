@@ -94,25 +94,3 @@ describe("T13: updating a tag", () => {
     expect(textOf(run.sent[1])).not.toContain("colour");
   });
 });
-
-describe("T14: creating a tag", () => {
-  test.each([{ name: "x" }, { name: "x", digest: "" }])("without a digest is refused: %j", async (body) => {
-    const held = world();
-    const problem = await problemOf(ask(held, "POST", `tags/${REPO}`, { body }));
-    expect([problem.reason, problem.fieldViolations[0]?.field]).toEqual(["INVALID_BODY", "digest"]);
-    expect(held.tags.size).toBe(0);
-  });
-
-  test("is one call", async () => {
-    const run = await ask(world(), "POST", `tags/${REPO}`, { body: { name: "x", digest: "sha256:aa" } });
-    expect(callsOf(run)).toEqual([`POST tags/${REPO}`]);
-    expect(run.body).toMatchObject({ name: "x", digest: "sha256:aa", deprecated: false, bundles: [] });
-  });
-});
-
-test("a tag is deleted", async () => {
-  const interfere = (call: string) =>
-    call === `DELETE tags/${TAG}` ? { status: 200, headers: [], body: new Uint8Array() } : undefined;
-  const run = await ask(tagged(), "DELETE", `tags/${TAG}`, { interfere });
-  expect([run.response.status, run.body]).toEqual([200, {}]);
-});

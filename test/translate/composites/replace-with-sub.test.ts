@@ -2,10 +2,8 @@
 
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../src/model/json.ts";
-import { createReplaceWithSub } from "../../../src/translate/composites/replace-with-sub.ts";
-import { fieldNames } from "../../../src/translate/error.ts";
-import { gathered } from "../../support/whole.ts";
-import { json, maskOf, NAME, OPTIONS, operationOf, problemOf, textOf, thing } from "../support.ts";
+import type { Operation, Resource, Row } from "../../../src/model/resource.ts";
+import { json, maskOf, NAME, operationOf, problemOf, run, textOf, thing } from "../support.ts";
 import { ask, callsOf, headerOf, lost, REPO, refusal, resource, world, writesOf } from "./registry.ts";
 
 const README_PATH = `repos/${REPO}/readme`;
@@ -279,71 +277,32 @@ describe("T56: a setting of the sync that v2 alone sets", () => {
   });
 });
 
-describe("what the composite needs of the catalogue", () => {
-  const parts = (of: ReturnType<typeof thing>) => ({
-    resource: of,
-    resources: new Map([[of.name, of]]),
-    options: OPTIONS,
-    names: fieldNames(of),
+test("the composite needs one join of a sub-resource, and a create or an update: else the process does not start", async () => {
+  const plain = thing({ rows: [NAME] });
+  const by = (operation: Operation): Resource => ({
+    ...plain,
+    operations: [{ ...operation, by: "replace-with-sub" } as Operation],
   });
-
-  test("is one join of a sub-resource: without it the process does not start", () => {
-    const plain = thing({ rows: [NAME] });
-    const update = { ...operationOf(plain, "update"), by: "replace-with-sub" } as Parameters<
-      typeof createReplaceWithSub
-    >[0];
-    expect(() => createReplaceWithSub(update, parts(plain))).toThrow("needs one join, of a sub-resource");
-  });
-
-  test("is no path of its own", () => {
-    const tag = resource("tag");
-    const summarise = operationOf(tag, "summarise") as Parameters<typeof createReplaceWithSub>[0];
-    expect(() => createReplaceWithSub(summarise, parts(tag))).toThrow("needs a create or an update");
-  });
+  await expect(run(by(operationOf(plain, "update")), "update")).rejects.toThrow("needs one join, of a sub-resource");
+  const summarise = by(operationOf(resource("tag"), "summarise"));
+  await expect(run(summarise, "summarise" as Operation["kind"])).rejects.toThrow("needs a create or an update");
 });
 
 test("a record with nothing to be written is shown as it is", async () => {
-  const repo = resource("repo");
-  const rows = [
+  const rows: readonly Row[] = [
     { v1: "id", v2: "uid", kind: "string", access: "output" },
     { v1: "name", v2: "name", kind: "string", zero: "", mask: "when-changed" },
     { v1: "readme", v2: null, kind: "string", access: "output" },
-  ] as const;
-  const shape = { rows, v2Only: [] };
-  const update = { ...operationOf(repo, "update"), answer: shape, body: { ...shape, rows: rows.slice(0, 2) } };
-  const translate = createReplaceWithSub(update as Parameters<typeof createReplaceWithSub>[0], {
-    resource: repo,
-    resources: new Map([["repo", repo]]),
-    options: OPTIONS,
-    names: new Map(),
+  ];
+  const answer = { rows, v2Only: [] };
+  const update = { ...operationOf(resource("repo"), "update"), answer, body: { ...answer, rows: rows.slice(0, 2) } };
+  const repo: Resource = { ...resource("repo"), operations: [update as Operation] };
+  const result = await run(repo, "update", {
+    uid: "r",
+    body: '{"readme":"x"}',
+    answer: ({ target }) => json(200, { uid: "r", ...(target.includes("/readme") ? { content: "x" } : { name: "n" }) }),
   });
-  const sent: string[] = [];
-  const notes: string[] = [];
-  const answer = await translate(
-    {
-      match: { resource: repo, operation: update, uid: "r", uidPath: "r", segment: "", query: "" } as never,
-      headers: [],
-      body: Buffer.from('{"readme":"x"}'),
-    },
-    {
-      send: async ({ method, target }) => {
-        sent.push(`${method} ${target}`);
-        return json(
-          200,
-          target.endsWith("/readme?updateMask=content") || target.endsWith("/readme")
-            ? { uid: "r", content: "x" }
-            : { uid: "r", name: "n" },
-        );
-      },
-      reads: () => Promise.reject(new Error("no list")),
-      drain: () => Promise.reject(new Error("no list")),
-      longDrain: () => Promise.reject(new Error("no list")),
-      mask: { known: undefined, learn: () => undefined },
-      exchange: { unknownFields: [], defaultedFields: [], mismatches: [], notes },
-    },
-  );
-  const response = await gathered(answer);
-  expect(JSON.parse(Buffer.from(response.body).toString())).toEqual({ id: "r", name: "n", readme: "x" });
-  expect(sent).toEqual(["GET /registry/v2beta1/repos/r/readme", "GET /registry/v2beta1/repos/r"]);
-  expect(notes).toContain("update-empty");
+  expect(result.body).toEqual({ id: "r", name: "n", readme: "x" });
+  expect(callsOf(result)).toEqual(["GET repos/r/readme", "GET repos/r"]);
+  expect(result.exchange.notes).toContain("update-empty");
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { header } from "../../../src/model/message.ts";
 import type { Operation, Resource, Row } from "../../../src/model/resource.ts";
 import type { TranslateOptions } from "../../../src/translate/tools.ts";
-import { json, NAME, problemOf, type Run, runOperation, textOf, thing } from "../support.ts";
+import { callsOf, json, NAME, problemOf, type Run, refusalOf, runOperation, textOf, thing } from "../support.ts";
 
 const answers: readonly Row[] = [
   { v1: "firmName", v2: "firm", from: ["firm"], kind: "string", zero: "" },
@@ -56,9 +56,7 @@ describe("a wrapped PATCH", () => {
       name: "ada",
       full: "Ada",
     });
-    expect(sent.map(({ method, target }) => `${method} ${target}`)).toEqual([
-      "PATCH /iam/v2beta1/things:updateProfile",
-    ]);
+    expect(callsOf({ sent })).toEqual(["PATCH /iam/v2beta1/things:updateProfile"]);
     expect(JSON.parse(textOf(sent[0]))).toEqual({
       thingProfile: { firm: "Example", isOpen: true, trackerId: "t", name: "ada" },
       updateMask: ALL,
@@ -166,21 +164,11 @@ describe("the platform's answer", () => {
     ["thingProfile.name", "name"],
     ["updateMask", "updateMask"],
   ])("that refuses %s names v1's %s", async (field, v1) => {
-    const refusal = (name: string) => ({
-      code: 3,
-      message: `Invalid argument: ${name}: is wrong`,
-      details: [
-        {
-          "@type": "type.googleapis.com/google.rpc.BadRequest",
-          fieldViolations: [{ field: name, description: "is wrong" }],
-        },
-      ],
-    });
-    const { sent, response, body } = await patch({}, json(400, refusal(field)));
+    const { sent, response, body } = await patch({}, json(400, refusalOf(field)));
     // Its mask stands in the body, where there is one spelling: it is not sent again.
     expect(sent).toHaveLength(1);
     expect(response.status).toBe(400);
-    expect(body).toEqual(refusal(v1));
+    expect(body).toEqual(refusalOf(v1));
   });
 });
 
