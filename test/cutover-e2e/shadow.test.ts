@@ -50,20 +50,6 @@ describe("a difference", () => {
     }
   });
 
-  it("of a write is found by reading alone, under the field's v1 name", async () => {
-    rig.arrived.length = 0;
-    const path = `/iam/v1/groups/${rig.sandbox.wellKnown.emptyGroup}`;
-    const answer = await rig.ask("PUT", path, { ...as("ui"), body: { name: "renamed", description: "kept" } });
-    expect([answer.status, answer.json.name]).toEqual([200, "renamed"]);
-    await rig.compared(++compared);
-    const [sample] = (await rig.view("/samples?resource=group")).samples;
-    expect(sample).toMatchObject({ operation: "update", kind: "write", result: "value" });
-    expect(sample.differences.map(({ path: at }: { path: string }) => at)).toEqual(["name"]);
-    expect(rig.arrived.filter(({ target }) => target.includes("/v2beta1/")).map(({ method }) => method)).toEqual([
-      "GET",
-    ]);
-  });
-
   it("has a curl line for each side, which finds the same again", async () => {
     // What a shell would take for its own.
     const target = "/iam/v1/roles?ignored='$(id)`id`\"";
