@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { type Judged, type Platform, platform, settings } from "./support.ts";
+import { answered, type Judged, type Platform, platform, settings } from "./support.ts";
 
 takeDownAfterEach();
 
@@ -23,8 +23,7 @@ function refusing(method: string, target: RegExp, status: number, after = 0): No
   let served = 0;
   return (next) => (request, options) => {
     if (request.method !== method || !target.test(request.target) || served++ < after) return next(request, options);
-    const body = new TextEncoder().encode(JSON.stringify({ code: status === 403 ? 7 : 13, message: "", details: [] }));
-    return Promise.resolve({ status, headers: [["content-type", "application/json"]], body });
+    return Promise.resolve(answered(status, { code: status === 403 ? 7 : 13, message: "", details: [] }));
   };
 }
 
@@ -184,8 +183,7 @@ describe("tidiness", () => {
     const made = await platform({
       faults: (next) => (request, options) => {
         if (request.method !== "POST") return next(request, options);
-        const body = new TextEncoder().encode(JSON.stringify(foreign[0]));
-        return Promise.resolve({ status: 200, headers: [["content-type", "application/json"]], body });
+        return Promise.resolve(answered(200, foreign[0]));
       },
     });
     const { someGroup } = made.sandbox.wellKnown;

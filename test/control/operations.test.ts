@@ -159,13 +159,6 @@ describe("what a rule that moved takes along", () => {
     expect(made.told[1]?.reason).toBe("group list follows: it was compared often enough now");
   });
 
-  test("one that cannot be compared never follows", () => {
-    const made = shadowed();
-    asked(made, 60, ROLES);
-    asked(made, 500, CREATES, "not-comparable");
-    expect([modeOf(made, ROLES), modeOf(made, CREATES)]).toEqual(["translate", "shadow"]);
-  });
-
   test("differences in what it left behind are no reason to step back with the rest, and keep it there", () => {
     const made = shadowed();
     asked(made, 60, ROLES);

@@ -92,22 +92,6 @@ describe("members", () => {
     expect(compared.differences[0]?.id).toBeUndefined();
   });
 
-  test.each(MEMBERS)("%s, of a record in a list", (_, native, translated, expected) => {
-    const compared = compareLists([A, { ...(native as object), id: "x" }], [A, { id: "x", ...(translated as object) }]);
-    const [of, path] = expected.split(" ");
-    expect(placesOf(compared)).toEqual([`${of} items[].${path}`]);
-    expect(compared.differences[0]?.id).toBe("x");
-  });
-
-  test.each(MEMBERS)("%s, in a message without rows", (_, native, translated, expected) => {
-    const [of, path = ""] = expected.split(" ");
-    // What the fields say holds at their own place only.
-    if (!/^m/.test(path)) return;
-    expect(placesOf(compare({ deep: { down: native } }, { deep: { down: translated } }, ONE))).toEqual([
-      `${of} deep.down.${path}`,
-    ]);
-  });
-
   test("elements that are no set count by position", () => {
     const compared = compare({ m: [1, 2, 3] }, { m: [1, 3, 2] }, ONE);
     expect(placesOf(compared)).toEqual(["value m[]"]);
