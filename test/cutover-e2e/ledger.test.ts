@@ -1,9 +1,8 @@
 /** Who still calls v1 and how each gets away, of a running carryover (design section 8; the rules are in test/ledger). */
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ClientEntry } from "../../src/model/ledger.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { as, type CutoverRig, cutover, type Front, folder, LACKING, platform, serveLacking } from "./rig.ts";
+import { as, type CutoverRig, cutover, type Front, LACKING, platform, serveLacking } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -142,22 +141,5 @@ rules:
         ?.unseen.map(({ operation }) => operation)
         .toSorted(),
     ).toEqual(["list", "update"]);
-  });
-});
-
-describe("a restart", () => {
-  it("loses nothing where clients.file says where to keep it", async () => {
-    const rig = await cutover({ flags: { clientsFile: join(await folder(), "ledger.json") } });
-    await rig.ask("GET", "/iam/v1/groups", as("lister"));
-    for (let at = 0; at < 3; at++) await rig.ask("GET", "/iam/v1/roles?name=viewer", as("renamer"));
-    const before = await clients(rig);
-    await rig.close();
-    const again = await rig.replica();
-    expect(await clients(again)).toEqual(before);
-    await again.ask("GET", "/iam/v1/roles?name=viewer", as("renamer"));
-    await again.close();
-    const third = await rig.replica();
-    expect((await third.view("/clients")).requests).toEqual({ v1: 5, v2: 0 });
-    expect((await clients(third))[0]).toMatchObject({ name: "renamer", requests: { v1: 4, v2: 0 } });
   });
 });

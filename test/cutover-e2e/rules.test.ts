@@ -1,3 +1,4 @@
+/** Rules in force, over HTTP: each request gets what the first rule that takes it says (docs/rules.md). */
 import { describe, expect, it } from "vitest";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { as, type CutoverRig, cutover, type Front } from "./rig.ts";

@@ -2,7 +2,7 @@
 import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { reasonOf, takeDownAfterEach } from "../app/rig.ts";
+import { takeDownAfterEach } from "../app/rig.ts";
 import { as, cutover, platform } from "./rig.ts";
 
 takeDownAfterEach();
@@ -170,29 +170,5 @@ describe("a shadowed client", () => {
     const metrics = await rig.text("/metrics");
     expect(metrics).not.toMatch(/^carryover_comparisons_total\{.*result="(equal|missing|value)"/m);
     expect(metrics).toMatch(/^carryover_comparisons_(passed_)?total\{.*(failed|too-large|memory).*\} [1-9]/m);
-  });
-
-  it("may send bodies of the same length as in native mode", async () => {
-    const rig = await inFrontOf(
-      (request, response) => {
-        let length = 0;
-        request.on("data", (chunk: Buffer) => {
-          length += chunk.length;
-        });
-        json(response, JSON.stringify({ id: "a", name: String(length) }));
-      },
-      (_, response) => json(response, '{"uid":"a","name":"x"}'),
-    );
-    const outcome = async (client: string, length: number) => {
-      const body = `{"name":"${"x".repeat(length - 11)}"}`;
-      const answer = await rig.ask("PUT", `${GROUPS}/a`, { ...as(client), body }).catch(() => undefined);
-      return answer === undefined ? "refused" : [answer.status, answer.status === 200 || reasonOf(answer)];
-    };
-    for (const length of [64 * 1024, MiB, MiB + 1]) {
-      const native = await outcome("native", length);
-      if (length <= MiB) expect(native).toEqual([200, true]);
-      expect([length, await outcome("ui", length)]).toEqual([length, native]);
-    }
-    await rig.idle();
   });
 });

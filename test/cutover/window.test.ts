@@ -5,7 +5,6 @@ import type { TimeWindow } from "../../src/model/rules.ts";
 import { DAY, HOUR, MONDAY, timeWindow } from "./arbitrary-rules.ts";
 
 const ALWAYS: TimeWindow = { from: undefined, until: undefined, days: undefined, hours: undefined };
-const _within = (window: Partial<TimeWindow>, text: string) => isWithin({ ...ALWAYS, ...window }, Date.parse(text));
 
 /** All moments of the window's days, each from its own midnight on, by the calendar of the standard library. */
 function literally(window: TimeWindow, at: number): boolean {
