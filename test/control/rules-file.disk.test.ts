@@ -36,25 +36,6 @@ async function started() {
 }
 
 describe("a file", () => {
-  it("that is written in pieces is never taken half, although each half would be right", async () => {
-    const path = join(dir, "rules.yaml");
-    writeFileSync(path, rules("a"));
-    const { names, look, settle, failed, parsed } = await started();
-    const rule = (name: string) => `  - name: ${name}\n    match: {}\n    mode: native\n`;
-    const whole =
-      `${rules("b")}`.replace("match: {}", "match: { client: x }") +
-      rule("c").replace("{}", "{ client: y }") +
-      rule("d");
-    for (let end = 0; end < whole.length; end += 7) {
-      writeFileSync(path, whole.slice(0, end));
-      await look();
-    }
-    writeFileSync(path, whole);
-    await settle();
-    expect(names).toEqual(["a", "b,c,d"]);
-    expect([failed, parsed]).toEqual([[], [rules("a"), whole]]);
-  });
-
   it.each([
     ["empty", () => truncateSync(join(dir, "rules.yaml"))],
     [
