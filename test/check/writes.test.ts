@@ -246,8 +246,17 @@ describe("tidiness", () => {
 });
 
 describe("a check that is told to stop", () => {
+  /** The way to stop a check that runs with `around`. */
+  function stoppable() {
+    const held = { stop: async () => {} };
+    const stopper = (given: () => Promise<void>): void => {
+      held.stop = given;
+    };
+    return { stop: () => held.stop(), around: { stopper } };
+  }
+
   it.each(["POST", "PATCH", "DELETE"])("during its first %s removes what it made", async (method) => {
-    let stop = async () => {};
+    const { stop, around } = stoppable();
     let stopping: Promise<unknown> = Promise.resolve();
     let stopped = false;
     const made = await platform({
@@ -260,11 +269,7 @@ describe("a check that is told to stop", () => {
       },
     });
     const before = made.sandbox.snapshot();
-    const report = await made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", {
-      stopper: (given) => {
-        stop = given;
-      },
-    });
+    const report = await made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", around);
     expect(await stopping).toBe("the check was stopped");
     expect(report.told("write").join()).toMatch(/broke off \(the check was stopped\)/);
     expect(report.code).toBe(1);
@@ -272,7 +277,7 @@ describe("a check that is told to stop", () => {
   });
 
   it("while its own group is being made waits for that, to remove it", async () => {
-    let stop = async () => {};
+    const { stop, around } = stoppable();
     let posts = 0;
     let finished: Promise<unknown> = Promise.resolve();
     const made = await platform({
@@ -286,29 +291,20 @@ describe("a check that is told to stop", () => {
       },
     });
     const before = made.sandbox.snapshot();
-    const report = await made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", {
-      stopper: (given) => {
-        stop = given;
-      },
-    });
+    const report = await made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", around);
     await finished;
     expect([posts, made.sandbox.snapshot()]).toEqual([1, before]);
     expect(report.told("write").join()).toMatch(/nothing is left of it: 1 record removed/);
   });
 
   it("before it wrote ends at once", async () => {
-    let stop = async () => {};
+    const { stop, around } = stoppable();
     const made = await platform({
       faults: (next) => (request, options) => {
         if (request.target.includes("/roles?")) void stop().catch(() => undefined);
         return next(request, options);
       },
     });
-    const around = {
-      stopper: (given: () => Promise<void>) => {
-        stop = given;
-      },
-    };
     await expect(made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", around)).rejects.toThrow(
       /stopped before anything was written/,
     );
