@@ -57,9 +57,12 @@ describe("a wrong row is found by one write", () => {
     expect(["missing", "value"]).toContain(found?.result);
   });
 
-  test("PUT: a member of the update alone that is read-only by mistake", async () => {
-    const catalogue = await withRow("group", "description", { access: "output" }, ["update"]);
-    const found = await writeWith(catalogue, "PUT", BODY);
+  test.each([
+    ["read-only by mistake", { access: "output" }, BODY],
+    ["of a wrong mask class, left out", { mask: "never" }, { name: "n" }],
+    ["left alone by mistake, left out", { mask: "when-changed" }, { name: "n" }],
+  ])("PUT: a member of the update alone that is %s", async (_name, change, body) => {
+    const found = await writeWith(await withRow("group", "description", change, ["update"]), "PUT", body);
     expect(found).toMatchObject({ result: "missing", failure: undefined });
     expect(found?.differences).toEqual([expect.objectContaining({ class: "missing", path: "description" })]);
   });
