@@ -9,7 +9,7 @@ import { loadConfig } from "../../src/config.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { LOCALHOST, OTHER_NAME } from "../listener/support/certificates.ts";
 import { EXPIRED } from "./certificates.ts";
-import { check, judged, platform, settings, usualPlatform } from "./support.ts";
+import { check, type Judged, judged, platform, settings, usualPlatform } from "./support.ts";
 
 takeDownAfterEach();
 
@@ -42,6 +42,11 @@ async function secure(options: ServerOptions): Promise<number> {
 
 const TOKEN = { env: { CARRYOVER_CHECK_TOKEN: "a.b.c" } };
 
+/** A check of what listens as `server`. */
+async function against(server: Server, argv: readonly string[] = []): Promise<Judged> {
+  return judged(["--upstream-v2-url", `http://127.0.0.1:${await listening(server)}`, ...argv], TOKEN);
+}
+
 describe("addresses", () => {
   it("a port on which nobody listens is told, and nothing is called right", async () => {
     const server = createTcp();
@@ -63,44 +68,45 @@ describe("addresses", () => {
     expect(report.told("reach").join()).toMatch(/the name is not known \((ENOTFOUND|EAI_AGAIN)\)/);
   });
 
-  it("a server that never answers is told", async () => {
-    const port = await listening(createTcp(() => {}));
-    const report = await judged(
-      ["--upstream-v2-url", `http://127.0.0.1:${port}`, "--upstream-v2-timeouts-headers-seconds", "100ms"],
-      TOKEN,
-    );
-    expect(report.told("reach").join()).toMatch(/fail .*no answer in time/);
-  });
-
-  it("a response that comes byte by byte and never ends is given up", async () => {
-    const port = await listening(
-      createTcp((socket) => {
-        socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"groups":[');
-        const drip = setInterval(() => socket.write(" "), 10);
-        socket.on("close", () => clearInterval(drip)).on("error", () => {});
-      }),
-    );
-    const patience = ["connect", "headers", "body"].flatMap((which) => [
-      `--upstream-v2-timeouts-${which}-seconds`,
-      "100ms",
-    ]);
-    const report = await judged(["--upstream-v2-url", `http://127.0.0.1:${port}`, ...patience], TOKEN);
-    expect(report.told("reach").join()).toMatch(/^fail upstream\.v2\.url: .*\(UPSTREAM_TIMEOUT\)/);
-  });
-
-  it("what speaks no HTTP is told", async () => {
-    const port = await listening(createTcp((socket) => socket.end("220 mail.example ESMTP\r\n")));
-    const report = await judged(["--upstream-v2-url", `http://127.0.0.1:${port}`], TOKEN);
-    expect(report.told("reach").join()).toMatch(/fail .*does not speak HTTP/);
+  const PATIENCE = ["connect", "headers", "body"].flatMap((which) => [
+    `--upstream-v2-timeouts-${which}-seconds`,
+    "100ms",
+  ]);
+  const drip = (socket: Socket): void => {
+    socket.write('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{"groups":[');
+    const dripping = setInterval(() => socket.write(" "), 10);
+    socket.on("close", () => clearInterval(dripping)).on("error", () => {});
+  };
+  const moved: RequestListener = (_, response) =>
+    response.writeHead(302, { location: "https://login.example.com/x" }).end();
+  it.each<[string, () => Server, readonly string[], RegExp]>([
+    ["a server that never answers", () => createTcp(() => {}), PATIENCE.slice(2, 4), /fail .*no answer in time/],
+    ["a response without an end", () => createTcp(drip), PATIENCE, /^fail upstream\.v2\.url: .*\(UPSTREAM_TIMEOUT\)/],
+    [
+      "no HTTP",
+      () => createTcp((socket) => socket.end("220 mail.example ESMTP\r\n")),
+      [],
+      /fail .*does not speak HTTP/,
+    ],
+    ["a redirect to another host", () => createHttp(moved), [], /redirects to https:\/\/login\.example\.com;/],
+    [
+      "trouble",
+      () => createHttp(json(503, { code: 14, message: "", details: [] })),
+      [],
+      /^fail upstream\.v2\.url answers 503, code 14, twice in a row$/,
+    ],
+  ])("%s is told as such, with nothing to set", async (_name, server, argv, told) => {
+    const report = await against(server(), argv);
+    expect(report.told("reach").join()).toMatch(told);
+    expect(settings(report.findings)).toEqual([]);
   });
 
   it.each([200, 401, 403, 404])("a front that answers %i with a page is told apart from the API", async (status) => {
-    const port = await listening(
+    const report = await against(
       createHttp((_request, response) => {
         response.writeHead(status, { "content-type": "text/html; charset=utf-8" }).end("<html>Log in</html>");
       }),
     );
-    const report = await judged(["--upstream-v2-url", `http://127.0.0.1:${port}`], TOKEN);
     expect(report.told("reach")).toEqual([
       `fail upstream.v2.url answers ${status}, text/html: a front page, a login or another proxy, not the API`,
     ]);
@@ -121,21 +127,6 @@ describe("addresses", () => {
     ]);
     expect(settings(report.findings)).toEqual(["upstream.v2.url=https://127.0.0.1:8443/base"]);
     expect(seen).toHaveLength(1);
-  });
-
-  it("a redirect to another host is told and never set", async () => {
-    const port = await listening(
-      createHttp((_request, response) => response.writeHead(302, { location: "https://login.example.com/x" }).end()),
-    );
-    const report = await judged(["--upstream-v2-url", `http://127.0.0.1:${port}`], TOKEN);
-    expect(report.told("reach").join()).toContain("redirects to https://login.example.com;");
-    expect(settings(report.findings)).toEqual([]);
-  });
-
-  it("a platform in trouble is told as such", async () => {
-    const port = await listening(createHttp(json(503, { code: 14, message: "", details: [] })));
-    const report = await judged(["--upstream-v2-url", `http://127.0.0.1:${port}`], TOKEN);
-    expect(report.told("reach")).toEqual(["fail upstream.v2.url answers 503, code 14, twice in a row"]);
   });
 
   it("the other upstreams are asked as well, each by one read", async () => {
@@ -162,6 +153,12 @@ describe("addresses", () => {
 
 describe("certificates", () => {
   const url = (port: number) => ["--upstream-v2-url", `https://localhost:${port}`];
+  /** A check of a server with this certificate, which is trusted. */
+  const trusting = async (options: { key: string; cert: string }) =>
+    judged([...url(await secure(options)), "--upstream-v2-tls-ca-file", "ca.pem"], {
+      ...TOKEN,
+      files: { "ca.pem": options.cert },
+    });
 
   it("of an unknown authority: name it in caFile", async () => {
     const report = await judged(url(await secure(LOCALHOST)), TOKEN);
@@ -174,29 +171,20 @@ describe("certificates", () => {
   });
 
   it("of that authority, once named: accepted", async () => {
-    const report = await judged([...url(await secure(LOCALHOST)), "--upstream-v2-tls-ca-file", "ca.pem"], {
-      ...TOKEN,
-      files: { "ca.pem": LOCALHOST.cert },
-    });
+    const report = await trusting(LOCALHOST);
     expect(report.told("certificate").join()).toMatch(/^ok upstream.v2: accepted, valid for \d+ more days$/);
     expect(report.told("reach").join()).toMatch(/^ok upstream.v2.url answers/);
   });
 
   it("for another name: the names that it is for", async () => {
-    const report = await judged([...url(await secure(OTHER_NAME)), "--upstream-v2-tls-ca-file", "ca.pem"], {
-      ...TOKEN,
-      files: { "ca.pem": OTHER_NAME.cert },
-    });
+    const report = await trusting(OTHER_NAME);
     expect(report.told("certificate")).toEqual([
       "fail upstream.v2: the certificate is for other.example, not for localhost",
     ]);
   });
 
   it("that has ended: since when", async () => {
-    const report = await judged([...url(await secure(EXPIRED)), "--upstream-v2-tls-ca-file", "ca.pem"], {
-      ...TOKEN,
-      files: { "ca.pem": EXPIRED.cert },
-    });
+    const report = await trusting(EXPIRED);
     expect(report.told("certificate").join()).toMatch(/^fail upstream.v2: the certificate ended \d+ days ago$/);
   });
 
@@ -257,8 +245,7 @@ describe("credentials", () => {
 
   it("one that may read no list judges nothing either", async () => {
     const details = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "PERMISSION_DENIED" }];
-    const port = await listening(createHttp(json(403, { code: 7, message: "", details })));
-    const report = await judged(["--upstream-v2-url", `http://127.0.0.1:${port}`], TOKEN);
+    const report = await against(createHttp(json(403, { code: 7, message: "", details })));
     expect([report.code, report.verdict]).toEqual([1, "unjudged"]);
     expect(report.told("fields")).toEqual(["skipped no list was answered"]);
     expect(new Set(report.findings.map(({ probe }) => probe))).toEqual(new Set(idsAsked(false)));
@@ -279,8 +266,7 @@ describe("credentials", () => {
   });
 
   it("a front that answers 401 to everything leaves the version unjudged", async () => {
-    const port = await listening(createHttp(json(401, { code: 16, message: "", details: [] })));
-    const report = await judged(["--upstream-v2-url", `http://127.0.0.1:${port}`], TOKEN);
+    const report = await against(createHttp(json(401, { code: 16, message: "", details: [] })));
     expect(report.told("version")).toEqual(["skipped a version that there is not is answered 401 too"]);
   });
 

@@ -31,34 +31,15 @@ describe("known names", () => {
   });
 
   it("include what is read from elsewhere: `from`, joins, v2-only members", () => {
-    const operation = list(
-      [
-        { v1: "a", v2: null, from: ["x.y", "z"], ...text },
-        {
-          v1: "m",
-          v2: "m",
-          kind: "message",
-          access: "output",
-          rows: [{ v1: "n", v2: "n", from: ["deep.n"], ...text }],
-        },
-      ],
-      {
-        answer: {
-          rows: [
-            { v1: "a", v2: null, from: ["x.y", "z"], ...text },
-            {
-              v1: "m",
-              v2: "m",
-              kind: "message",
-              access: "output",
-              rows: [{ v1: "n", v2: "n", from: ["deep.n"], ...text }],
-            },
-          ],
-          v2Only: ["only"],
-        },
-        joins: [{ v1: "j", resource: "group", by: "g.uid", when: "w", take: "record", missing: { reduced: "r" } }],
-      },
-    );
+    const inner: readonly Row[] = [{ v1: "n", v2: "n", from: ["deep.n"], ...text }];
+    const rows: readonly Row[] = [
+      { v1: "a", v2: null, from: ["x.y", "z"], ...text },
+      { v1: "m", v2: "m", kind: "message", access: "output", rows: inner },
+    ];
+    const operation = list(rows, {
+      answer: { rows, v2Only: ["only"] },
+      joins: [{ v1: "j", resource: "group", by: "g.uid", when: "w", take: "record", missing: { reduced: "r" } }],
+    });
     const record = { x: { any: 1 }, z: 1, m: { n: "" }, deep: {}, only: 1, g: {}, w: 1, r: {}, stranger: 1 };
     expect([...seen(record, operation).unknown]).toEqual(["stranger"]);
   });

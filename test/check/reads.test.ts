@@ -4,7 +4,7 @@ import { PROBES } from "../../src/check/probes.ts";
 import { configOptions } from "../../src/config.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { answering, platform, settings, usualPlatform } from "./support.ts";
+import { answered, answering, platform, settings, usualPlatform } from "./support.ts";
 
 takeDownAfterEach();
 
@@ -33,11 +33,7 @@ describe("a platform that is as specified", () => {
   it("that is briefly unavailable is asked once more", async () => {
     let calls = 0;
     const { judge } = faulty((next) => (request, options) => {
-      const busy = {
-        status: 503,
-        headers: [["content-type", "application/json"]] as const,
-        body: new TextEncoder().encode('{"code":14}'),
-      };
+      const busy = answered(503, { code: 14 });
       return [1, 7].includes(++calls) ? Promise.resolve(busy) : next(request, options);
     });
     expect([(await judge()).verdict, calls > 7]).toEqual(["ok", true]);
@@ -317,11 +313,7 @@ describe("refusals", () => {
     const { judge } = faulty((next) => async (request, options) => {
       const response = await next(request, options);
       if (response.status !== 404) return response;
-      return {
-        status: 404,
-        headers: [["content-type", "application/json"]],
-        body: new TextEncoder().encode('{"code":5,"message":"no","details":[]}'),
-      };
+      return answered(404, { code: 5, message: "no", details: [] });
     });
     const [finding, ...others] = (await judge()).of("missing");
     expect(others).toEqual([]);
@@ -366,11 +358,7 @@ describe("what cannot be judged", () => {
     const { judge } = faulty((next) => async (request, options) => {
       if (!request.target.startsWith("/registry/v2beta1/tags?")) return next(request, options);
       const details = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "PERMISSION_DENIED" }];
-      return {
-        status: 403,
-        headers: [],
-        body: new TextEncoder().encode(JSON.stringify({ code: 7, message: "", details })),
-      };
+      return answered(403, { code: 7, message: "", details });
     });
     const report = await judge();
     expect(report.told("lists")).toContain("skipped tag: the credential may not read it (403, code 7)");

@@ -4,7 +4,7 @@ import { afterAll, beforeAll } from "vitest";
 import type { CheckIo } from "../../src/check/command.ts";
 import type { Finding, Verdict } from "../../src/check/finding.ts";
 import { run } from "../../src/cli.ts";
-import type { Send, SendLayer } from "../../src/model/message.ts";
+import type { ApiResponse, Send, SendLayer } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { later } from "../app/rig.ts";
@@ -133,6 +133,15 @@ export function usualPlatform(): (layer?: SendLayer) => Platform {
   return (layer = (next) => next) => {
     current = layer(plain);
     return made;
+  };
+}
+
+/** A JSON answer of a fault layer. */
+export function answered(status: number, body: unknown): ApiResponse {
+  return {
+    status,
+    headers: [["content-type", "application/json"]],
+    body: new TextEncoder().encode(JSON.stringify(body)),
   };
 }
 

@@ -3,7 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { type Judged, type Platform, platform, settings } from "./support.ts";
+import { answered, type Judged, type Platform, platform, settings } from "./support.ts";
 
 takeDownAfterEach();
 
@@ -23,8 +23,7 @@ function refusing(method: string, target: RegExp, status: number, after = 0): No
   let served = 0;
   return (next) => (request, options) => {
     if (request.method !== method || !target.test(request.target) || served++ < after) return next(request, options);
-    const body = new TextEncoder().encode(JSON.stringify({ code: status === 403 ? 7 : 13, message: "", details: [] }));
-    return Promise.resolve({ status, headers: [["content-type", "application/json"]], body });
+    return Promise.resolve(answered(status, { code: status === 403 ? 7 : 13, message: "", details: [] }));
   };
 }
 
@@ -184,8 +183,7 @@ describe("tidiness", () => {
     const made = await platform({
       faults: (next) => (request, options) => {
         if (request.method !== "POST") return next(request, options);
-        const body = new TextEncoder().encode(JSON.stringify(foreign[0]));
-        return Promise.resolve({ status: 200, headers: [["content-type", "application/json"]], body });
+        return Promise.resolve(answered(200, foreign[0]));
       },
     });
     const { someGroup } = made.sandbox.wellKnown;
@@ -248,8 +246,17 @@ describe("tidiness", () => {
 });
 
 describe("a check that is told to stop", () => {
+  /** The way to stop a check that runs with `around`. */
+  function stoppable() {
+    const held = { stop: async () => {} };
+    const stopper = (given: () => Promise<void>): void => {
+      held.stop = given;
+    };
+    return { stop: () => held.stop(), around: { stopper } };
+  }
+
   it.each(["POST", "PATCH", "DELETE"])("during its first %s removes what it made", async (method) => {
-    let stop = async () => {};
+    const { stop, around } = stoppable();
     let stopping: Promise<unknown> = Promise.resolve();
     let stopped = false;
     const made = await platform({
@@ -262,11 +269,7 @@ describe("a check that is told to stop", () => {
       },
     });
     const before = made.sandbox.snapshot();
-    const report = await made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", {
-      stopper: (given) => {
-        stop = given;
-      },
-    });
+    const report = await made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", around);
     expect(await stopping).toBe("the check was stopped");
     expect(report.told("write").join()).toMatch(/broke off \(the check was stopped\)/);
     expect(report.code).toBe(1);
@@ -274,7 +277,7 @@ describe("a check that is told to stop", () => {
   });
 
   it("while its own group is being made waits for that, to remove it", async () => {
-    let stop = async () => {};
+    const { stop, around } = stoppable();
     let posts = 0;
     let finished: Promise<unknown> = Promise.resolve();
     const made = await platform({
@@ -288,29 +291,20 @@ describe("a check that is told to stop", () => {
       },
     });
     const before = made.sandbox.snapshot();
-    const report = await made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", {
-      stopper: (given) => {
-        stop = given;
-      },
-    });
+    const report = await made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", around);
     await finished;
     expect([posts, made.sandbox.snapshot()]).toEqual([1, before]);
     expect(report.told("write").join()).toMatch(/nothing is left of it: 1 record removed/);
   });
 
   it("before it wrote ends at once", async () => {
-    let stop = async () => {};
+    const { stop, around } = stoppable();
     const made = await platform({
       faults: (next) => (request, options) => {
         if (request.target.includes("/roles?")) void stop().catch(() => undefined);
         return next(request, options);
       },
     });
-    const around = {
-      stopper: (given: () => Promise<void>) => {
-        stop = given;
-      },
-    };
     await expect(made.judge(["--write-under", made.sandbox.wellKnown.someGroup], "admin", around)).rejects.toThrow(
       /stopped before anything was written/,
     );

@@ -1,5 +1,4 @@
 /** Does the control count what speaks for or against translation, and nothing else? */
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DIFFERENCE_CLASSES } from "../../src/model/comparison.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
@@ -65,48 +64,6 @@ describe("requests", () => {
     const made = rig(rulesOf([rule()]));
     made.requests(200, { status: 200, reason: "DRAIN_INCOMPLETE" });
     expect(made.choose().why).toBe("stepped-back");
-  });
-
-  const other = fc.constantFrom(
-    ...reasons.filter(({ fault }) => fault !== "translation"),
-    { reason: undefined, status: 503 },
-    { reason: undefined, status: 404 },
-  );
-  test("no outage of the platform, however long and mixed, steps a rule back", () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.tuple(other, fc.integer({ min: 1, max: 60 }), fc.constantFrom(0, 10, 5_000)), {
-          size: "max",
-          minLength: 20,
-          maxLength: 100,
-        }),
-        (outage) => {
-          const made = rig(
-            rulesOf([
-              rule({
-                stepBack: {
-                  failures: 0,
-                  differences: 0,
-                  minRequests: 1,
-                  minClients: 1,
-                  window: MINUTE,
-                  returnAfter: 1,
-                },
-              }),
-            ]),
-          );
-          for (const [{ reason, status }, count, after] of outage) {
-            made.at += after;
-            made.requests(count, { reason, status });
-            made.requests(1);
-            made.compare(1, { result: "failed", failure: "timeout" });
-            expect(made.choose()).toMatchObject({ mode: "translate", why: "rule" });
-          }
-          expect(made.told).toEqual([]);
-        },
-      ),
-      { numRuns: 30 },
-    );
   });
 
   test("an outage does not hide what translation does wrong meanwhile", () => {

@@ -35,15 +35,6 @@ describe("choosing", () => {
     expect(choose("c3")).toMatchObject({ mode: "translate", rule: undefined, why: "default" });
   });
 
-  test("an expired rule decides nothing from that instant on, and says so", () => {
-    const made = rig(rulesOf([rule({ mode: "native", expires: START + MINUTE })]));
-    expect(made.choose().mode).toBe("native");
-    expect(made.control.states()[0]?.expired).toBe(false);
-    made.at = START + MINUTE;
-    expect(made.choose()).toMatchObject({ mode: "translate", why: "default" });
-    expect(made.control.states()[0]?.expired).toBe(true);
-  });
-
   test("force decides from the next request on, and its end gives everything back", () => {
     const made = rig(rulesOf([rule()]), { mode: "shadow" });
     made.requests(200, BROKEN);
@@ -198,14 +189,6 @@ describe("other rules", () => {
     made.requests(100, { ...BROKEN, ruleId: "new" });
     made.compare(10, { result: "value", ruleId: "new" });
     expect(made.control.states()[0]).toMatchObject({ requests: 100, failures: 100, comparisons: 10, differences: 10 });
-  });
-
-  test("a rule that went while its requests were under way is not looked for", () => {
-    const made = rig(rulesOf([rule()]));
-    made.control.replace(rulesOf([], { digest: "b" }));
-    made.requests(10, { ...BROKEN, ruleId: "1" });
-    made.compare(10, { ruleId: "1" });
-    expect(made.control.states()).toEqual([]);
   });
 
   test("the same file again is nothing new, and a rule that went and came back is", () => {

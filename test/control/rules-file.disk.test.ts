@@ -36,65 +36,8 @@ async function started() {
 }
 
 describe("a file", () => {
-  it("that is written over is noticed, also by bytes of the same number", async () => {
-    const path = join(dir, "rules.yaml");
-    writeFileSync(path, rules("a"));
-    const { names, settle } = await started();
-    writeFileSync(path, rules("b"));
-    await settle();
-    expect(names).toEqual(["a", "b"]);
-  });
-
-  it("that another one takes the place of is noticed, also one that is older", async () => {
-    writeFileSync(join(dir, "older"), rules("older"));
-    writeFileSync(join(dir, "rules.yaml"), rules("a"));
-    const { names, settle } = await started();
-    renameSync(join(dir, "older"), join(dir, "rules.yaml"));
-    await settle();
-    expect(names).toEqual(["a", "older"]);
-  });
-
-  it("that is removed leaves its rules in force; one that is made anew is taken", async () => {
-    const path = join(dir, "rules.yaml");
-    writeFileSync(path, rules("a"));
-    const { names, settle, file, failed } = await started();
-    rmSync(path);
-    await settle();
-    expect(file.state().failing?.message).toMatch(/rules\.yaml: it cannot be read \(ENOENT/);
-    writeFileSync(path, rules("b"));
-    await settle();
-    expect([names, file.state().failing, failed.length]).toEqual([["a", "b"], undefined, 1]);
-  });
-
-  it("that is written in pieces is never taken half, although each half would be right", async () => {
-    const path = join(dir, "rules.yaml");
-    writeFileSync(path, rules("a"));
-    const { names, look, settle, failed, parsed } = await started();
-    const rule = (name: string) => `  - name: ${name}\n    match: {}\n    mode: native\n`;
-    const whole =
-      `${rules("b")}`.replace("match: {}", "match: { client: x }") +
-      rule("c").replace("{}", "{ client: y }") +
-      rule("d");
-    for (let end = 0; end < whole.length; end += 7) {
-      writeFileSync(path, whole.slice(0, end));
-      await look();
-    }
-    writeFileSync(path, whole);
-    await settle();
-    expect(names).toEqual(["a", "b,c,d"]);
-    expect([failed, parsed]).toEqual([[], [rules("a"), whole]]);
-  });
-
   it.each([
     ["empty", () => truncateSync(join(dir, "rules.yaml"))],
-    [
-      "full of zero bytes, as a file of a machine that lost its power",
-      (path: string) => writeFileSync(path, new Uint8Array(64)),
-    ],
-    ["right with a zero byte behind it", (path: string) => writeFileSync(path, `${rules("b")}\0`)],
-    ["no text", (path: string) => writeFileSync(path, new Uint8Array([0xff, 0xfe, 0x80]))],
-    ["cut off", (path: string) => writeFileSync(path, rules("b").slice(0, 40))],
-    ["larger than any rules file", (path: string) => writeFileSync(path, rules("b") + "#".repeat(1024 ** 2))],
     [
       "a directory",
       (path: string) => {
@@ -163,31 +106,6 @@ describe("a mounted ConfigMap", () => {
     rmSync(join(dir, "..2", "rules.yaml"));
     await settle();
     expect([names, file.state().failing?.message]).toEqual([["v1"], expect.stringMatching(/ENOENT/)]);
-  });
-});
-
-describe("a file that may not be read any more", () => {
-  it("leaves its rules in force, and says so", async () => {
-    // Permissions mean nothing to root, as whom tests often run: the refusal is the system's own all the same.
-    const path = join(dir, "rules.yaml");
-    writeFileSync(path, rules("a"));
-    let allowed = true;
-    const names: string[] = [];
-    const read = (name: string) =>
-      allowed
-        ? readBounded(name)
-        : Promise.reject(Object.assign(new Error(`EACCES: permission denied, open '${name}'`), { code: "EACCES" }));
-    const { file, settle, failed } = byHand(path, read, {
-      parse: (bytes) => readRules(bytes, CONTEXT),
-      apply: (all) => names.push(all.rules.map(({ name }) => name).join()),
-    });
-    await file.start();
-    allowed = false;
-    await settle();
-    expect([names, failed]).toEqual([["a"], [expect.stringMatching(/EACCES: permission denied/)]]);
-    allowed = true;
-    await settle();
-    expect(file.state().failing).toBeUndefined();
   });
 });
 

@@ -1,9 +1,8 @@
 /** Who still calls v1 and how each gets away, of a running carryover (design section 8; the rules are in test/ledger). */
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { ClientEntry } from "../../src/model/ledger.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { as, type CutoverRig, cutover, type Front, folder, LACKING, platform, serveLacking } from "./rig.ts";
+import { as, type CutoverRig, cutover, type Front, LACKING, platform, serveLacking } from "./rig.ts";
 
 takeDownAfterEach();
 
@@ -61,11 +60,6 @@ describe("a client is known", () => {
     expect(await rig.metric("carryover_requests_total", { api_version: "v1" })).toBe(7);
   });
 
-  it("by a claim that is never believed for access", async () => {
-    const rig = await cutover({ flags: { clientsIdentify: "claim:sub" }, sandbox: { organisation: false } });
-    expect((await get(rig, { authorization: jwt({ sub: "admin" }) })).status).toBe(401);
-  });
-
   it("hashed where the operator asks: the identity itself is nowhere, names stay, and replicas agree", async () => {
     const rig = await knowing({
       clientsIdentify: "claim:sub",
@@ -87,19 +81,6 @@ describe("a client is known", () => {
     expect(found).toEqual(expect.arrayContaining(await names(replica)));
     expect(found).not.toEqual(expect.arrayContaining(await names(other)));
   });
-
-  it("whatever it sends, every view stays readable", async () => {
-    const rig = await knowing({ clientsIdentify: "claim:sub,header:x-team" });
-    for (const sub of ['a"b', "a\nb", "\u001b[31mred", "名前", "a\\b", "a,b", "=cmd()", "__proto__", "{x}"]) {
-      await get(rig, { authorization: jwt({ sub }) });
-    }
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
-    expect(await rig.text("/clients.txt")).not.toMatch(/[\u0000-\u0009\u000b-\u001f]/);
-    for (const line of (await rig.text("/metrics")).split("\n")) {
-      expect(line).toMatch(/^$|^#|^[a-z0-9_]+(\{([a-z_]+="[^"\n\\]*",?)*\})? \S+$/);
-    }
-    for (const line of rig.lines) expect(() => JSON.parse(line)).not.toThrow();
-  });
 });
 
 describe("what is known of a client", () => {
@@ -117,8 +98,8 @@ describe("what is known of a client", () => {
     await rig.ask("GET", `/iam/v2beta1/groups/${rootGroup}`, as("modern"));
     await rig.ask("GET", "/iam/v2beta1/roles", as("stray"));
     expect((await rig.ask("GET", "/iam/v1/nonsense", as("stray"))).status).toBe(404);
-    const shown = new Map((await clients(rig)).map((one) => [one.name, one]));
-    expect([...shown].map(([name, { difficulty }]) => [name, difficulty]).toSorted()).toEqual([
+    const shown = new Map((await clients(rig)).map((one) => [one.name, one.difficulty]));
+    expect([...shown].toSorted()).toEqual([
       ["lister", "long-lists"],
       ["modern", "none"],
       ["renamer", "renames"],
@@ -127,20 +108,10 @@ describe("what is known of a client", () => {
       ["stray", "lacking"],
       ["stuck", "lacking"],
     ]);
-    expect(shown.get("lister")?.needs.longLists).toEqual([{ resource: "group", records: expect.any(Number) }]);
-    expect(shown.get("lister")?.needs.longLists[0]?.records).toBeGreaterThan(200);
-    expect(shown.get("replacer")?.needs.zeroedFields).toContainEqual({ resource: "group", field: "description" });
-    expect(shown.get("sender")?.needs.unknownFields).toContainEqual({ resource: "group", field: "surprise" });
-    expect(shown.get("stuck")?.needs.lacking).toHaveLength(1);
-    expect(shown.get("modern")?.requests).toEqual({ v1: 0, v2: 1 });
-    expect(shown.get("stray")?.why).toBe("calls paths that carryover does not know");
     const table = await rig.text("/clients.txt");
-    for (const [name, { difficulty }] of shown) expect(table).toMatch(new RegExp(`^${name} .*${difficulty}`, "m"));
+    for (const [name, difficulty] of shown) expect(table).toMatch(new RegExp(`^${name} .*${difficulty}`, "m"));
     expect(rig.lines.some((line) => /"path":"\/iam\/v1\/nonsense".*"resource":"unknown"/.test(line))).toBe(true);
-    expect(await rig.text("/way-out.md?client=stray")).toContain("## What carryover does not know");
-    expect(await rig.text("/way-out.md?client=lister")).toMatch(/nextPageToken|page_token/);
     expect(await rig.text("/way-out.md?client=sender")).toMatch(/PATCH \/iam\/v2beta1\/groups.*surprise/s);
-    expect(await rig.text("/way-out.md?client=stuck")).toMatch(/external-group-role-mapping list/);
     expect((await fetch(`${rig.adminUrl}/way-out.md?client=nobody-of-this-name`)).status).toBe(404);
   });
 
@@ -170,22 +141,5 @@ rules:
         ?.unseen.map(({ operation }) => operation)
         .toSorted(),
     ).toEqual(["list", "update"]);
-  });
-});
-
-describe("a restart", () => {
-  it("loses nothing where clients.file says where to keep it", async () => {
-    const rig = await cutover({ flags: { clientsFile: join(await folder(), "ledger.json") } });
-    await rig.ask("GET", "/iam/v1/groups", as("lister"));
-    for (let at = 0; at < 3; at++) await rig.ask("GET", "/iam/v1/roles?name=viewer", as("renamer"));
-    const before = await clients(rig);
-    await rig.close();
-    const again = await rig.replica();
-    expect(await clients(again)).toEqual(before);
-    await again.ask("GET", "/iam/v1/roles?name=viewer", as("renamer"));
-    await again.close();
-    const third = await rig.replica();
-    expect((await third.view("/clients")).requests).toEqual({ v1: 5, v2: 0 });
-    expect((await clients(third))[0]).toMatchObject({ name: "renamer", requests: { v1: 4, v2: 0 } });
   });
 });

@@ -36,15 +36,10 @@ async function busy(): Promise<CutoverRig> {
 }
 
 describe("carryover report", () => {
-  it("tells what clients of a running instance did, in every form, as the built command does", async () => {
+  it("tells what clients of a running instance did, as the built command does", async () => {
     const { adminUrl } = await busy();
-    const [table, markdown, csv, json] = await Promise.all([
-      report([adminUrl]),
-      report([adminUrl, "--markdown"]),
-      report([adminUrl, "--csv"]),
-      report([adminUrl, "--json"]),
-    ]);
-    expect([table, markdown, csv, json].map(({ code, err }) => [code, err])).toEqual(Array(4).fill([0, ""]));
+    const json = await report([adminUrl, "--json"]);
+    expect([json.code, json.err]).toEqual([0, ""]);
     const facts = JSON.parse(json.out);
     expect(facts).toMatchObject({ version: 1, complete: true, requests: { v1: 10, v2: 1 }, v1Left: "yes" });
     const clients: [string, number, number, string, boolean][] = facts.clients.map(
@@ -68,28 +63,8 @@ describe("carryover report", () => {
     expect(facts.breaks.map(({ kind }: { kind: string }) => kind)).toEqual(
       expect.arrayContaining(["lacking", "native", "full-replace", "long-list", "operation"]),
     );
-    for (const [name, v1, , difficulty] of clients) {
-      expect(csv.out).toMatch(new RegExp(`^${name},.*\\b${v1}\\b.*\\b${difficulty}\\b`, "m"));
-    }
-    for (const text of [table.out, markdown.out]) {
-      for (const word of ["ci-bot", "terraform", "legacy", "full-replace", "lacking", "90.9 %", "0 differences in 7"]) {
-        expect(text).toContain(word);
-      }
-      expect(text.trimEnd().split("\n").at(-1)).toMatch(/^(\*\*)?v1 is still in use: 3 clients/);
-    }
     const built = carryover(["report", adminUrl, "--fail-if-v1"]);
     expect([(await built.ended).code, built.err()]).toEqual([1, ""]);
     expect(built.out()).toContain("v1 is still in use: 3 clients");
-  });
-
-  it("adds up two instances; one that is given twice counts once", async () => {
-    const [one, other] = [await busy(), await busy()];
-    const both = JSON.parse((await report([one.adminUrl, other.adminUrl, "--json"])).out);
-    expect(both).toMatchObject({ complete: true, requests: { v1: 20, v2: 2 } });
-    expect(both.clients.find(({ name }: { name: string }) => name === "ci-bot").v1).toBe(14);
-    expect(both.bounds.find((bound: { client: string | null }) => bound.client === null).comparisons).toBe(14);
-    expect(both.instances).toHaveLength(2);
-    const twice = JSON.parse((await report([one.adminUrl, one.adminUrl.replace("http://", ""), "--json"])).out);
-    expect(twice.requests).toEqual(expect.objectContaining({ v1: 10, v2: 1 }));
   });
 });

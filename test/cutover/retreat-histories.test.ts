@@ -122,28 +122,15 @@ describe("stepping back", () => {
     expect(Math.min(seen.back, seen.not)).toBeGreaterThan(20);
   });
 
-  test("events of one time may come in any order when all of them are over the threshold", () => {
+  test.each([
+    ["step back when all of them are over the threshold", 11, "back"],
+    ["never do while they are below the threshold of the least count", 3, "forward"],
+  ])("events of one time, in any order, %s", (_name, failures, kind) => {
     const batch: RetreatEvent[] = Array.from({ length: 100 }, (_, n) => {
-      return { kind: "request", at: 5, who: caller(`c${n % 7}`), failed: n < 11 };
+      return { kind: "request", at: 5, who: caller(`c${n % 7}`), failed: n < failures };
     });
     const shuffles = fc.shuffledSubarray(batch, { minLength: batch.length, maxLength: batch.length });
-    fc.assert(
-      fc.property(shuffles, (events) => {
-        expect(run(events).state.phase.kind).toBe("back");
-      }),
-    );
-  });
-
-  test("events of one time never step back in any order while they are below the threshold of the least count", () => {
-    const batch: RetreatEvent[] = Array.from({ length: 100 }, (_, n) => {
-      return { kind: "request", at: 5, who: caller(`c${n % 7}`), failed: n < 3 };
-    });
-    const shuffles = fc.shuffledSubarray(batch, { minLength: batch.length, maxLength: batch.length });
-    fc.assert(
-      fc.property(shuffles, (events) => {
-        expect(run(events).state.phase.kind).toBe("forward");
-      }),
-    );
+    fc.assert(fc.property(shuffles, (events) => void expect(run(events).state.phase.kind).toBe(kind)));
   });
 });
 
@@ -294,51 +281,23 @@ describe("clocks", () => {
     );
   });
 
-  test("a clock that was set back by a day still lets the quiet time pass", () => {
-    const failed: RetreatEvent[] = Array.from({ length: 30 }, (_, n) => {
-      return { kind: "request", at: 1e9, who: caller(`c${n}`), failed: true };
+  const DAY = 86_400_000;
+  test.each([
+    ["that was set back by a day still lets the quiet time pass", 1e9, [1e9 - DAY, 1e9 - DAY + R - 1, 1e9 - DAY + R]],
+    [
+      "without numbers costs nothing, its first reading neither",
+      Number.NaN,
+      [5_000, Number.POSITIVE_INFINITY, 5_000 + R - 1, Number.NaN, 5_000 + R],
+    ],
+  ])("a clock %s", (_name, begun, ticks) => {
+    const failed = Array.from({ length: 30 }, (_, n): RetreatEvent => {
+      return { kind: "request", at: begun, who: caller(`c${n}`), failed: true };
     });
-    const day = 86_400_000;
-    const { changes } = run([
-      ...failed,
-      { kind: "tick", at: 1e9 - day },
-      { kind: "tick", at: 1e9 - day + R - 1 },
-      { kind: "tick", at: 1e9 - day + R },
-    ]);
+    const { changes } = run([...failed, ...ticks.map((at): RetreatEvent => ({ kind: "tick", at }))]);
     expect(changes).toEqual([
       { from: "forward", to: "back", at: 0 },
       { from: "back", to: "step 0", at: R },
     ]);
-  });
-
-  test("readings that are no numbers cost nothing, the first one neither", () => {
-    const failed: RetreatEvent[] = Array.from({ length: 30 }, (_, n) => {
-      return { kind: "request", at: Number.NaN, who: caller(`c${n}`), failed: true };
-    });
-    const { changes } = run([
-      ...failed,
-      { kind: "tick", at: 5_000 },
-      { kind: "tick", at: Number.POSITIVE_INFINITY },
-      { kind: "tick", at: 5_000 + R - 1 },
-      { kind: "tick", at: Number.NaN },
-      { kind: "tick", at: 5_000 + R },
-    ]);
-    expect(changes).toEqual([
-      { from: "forward", to: "back", at: 0 },
-      { from: "back", to: "step 0", at: R },
-    ]);
-  });
-
-  test("a leap forward brings back a tenth of the clients at most, as a quiet time does", () => {
-    const { state } = run([
-      ...Array.from(
-        { length: 30 },
-        (_, n): RetreatEvent => ({ kind: "request", at: 0, who: caller(`c${n}`), failed: true }),
-      ),
-      { kind: "tick", at: 1e12 },
-      { kind: "tick", at: 1e12 },
-    ]);
-    expect(label(state)).toBe("step 0");
   });
 });
 

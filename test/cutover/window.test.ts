@@ -1,11 +1,10 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { coversWeek, everHolds, isWithin } from "../../src/cutover/window.ts";
 import type { TimeWindow } from "../../src/model/rules.ts";
 import { DAY, HOUR, MONDAY, timeWindow } from "./arbitrary-rules.ts";
 
 const ALWAYS: TimeWindow = { from: undefined, until: undefined, days: undefined, hours: undefined };
-const within = (window: Partial<TimeWindow>, text: string) => isWithin({ ...ALWAYS, ...window }, Date.parse(text));
 
 /** All moments of the window's days, each from its own midnight on, by the calendar of the standard library. */
 function literally(window: TimeWindow, at: number): boolean {
@@ -21,20 +20,6 @@ function literally(window: TimeWindow, at: number): boolean {
   }
   return false;
 }
-
-describe("hours over midnight", () => {
-  const night = { days: new Set([5]), hours: { begin: 22 * 60, end: 6 * 60 } };
-  test("belong to the day on which they begin", () => {
-    expect(within(night, "2026-11-20T22:00:00Z")).toBe(true);
-    expect(within(night, "2026-11-21T05:59:59.999Z")).toBe(true);
-    expect(within(night, "2026-11-20T05:00:00Z")).toBe(false);
-    expect(within(night, "2026-11-21T22:00:00Z")).toBe(false);
-  });
-  test("end where they say", () => {
-    expect(within(night, "2026-11-20T21:59:59.999Z")).toBe(false);
-    expect(within(night, "2026-11-21T06:00:00Z")).toBe(false);
-  });
-});
 
 test("begins at from and is over at until", () => {
   const window = { from: MONDAY, until: MONDAY + HOUR };

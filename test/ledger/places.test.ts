@@ -90,58 +90,6 @@ describe("a caller of v1", () => {
       Array.from({ length: 19 }, (_, n) => `v2-user-${181 + n}`).sort(),
     );
   });
-
-  test("is never pushed out by 20,000 users of v2, before it and behind it, who come once or often", () => {
-    const { ledger } = ledgerOf({ max: 50 });
-    const sent: Request[] = [];
-    for (let n = 0; n < 20_000; n++) {
-      sent.push({ name: `v2-${n}`, version: "v2" }, { name: `v2-${n % 60}`, version: "v2" });
-      if (n % 800 === 0) sent.push({ name: `v1-${n / 800}`, version: "v1" });
-    }
-    send(ledger, sent);
-    const { clients, bound } = ledger.snapshot();
-    const onV1 = clients.filter(({ lastV1 }) => lastV1 !== undefined);
-    expect(onV1.map(({ name }) => name).sort()).toEqual(Array.from({ length: 25 }, (_, n) => `v1-${n}`).sort());
-    expect(onV1.every(({ requests, over }) => requests.v1 === 1 && over === 0)).toBe(true);
-    expect(bound).toBe(0);
-    expect(clients).toHaveLength(50);
-    expect(ledger.callers().v1).toBe(25);
-    expect(ledger.snapshot().requests.v2).toBe(40_000);
-  });
-
-  test("gets a place when all are taken by users of v2, or by callers of v1", () => {
-    const { ledger } = ledgerOf({ max: 2 });
-    send(ledger, [
-      { name: "a", version: "v2" },
-      { name: "b", version: "v2" },
-      { name: "a", version: "v2" },
-      { name: "c", version: "v1" },
-    ]);
-    // b was unused longest.
-    expect(ledger.snapshot().clients.map(({ name }) => name)).toEqual(["c", "a"]);
-    ledger.observe(exchange("d"));
-    ledger.observe(exchange("e"));
-    expect(ledger.snapshot()).toMatchObject({
-      bound: 1,
-      clients: [
-        { name: "e", requests: { v1: 2, v2: 0 }, over: 1 },
-        { name: "d", requests: { v1: 1, v2: 0 }, over: 0 },
-      ],
-    });
-  });
-
-  test("gains no rank by its v2 requests", () => {
-    const { ledger } = ledgerOf({ max: 2 });
-    ledger.observe(exchange("a"));
-    ledger.observe(exchange("b"));
-    for (let n = 0; n < 9; n++) ledger.observe(v2Exchange("a"));
-    expect(ledger.snapshot().clients.map(({ name, requests }) => [name, requests.v1, requests.v2])).toEqual([
-      ["a", 1, 9],
-      ["b", 1, 0],
-    ]);
-    ledger.observe(exchange("c"));
-    expect(ledger.snapshot().clients.map(({ name }) => name)).toEqual(["c", "b"]);
-  });
 });
 
 describe("a user of v2", () => {
@@ -222,35 +170,6 @@ describe("of mixed traffic", () => {
       }),
       { numRuns: 300 },
     );
-  });
-
-  test("all v1 numbers are exact, and nobody is missing, while callers of v1 are no more than places", () => {
-    fc.assert(
-      fc.property(traffic(14), (requests) => {
-        const truth = tally(requests, "v1");
-        const { ledger } = ledgerOf({ max: Math.max(1, truth.size) });
-        send(ledger, requests);
-        const { clients, bound } = ledger.snapshot();
-        const onV1 = clients.filter(({ lastV1 }) => lastV1 !== undefined);
-        expect(new Map(onV1.map((client) => [client.name, client.requests.v1]))).toEqual(truth);
-        expect(bound).toBe(0);
-      }),
-    );
-  });
-
-  test("the bound holds for 20,000 distinct callers of v1, each of whom calls v2 also, and as many who do not", () => {
-    const requests: Request[] = [];
-    for (let n = 0; n < 20_000; n++) {
-      requests.push({ name: `v1-${n}`, version: "v1" }, { name: `v1-${(n * 7919) % 20_000}`, version: "v2" });
-      requests.push({ name: `v2-${n}`, version: "v2" }, { name: `v1-${n % 20}`, version: "v1" });
-    }
-    const { ledger } = ledgerOf({ max: 500 });
-    send(ledger, requests);
-    holds(ledger, requests);
-    const { bound, clients } = ledger.snapshot();
-    expect(bound).toBeLessThanOrEqual(40_000 / 500);
-    // More than their share of all v1 requests: those have a place for certain.
-    for (let n = 0; n < 20; n++) expect(clients.some(({ name }) => name === `v1-${n}`)).toBe(true);
   });
 
   test("what is restored, into more room or less, goes on keeping the promises", () => {

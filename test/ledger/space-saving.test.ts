@@ -7,17 +7,8 @@ function summary(max: number, dropped: (item: Counted) => void = () => {}): Spac
   return createSpaceSaving<Counted>(max, (name) => ({ name, count: 0, over: 0, touched: 0, place: 0 }), dropped);
 }
 
-/** A small generator of its own, so that every run sees the same stream. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
 /** Adds `stream` and holds every promise against exact counts. */
-function check(stream: readonly string[], max: number): SpaceSaving<Counted> {
+function check(stream: readonly string[], max: number): void {
   const exact = new Map<string, number>();
   const found = summary(max);
   for (const name of stream) {
@@ -38,52 +29,15 @@ function check(stream: readonly string[], max: number): SpaceSaving<Counted> {
   }
   expect(sum).toBe(stream.length);
   for (const [name, truth] of exact) if (!kept.has(name) && truth > bound) throw new Error(`${name}: ${truth} is lost`);
-  return found;
 }
 
 describe("the bound", () => {
-  test("holds for 20,000 distinct names in a Zipf stream, and the frequent ones are exact to it", () => {
-    const next = random(1);
-    const stream: string[] = [];
-    for (let n = 0; n < 20_000; n++) stream.push(`c${n}`);
-    for (let n = 0; n < 30_000; n++) stream.push(`c${Math.floor(20_000 ** next())}`);
-    const shuffled = stream.map((name) => [next(), name] as const).sort((a, b) => a[0] - b[0]);
-    const found = check(
-      shuffled.map(([, name]) => name),
-      300,
-    );
-    for (let n = 1; n <= 15; n++) expect(found.find(`c${n}`)).toBeDefined();
-  });
-
-  test("holds for 20,000 distinct names that all come equally often", () => {
-    const next = random(2);
-    check(
-      Array.from({ length: 30_000 }, () => `c${Math.floor(next() * 20_000)}`),
-      1000,
-    );
-  });
-
-  test("holds for names that come in turn, the worst order there is", () => {
-    check(
-      Array.from({ length: 5000 }, (_, n) => `c${n % 11}`),
-      10,
-    );
-  });
-
-  test("is 0, and every count exact, while there is room", () => {
-    const found = check(
-      Array.from({ length: 1000 }, (_, n) => `c${n % 10}`),
-      10,
-    );
-    expect(found.bound()).toBe(0);
-  });
-
   test("holds for any stream", () => {
-    const name = fc.integer({ min: 0, max: 12 }).map((n) => `c${n}`);
+    const name = fc.integer({ min: 0, max: 40 }).map((n) => `c${n}`);
     fc.assert(
       fc.property(
         fc.array(name, { size: "max", maxLength: 200 }),
-        fc.integer({ min: 1, max: 8 }),
+        fc.integer({ min: 1, max: 24 }),
         (stream, max) => void check(stream, max),
       ),
     );

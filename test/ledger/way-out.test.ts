@@ -40,6 +40,8 @@ function client(
   };
 }
 const told = (entry: ClientEntry): string => wayOut(entry, catalogue());
+/** Without the loops, which the first client's show. */
+const withoutLoops = (text: string) => text.replace(/```(?:sh\n# list_all|js\n)[\s\S]*?\n```/g, "(a loop)");
 
 describe("three clients", () => {
   test("one that reads and replaces groups", async () => {
@@ -59,7 +61,7 @@ describe("three clients", () => {
       "identity update-metadata",
       "role list",
     ]);
-    await expect(told(entry)).toMatchFileSnapshot("way-out/bindings.md");
+    await expect(withoutLoops(told(entry))).toMatchFileSnapshot("way-out/bindings.md");
   });
 
   test("one that needs what v2 lacks", async () => {
@@ -74,7 +76,7 @@ describe("three clients", () => {
       },
       { over: 3 },
     );
-    await expect(told(entry)).toMatchFileSnapshot("way-out/scanner.md");
+    await expect(withoutLoops(told(entry))).toMatchFileSnapshot("way-out/scanner.md");
   });
 });
 

@@ -1,36 +1,56 @@
 /** Does an instance tell a report what keeps a rule from moving? */
 import { expect, test } from "vitest";
 import { progressOf } from "../../src/migration/progress.ts";
-import { rig, rule, rulesOf } from "../control/control-rig.ts";
+import type { Progress } from "../../src/model/progress.ts";
+import { MINUTE, type Rig, rig, rule, rulesOf, START } from "../control/control-rig.ts";
 
 const LEDGER = { since: 0, at: 0, rows: [], overflow: undefined };
 
+/** What the instance of `made` tells. */
+const told = (made: Rig) =>
+  progressOf({
+    instance: "i",
+    since: 0,
+    wall: () => 0,
+    mode: "translate",
+    control: made.control,
+    shadow: undefined,
+    lastReloadSuccessful: () => true,
+    totals: () => ({ since: 0, at: 0, rows: [] }),
+    ledger: () => LEDGER as never,
+  });
+const promoteWhen = { differencesBelow: 0.1, minClients: 3, automatic: false };
+const shadowed = { mode: "shadow", stepBack: undefined, shadow: { sample: 1, control: 0 }, promoteWhen } as const;
+
 test("a rule that is held back names the operation and why, and one that is not says nothing of it", () => {
-  const promoteWhen = { differencesBelow: 0.1, minClients: 3, automatic: false };
-  const made = rig(
-    rulesOf([rule({ mode: "shadow", stepBack: undefined, shadow: { sample: 1, control: 0 }, promoteWhen })]),
-  );
-  const said = () =>
-    progressOf({
-      instance: "i",
-      since: 0,
-      wall: () => 0,
-      mode: "translate",
-      control: made.control,
-      shadow: undefined,
-      lastReloadSuccessful: () => true,
-      totals: () => ({ since: 0, at: 0, rows: [] }),
-      ledger: () => LEDGER as never,
-    }).rules[0];
+  const made = rig(rulesOf([rule(shadowed)]));
   made.compare(60, { served: "shadow" });
-  expect(said()).toMatchObject({
+  expect(told(made).rules[0]).toMatchObject({
     state: "could-move",
     detail: "0 of 60 comparisons differed: at most 5 % do (95 %)",
   });
   made.requests(12, { resource: "repo", operation: "create", mode: "shadow" });
-  expect(said()).toMatchObject({
+  expect(told(made).rules[0]).toMatchObject({
     state: "as-written",
     detail:
       "0 of 60 comparisons differed: at most 5 % do (95 %); not to be translated yet: repo create: 12 requests, 0 compared: 6 needed",
   });
+});
+
+test("a rule says what it does instead of what is written, and force is told beside it", () => {
+  const said = ({ rules: [first] }: Progress) => [first?.mode, first?.doing, first?.state];
+  const moved = rig(rulesOf([rule({ ...shadowed, promoteWhen: { ...promoteWhen, automatic: true } })]));
+  moved.compare(60, { served: "shadow" });
+  expect(said(told(moved))).toEqual(["shadow", "translate", "promoted"]);
+  const over = rig(rulesOf([rule({ expires: START + MINUTE })]));
+  over.at = START + MINUTE;
+  expect(said(told(over))).toEqual(["translate", "nothing", "expired"]);
+  const back = rig(rulesOf([rule()]));
+  back.requests(200, { status: 502, reason: "UPSTREAM_INVALID" });
+  expect(said(told(back))).toEqual(["translate", "shadow", "stepped-back"]);
+  back.at = START + 10 * MINUTE;
+  back.choose();
+  expect(said(told(back))).toEqual(["translate", "translate", "returning"]);
+  expect(told(back).rules[0]?.detail).toContain("10 % of its clients are translated");
+  expect([told(back).force, told(rig(rulesOf([], { force: "native" }))).force]).toEqual(["none", "native"]);
 });

@@ -1,42 +1,20 @@
 import { createServer } from "node:http";
 import { createServer as createTcpServer, type Server, type Socket } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
-import { createAdmin } from "../../src/admin/server.ts";
-import type { Progress } from "../../src/model/progress.ts";
+import { describe, expect, test } from "vitest";
 import { type Asked, ask } from "../../src/report/ask.ts";
-import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
-import { busy } from "./support.ts";
+import { later, rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { admin, busy, nowhere } from "./support.ts";
 
 takeDownAfterEach();
 
 const TOKEN = "0123456789-admin-token";
-const closers: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
-/** A real admin port that tells `told`. */
-async function admin(told: Progress | undefined, token?: string): Promise<string> {
-  const server = createAdmin({
-    host: "127.0.0.1",
-    port: 0,
-    ...(token === undefined ? {} : { token }),
-    metrics: { contentType: "text/plain", text: async () => "" },
-    ready: () => true,
-    views: new Map(told === undefined ? [] : [["progress", () => told]]),
-  });
-  closers.push(() => server.close());
-  return (await server.listen()).url;
-}
-
 async function listening(server: Server): Promise<string> {
   const open = new Set<Socket>();
   server.on("connection", (socket) => open.add(socket));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  closers.push(() => {
+  later(async () => {
     for (const socket of open) socket.destroy();
-    return new Promise((resolve) => server.close(resolve));
+    await new Promise((resolve) => server.close(resolve));
   });
   const address = server.address();
   return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
@@ -139,9 +117,7 @@ describe("what is no admin port", () => {
   test("that speaks another protocol, is not there, or never answers, is told apart", async () => {
     const gibberish = await listening(createTcpServer((socket) => void socket.end("SSH-2.0-x\r\n")));
     expect(await fault(gibberish)).toBe("does not speak HTTP");
-    const gone = await stranger(200, "");
-    await closers.pop()?.();
-    expect(await fault(gone)).toBe("cannot be reached (ECONNREFUSED)");
+    expect(await fault(await nowhere())).toBe("cannot be reached (ECONNREFUSED)");
     const silent = await listening(createTcpServer());
     expect(await fault(silent, undefined, 100)).toBe("did not answer within 0.1 s");
   });

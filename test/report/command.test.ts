@@ -1,52 +1,18 @@
-import { afterEach, describe, expect, test } from "vitest";
-import { createAdmin } from "../../src/admin/server.ts";
+import { describe, expect, test } from "vitest";
 import type { Progress } from "../../src/model/progress.ts";
 import type { Report } from "../../src/report/shape.ts";
-import { busy, client, DAY, NOW, progress, report } from "./support.ts";
+import { takeDownAfterEach } from "../app/rig.ts";
+import { admin, busy, client, DAY, NOW, nowhere, progress, report } from "./support.ts";
+
+takeDownAfterEach();
 
 const TOKEN = "0123456789-admin-token";
-const closers: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const close of closers.splice(0)) await close();
-});
-
 /** Real admin ports, one for each. */
-async function admins(all: readonly Progress[], token?: string): Promise<readonly string[]> {
-  return Promise.all(
-    all.map(async (told) => {
-      const server = createAdmin({
-        host: "127.0.0.1",
-        port: 0,
-        ...(token === undefined ? {} : { token }),
-        metrics: { contentType: "text/plain", text: async () => "" },
-        ready: () => true,
-        views: new Map([["progress", () => told]]),
-      });
-      closers.push(() => server.close());
-      return (await server.listen()).url;
-    }),
-  );
-}
-
-/** An address where nobody listens. */
-async function nowhere(): Promise<string> {
-  const [address = ""] = await admins([progress()]);
-  await closers.pop()?.();
-  return address;
-}
+const admins = (all: readonly Progress[], token?: string) => Promise.all(all.map((told) => admin(told, token)));
 
 const quiet = progress({ ledger: { since: NOW - 30 * DAY } });
 
 describe("carryover report", () => {
-  test("asks every address, with and without http://, and puts the answers together", async () => {
-    const [first = "", second = ""] = await admins(busy());
-    const { code, out, err } = await report([first, second.replace("http://", "")]);
-    expect([code, err]).toEqual([0, ""]);
-    expect(out).toContain("carryover report of 2 instances");
-    expect(out).toMatch(/^ {2}all +6,976 +3,070 +69.4 %/m);
-  });
-
   test("asks the local admin port when no address is given, each address once", async () => {
     const asked: string[] = [];
     const fetch = async (input: unknown) => {

@@ -1,8 +1,12 @@
 /** What instances tell in tests of the report: small, and every number can be found again. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdmin } from "../../src/admin/server.ts";
 import type { Io } from "../../src/cli.ts";
 import type { ClientEntry, LedgerSnapshot } from "../../src/model/ledger.ts";
 import type { Progress, RuleProgress, TotalsRow } from "../../src/model/progress.ts";
 import type { ReportIo } from "../../src/report/command.ts";
+import { later } from "../app/rig.ts";
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
@@ -170,6 +174,29 @@ export function busy(): readonly [Progress, Progress] {
     ],
   });
   return [first, second];
+}
+
+/** A real admin port that tells `told`, taken down after the test. */
+export async function admin(told: Progress | undefined, token?: string) {
+  const server = createAdmin({
+    host: "127.0.0.1",
+    port: 0,
+    ...(token === undefined ? {} : { token }),
+    metrics: { contentType: "text/plain", text: async () => "" },
+    ready: () => true,
+    views: new Map(told === undefined ? [] : [["progress", () => told]]),
+  });
+  later(async () => void (await server.close()));
+  return (await server.listen()).url;
+}
+
+/** An address where nobody listens. */
+export async function nowhere(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((closed) => server.close(closed));
+  return `http://127.0.0.1:${port}`;
 }
 
 export interface Reported {

@@ -16,14 +16,14 @@ async function withRow(
   name: string,
   v1: string,
   change: Readonly<Record<string, unknown>>,
-  kinds?: readonly string[],
+  kinds = ["create", "update"],
 ): Promise<Catalogue> {
   const catalogue = await loadCatalogue("v2beta1");
   const changed = (rows: readonly Row[]) => rows.map((row) => (row.v1 === v1 ? ({ ...row, ...change } as Row) : row));
   const resources = catalogue.resources.map((resource): Resource => {
     if (resource.name !== name) return resource;
     const operations = resource.operations.map((operation) =>
-      "body" in operation && operation.body !== undefined && (kinds?.includes(operation.kind) ?? true)
+      "body" in operation && operation.body !== undefined && kinds.includes(operation.kind)
         ? { ...operation, body: { ...operation.body, rows: changed(operation.body.rows) } }
         : operation,
     );
@@ -58,24 +58,14 @@ describe("a wrong row is found by one write", () => {
   });
 
   test.each([
-    ["read-only by mistake", { access: "output" }, BODY, "missing"],
-    ["of a wrong mask class", { mask: "never" }, BODY, "missing"],
-    ["of a wrong mask class, left out", { mask: "never" }, { name: "n" }, "missing"],
-    ["left alone by mistake when it is left out", { mask: "when-present" }, { name: "n" }, "missing"],
-    ["left alone by mistake, left out", { mask: "when-changed" }, { name: "n" }, "missing"],
-  ] as const)("PUT: a member of the update alone that is %s", async (_name, change, body, result) => {
+    ["read-only by mistake", { access: "output" }, BODY],
+    ["of a wrong mask class, left out", { mask: "never" }, { name: "n" }],
+    ["left alone by mistake, left out", { mask: "when-changed" }, { name: "n" }],
+  ])("PUT: a member of the update alone that is %s", async (_name, change, body) => {
     const found = await writeWith(await withRow("group", "description", change, ["update"]), "PUT", body);
-    expect(found).toMatchObject({ result, failure: undefined });
+    expect(found).toMatchObject({ result: "missing", failure: undefined });
     expect(found?.differences).toEqual([expect.objectContaining({ class: "missing", path: "description" })]);
   });
-
-  test.each([{ access: "output" }, { mask: "never" }])(
-    "PUT: a member that is wrong in both is not called equal, and a create finds it: %o",
-    async (change) => {
-      const found = await writeWith(await withRow("group", "description", change), "PUT", BODY);
-      expect(found).toMatchObject({ result: "failed", failure: "not-comparable" });
-    },
-  );
 
   test("PUT: a zero that is not what v1 made of a member that was left out", async () => {
     const catalogue = await withRow("group", "description", { zero: "none" });

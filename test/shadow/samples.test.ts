@@ -4,6 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Comparison, Difference } from "../../src/model/comparison.ts";
 import { curlLines, shownValue } from "../../src/shadow/sample-text.ts";
 import { createSamples } from "../../src/shadow/samples.ts";
+import { comparison } from "../control/control-rig.ts";
 
 const TOKEN = "Bearer eyJhbGciOiJub25lIn0";
 const HEAD = { method: "GET", target: "/iam/v1/groups?name=a%20b", headers: [["authorization", TOKEN]] } as const;
@@ -13,24 +14,8 @@ function difference(more: Partial<Difference> = {}): Difference {
 }
 
 function over(more: Partial<Comparison> = {}): Comparison {
-  return {
-    requestId: "r",
-    at: 0,
-    resource: "group",
-    operation: "list",
-    client: "ci",
-    rule: "half",
-    served: "shadow",
-    kind: "read",
-    result: "value",
-    total: 3,
-    differences: [difference()],
-    failure: undefined,
-    controlled: true,
-    ms: 1,
-    calls: { v1: 1, v2: 1 },
-    ...more,
-  };
+  const facts = { requestId: "r", at: 0, rule: "half", served: "shadow", result: "value", total: 3 } as const;
+  return comparison("ci", { ...facts, differences: [difference()], controlled: true, ...more });
 }
 
 const ALL = new URLSearchParams();

@@ -80,33 +80,48 @@ describe("a record without a time of its last writing", () => {
     expect(v1).toEqual([{ method: "GET", target: LIST, headers }]);
   });
 
-  test("native says what it said: the difference stands, and v2 is asked no more", async () => {
-    const answers = { native: json(200, binding("r1")), now: items(listed("r1")), v2: [json(200, held("r2"))] };
-    const { report } = await compared(put("r1"), answers);
-    expect(report).toMatchObject({ result: "value", failure: undefined, controlled: true, calls: { v1: 1, v2: 1 } });
-    expect(report?.differences.map(({ path }) => path)).toEqual(["role"]);
-  });
-
-  test("v2 says a third thing, and goes on saying it: the difference stands", async () => {
-    const answers = { native: json(200, binding("r1")), now: items(listed("r2")), v2: [json(200, held("r3"))] };
-    const { report } = await compared(put("r1"), answers);
-    expect(report).toMatchObject({ result: "value", controlled: true, calls: { v1: 1, v2: 2 } });
-  });
-
-  test("what differs beside that stands", async () => {
-    const answers = {
-      native: json(200, binding("r1")),
-      now: items(listed("r2")),
-      v2: [json(200, { ...held("r2"), identityUid: "i9" })],
-    };
-    const { report } = await compared(put("r1"), answers);
-    expect(report?.differences.map(({ path }) => path).toSorted()).toEqual(["identity", "role"]);
-  });
-
-  test("a third write between the first read of v2 and native's answer is one more", async () => {
-    const v2 = [json(200, held("r2")), json(200, held("r3"))];
-    const answers = { native: json(200, binding("r1")), now: items(listed("r3")), v2 };
-    expect((await compared(put("r1"), answers)).report).toMatchObject(OVERTAKEN);
+  const STANDS = { result: "value", failure: undefined, controlled: true };
+  test.each<[string, ApiResponse, readonly ApiResponse[], object, string[]]>([
+    [
+      "native says what it said: the difference stands, and v2 is asked no more",
+      items(listed("r1")),
+      [json(200, held("r2"))],
+      { ...STANDS, calls: { v1: 1, v2: 1 } },
+      ["role"],
+    ],
+    [
+      "v2 says a third thing, and goes on saying it: the difference stands",
+      items(listed("r2")),
+      [json(200, held("r3"))],
+      { ...STANDS, calls: { v1: 1, v2: 2 } },
+      ["role"],
+    ],
+    [
+      "what differs beside that stands",
+      items(listed("r2")),
+      [json(200, { ...held("r2"), identityUid: "i9" })],
+      STANDS,
+      ["identity", "role"],
+    ],
+    [
+      "a third write between the first read of v2 and native's answer is one more",
+      items(listed("r3")),
+      [json(200, held("r2")), json(200, held("r3"))],
+      OVERTAKEN,
+      [],
+    ],
+    ["native does not show it and v2 still does: it stands", items(), [json(200, held("r2"))], STANDS, ["role"]],
+    [
+      "v2 cannot be read again: there is nothing to compare",
+      items(listed("r3")),
+      [json(200, held("r2")), json(503, {})],
+      { result: "failed", failure: "platform" },
+      [],
+    ],
+  ])("%s", async (_name, now, v2, expected, paths) => {
+    const { report } = await compared(put("r1"), { native: json(200, binding("r1")), now, v2 });
+    expect(report).toMatchObject(expected);
+    expect(report?.differences.map(({ path }) => path).toSorted()).toEqual(paths);
   });
 
   test.each([
@@ -117,11 +132,6 @@ describe("a record without a time of its last writing", () => {
     const v2 = [json(200, held("r2")), json(404, { code: 5, message: "no", details: [] })];
     const { report } = await compared(put("r1"), { native: json(200, binding("r1")), now, v2 });
     expect(report).toMatchObject({ result: "failed", failure: "gone", calls: { v1: 1, v2: 2 } });
-  });
-
-  test("native does not show it and v2 still does: the difference stands", async () => {
-    const answers = { native: json(200, binding("r1")), now: items(), v2: [json(200, held("r2"))] };
-    expect((await compared(put("r1"), answers)).report).toMatchObject({ result: "value", controlled: true });
   });
 
   test.each([
@@ -137,12 +147,6 @@ describe("a record without a time of its last writing", () => {
     const answers = { native: json(200, binding("r1")), now, v2: [json(200, held("r2"))] };
     const { report } = await compared(put("r1"), answers);
     expect(report).toMatchObject({ result: "value", controlled: false, calls: { v1: 1, v2: 1 } });
-  });
-
-  test("v2 cannot be read again: there is nothing to compare", async () => {
-    const v2 = [json(200, held("r2")), json(503, {})];
-    const answers = { native: json(200, binding("r1")), now: items(listed("r3")), v2 };
-    expect((await compared(put("r1"), answers)).report).toMatchObject({ result: "failed", failure: "platform" });
   });
 
   test("a native that hangs ends with the time of the comparison; the client has its answer", async () => {

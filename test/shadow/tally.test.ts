@@ -3,26 +3,11 @@ import { describe, expect, test } from "vitest";
 import { upperBound } from "../../src/cutover/bound.ts";
 import type { Comparison, ComparisonResult } from "../../src/model/comparison.ts";
 import { createTally } from "../../src/shadow/tally.ts";
+import { comparison } from "../control/control-rig.ts";
 
 function over(result: ComparisonResult, more: Partial<Comparison> = {}): Comparison {
-  return {
-    requestId: "r",
-    at: 10,
-    resource: "group",
-    operation: "list",
-    client: "ci",
-    rule: undefined,
-    served: "shadow",
-    kind: "read",
-    result,
-    total: 0,
-    differences: [],
-    failure: result === "failed" ? "busy" : undefined,
-    controlled: false,
-    ms: 1,
-    calls: { v1: 0, v2: 0 },
-    ...more,
-  };
+  const failure = result === "failed" ? "busy" : undefined;
+  return comparison("ci", { at: 10, served: "shadow", result, failure, ...more });
 }
 
 describe("tally", () => {
