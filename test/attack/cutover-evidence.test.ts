@@ -80,6 +80,50 @@ it("one caller under five names does not make a rule step back on differences: t
   expect(text).toContain("met by 3 clients");
 });
 
+it("one caller under five names does not make a rule step back on failures: three callers do", async () => {
+  const rig = await cutover({
+    rules: rule(STEP_BACK).replace("sample: 1", "sample: 0").replace("differences: 0.02, ", ""),
+    sandbox: {
+      faults: (next) => async (request, options) =>
+        request.target.startsWith("/iam/v2beta1/roles")
+          ? { status: 200, headers: [["content-type", "application/json"]], body: Buffer.from("[]") }
+          : next(request, options),
+    },
+  });
+  for (let i = 0; i < 12; i++) await rig.ask("GET", "/iam/v1/roles", manyNamed(i));
+  expect((await rig.view("/rules")).rules[0]).toMatchObject({ state: "forward", failures: 12 });
+  await rig.ask("GET", "/iam/v1/roles", client("c1"));
+  await rig.ask("GET", "/iam/v1/roles", client("c2"));
+  expect((await rig.view("/rules")).rules[0]).toMatchObject({ state: "back" });
+});
+
+it("a rule that was changed is not judged by what was under way before", async () => {
+  const before = { held: true };
+  const brakes = "stepBack: { failures: 0.1, minRequests: 3, minClients: 1, window: 5m }";
+  let release = (): void => {};
+  const changed = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const rig = await cutover({
+    rules: rule(brakes),
+    sandbox: {
+      faults: (next) => async (request, options) => {
+        if (!before.held || !request.target.startsWith("/iam/v2beta1/roles/")) return next(request, options);
+        await changed;
+        return { status: 200, headers: [["content-type", "application/json"]], body: Buffer.from("[]") };
+      },
+    },
+  });
+  const pending = Array.from({ length: 6 }, () => rig.ask("GET", "/iam/v1/roles/abc", as("x")));
+  while (rig.arrived.length < 6) await new Promise((resolve) => setTimeout(resolve, 5));
+  await rig.change(rule(brakes, "{ operation: reads }"));
+  before.held = false;
+  release();
+  expect((await Promise.all(pending)).map(({ status }) => status)).toEqual([502, 502, 502, 502, 502, 502]);
+  const { rules } = await rig.view("/rules");
+  expect(rules[0]).toMatchObject({ state: "forward", failures: 0 });
+});
+
 const SLOW_RULES = `version: carryover/v1
 rules:
   - { name: writes, match: { operation: writes }, mode: shadow, shadow: { sample: 1 } }

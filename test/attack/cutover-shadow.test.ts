@@ -36,6 +36,30 @@ it("a list that clients get is compared as they get it, however large v2's pages
     .toContain("status");
 });
 
+it("the code of an invitation is shown to nobody", async () => {
+  const rig = await cutover({
+    rules: SHADOW,
+    sandbox: {
+      faults: (next) => async (request, options) => {
+        const answer = await next(request, options);
+        const isInvite = request.method === "GET" && request.target.includes("/groupInvites/");
+        if (!isInvite || answer.status !== 200) return answer;
+        const record = JSON.parse(Buffer.from(answer.body).toString());
+        return { ...answer, body: Buffer.from(JSON.stringify({ ...record, code: "masked" })) };
+      },
+    },
+  });
+  const group = (await rig.ask("GET", "/iam/v1/groups", as("x"))).json.items[0].id;
+  const role = (await rig.ask("GET", "/iam/v1/roles", as("x"))).json.items[0].id;
+  const body = { ttl: "3600s", role, email: "a@example.com" };
+  const made = await rig.ask("POST", `/iam/v1/group_invites/${group}`, { ...as("x"), body });
+  expect(made.json.code).toMatch(/^\w{8,}$/);
+  await rig.compared(3);
+  const shown = await rig.text("/samples");
+  expect(shown).toContain('"path":"code"');
+  expect(shown).not.toContain(made.json.code);
+});
+
 it("a bomb is given up, whatever it is packed in", async () => {
   const blanks = Buffer.alloc(4 * 1024 ** 2, 0x20);
   const packed: readonly (readonly [string, Buffer])[] = [
