@@ -9,7 +9,7 @@ import type { Json } from "../../src/model/json.ts";
 import { header } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { frontOf } from "../support/front.ts";
-import { at, type Call, get, idOf, post, put } from "./call.ts";
+import { at, type Call, get, idOf, leafId, post, put, rootId } from "./call.ts";
 import { inMemory, parsed, type Side, startSide, unchanged } from "./harness.ts";
 import { jsonDifferences } from "./json-diff.ts";
 
@@ -23,8 +23,8 @@ async function pairOf(both: SandboxOptions = {}): Promise<{ readonly native: Sid
   };
 }
 
-const identities = at("/iam/v1/identities/", (seen) => seen.known.leaf);
-const roles = at("/iam/v1/roles/", (seen) => seen.known.leaf);
+const identities = at("/iam/v1/identities/", leafId);
+const roles = at("/iam/v1/roles/", leafId);
 const CLAIM = { issuer: "https://i", subject: "s" };
 
 const plain = await pairOf();
@@ -70,13 +70,7 @@ describe("what a read and a replace can still do", () => {
   });
 
   test("a replace by staff that leaves verified out keeps it, and its answer shows that", async () => {
-    const call = put(
-      "root",
-      at("/iam/v1/groups/", (seen) => seen.known.root),
-      { name: "acme" },
-      200,
-      { as: "staff" },
-    );
+    const call = put("root", at("/iam/v1/groups/", rootId), { name: "acme" }, 200, { as: "staff" });
     const [native, carried] = await both(call);
     expect(jsonDifferences(native, carried)).toEqual(["/verified: false, true"]);
   });
@@ -101,7 +95,7 @@ describe("what a read and a replace can still do", () => {
       readme: "# one",
       customOverlay: { contents: { packages: ["curl"] } },
     };
-    const place = at("/registry/v1/repos/", (seen) => seen.known.leaf);
+    const place = at("/registry/v1/repos/", leafId);
     await both(post("a repo", place, full, 200, { as: "staff" }));
     const call = put("less", at("/registry/v1/repos/", idOf("a repo")), { name: "one" }, 200, { as: "staff" });
     const native = await richer.native.ask(call);

@@ -89,26 +89,38 @@ export interface Scenario {
 export type Step = Call | { readonly name: string; readonly each: readonly Call[] };
 
 type Extra = Partial<Omit<Call, "name" | "method" | "path" | "status">>;
+type Read = (name: string, path: Given<string>, status: number, extra?: Extra) => Call;
+type Write = (name: string, path: Given<string>, body: Call["body"], status: number, extra?: Extra) => Call;
 
-/** A read: its name, its path, what it must answer. */
-export function get(name: string, path: Given<string>, status: number, extra: Extra = {}): Call {
-  return { name, method: "GET", path, status, ...extra };
+/** The rpc code that comes with a status, where the call names no other. */
+const CODES: Readonly<Record<number, number>> = { 400: 3, 401: 16, 403: 7, 404: 5, 429: 8 };
+
+/** Calls of one method: their name, their path, what they must answer. */
+const bare =
+  (method: string): Read =>
+  (name, path, status, extra) => ({ name, method, path, status, ...codeOf(status), ...extra });
+const withBody =
+  (method: string): Write =>
+  (name, path, body, status, extra) => ({
+    name,
+    method,
+    path,
+    ...(body === undefined ? {} : { body }),
+    status,
+    ...codeOf(status),
+    ...extra,
+  });
+
+function codeOf(status: number): Pick<Call, "code"> {
+  const code = CODES[status];
+  return code === undefined ? {} : { code };
 }
 
-/** A create. */
-export function post(name: string, path: Given<string>, body: Call["body"], status: number, extra: Extra = {}): Call {
-  return { name, method: "POST", path, ...(body === undefined ? {} : { body }), status, ...extra };
-}
-
-/** A full replace. */
-export function put(name: string, path: Given<string>, body: Call["body"], status: number, extra: Extra = {}): Call {
-  return { name, method: "PUT", path, ...(body === undefined ? {} : { body }), status, ...extra };
-}
-
-/** A removal. */
-export function del(name: string, path: Given<string>, status: number, extra: Extra = {}): Call {
-  return { name, method: "DELETE", path, status, ...extra };
-}
+export const get = bare("GET");
+export const post = withBody("POST");
+export const put = withBody("PUT");
+export const patch = withBody("PATCH");
+export const del = bare("DELETE");
 
 /** `count` calls of one kind as one step; `make` gets 0, 1, 2 and so on. */
 export function many(name: string, count: number, make: (index: number) => Call | readonly Call[]): Step {
@@ -120,6 +132,30 @@ export function callsOf(scenario: Scenario): readonly Call[] {
   return scenario.calls.flatMap((step) => ("each" in step ? step.each : [step]));
 }
 
+/** A scenario in the whole organisation. */
+export function scenario(name: string, calls: readonly Step[]): Scenario {
+  return { name, calls };
+}
+
+/** A scenario in a store with hardly anything in it. */
+export function small(name: string, calls: readonly Step[]): Scenario {
+  return { name, organisation: false, calls };
+}
+
+export const rootId = ({ known }: Seen): string => known.root;
+export const parentId = ({ known }: Seen): string => known.parent;
+export const leafId = ({ known }: Seen): string => known.leaf;
+export const elsewhereId = ({ known }: Seen): string => known.elsewhere;
+export const repoId = ({ known }: Seen): string => known.repo;
+export const syncedRepoId = ({ known }: Seen): string => known.syncedRepo;
+export const advisoryId = ({ known }: Seen): string => known.advisory;
+
+/** The id of the built-in role of this name. */
+export const roleId =
+  (name: string) =>
+  ({ known }: Seen): string =>
+    known.role(name);
+
 /** A path of which one part is known only when the call is made. */
 export function at(prefix: string, part: (seen: Seen) => string, suffix = ""): (seen: Seen) => string {
   return (seen) => `${prefix}${part(seen)}${suffix}`;
@@ -129,6 +165,12 @@ export function at(prefix: string, part: (seen: Seen) => string, suffix = ""): (
 export function without(record: JsonObject, ...names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }
+
+/** The id that `call` answered, its slashes as %2F. */
+export const escapedId =
+  (call: string) =>
+  (seen: Seen): string =>
+    encodeURIComponent(seen.id(call));
 
 /** The id that the call named `call` answered. */
 export const idOf =

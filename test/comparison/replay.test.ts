@@ -1,13 +1,13 @@
 /** Does the comparison notice somebody in between who gets one thing wrong, and say nothing of one that does not? */
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
-import { at, type Call, get, idOf, post, put, type Scenario } from "./call.ts";
+import { at, type Call, get, idOf, post, put, rootId, type Scenario } from "./call.ts";
 import { disappointments } from "./expect.ts";
 import { inMemory, type MemoryFront, startSide, unchanged } from "./harness.ts";
 import { expectNone, record, replay } from "./replay.ts";
 import { scenarios } from "./scenarios.ts";
 
-const below = at("/iam/v1/groups/", (seen) => seen.known.root);
+const below = at("/iam/v1/groups/", rootId);
 const one = at("/iam/v1/groups/", idOf("one"));
 const small: Scenario = {
   name: "small",

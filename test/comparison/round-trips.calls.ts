@@ -1,6 +1,6 @@
 /** What becomes of records that a v1 client reads and writes back as they are? */
 import { type JsonObject, member } from "../../src/model/json.ts";
-import { at, type Call, get, many, put, type Scenario, type Seen, without } from "./call.ts";
+import { at, type Call, get, many, put, rootId, type Scenario, type Seen, without } from "./call.ts";
 
 /** What a record is written at: its id, or its group where v1 has no id. */
 const idOf = (record: JsonObject): string => String(record["id"] ?? record["group"]);
@@ -38,13 +38,7 @@ function roundTrip(name: string, collection: string, list: Call["path"], count: 
 export const roundTripScenarios: readonly Scenario[] = [
   roundTrip("groups", "/iam/v1/groups", "/iam/v1/groups", 20, 53),
   roundTrip("identities", "/iam/v1/identities", "/iam/v1/identities", 25, 12),
-  roundTrip(
-    "roles",
-    "/iam/v1/roles",
-    at("/iam/v1/roles?uidp.descendants_of=", (seen) => seen.known.root),
-    20,
-    1,
-  ),
+  roundTrip("roles", "/iam/v1/roles", at("/iam/v1/roles?uidp.descendants_of=", rootId), 20, 1),
   roundTrip("account associations", "/iam/v1/account_associations", "/iam/v1/account_associations", 15, 1),
   roundTrip("tags", "/registry/v1/tags", "/registry/v1/tags", 20, 30),
 ];
