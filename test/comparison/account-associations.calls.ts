@@ -49,7 +49,7 @@ const NOTHING: JsonObject = { amazon: null, google: null, chainguard: null, azur
 const BLOCKS: readonly string[] = Object.keys(NOTHING);
 
 /** Another group below the root: a group has one association only. */
-const group = (name: string): Call => post(`group ${name}`, at("/iam/v1/groups/", rootId), { name }, 200);
+const group = (name: string): Call => post(`group ${name}`, at("/iam/v1/groups/", rootId), { name });
 const of = (name: string): ((seen: Seen) => string) => madeBy(ASSOCIATIONS, `group ${name}`);
 /** The record that the list `call` has of the place. */
 const read =
@@ -60,13 +60,13 @@ const read =
 /** Creates an association in a group of its own. */
 const created = (name: string, body: Call["body"], extra: Partial<Call> = {}): readonly Call[] => [
   group(name),
-  post(name, of(name), body, 200, extra),
+  post(name, of(name), body, extra),
 ];
 
 const creating: readonly Scenario[] = [
   atPlace("creating account associations", [
-    post("of everything", here, FULL, 200, { shows: (seen) => ({ ...FULL, group: seen.id("place") }) }),
-    get("it", itself, 200, { items: 1, every: FULL }),
+    post("of everything", here, FULL, { shows: (seen) => ({ ...FULL, group: seen.id("place") }) }),
+    get("it", itself, { items: 1, every: FULL }),
     post("once more", here, FULL, 409, { code: 6 }),
     ...created("of nothing", { name: "empty" }, { shows: { ...NOTHING, name: "empty", description: "" } }),
     ...BLOCKS.flatMap((block) =>
@@ -116,9 +116,9 @@ const creating: readonly Scenario[] = [
       { name: "accounts", github: {} },
       { shows: { github: { appInstallations: {} } } },
     ),
-    get("all of them", ASSOCIATIONS, 200, { items: 13 }),
-    get("by name", `${ASSOCIATIONS}?name=snake`, 200, { items: 1, every: { name: "snake" } }),
-    get("by group and name", at(`${ASSOCIATIONS}?name=accounts&group=`, idOf("place")), 200, { items: 1 }),
+    get("all of them", ASSOCIATIONS, { items: 13 }),
+    get("by name", `${ASSOCIATIONS}?name=snake`, { items: 1, every: { name: "snake" } }),
+    get("by group and name", at(`${ASSOCIATIONS}?name=accounts&group=`, idOf("place")), { items: 1 }),
   ]),
   atPlace("account associations that cannot be created", [
     ...badBodies((name, body, status) => post(name, here, body, status), "name"),
@@ -146,7 +146,7 @@ const creating: readonly Scenario[] = [
     ),
     post("of a group that is not there", `${ASSOCIATIONS}/${MISSING}`, FULL, 404),
     ...strangers((name, status, extra) => post(name, here, FULL, status, extra)),
-    get("none of them is there", itself, 200, { items: 0 }),
+    get("none of them is there", itself, { items: 0 }),
   ]),
   atPlace("account associations of a key that is no number", [
     post("with a key that is no number", here, { name: "x", github: { appInstallations: { one: {} } } }, 400),
@@ -155,76 +155,75 @@ const creating: readonly Scenario[] = [
 
 const replacing: readonly Scenario[] = [
   atPlace("replacing account associations", [
-    post("one", here, FULL, 200),
-    get("it", itself, 200, { items: 1 }),
-    put("what a read gave", here, read("it"), 200, { shows: FULL }),
-    put("what the create answered", here, (seen) => seen.answer("one"), 200, { shows: FULL }),
+    post("one", here, FULL),
+    get("it", itself, { items: 1 }),
+    put("what a read gave", here, read("it"), { shows: FULL }),
+    put("what the create answered", here, (seen) => seen.answer("one"), { shows: FULL }),
     ...BLOCKS.flatMap((block) => [
-      put(`without ${block}: it is cleared`, here, without(FULL, block), 200, { shows: { ...FULL, [block]: null } }),
-      put(`${block} null: it stays cleared`, here, { ...FULL, [block]: null }, 200, {
-        shows: { ...FULL, [block]: null },
-      }),
-      put(`${block} again`, here, FULL, 200, { shows: FULL }),
+      put(`without ${block}: it is cleared`, here, without(FULL, block), { shows: { ...FULL, [block]: null } }),
+      put(`${block} null: it stays cleared`, here, { ...FULL, [block]: null }, { shows: { ...FULL, [block]: null } }),
+      put(`${block} again`, here, FULL, { shows: FULL }),
     ]),
-    put("without a description: it is cleared", here, without(FULL, "description"), 200, {
-      shows: { description: "" },
-    }),
+    put("without a description: it is cleared", here, without(FULL, "description"), { shows: { description: "" } }),
     put(
       "with fewer keys: those left out are gone",
       here,
       { ...FULL, chainguard: { serviceBindings: { id: "1" } } },
-      200,
       { shows: { chainguard: { serviceBindings: { id: "1" } } } },
     ),
-    put("with another account", here, { ...FULL, amazon: { account: "000000000000" } }, 200, {
-      shows: { amazon: { account: "000000000000" } },
-    }),
+    put(
+      "with another account",
+      here,
+      { ...FULL, amazon: { account: "000000000000" } },
+      { shows: { amazon: { account: "000000000000" } } },
+    ),
     put(
       "with fewer installations",
       here,
       { ...FULL, github: { appInstallations: { "12": { installations: [] } } } },
-      200,
       { shows: { github: { appInstallations: { "12": { installations: [] } } } } },
     ),
     put(
       "with numbers for ids",
       here,
       { ...FULL, github: { appInstallations: { "12": { installations: [{ installationId: 12 }] } } } },
-      200,
       { shows: { github: { appInstallations: { "12": { installations: [{ installationId: "12", name: "" }] } } } } },
     ),
-    put("of another group in the body", here, (seen) => ({ ...FULL, group: seen.known.root }), 200, {
+    put("of another group in the body", here, (seen) => ({ ...FULL, group: seen.known.root }), {
       shows: (seen) => ({ group: seen.id("place") }),
     }),
-    put("members of the server do nothing", here, { ...FULL, createdAt: "2001-01-01T00:00:00Z", uid: "x" }, 200),
-    put("unknown members do nothing", here, { ...FULL, colour: [], amazon: { ...AMAZON, colour: 1 } }, 200),
-    put("by a name only: everything else is gone", here, { name: "bare" }, 200, {
-      shows: { ...NOTHING, name: "bare", description: "" },
-    }),
-    get("it is bare", itself, 200, { items: 1, every: { ...NOTHING, name: "bare" } }),
+    put("members of the server do nothing", here, { ...FULL, createdAt: "2001-01-01T00:00:00Z", uid: "x" }),
+    put("unknown members do nothing", here, { ...FULL, colour: [], amazon: { ...AMAZON, colour: 1 } }),
+    put(
+      "by a name only: everything else is gone",
+      here,
+      { name: "bare" },
+      { shows: { ...NOTHING, name: "bare", description: "" } },
+    ),
+    get("it is bare", itself, { items: 1, every: { ...NOTHING, name: "bare" } }),
   ]),
   atPlace("account associations that cannot be replaced", [
     put("before there is one", here, FULL, 404),
-    post("one", here, FULL, 200),
+    post("one", here, FULL),
     ...badBodies((name, body, status) => put(name, here, body, status), "name"),
     put("with a text for a message", here, { ...FULL, google: "p" }, 400),
     put("of a group that is not there", `${ASSOCIATIONS}/${MISSING}`, FULL, 404),
     ...strangers((name, status, extra) => put(name, here, { name: "x" }, status, extra)),
     ...otherMethods(here, ["PATCH", "HEAD"]),
-    get("it is as it was", itself, 200, { items: 1, every: FULL }),
+    get("it is as it was", itself, { items: 1, every: FULL }),
   ]),
   atPlace("removing account associations", [
-    del("before there is one: nothing to do", here, 200, { shows: {} }),
-    post("one", here, FULL, 200),
+    del("before there is one: nothing to do", here, { shows: {} }),
+    post("one", here, FULL),
     ...strangers((name, status, extra) => del(name, here, status, extra)),
-    get("it is still there", itself, 200, { items: 1 }),
-    del("it", here, 200, { shows: {} }),
-    get("it is gone", itself, 200, { items: 0 }),
-    del("it once more: nothing to do", here, 200, { shows: {} }),
+    get("it is still there", itself, { items: 1 }),
+    del("it", here, { shows: {} }),
+    get("it is gone", itself, { items: 0 }),
+    del("it once more: nothing to do", here, { shows: {} }),
     put("what is gone", here, FULL, 404),
-    post("another in its place", here, { name: "again" }, 200),
-    del("with %2F in the path", at(`${ASSOCIATIONS}/`, escapedId("place")), 200),
-    get("that is gone too", itself, 200, { items: 0 }),
+    post("another in its place", here, { name: "again" }),
+    del("with %2F in the path", at(`${ASSOCIATIONS}/`, escapedId("place"))),
+    get("that is gone too", itself, { items: 0 }),
   ]),
 ];
 
@@ -235,25 +234,22 @@ const TYPES: readonly (readonly [name: string, number: number])[] = [
   ["AMAZON", 2],
   ["AZURE", 3],
 ];
-const asked = (name: string, type: Json): Call => post(name, checked, { accountType: type }, 200);
+const asked = (name: string, type: Json): Call => post(name, checked, { accountType: type });
 
 const checking: readonly Scenario[] = [
   atPlace("checking account associations", [
-    post("one", here, FULL, 200),
+    post("one", here, FULL),
     ...TYPES.flatMap(([type, number]) => [asked(`${type} of all`, type), asked(`${type} by its number`, number)]),
-    post("in the other spelling", checked, { account_type: "AZURE" }, 200),
-    post("of another group in the body", checked, (seen) => ({ accountType: "AZURE", group: seen.known.root }), 200),
-    post("unknown members do nothing", checked, { accountType: "GOOGLE", providerType: "x", colour: 1 }, 200),
-    put("less", here, { name: "less", amazon: AMAZON }, 200),
+    post("in the other spelling", checked, { account_type: "AZURE" }),
+    post("of another group in the body", checked, (seen) => ({ accountType: "AZURE", group: seen.known.root })),
+    post("unknown members do nothing", checked, { accountType: "GOOGLE", providerType: "x", colour: 1 }),
+    put("less", here, { name: "less", amazon: AMAZON }),
     ...TYPES.map(([type]) => asked(`${type} of less`, type)),
-    put("nothing", here, { name: "nothing" }, 200),
+    put("nothing", here, { name: "nothing" }),
     ...TYPES.map(([type]) => asked(`${type} of nothing`, type)),
-    post(
-      "with %2F in the path",
-      (seen) => `${ASSOCIATIONS}/${encodeURIComponent(seen.id("place"))}:check`,
-      { accountType: "AMAZON" },
-      200,
-    ),
+    post("with %2F in the path", (seen) => `${ASSOCIATIONS}/${encodeURIComponent(seen.id("place"))}:check`, {
+      accountType: "AMAZON",
+    }),
     post("with a truth", checked, { accountType: true }, 400),
     post("with both spellings", checked, { accountType: 1, account_type: 1 }, 400),
     post("with bad JSON", checked, "{", 400),
@@ -262,7 +258,7 @@ const checking: readonly Scenario[] = [
     ...strangers((name, status, extra) => post(name, checked, { accountType: "AMAZON" }, status, extra)).filter(
       ({ as }) => as !== "viewer",
     ),
-    post("by a viewer", checked, { accountType: "AMAZON" }, 200, { as: "viewer" }),
+    post("by a viewer", checked, { accountType: "AMAZON" }, { as: "viewer" }),
     post("of a group that is not there", `${ASSOCIATIONS}/${MISSING}:check`, { accountType: "AMAZON" }, 404),
     group("without one"),
     post("of a group without one", madeBy(ASSOCIATIONS, "group without one", ":check"), { accountType: "AMAZON" }, 404),

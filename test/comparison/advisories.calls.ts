@@ -7,7 +7,7 @@ const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
 
 /** A page: its records come in the documented order. */
 function page(name: string, path: Call["path"], extra: Partial<Call> = {}): Call {
-  return get(name, path, 200, { ordered: true, ...extra });
+  return get(name, path, { ordered: true, ...extra });
 }
 
 /** The token that leads on from the page that `call` got. Each side minted its own. */

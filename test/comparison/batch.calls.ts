@@ -8,18 +8,16 @@ const here = inPlace(BATCH);
 const listed = at("/iam/v1/rolebindings?uidp.children_of=", idOf("place"));
 
 const person = (number: number): Call =>
-  post(
-    `person ${number}`,
-    inPlace("/iam/v1/identities"),
-    { name: `person ${number}`, claimMatch: { issuer: "https://i", subject: `s${number}` } },
-    200,
-  );
+  post(`person ${number}`, inPlace("/iam/v1/identities"), {
+    name: `person ${number}`,
+    claimMatch: { issuer: "https://i", subject: `s${number}` },
+  });
 const people: readonly Call[] = [1, 2, 3].map(person);
 const binding = (seen: Seen, number: number, role = "viewer"): JsonObject => ({
   identity: seen.id(`person ${number}`),
   role: seen.known.role(role),
 });
-const batch = (name: string, body: Call["body"], extra: Partial<Call> = {}): Call => post(name, here, body, 200, extra);
+const batch = (name: string, body: Call["body"], extra: Partial<Call> = {}): Call => post(name, here, body, extra);
 
 export const batchScenarios: readonly Scenario[] = [
   atPlace("role bindings by the batch", [
@@ -32,19 +30,18 @@ export const batchScenarios: readonly Scenario[] = [
     batch("members of the server do nothing", (seen) => [{ ...binding(seen, 1), id: "mine", createdAt: "t" }]),
     batch("unknown members do nothing", (seen) => [{ ...binding(seen, 1), identityUid: "x", roleUid: "y", a: [] }]),
     batch("null members are left out", (seen) => [{ ...binding(seen, 1), group: null, id: null }]),
-    post("with %2F", at(`${BATCH}/`, escapedId("place")), (seen) => [binding(seen, 1)], 200),
+    post("with %2F", at(`${BATCH}/`, escapedId("place")), (seen) => [binding(seen, 1)]),
     post(
       "with spaces around it",
       here,
       (seen) => ` \r\n[\t${JSON.stringify(binding(seen, 1))} ,\n${JSON.stringify(binding(seen, 2))}] `,
-      200,
     ),
-    get("all of them", listed, 200, { items: 37 }),
+    get("all of them", listed, { items: 37 }),
   ]),
   atPlace("the answer of a batch is in its order", [
     ...people,
     batch("three", (seen) => [binding(seen, 3), binding(seen, 1, "owner"), binding(seen, 2, "editor")]),
-    get("all of them", listed, 200, { items: 3 }),
+    get("all of them", listed, { items: 3 }),
   ]),
   atPlace("batches that are refused as a whole", [
     ...people,
@@ -83,7 +80,7 @@ export const batchScenarios: readonly Scenario[] = [
     post("of a group that is not there", `${BATCH}/${MISSING}`, (seen) => [binding(seen, 1)], 404),
     ...strangers((name, status, extra) => post(name, here, (seen) => [binding(seen, 1)], status, extra)),
     ...otherMethods(here, ["PATCH", "HEAD"]),
-    get("none of them is there", listed, 200, { items: 0 }),
+    get("none of them is there", listed, { items: 0 }),
   ]),
 ];
 

@@ -89,32 +89,31 @@ export interface Scenario {
 export type Step = Call | { readonly name: string; readonly each: readonly Call[] };
 
 type Extra = Partial<Omit<Call, "name" | "method" | "path" | "status">>;
-type Read = (name: string, path: Given<string>, status: number, extra?: Extra) => Call;
-type Write = (name: string, path: Given<string>, body: Call["body"], status: number, extra?: Extra) => Call;
+/** The status that a call must get, 200 when left out, and what else is wanted of its answer. */
+export type Wanted = readonly [extra?: Extra] | readonly [status: number, extra?: Extra];
 
 /** The rpc code that comes with a status, where the call names no other. */
 const CODES: Readonly<Record<number, number>> = { 400: 3, 401: 16, 403: 7, 404: 5, 429: 8 };
 
+function expectation([first, second]: Wanted): Pick<Call, "status" | "code"> & Extra {
+  if (typeof first !== "number") return { status: 200, ...first };
+  const code = CODES[first];
+  return { status: first, ...(code === undefined ? {} : { code }), ...second };
+}
+
 /** Calls of one method: their name, their path, what they must answer. */
 const bare =
-  (method: string): Read =>
-  (name, path, status, extra) => ({ name, method, path, status, ...codeOf(status), ...extra });
+  (method: string) =>
+  (name: string, path: Given<string>, ...wanted: Wanted): Call => ({ name, method, path, ...expectation(wanted) });
 const withBody =
-  (method: string): Write =>
-  (name, path, body, status, extra) => ({
+  (method: string) =>
+  (name: string, path: Given<string>, body: Call["body"], ...wanted: Wanted): Call => ({
     name,
     method,
     path,
     ...(body === undefined ? {} : { body }),
-    status,
-    ...codeOf(status),
-    ...extra,
+    ...expectation(wanted),
   });
-
-function codeOf(status: number): Pick<Call, "code"> {
-  const code = CODES[status];
-  return code === undefined ? {} : { code };
-}
 
 export const get = bare("GET");
 export const post = withBody("POST");

@@ -16,40 +16,36 @@ const capabilities: readonly Scenario[] = [
   atPlace("capabilities of roles", [
     many("of each capability", EVERY.length, (index) => {
       const held = alongside(EVERY[index] ?? "");
-      return post(`with ${EVERY[index]}`, roles, { name: `with ${index}`, capabilities: held }, 200, {
-        shows: { capabilities: held },
-      });
+      return post(
+        `with ${EVERY[index]}`,
+        roles,
+        { name: `with ${index}`, capabilities: held },
+        { shows: { capabilities: held } },
+      );
     }),
-    get("each of them", at("/iam/v1/roles?parent=", idOf("place")), 200, { items: 216 }),
-    post("of all of them", roles, { name: "all", capabilities: EVERY }, 200, { shows: { capabilities: EVERY } }),
+    get("each of them", at("/iam/v1/roles?parent=", idOf("place")), { items: 216 }),
+    post("of all of them", roles, { name: "all", capabilities: EVERY }, { shows: { capabilities: EVERY } }),
     put(
       "the other way round",
       madeBy("/iam/v1/roles", "of all of them"),
       { name: "all", capabilities: EVERY.toReversed() },
-      200,
       { shows: { capabilities: EVERY.toReversed() } },
     ),
-    put(
-      "one of them twice",
-      madeBy("/iam/v1/roles", "of all of them"),
-      { name: "all", capabilities: ["groups.list", "groups.list"] },
-      200,
-    ),
-    put("all of them again", madeBy("/iam/v1/roles", "of all of them"), { name: "all", capabilities: EVERY }, 200),
-    get("that one", at("/iam/v1/roles?id=", idOf("of all of them")), 200, { items: 1, every: { capabilities: EVERY } }),
-    post(
-      "somebody",
-      inPlace("/iam/v1/identities"),
-      { name: "somebody", claimMatch: { issuer: "https://i", subject: "s" } },
-      200,
-    ),
-    post(
-      "its use",
-      inPlace("/iam/v1/rolebindings"),
-      (seen) => ({ identity: seen.id("somebody"), role: seen.id("of all of them") }),
-      200,
-    ),
-    get("in a list of role bindings", at("/iam/v1/rolebindings?id=", idOf("its use")), 200, {
+    put("one of them twice", madeBy("/iam/v1/roles", "of all of them"), {
+      name: "all",
+      capabilities: ["groups.list", "groups.list"],
+    }),
+    put("all of them again", madeBy("/iam/v1/roles", "of all of them"), { name: "all", capabilities: EVERY }),
+    get("that one", at("/iam/v1/roles?id=", idOf("of all of them")), { items: 1, every: { capabilities: EVERY } }),
+    post("somebody", inPlace("/iam/v1/identities"), {
+      name: "somebody",
+      claimMatch: { issuer: "https://i", subject: "s" },
+    }),
+    post("its use", inPlace("/iam/v1/rolebindings"), (seen) => ({
+      identity: seen.id("somebody"),
+      role: seen.id("of all of them"),
+    })),
+    get("in a list of role bindings", at("/iam/v1/rolebindings?id=", idOf("its use")), {
       items: 1,
       every: { role: { capabilities: EVERY } },
     }),
@@ -57,10 +53,9 @@ const capabilities: readonly Scenario[] = [
       "an invite to it",
       inPlace("/iam/v1/group_invites"),
       (seen) => ({ role: seen.id("of all of them"), ttl: "60s" }),
-      200,
       { shows: { role: { capabilities: EVERY } } },
     ),
-    get("in a list of invites", at("/iam/v1/group_invites?group=", idOf("place")), 200, {
+    get("in a list of invites", at("/iam/v1/group_invites?group=", idOf("place")), {
       items: 1,
       every: { role: { capabilities: EVERY } },
     }),
@@ -100,11 +95,14 @@ const KINDS = [
   "ORG_KIND_AWS_MARKETPLACE",
 ];
 const identity = (name: string, servicePrincipal: string | number, shown: string): Call =>
-  post(name, inPlace("/iam/v1/identities"), { name: name.toLowerCase(), servicePrincipal }, 200, {
-    shows: { servicePrincipal: shown },
-  });
+  post(
+    name,
+    inPlace("/iam/v1/identities"),
+    { name: name.toLowerCase(), servicePrincipal },
+    { shows: { servicePrincipal: shown } },
+  );
 const root = (name: string, kind: string | number, shown: string): Call =>
-  post(name, "/iam/v1/groups/", { name: name.toLowerCase(), kind }, 200, { shows: { kind: shown } });
+  post(name, "/iam/v1/groups/", { name: name.toLowerCase(), kind }, { shows: { kind: shown } });
 
 const named: readonly Scenario[] = [
   atPlace("services and kinds of organisations", [
@@ -112,11 +110,14 @@ const named: readonly Scenario[] = [
       identity(name, name, name),
       identity(`service ${index + 1}`, index + 1, name),
     ]),
-    get("services", at("/iam/v1/identities?uidp.children_of=", idOf("place")), 200, { items: 26 }),
+    get("services", at("/iam/v1/identities?uidp.children_of=", idOf("place")), { items: 26 }),
     ...PRINCIPALS.map((name, index) =>
-      put(`to ${name}`, madeBy("/iam/v1/identities", "COSIGNED"), { name: "one", servicePrincipal: index + 1 }, 200, {
-        shows: { servicePrincipal: name },
-      }),
+      put(
+        `to ${name}`,
+        madeBy("/iam/v1/identities", "COSIGNED"),
+        { name: "one", servicePrincipal: index + 1 },
+        { shows: { servicePrincipal: name } },
+      ),
     ),
     ...KINDS.flatMap((name, index) => [root(name, name, name), root(`kind ${index}`, index, name)]),
     ...KINDS.slice(1).map(
@@ -125,11 +126,10 @@ const named: readonly Scenario[] = [
           `of the kind ${name}`,
           madeBy("/iam/v1/groups", "ORG_KIND_UNSPECIFIED"),
           { name: "one", kind: index + 1 },
-          200,
           { shows: { kind: name } },
         ),
     ),
-    get("organisations", "/iam/v1/groups?uidp.in_root=true", 200, { items: 14 }),
+    get("organisations", "/iam/v1/groups?uidp.in_root=true", { items: 14 }),
   ]),
 ];
 
@@ -151,7 +151,7 @@ const ORDERS = [
   ...["ID", "CREATED_AT", "ALIASES", "UPDATED_AT", "DELETED_AT"].flatMap((name) => [`${name}_ASC`, `${name}_DESC`]),
 ];
 const query = (name: string, value: string | number): Call =>
-  get(`${name} ${value}`, `${ADVISORIES}?page_size=200&${name}=${value}`, 200, paged);
+  get(`${name} ${value}`, `${ADVISORIES}?page_size=200&${name}=${value}`, paged);
 
 const queried: readonly Scenario[] = [
   scenario("filters and orders of advisories by their names and numbers", [
@@ -159,11 +159,10 @@ const queried: readonly Scenario[] = [
     ...EVENTS.flatMap((name, index) => [query("eventTypes", name), query("event_types", index + 1)]),
     ...EVENTS.flatMap((name, index) => [query("latestEventType", name), query("latest_event_type", index + 1)]),
     ...ORDERS.flatMap((name, index) => [query("orderBy", name), query("order_by", index)]),
-    get("two kinds of events", `${ADVISORIES}?page_size=200&eventTypes=${EVENTS[0]}&eventTypes=3`, 200, paged),
+    get("two kinds of events", `${ADVISORIES}?page_size=200&eventTypes=${EVENTS[0]}&eventTypes=3`, paged),
     get(
       "by two states, one by its number",
       `${ADVISORIES}?page_size=200&eventStatuses=1&event_statuses=REJECTED`,
-      200,
       paged,
     ),
     get("an order in small letters", `${ADVISORIES}?orderBy=id_asc`, 400),

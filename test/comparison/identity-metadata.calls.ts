@@ -1,11 +1,13 @@
 /** What do v1 clients tell of themselves? */
 import type { Json, JsonObject } from "../../src/model/json.ts";
-import { type Call, patch, type Scenario, scenario, without } from "./call.ts";
+import { type Call, patch, type Scenario, scenario, type Wanted, without } from "./call.ts";
 import { badBodies, otherMethods } from "./words.ts";
 
 const METADATA = "/iam/v1/identities/metadata";
-const tell = (name: string, body: Call["body"], status: number, extra: Partial<Call> = {}): Call =>
-  patch(name, METADATA, body, status, { as: "person", ...extra });
+const tell = (name: string, body: Call["body"], ...wanted: Wanted): Call => ({
+  as: "person",
+  ...patch(name, METADATA, body, ...wanted),
+});
 const ANSWERS: JsonObject = {
   companyName: "a company",
   product: "images",
@@ -27,45 +29,40 @@ const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_
 
 export const identityMetadataScenarios: readonly Scenario[] = [
   scenario("what somebody tells of themselves", [
-    tell("everything", told(), 200, { shows: { onboardingQuestions: ANSWERS, updatesOptIn: true } }),
-    tell("the same again", told(), 200, { shows: { onboardingQuestions: ANSWERS } }),
+    tell("everything", told(), { shows: { onboardingQuestions: ANSWERS, updatesOptIn: true } }),
+    tell("the same again", told(), { shows: { onboardingQuestions: ANSWERS } }),
     ...Object.keys(ANSWERS).map((name) =>
-      tell(`without ${name}`, told({ onboardingQuestions: without(ANSWERS, name) }), 200, {
+      tell(`without ${name}`, told({ onboardingQuestions: without(ANSWERS, name) }), {
         shows: { onboardingQuestions: { ...ANSWERS, [name]: NONE[name] ?? null } },
       }),
     ),
-    tell("without updates", { onboardingQuestions: ANSWERS }, 200, { shows: { updatesOptIn: false } }),
-    tell("everything once more", told(), 200),
+    tell("without updates", { onboardingQuestions: ANSWERS }, { shows: { updatesOptIn: false } }),
+    tell("everything once more", told()),
     tell(
       "in the other spelling",
       {
         onboarding_questions: Object.fromEntries(Object.entries(ANSWERS).map(([name, value]) => [snake(name), value])),
         updatesOptIn: true,
       },
-      200,
       { shows: { onboardingQuestions: ANSWERS } },
     ),
-    tell("null members are left out", told({ onboardingQuestions: { ...ANSWERS, product: null }, name: null }), 200, {
+    tell("null members are left out", told({ onboardingQuestions: { ...ANSWERS, product: null }, name: null }), {
       shows: { onboardingQuestions: { ...ANSWERS, product: "" } },
     }),
-    tell("unknown members do nothing", told({ colour: 1, onboardingQuestions: { ...ANSWERS, company: "x" } }), 200, {
+    tell("unknown members do nothing", told({ colour: 1, onboardingQuestions: { ...ANSWERS, company: "x" } }), {
       shows: { onboardingQuestions: ANSWERS },
     }),
-    tell(
-      "members of the server do nothing",
-      told({ name: "mine", givenName: "mine", family_name: "mine", uid: "x" }),
-      200,
-    ),
-    tell("what passes through", told({ onboardingQuestions: { ...ANSWERS, hubspotUtk: "utk" } }), 200),
-    tell("as a workload", told(), 200, { as: "admin" }),
+    tell("members of the server do nothing", told({ name: "mine", givenName: "mine", family_name: "mine", uid: "x" })),
+    tell("what passes through", told({ onboardingQuestions: { ...ANSWERS, hubspotUtk: "utk" } })),
+    tell("as a workload", told(), { as: "admin" }),
   ]),
   scenario("what somebody tells of themselves without an answer to any question", [
-    tell("everything", told(), 200),
-    tell("updates only", { updatesOptIn: true }, 200, { shows: { updatesOptIn: true } }),
-    tell("no questions: all is cleared", { onboardingQuestions: {}, updatesOptIn: true }, 200),
-    tell("null for the questions", { onboardingQuestions: null, updatesOptIn: true }, 200),
-    tell("as a viewer", { updatesOptIn: true }, 200, { as: "viewer" }),
-    tell("no body", undefined, 200),
+    tell("everything", told()),
+    tell("updates only", { updatesOptIn: true }, { shows: { updatesOptIn: true } }),
+    tell("no questions: all is cleared", { onboardingQuestions: {}, updatesOptIn: true }),
+    tell("null for the questions", { onboardingQuestions: null, updatesOptIn: true }),
+    tell("as a viewer", { updatesOptIn: true }, { as: "viewer" }),
+    tell("no body", undefined),
   ]),
   scenario("what nobody can tell of themselves", [
     ...badBodies(tell, "name").filter(

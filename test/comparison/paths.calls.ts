@@ -26,11 +26,11 @@ const queries = (path: string): readonly Call[] => [
   get("an escape that is none", `${path}?name=%zz`, 400),
   get("an escape that is cut off", `${path}?name=%4`, 400),
   get("bytes that are no UTF-8", `${path}?id=%C3%28`, 400),
-  get("empty pairs", `${path}?&&&`, 200),
-  get("a name without a value", `${path}?id`, 200),
-  get("a value without a name", `${path}?=x`, 200),
-  get("a question mark alone", `${path}?`, 200),
-  get("an id that is no uid", `${path}?id=${encodeURIComponent("../groups")}`, 200, { as: "powerless" }),
+  get("empty pairs", `${path}?&&&`),
+  get("a name without a value", `${path}?id`),
+  get("a value without a name", `${path}?=x`),
+  get("a question mark alone", `${path}?`),
+  get("an id that is no uid", `${path}?id=${encodeURIComponent("../groups")}`, { as: "powerless" }),
 ];
 
 export const pathScenarios: readonly Scenario[] = [
@@ -55,6 +55,6 @@ export const pathScenarios: readonly Scenario[] = [
   small("uids that look like something else", [
     del("a lookup", "/iam/v1/identities/lookup", 404),
     put("metadata", "/iam/v1/identities/metadata", { name: "x", claimMatch: { issuer: "i", subject: "s" } }, 404),
-    del("a batch", `/iam/v1/rolebindings/batch/${MISSING}`, 200, { shows: {} }),
+    del("a batch", `/iam/v1/rolebindings/batch/${MISSING}`, { shows: {} }),
   ]),
 ];

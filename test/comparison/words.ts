@@ -19,7 +19,7 @@ import {
 export const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
 
 /** A group below the root of the organisation, where nobody of another one may do anything: the first call of many scenarios. */
-export const place: Call = post("place", at("/iam/v1/groups/", rootId), { name: "place" }, 200);
+export const place: Call = post("place", at("/iam/v1/groups/", rootId), { name: "place" });
 
 /** A scenario in a store with hardly anything in it but the place. */
 export function atPlace(name: string, calls: readonly Step[]): Scenario {
@@ -105,13 +105,13 @@ export const parentOf =
 /** What every list owes its callers. */
 export function callers(path: string) {
   return [
-    get("everything", path, 200, { items: "some" }),
-    get("as a viewer", path, 200, { as: "viewer", items: "some" }),
-    get("as an outsider", path, 200, { as: "outsider" }),
-    get("as somebody who may do nothing", path, 200, { as: "powerless", items: 0 }),
+    get("everything", path, { items: "some" }),
+    get("as a viewer", path, { as: "viewer", items: "some" }),
+    get("as an outsider", path, { as: "outsider" }),
+    get("as somebody who may do nothing", path, { as: "powerless", items: 0 }),
     get("without a token", path, 401, { as: "anonymous" }),
     get("with a forged token", path, 401, { as: "forged" }),
-    get("unknown parameters do nothing", `${path}?verbose=1&uid=x&skip=1`, 200, { items: "some" }),
+    get("unknown parameters do nothing", `${path}?verbose=1&uid=x&skip=1`, { items: "some" }),
     { name: "head only", method: "HEAD", path, status: 501 },
   ];
 }
@@ -119,52 +119,48 @@ export function callers(path: string) {
 /** What every list with an `id` filter owes. */
 export function ids(path: string) {
   return [
-    get("by id", at(`${path}?id=`, idOf("everything")), 200, { items: 1 }),
-    get("by id with %2F", at(`${path}?id=`, escapedId("everything")), 200, { items: 1 }),
-    get("by id, not for this caller", at(`${path}?id=`, idOf("everything")), 200, { as: "powerless", items: 0 }),
+    get("by id", at(`${path}?id=`, idOf("everything")), { items: 1 }),
+    get("by id with %2F", at(`${path}?id=`, escapedId("everything")), { items: 1 }),
+    get("by id, not for this caller", at(`${path}?id=`, idOf("everything")), { as: "powerless", items: 0 }),
     get("by id without a token", at(`${path}?id=`, idOf("everything")), 401, { as: "anonymous" }),
-    get("by an id that is not there", `${path}?id=${MISSING}`, 200, { items: 0 }),
+    get("by an id that is not there", `${path}?id=${MISSING}`, { items: 0 }),
     get("by id twice", `${path}?id=a&id=b`, 400),
-    get("by no id", `${path}?id=`, 200, { items: "some" }),
+    get("by no id", `${path}?id=`, { items: "some" }),
   ];
 }
 
 /** What every list with the `uidp` filters owes. */
 export function places(path: string) {
   return [
-    get("below the root", at(`${path}?uidp.descendants_of=`, rootId), 200, { items: "some" }),
-    get("in camel case", at(`${path}?uidp.descendantsOf=`, rootId), 200, { items: "some" }),
-    get("right below its parent", at(`${path}?uidp.children_of=`, parentOf("everything")), 200, { items: "some" }),
-    get("right below it", at(`${path}?uidp.childrenOf=`, idOf("everything")), 200, { items: 0 }),
-    get("of a place that is not there", `${path}?uidp.children_of=${MISSING}`, 200, { items: 0 }),
-    get("in the root", `${path}?uidp.in_root=true`, 200),
+    get("below the root", at(`${path}?uidp.descendants_of=`, rootId), { items: "some" }),
+    get("in camel case", at(`${path}?uidp.descendantsOf=`, rootId), { items: "some" }),
+    get("right below its parent", at(`${path}?uidp.children_of=`, parentOf("everything")), { items: "some" }),
+    get("right below it", at(`${path}?uidp.childrenOf=`, idOf("everything")), { items: 0 }),
+    get("of a place that is not there", `${path}?uidp.children_of=${MISSING}`, { items: 0 }),
+    get("in the root", `${path}?uidp.in_root=true`),
     get("an empty boolean", `${path}?uidp.in_root=`, 400),
     get("no boolean", `${path}?uidp.inRoot=yes`, 400),
-    get("ancestors", at(`${path}?uidp.ancestors_of=`, idOf("everything")), 200),
-    get("by uids", (seen) => `${path}?uidp.ids=${seen.id("everything")}&uidp.ids=${MISSING}`, 200, { items: 1 }),
-    get(
-      "by id and its place",
-      (seen) => `${path}?id=${seen.id("everything")}&uidp.descendants_of=${seen.known.root}`,
-      200,
-    ),
-    get("by id and another place", (seen) => `${path}?id=${seen.id("everything")}&uidp.children_of=${MISSING}`, 200, {
+    get("ancestors", at(`${path}?uidp.ancestors_of=`, idOf("everything"))),
+    get("by uids", (seen) => `${path}?uidp.ids=${seen.id("everything")}&uidp.ids=${MISSING}`, { items: 1 }),
+    get("by id and its place", (seen) => `${path}?id=${seen.id("everything")}&uidp.descendants_of=${seen.known.root}`),
+    get("by id and another place", (seen) => `${path}?id=${seen.id("everything")}&uidp.children_of=${MISSING}`, {
       items: 0,
     }),
     get("a message", `${path}?uidp=x`, 400),
-    get("empty filters", `${path}?uidp.children_of=&uidp.descendants_of=`, 200, { items: "some" }),
+    get("empty filters", `${path}?uidp.children_of=&uidp.descendants_of=`, { items: "some" }),
   ];
 }
 
 /** What every list with a `name` filter owes. */
 export function names(path: string) {
   return [
-    get("by name", at(`${path}?name=`, of("everything", "name")), 200, { items: "some" }),
-    get("by nobody's name", `${path}?name=no-such-name`, 200, { items: 0 }),
-    get("by no name", `${path}?name=`, 200, { items: "some" }),
+    get("by name", at(`${path}?name=`, of("everything", "name")), { items: "some" }),
+    get("by nobody's name", `${path}?name=no-such-name`, { items: 0 }),
+    get("by no name", `${path}?name=`, { items: "some" }),
     get("by name twice", `${path}?name=a&name=b`, 400),
-    get("by id and name", (seen) => `${path}?id=${seen.id("everything")}&name=${of("everything", "name")(seen)}`, 200, {
+    get("by id and name", (seen) => `${path}?id=${seen.id("everything")}&name=${of("everything", "name")(seen)}`, {
       items: 1,
     }),
-    get("by id and another name", at(`${path}?name=no-such-name&id=`, idOf("everything")), 200, { items: 0 }),
+    get("by id and another name", at(`${path}?name=no-such-name&id=`, idOf("everything")), { items: 0 }),
   ];
 }
