@@ -171,12 +171,9 @@ const replacing: readonly Scenario[] = [
       { ...FULL, chainguard: { serviceBindings: { id: "1" } } },
       { shows: { chainguard: { serviceBindings: { id: "1" } } } },
     ),
-    put(
-      "with another account",
-      here,
-      { ...FULL, amazon: { account: "000000000000" } },
-      { shows: { amazon: { account: "000000000000" } } },
-    ),
+    put("with another account", here, { ...FULL, amazon: { account: "000000000000" } }, 200, {
+      shows: { amazon: { account: "000000000000" } },
+    }),
     put(
       "with fewer installations",
       here,
@@ -194,12 +191,9 @@ const replacing: readonly Scenario[] = [
     }),
     put("members of the server do nothing", here, { ...FULL, createdAt: "2001-01-01T00:00:00Z", uid: "x" }),
     put("unknown members do nothing", here, { ...FULL, colour: [], amazon: { ...AMAZON, colour: 1 } }),
-    put(
-      "by a name only: everything else is gone",
-      here,
-      { name: "bare" },
-      { shows: { ...NOTHING, name: "bare", description: "" } },
-    ),
+    put("by a name only: everything else is gone", here, { name: "bare" }, 200, {
+      shows: { ...NOTHING, name: "bare", description: "" },
+    }),
     get("it is bare", itself, { items: 1, every: { ...NOTHING, name: "bare" } }),
   ]),
   atPlace("account associations that cannot be replaced", [

@@ -95,12 +95,9 @@ const KINDS = [
   "ORG_KIND_AWS_MARKETPLACE",
 ];
 const identity = (name: string, servicePrincipal: string | number, shown: string): Call =>
-  post(
-    name,
-    inPlace("/iam/v1/identities"),
-    { name: name.toLowerCase(), servicePrincipal },
-    { shows: { servicePrincipal: shown } },
-  );
+  post(name, inPlace("/iam/v1/identities"), { name: name.toLowerCase(), servicePrincipal }, 200, {
+    shows: { servicePrincipal: shown },
+  });
 const root = (name: string, kind: string | number, shown: string): Call =>
   post(name, "/iam/v1/groups/", { name: name.toLowerCase(), kind }, { shows: { kind: shown } });
 
@@ -112,12 +109,9 @@ const named: readonly Scenario[] = [
     ]),
     get("services", at("/iam/v1/identities?uidp.children_of=", idOf("place")), { items: 26 }),
     ...PRINCIPALS.map((name, index) =>
-      put(
-        `to ${name}`,
-        madeBy("/iam/v1/identities", "COSIGNED"),
-        { name: "one", servicePrincipal: index + 1 },
-        { shows: { servicePrincipal: name } },
-      ),
+      put(`to ${name}`, madeBy("/iam/v1/identities", "COSIGNED"), { name: "one", servicePrincipal: index + 1 }, 200, {
+        shows: { servicePrincipal: name },
+      }),
     ),
     ...KINDS.flatMap((name, index) => [root(name, name, name), root(`kind ${index}`, index, name)]),
     ...KINDS.slice(1).map(

@@ -9,12 +9,9 @@ const one = at(`${GROUPS}/`, idOf("one"));
 
 const creatingGroups: readonly Scenario[] = [
   scenario("creating groups", [
-    post(
-      "with a description",
-      leaf,
-      { name: "one", description: "the first" },
-      { shows: { name: "one", description: "the first", verified: false } },
-    ),
+    post("with a description", leaf, { name: "one", description: "the first" }, 200, {
+      shows: { name: "one", description: "the first", verified: false },
+    }),
     post("with a name only", leaf, { name: "two" }, { shows: { name: "two", description: "" } }),
     post("of the same name once more", leaf, { name: "two" }),
     post("of one letter", leaf, { name: "x" }),
@@ -42,26 +39,18 @@ const creatingGroups: readonly Scenario[] = [
     post("with a trailing slash", `${GROUPS}/`, { name: "rooted" }, { shows: { name: "rooted" } }),
     post("without one", GROUPS, { name: "rooted too", description: "d" }),
     post("of a kind", GROUPS, { name: "kind", kind: "ORG_KIND_DEV" }, { shows: { kind: "ORG_KIND_DEV" } }),
-    post(
-      "of a kind by its number",
-      GROUPS,
-      { name: "kind by number", kind: 2 },
-      { shows: { kind: "ORG_KIND_CUSTOMER" } },
-    ),
-    post(
-      "of a kind that v1 does not know",
-      GROUPS,
-      { name: "no kind", kind: "ORG_KIND_NOBODY" },
-      { shows: { kind: "ORG_KIND_UNSPECIFIED" } },
-    ),
+    post("of a kind by its number", GROUPS, { name: "kind by number", kind: 2 }, 200, {
+      shows: { kind: "ORG_KIND_CUSTOMER" },
+    }),
+    post("of a kind that v1 does not know", GROUPS, { name: "no kind", kind: "ORG_KIND_NOBODY" }, 200, {
+      shows: { kind: "ORG_KIND_UNSPECIFIED" },
+    }),
     post("of the kind null", GROUPS, { name: "null kind", kind: null }, { shows: { kind: "ORG_KIND_UNSPECIFIED" } }),
     post("of a kind that is no name", GROUPS, { name: "wrong kind", kind: true }, 400),
-    post(
-      "verified and of a kind, by staff",
-      GROUPS,
-      { name: "v", verified: true, kind: "ORG_KIND_CUSTOMER" },
-      { as: "staff", shows: { verified: true } },
-    ),
+    post("verified and of a kind, by staff", GROUPS, { name: "v", verified: true, kind: "ORG_KIND_CUSTOMER" }, 200, {
+      as: "staff",
+      shows: { verified: true },
+    }),
     post("verified, by somebody else", GROUPS, { name: "v", verified: true, kind: "ORG_KIND_CUSTOMER" }, 403),
     post("without a name", GROUPS, {}, 400, { field: "name" }),
     get("they are roots", `${GROUPS}?uidp.in_root=true`, { items: "some" }),
@@ -113,21 +102,15 @@ const creatingGroups: readonly Scenario[] = [
     post("unknown members twice do nothing", leaf, '{"name":"x","colour":1,"colour":[]}'),
     post("members of the server do nothing", leaf, { name: "x", id: "mine", status: "ORG_STATUS_SUSPENDED" }),
     post("limits do nothing", leaf, { name: "x", resourceLimits: { clusters: 7 } }, { shows: { resourceLimits: {} } }),
-    post(
-      "the other spelling",
-      leaf,
-      { name: "x", resource_limits: { clusters: 7 } },
-      { shows: { resourceLimits: {} } },
-    ),
+    post("the other spelling", leaf, { name: "x", resource_limits: { clusters: 7 } }, 200, {
+      shows: { resourceLimits: {} },
+    }),
     post("spaces around it", leaf, ' \r\n\t{ "name" : "x" } \n'),
     post("escaped names", leaf, '{"n\\u0061me":"\\u0078"}', { shows: { name: "x" } }),
     post("declared as text", leaf, { name: "x" }, { headers: { "content-type": "text/plain" } }),
-    post(
-      "declared as a form",
-      leaf,
-      { name: "x" },
-      { headers: { "content-type": "application/x-www-form-urlencoded" } },
-    ),
+    post("declared as a form", leaf, { name: "x" }, 200, {
+      headers: { "content-type": "application/x-www-form-urlencoded" },
+    }),
     post("declared as a form, and one", leaf, "name=x", 400, {
       headers: { "content-type": "application/x-www-form-urlencoded" },
     }),
@@ -138,12 +121,9 @@ const creatingGroups: readonly Scenario[] = [
 const updatingGroups: readonly Scenario[] = [
   scenario("replacing groups", [
     post("one", leaf, { name: "one", description: "the first" }),
-    put(
-      "name and description",
-      one,
-      { name: "uno", description: "el primero" },
-      { shows: { name: "uno", description: "el primero" } },
-    ),
+    put("name and description", one, { name: "uno", description: "el primero" }, 200, {
+      shows: { name: "uno", description: "el primero" },
+    }),
     put("the same again", one, { name: "uno", description: "el primero" }),
     put("left out, the description is cleared", one, { name: "uno" }, { shows: { name: "uno", description: "" } }),
     put("a description again", one, { name: "uno", description: "back" }),

@@ -86,24 +86,15 @@ const reading: readonly Scenario[] = [
       name: "static2",
       static: { issuer: "https://i", subject: "s", issuer_keys: "{}", expiration: "2026-03-20T12:00:00+02:00" },
     }),
-    post(
-      "a service",
-      below,
-      { name: "service", servicePrincipal: "INGESTER" },
-      { shows: { servicePrincipal: "INGESTER" } },
-    ),
-    post(
-      "a service by number",
-      below,
-      { name: "service", service_principal: 3 },
-      { shows: { servicePrincipal: "CATALOG_SYNCER" } },
-    ),
-    post(
-      "of a cloud account",
-      below,
-      { name: "aws", awsIdentity: AWS },
-      { shows: { awsIdentity: { awsAccount: "123456789012" } } },
-    ),
+    post("a service", below, { name: "service", servicePrincipal: "INGESTER" }, 200, {
+      shows: { servicePrincipal: "INGESTER" },
+    }),
+    post("a service by number", below, { name: "service", service_principal: 3 }, 200, {
+      shows: { servicePrincipal: "CATALOG_SYNCER" },
+    }),
+    post("of a cloud account", below, { name: "aws", awsIdentity: AWS }, 200, {
+      shows: { awsIdentity: { awsAccount: "123456789012" } },
+    }),
     post("of a cloud account by patterns", below, {
       name: "aws2",
       aws_identity: { aws_account: "123456789012", arn_pattern: "arn:.*", user_id_pattern: ".*" },
@@ -221,37 +212,25 @@ const replacing: readonly Scenario[] = [
       description: "e",
       claimMatch: { ...CLAIM, audience: "a", claims: CLAIMS },
     }),
-    put(
-      "left out, description and nested members are cleared",
-      one,
-      { name: "one", claimMatch: CLAIM },
-      { shows: { description: "", claimMatch: { claims: {} } } },
-    ),
+    put("left out, description and nested members are cleared", one, { name: "one", claimMatch: CLAIM }, 200, {
+      shows: { description: "", claimMatch: { claims: {} } },
+    }),
     put("a pattern for the subject", one, { name: "one", claimMatch: { issuer: "https://i", subjectPattern: ".*" } }),
-    put(
-      "static keys for the claims",
-      one,
-      { name: "one", static: STATIC },
-      { shows: { static: { subject: "robot" } } },
-    ),
+    put("static keys for the claims", one, { name: "one", static: STATIC }, 200, {
+      shows: { static: { subject: "robot" } },
+    }),
     put(
       "left out, times and lists within are cleared",
       one,
       { name: "one", static: { issuer: "https://i", subject: "s", issuerKeys: "{}" } },
       { shows: { static: { audiences: [] } } },
     ),
-    put(
-      "a service for the keys",
-      one,
-      { name: "one", servicePrincipal: "SKILLUP" },
-      { shows: { servicePrincipal: "SKILLUP" } },
-    ),
-    put(
-      "another service by number",
-      one,
-      { name: "one", servicePrincipal: 13 },
-      { shows: { servicePrincipal: "SKILLS" } },
-    ),
+    put("a service for the keys", one, { name: "one", servicePrincipal: "SKILLUP" }, 200, {
+      shows: { servicePrincipal: "SKILLUP" },
+    }),
+    put("another service by number", one, { name: "one", servicePrincipal: 13 }, 200, {
+      shows: { servicePrincipal: "SKILLS" },
+    }),
     put("a cloud account for the service", one, { name: "one", awsIdentity: AWS }),
     put("claims for the account", one, { name: "one", description: "f", claimMatch: CLAIM }),
     get("it", at(`${IDENTITIES}?id=`, idOf("one")), { items: 1 }),

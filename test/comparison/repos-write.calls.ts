@@ -82,35 +82,23 @@ const creating: readonly Scenario[] = [
     post("one", here, FULL, { ...STAFF, shows: FULL }),
     get("it", itself, { items: 1, every: FULL }),
     post("of a name only", here, { name: "two" }, { shows: { ...BARE, name: "two", readme: "" } }),
-    post(
-      "without a readme",
-      here,
-      { ...without(FULL, "readme"), name: "three" },
-      { shows: { ...FULL, name: "three", readme: "" } },
-    ),
+    post("without a readme", here, { ...without(FULL, "readme"), name: "three" }, 200, {
+      shows: { ...FULL, name: "three", readme: "" },
+    }),
     post("with an empty readme", here, { name: "four", readme: "" }, { shows: { readme: "" } }),
     post("with a readme only", here, { name: "five", readme: "# five" }, { ...STAFF, shows: { readme: "# five" } }),
     ...TIERS.flatMap(([tier, number]) => [
       post(`of the tier ${tier}`, here, { name: `tier ${tier}`, catalogTier: tier }, { shows: { catalogTier: tier } }),
-      post(
-        `of the tier ${number}`,
-        here,
-        { name: `tier ${number}`, catalog_tier: number },
-        { shows: { catalogTier: tier } },
-      ),
+      post(`of the tier ${number}`, here, { name: `tier ${number}`, catalog_tier: number }, 200, {
+        shows: { catalogTier: tier },
+      }),
     ]),
-    post(
-      "of a tier that nobody knows",
-      here,
-      { name: "no tier", catalogTier: "GOLD" },
-      { shows: { catalogTier: "UNKNOWN" } },
-    ),
-    post(
-      "of v2's name of a tier",
-      here,
-      { name: "v2 tier", catalogTier: "CATALOG_TIER_BASE" },
-      { shows: { catalogTier: "UNKNOWN" } },
-    ),
+    post("of a tier that nobody knows", here, { name: "no tier", catalogTier: "GOLD" }, 200, {
+      shows: { catalogTier: "UNKNOWN" },
+    }),
+    post("of v2's name of a tier", here, { name: "v2 tier", catalogTier: "CATALOG_TIER_BASE" }, 200, {
+      shows: { catalogTier: "UNKNOWN" },
+    }),
     post(
       "in the other spelling",
       here,
@@ -187,12 +175,9 @@ const creating: readonly Scenario[] = [
       { shows: { ...BARE, readme: "" } },
     ),
     post("unknown members do nothing", here, { name: "unknown", colour: 1, customOverlay: { colour: [] } }),
-    post(
-      "a member of the wrong spelling does nothing",
-      here,
-      { name: "sync", syncConfig: { source: "x" } },
-      { shows: { sync_config: null } },
-    ),
+    post("a member of the wrong spelling does nothing", here, { name: "sync", syncConfig: { source: "x" } }, 200, {
+      shows: { sync_config: null },
+    }),
     get("all of them", listed, { items: 29 }),
     get("as an outsider", listed, { as: "outsider", items: 0 }),
   ]),
@@ -224,12 +209,9 @@ const creating: readonly Scenario[] = [
   ]),
   atPlace("creating repos that are there", [
     post("one", here, without(FULL, "readme")),
-    post(
-      "the same again changes it",
-      here,
-      { ...without(FULL, "readme"), description: "e", bundles: ["ai"] },
-      { shows: (seen) => ({ ...FULL, readme: "", id: seen.id("one"), description: "e", bundles: ["ai"] }) },
-    ),
+    post("the same again changes it", here, { ...without(FULL, "readme"), description: "e", bundles: ["ai"] }, 200, {
+      shows: (seen) => ({ ...FULL, readme: "", id: seen.id("one"), description: "e", bundles: ["ai"] }),
+    }),
     post("everything again", here, FULL, { ...STAFF, shows: FULL }),
     post(
       "when it is not prevented",
@@ -296,18 +278,13 @@ const replacing: readonly Scenario[] = [
     put("there is none yet", one, { name: "one", description: "d", readme: "" }, { shows: { readme: "" } }),
     put("a readme", one, { name: "one", description: "d", readme: README }, { ...STAFF, shows: { readme: README } }),
     get("it", itself, { items: 1, every: { readme: README } }),
-    put(
-      "the same by somebody who may not write it",
-      one,
-      { name: "one", description: "e", readme: README },
-      { shows: { readme: README, description: "e" } },
-    ),
-    put(
-      "another",
-      one,
-      { name: "one", description: "f", readme: "# other" },
-      { ...STAFF, shows: { readme: "# other", description: "f" } },
-    ),
+    put("the same by somebody who may not write it", one, { name: "one", description: "e", readme: README }, 200, {
+      shows: { readme: README, description: "e" },
+    }),
+    put("another", one, { name: "one", description: "f", readme: "# other" }, 200, {
+      ...STAFF,
+      shows: { readme: "# other", description: "f" },
+    }),
     put("a long one", one, { name: "one", readme: "line\n".repeat(5000) }, STAFF),
     get("it as it is now", itself, { items: 1 }),
   ]),
@@ -402,12 +379,9 @@ const replacingByLittle: readonly Scenario[] = [
   atPlace("replacing a tier by none, and aliases by the same in another order", [
     post("one", here, FULL, STAFF),
     put("the tier UNKNOWN", one, { ...FULL, catalogTier: "UNKNOWN" }, { shows: { catalogTier: "UNKNOWN" } }),
-    put(
-      "the aliases in another order",
-      one,
-      { ...FULL, aliases: ["uno", "first"] },
-      { shows: { aliases: ["uno", "first"] } },
-    ),
+    put("the aliases in another order", one, { ...FULL, aliases: ["uno", "first"] }, 200, {
+      shows: { aliases: ["uno", "first"] },
+    }),
     put("the tier 0", one, { ...FULL, catalogTier: 0 }, { shows: { catalogTier: "UNKNOWN" } }),
   ]),
 ];

@@ -58,19 +58,13 @@ const reading: readonly Scenario[] = [
 
 const writing: readonly Scenario[] = [
   scenario("creating roles", [
-    post(
-      "one",
-      below,
-      { name: "one", description: "d", capabilities: ["groups.list", "role_bindings.list"] },
-      { shows: { name: "one", description: "d", capabilities: ["groups.list", "role_bindings.list"] } },
-    ),
+    post("one", below, { name: "one", description: "d", capabilities: ["groups.list", "role_bindings.list"] }, 200, {
+      shows: { name: "one", description: "d", capabilities: ["groups.list", "role_bindings.list"] },
+    }),
     post("with one capability", below, { name: "two", capabilities: ["groups.create"] }),
-    post(
-      "without a description",
-      below,
-      { name: "three", capabilities: ["roles.list"] },
-      { shows: { description: "" } },
-    ),
+    post("without a description", below, { name: "three", capabilities: ["roles.list"] }, 200, {
+      shows: { description: "" },
+    }),
     post("members of the server do nothing", below, {
       name: "four",
       capabilities: ["roles.list"],
@@ -105,12 +99,9 @@ const writing: readonly Scenario[] = [
   scenario("replacing roles", [
     post("one", below, { name: "one", description: "d", capabilities: ["groups.list", "roles.list"] }),
     put("other capabilities", one, { name: "one", description: "d", capabilities: ["roles.list", "groups.update"] }),
-    put(
-      "left out, the description is cleared",
-      one,
-      { name: "one", capabilities: ["roles.list"] },
-      { shows: { description: "" } },
-    ),
+    put("left out, the description is cleared", one, { name: "one", capabilities: ["roles.list"] }, 200, {
+      shows: { description: "" },
+    }),
     put("another name", one, { name: "uno", capabilities: ["roles.list"] }, { shows: { name: "uno" } }),
     get("it", at(`${ROLES}?id=`, idOf("one")), { items: 1 }),
     put("what a read gave", one, (seen) => seen.item("it", "name", "uno")),

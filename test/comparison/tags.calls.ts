@@ -32,19 +32,13 @@ const creating: readonly Scenario[] = [
   atPlace("creating tags", [
     repo,
     post("one", here, FULL, { shows: FULL }),
-    post(
-      "of a name and digest only",
-      here,
-      { name: "two", digest: digest("2") },
-      { shows: { deprecated: false, bundles: [] } },
-    ),
+    post("of a name and digest only", here, { name: "two", digest: digest("2") }, 200, {
+      shows: { deprecated: false, bundles: [] },
+    }),
     post("of every kind of letter", here, { name: "_1.2-r3_A", digest: digest("3") }),
-    post(
-      "one again changes it",
-      here,
-      { name: "latest", digest: digest("4") },
-      { shows: (seen) => ({ id: seen.id("one"), digest: digest("4"), deprecated: false, bundles: [] }) },
-    ),
+    post("one again changes it", here, { name: "latest", digest: digest("4") }, 200, {
+      shows: (seen) => ({ id: seen.id("one"), digest: digest("4"), deprecated: false, bundles: [] }),
+    }),
     post("one again as it was", here, FULL, { shows: (seen) => ({ ...FULL, id: seen.id("one") }) }),
     post("members of the server do nothing", here, {
       name: "three",
@@ -90,12 +84,9 @@ const replacing: readonly Scenario[] = [
     put("without a digest: it stays", one, without(FULL, "digest"), { shows: { ...FULL, digest: digest("2") } }),
     put("with an empty digest: it stays", one, { ...FULL, digest: "" }, { shows: { digest: digest("2") } }),
     put("with null for a digest: it stays", one, { ...FULL, digest: null }, { shows: { digest: digest("2") } }),
-    put(
-      "by its name only: the rest is cleared",
-      one,
-      { name: "latest" },
-      { shows: { digest: digest("2"), deprecated: false, bundles: [] } },
-    ),
+    put("by its name only: the rest is cleared", one, { name: "latest" }, 200, {
+      shows: { digest: digest("2"), deprecated: false, bundles: [] },
+    }),
     put("deprecated again", one, { name: "latest", deprecated: true }, { shows: { deprecated: true } }),
     put("other bundles", one, { name: "latest", bundles: ["ai", "ai"] }, { shows: { bundles: ["ai", "ai"] } }),
     put("unknown members do nothing", one, { ...FULL, colour: 1, lastUpdated: "2001-01-01T00:00:00Z", id: "x" }),
@@ -203,12 +194,9 @@ const excluding: readonly Scenario[] = [
     get("all of a repo", listed, { items: 203 }),
     get("one of a name", `${TAGS}?name=1.150`, { items: 1 }),
     get("a summary of them", summary),
-    post(
-      "the 150th again, which is not on the first page",
-      here,
-      { name: "1.150", digest: digest("b") },
-      { shows: (seen) => ({ id: seen.id("number 150"), digest: digest("b") }) },
-    ),
+    post("the 150th again, which is not on the first page", here, { name: "1.150", digest: digest("b") }, 200, {
+      shows: (seen) => ({ id: seen.id("number 150"), digest: digest("b") }),
+    }),
   ]),
 ];
 
