@@ -10,8 +10,7 @@ export type Caller = "admin" | "staff" | "viewer" | "outsider" | "powerless" | "
 
 /** What a call may use of the sandbox's seed: the same on both sides, since both have the same seed. */
 export interface Known {
-  /** The root group of the organisation. */
-  readonly root: string;
+  /** The root group of the organisation. */ readonly root: string;
   /** A group below the root that has ten groups below it. */
   readonly parent: string;
   /** A group without anything in it. */
@@ -62,8 +61,7 @@ export interface Expectation {
 
 /** One v1 call. */
 export interface Call extends Expectation {
-  /** What the call is to show; unique in its scenario and method. */
-  readonly name: string;
+  /** What the call is to show; unique in its scenario and method. */ readonly name: string;
   /** `admin` when left out. */
   readonly as?: Caller;
   readonly method: string;
