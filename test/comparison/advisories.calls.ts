@@ -1,9 +1,9 @@
 /** What do v1 clients ask of advisories, whose list v1 itself serves in pages and in an order? */
 import { member } from "../../src/model/json.ts";
 import { at, type Call, get, idOf, rootId, type Scenario, type Seen, scenario } from "./call.ts";
+import { MISSING } from "./words.ts";
 
 const ADVISORIES = "/vulnerabilities/v1/advisories";
-const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
 
 /** A page: its records come in the documented order. */
 function page(name: string, path: Call["path"], extra: Partial<Call> = {}): Call {

@@ -1,5 +1,7 @@
 /** Do all values of v1's enumerations come through, by their names and by their numbers? */
 import { CAPABILITIES } from "../../src/sandbox/data/capabilities.ts";
+import { KINDS } from "../fixtures/group.ts";
+import { PRINCIPAL_NAMES } from "../fixtures/principals.ts";
 import { at, type Call, get, idOf, many, post, put, type Scenario, scenario } from "./call.ts";
 import { atPlace, inPlace, madeBy } from "./words.ts";
 
@@ -71,29 +73,6 @@ const capabilities: readonly Scenario[] = [
   ]),
 ];
 
-const PRINCIPALS = [
-  "COSIGNED",
-  "INGESTER",
-  "CATALOG_SYNCER",
-  "APKO_BUILDER",
-  "ENTITLEMENT_SYNCER",
-  "TENANT_SCANNER",
-  "SEDIMENTOLOGY",
-  "SKILLUP",
-  "MATERIALIZER",
-  "MICROFLOW",
-  "GUARDENER",
-  "MICROVM",
-  "SKILLS",
-];
-const KINDS = [
-  "ORG_KIND_UNSPECIFIED",
-  "ORG_KIND_STARTER",
-  "ORG_KIND_CUSTOMER",
-  "ORG_KIND_DEV",
-  "ORG_KIND_INFRA",
-  "ORG_KIND_AWS_MARKETPLACE",
-];
 const identity = (name: string, servicePrincipal: string | number, shown: string): Call =>
   post(name, inPlace("/iam/v1/identities"), { name: name.toLowerCase(), servicePrincipal }, 200, {
     shows: { servicePrincipal: shown },
@@ -103,12 +82,12 @@ const root = (name: string, kind: string | number, shown: string): Call =>
 
 const named: readonly Scenario[] = [
   atPlace("services and kinds of organisations", [
-    ...PRINCIPALS.flatMap((name, index) => [
+    ...PRINCIPAL_NAMES.flatMap((name, index) => [
       identity(name, name, name),
       identity(`service ${index + 1}`, index + 1, name),
     ]),
     get("services", at("/iam/v1/identities?uidp.children_of=", idOf("place")), { items: 26 }),
-    ...PRINCIPALS.map((name, index) =>
+    ...PRINCIPAL_NAMES.map((name, index) =>
       put(`to ${name}`, madeBy("/iam/v1/identities", "COSIGNED"), { name: "one", servicePrincipal: index + 1 }, 200, {
         shows: { servicePrincipal: name },
       }),

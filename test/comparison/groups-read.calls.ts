@@ -1,8 +1,8 @@
 /** What do v1 clients ask of lists of groups? */
 import { at, get, idOf, leafId, parentId, post, roleId, rootId, type Scenario, scenario } from "./call.ts";
+import { MISSING } from "./words.ts";
 
 const GROUPS = "/iam/v1/groups";
-const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
 
 export const readingGroups: readonly Scenario[] = [
   scenario("who may list groups", [

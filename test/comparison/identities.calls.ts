@@ -1,9 +1,9 @@
 /** What do v1 clients ask of identities? */
 import type { Json } from "../../src/model/json.ts";
 import { at, del, escapedId, get, idOf, leafId, post, put, rootId, type Scenario, scenario } from "./call.ts";
+import { MISSING } from "./words.ts";
 
 const IDENTITIES = "/iam/v1/identities";
-const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
 const below = at(`${IDENTITIES}/`, leafId);
 const one = at(`${IDENTITIES}/`, idOf("one"));
 const listed = at(`${IDENTITIES}?uidp.children_of=`, leafId);

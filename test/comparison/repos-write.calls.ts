@@ -1,5 +1,6 @@
 /** What do v1 clients write to repos? */
-import { type Json, type JsonObject, member } from "../../src/model/json.ts";
+import type { Json, JsonObject } from "../../src/model/json.ts";
+import { TIERS } from "../fixtures/repo.ts";
 import {
   at,
   del,
@@ -16,7 +17,18 @@ import {
   syncedRepoId,
   without,
 } from "./call.ts";
-import { alone, atPlace, badBodies, inPlace, MISSING, madeBy, OWN_KEYS, otherMethods, strangers } from "./words.ts";
+import {
+  alone,
+  atPlace,
+  badBodies,
+  inPlace,
+  MISSING,
+  madeBy,
+  numbered,
+  OWN_KEYS,
+  otherMethods,
+  strangers,
+} from "./words.ts";
 
 const REPOS = "/registry/v1/repos";
 const here = inPlace(REPOS);
@@ -24,15 +36,6 @@ const one = madeBy(REPOS, "one");
 const listed = at(`${REPOS}?uidp.children_of=`, idOf("place"));
 const itself = at(`${REPOS}?id=`, idOf("one"));
 const README = '# one\n\n"quotes", \\, <b>&amp;</b>, \u2028 \u{1f600}\r\n{"uid":"not a field"}\n';
-const TIERS: readonly (readonly [name: string, number: number])[] = [
-  ["UNKNOWN", 0],
-  ["APPLICATION", 4],
-  ["BASE", 5],
-  ["FIPS", 6],
-  ["AI", 7],
-  ["DEVTOOLS", 8],
-  ["COMMERCIAL", 9],
-];
 /** Names look like fields of other messages: `uid` is a number here, `groupName` is spelled in two ways. */
 const OVERLAY: JsonObject = {
   contents: {
@@ -349,11 +352,7 @@ const replacing: readonly Scenario[] = [
       { shows: { sync_config: { google: "elsewhere" } } },
     ),
     many("each of the root", 12, (index) =>
-      put(
-        `number ${index}`,
-        (seen) => `${REPOS}/${numbered(index)(seen)["id"]}`,
-        (seen) => numbered(index)(seen),
-      ),
+      put(`number ${index}`, (seen) => `${REPOS}/${numbered(index)(seen)["id"]}`, numbered(index)),
     ),
     get("all as they are now", at(`${REPOS}?uidp.children_of=`, rootId), { items: "some" }),
   ]),
@@ -385,16 +384,6 @@ const replacingByLittle: readonly Scenario[] = [
     put("the tier 0", one, { ...FULL, catalogTier: 0 }, { shows: { catalogTier: "UNKNOWN" } }),
   ]),
 ];
-
-/** The record of this number in the list of all, by id; a small organisation has the last one more than once. */
-const numbered =
-  (index: number) =>
-  (seen: Seen): JsonObject => {
-    const items = (member(seen.answer("all"), "items") as JsonObject[]).toSorted((a, b) =>
-      String(a["id"]) < String(b["id"]) ? -1 : 1,
-    );
-    return items[Math.min(index, items.length - 1)] ?? {};
-  };
 
 /** What a read of `it` gave, with other sync settings. */
 function changed(settings: JsonObject): (seen: Seen) => JsonObject {

@@ -13,9 +13,9 @@ import {
   type Seen,
   scenario,
 } from "./call.ts";
+import { MISSING } from "./words.ts";
 
 const BINDINGS = "/iam/v1/rolebindings";
-const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
 const below = at(`${BINDINGS}/`, leafId);
 const one = at(`${BINDINGS}/`, idOf("one"));
 const listed = at(`${BINDINGS}?uidp.children_of=`, leafId);

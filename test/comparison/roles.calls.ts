@@ -1,8 +1,8 @@
 /** What do v1 clients ask of roles? */
 import { at, del, get, idOf, leafId, many, post, put, roleId, rootId, type Scenario, scenario, small } from "./call.ts";
+import { MISSING } from "./words.ts";
 
 const ROLES = "/iam/v1/roles";
-const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
 const below = at(`${ROLES}/`, leafId);
 const one = at(`${ROLES}/`, idOf("one"));
 const listed = at(`${ROLES}?parent=`, leafId);

@@ -1,19 +1,6 @@
 /** What becomes of records that a v1 client reads and writes back as they are? */
-import { type JsonObject, member } from "../../src/model/json.ts";
-import { at, type Call, get, many, put, rootId, type Scenario, type Seen, without } from "./call.ts";
-
-/** What a record is written at: its id, or its group where v1 has no id. */
-const idOf = (record: JsonObject): string => String(record["id"] ?? record["group"]);
-
-/** The record of this number, by id, in the list of all; the last one again when there are fewer. */
-const numbered =
-  (index: number) =>
-  (seen: Seen): JsonObject => {
-    const items = (member(seen.answer("all"), "items") as JsonObject[]).toSorted((a, b) =>
-      idOf(a) < idOf(b) ? -1 : 1,
-    );
-    return items[Math.min(index, items.length - 1)] ?? {};
-  };
+import { at, type Call, get, many, put, rootId, type Scenario, without } from "./call.ts";
+import { numbered, uidOf } from "./words.ts";
 
 /** Every `step`th record of the list is written back; nothing of it may change but the time of the change. */
 function roundTrip(name: string, collection: string, list: Call["path"], count: number, step: number): Scenario {
@@ -24,7 +11,7 @@ function roundTrip(name: string, collection: string, list: Call["path"], count: 
       many("each", count, (index) =>
         put(
           `number ${index}`,
-          (seen) => `${collection}/${idOf(numbered(index * step)(seen))}`,
+          (seen) => `${collection}/${uidOf(numbered(index * step)(seen))}`,
           numbered(index * step),
           { shows: (seen) => without(numbered(index * step)(seen), "updatedAt", "lastUpdated") },
         ),

@@ -44,6 +44,19 @@ export const alone =
   (seen: Seen): JsonObject =>
     seen.item(call, "id", seen.id(call));
 
+/** What a record is written at: its id, or its group where v1 has no id. */
+export const uidOf = (record: JsonObject): string => String(record["id"] ?? record["group"]);
+
+/** The record of this number, by id, in the list of all; the last one again when there are fewer. */
+export const numbered =
+  (index: number) =>
+  (seen: Seen): JsonObject => {
+    const items = (member(seen.answer("all"), "items") as JsonObject[]).toSorted((a, b) =>
+      uidOf(a) < uidOf(b) ? -1 : 1,
+    );
+    return items[Math.min(index, items.length - 1)] ?? {};
+  };
+
 type Ask = (name: string, body: Call["body"], status: number) => Call;
 
 /** Bodies that no write takes; `text` is the name of a member that is a text. */
