@@ -1,13 +1,7 @@
-/** Which values does somebody write by mistake that have the wrong kind or form, and which of them does the chart have to name? */
+/** Which values does somebody write by mistake, and which of them does the chart have to name? */
 
-export interface Refusal {
-  readonly what: string;
-  readonly values: Readonly<Record<string, unknown>>;
-  /** The path that the message names. */
-  readonly where: string;
-  /** Without the upstream that every other one has. */
-  readonly bare?: true;
-}
+/** `where`: the path that the message names. `bare`: without the upstream that every other one has. */
+export type Refusal = readonly [what: string, values: Readonly<Record<string, unknown>>, where: string, bare?: boolean];
 
 const rule = (more: object) => ({ rules: [{ name: "a", match: {}, mode: "translate", ...more }] });
 
@@ -16,132 +10,65 @@ function nested(path: readonly string[], value: unknown): Readonly<Record<string
   return { [key]: below.length === 0 ? value : nested(below, value) };
 }
 
+/** Values of the wrong kind or form. */
 export const WRONG: readonly Refusal[] = [
-  { what: "a value that there is not", values: { replicas: 3 }, where: "replicas" },
-  { what: "a value that there is not, in a map", values: { image: { name: "carryover" } }, where: "image" },
-  { what: "a word for a number", values: { replicaCount: "two" }, where: "replicaCount" },
-  { what: "fewer pods than none", values: { replicaCount: -1 }, where: "replicaCount" },
-  {
-    what: "a pull policy that there is not",
-    values: { image: { pullPolicy: "Sometimes" } },
-    where: "image.pullPolicy",
-  },
-  { what: "half a digest", values: { image: { digest: "sha256:abc" } }, where: "image.digest" },
-  {
-    what: "a type of Service that leads nowhere",
-    values: { service: { type: "ExternalName" } },
-    where: "service.type",
-  },
-  { what: "a port beyond the last", values: { service: { port: 70000 } }, where: "service.port" },
-  {
-    what: "an address family that there is not",
-    values: { service: { ipFamilies: ["IPv5"] } },
-    where: "service.ipFamilies[0]",
-  },
-  {
-    what: "an option that there is not",
-    values: { config: { upstream: { v2: { uri: "https://x" } } } },
-    where: "config.upstream.v2",
-  },
-  { what: "a section that there is not", values: { config: { upstreams: {} } }, where: "config" },
-  {
-    what: "an option's word that there is not",
-    values: { config: { lists: { require: "most" } } },
-    where: "config.lists.require",
-  },
-  {
-    what: "a level of log that there is not",
-    values: { config: { log: { level: "loud" } } },
-    where: "config.log.level",
-  },
-  {
-    what: "a limit beyond its bounds",
-    values: { config: { limits: { requestSeconds: 600 } } },
-    where: "config.limits.requestSeconds",
-  },
-  { what: "a mode that there is not", values: { rules: rule({ mode: "translated" }) }, where: "rules.rules[0].mode" },
-  {
-    what: "a rule without a name",
-    values: { rules: { rules: [{ match: {}, mode: "native" }] } },
-    where: "rules.rules[0]",
-  },
-  { what: "a force that there is not", values: { rules: { force: "v1", rules: [] } }, where: "rules.force" },
-  { what: "a label that is a number", values: { podLabels: { tier: 1 } }, where: "podLabels.tier" },
-  { what: "an annotation that is true", values: { commonAnnotations: { a: true } }, where: "commonAnnotations.a" },
-  { what: "a token of two words", values: { adminToken: { value: "two words" } }, where: "adminToken.value" },
-  { what: "an emptyDir of no size", values: { ledger: { sizeLimit: "lots" } }, where: "ledger.sizeLimit" },
-  {
-    what: "an autoscaler down to nothing",
-    values: { autoscaling: { enabled: true, minReplicas: 0 } },
-    where: "autoscaling.minReplicas",
-  },
-  {
-    what: "a duration without a unit",
-    values: { serviceMonitor: { enabled: true, interval: "30" } },
-    where: "serviceMonitor.interval",
-  },
-  { what: "a timeout in words", values: { httpRoute: { timeout: "sixty" } }, where: "httpRoute.timeout" },
-  { what: "more than all requests", values: { httpRoute: { weight: 101 } }, where: "httpRoute.weight" },
-  {
-    what: "a controller that the chart does not know",
-    values: { ingress: { controller: "acme" } },
-    where: "ingress.controller",
-  },
-  {
-    what: "a port of nobody",
-    values: { networkPolicy: { upstreamPorts: [0] } },
-    where: "networkPolicy.upstreamPorts[0]",
-  },
-  { what: "a domain with a slash", values: { routes: { domains: ["/iam"] } }, where: "routes.domains[0]" },
-  { what: "no domain at all", values: { routes: { domains: [] } }, where: "routes.domains" },
-  { what: "a variable without a name", values: { extraEnv: [{ value: "x" }] }, where: "extraEnv[0]" },
-  { what: "fewer records than none", values: { sandbox: { records: -1 } }, where: "sandbox.records" },
-  {
-    what: "an eviction policy that there is not",
-    values: { podDisruptionBudget: { unhealthyPodEvictionPolicy: "Never" } },
-    where: "podDisruptionBudget.unhealthyPodEvictionPolicy",
-  },
-  { what: "no time to stop in", values: { terminationGracePeriodSeconds: 0 }, where: "terminationGracePeriodSeconds" },
-  { what: "a list for a map", values: { nodeSelector: ["a"] }, where: "nodeSelector" },
-  {
-    what: "an empty budget",
-    values: { podDisruptionBudget: { minAvailable: "" } },
-    where: "podDisruptionBudget.minAvailable",
-  },
-  {
-    what: "a budget in letters",
-    values: { podDisruptionBudget: { maxUnavailable: "abc" } },
-    where: "podDisruptionBudget.maxUnavailable",
-  },
-  {
-    what: "a budget of more than all",
-    values: { podDisruptionBudget: { maxUnavailable: "101%" } },
-    where: "podDisruptionBudget.maxUnavailable",
-  },
-  {
-    what: "a URL of nobody",
-    values: { config: { upstream: { v2: { url: "https://" } } } },
-    where: "config.upstream.v2.url",
-  },
-  { what: "a repository in capitals", values: { image: { repository: "Foo/Bar" } }, where: "image.repository" },
-  {
-    what: "a repository with its tag",
-    values: { image: { repository: "carryover:1.2" } },
-    where: "image.repository",
-  },
-  { what: "a tag of two words", values: { image: { tag: "1 2" } }, where: "image.tag" },
-  {
-    what: "a registry with a scheme",
-    values: { image: { registry: "https://registry.example.com" } },
-    where: "image.registry",
-  },
-  { what: "a name of two words", values: { nameOverride: "Foo Bar" }, where: "nameOverride" },
-  { what: "a namespace of two words", values: { namespaceOverride: "b c" }, where: "namespaceOverride" },
-  {
-    what: "a namespace of monitoring in capitals",
-    values: { serviceMonitor: { namespace: "Monitoring" } },
-    where: "serviceMonitor.namespace",
-  },
+  ["a value that there is not", { replicas: 3 }, "replicas"],
+  ["a value that there is not, in a map", { image: { name: "carryover" } }, "image"],
+  ["a word for a number", { replicaCount: "two" }, "replicaCount"],
+  ["fewer pods than none", { replicaCount: -1 }, "replicaCount"],
+  ["a pull policy that there is not", { image: { pullPolicy: "Sometimes" } }, "image.pullPolicy"],
+  ["half a digest", { image: { digest: "sha256:abc" } }, "image.digest"],
+  ["a type of Service that leads nowhere", { service: { type: "ExternalName" } }, "service.type"],
+  ["a port beyond the last", { service: { port: 70000 } }, "service.port"],
+  ["an address family that there is not", { service: { ipFamilies: ["IPv5"] } }, "service.ipFamilies[0]"],
+  ["an option that there is not", { config: { upstream: { v2: { uri: "https://x" } } } }, "config.upstream.v2"],
+  ["a section that there is not", { config: { upstreams: {} } }, "config"],
+  ["an option's word that there is not", { config: { lists: { require: "most" } } }, "config.lists.require"],
+  ["a level of log that there is not", { config: { log: { level: "loud" } } }, "config.log.level"],
+  ["a limit beyond its bounds", { config: { limits: { requestSeconds: 600 } } }, "config.limits.requestSeconds"],
+  ["a mode that there is not", { rules: rule({ mode: "translated" }) }, "rules.rules[0].mode"],
+  ["a rule without a name", { rules: { rules: [{ match: {}, mode: "native" }] } }, "rules.rules[0]"],
+  ["a force that there is not", { rules: { force: "v1", rules: [] } }, "rules.force"],
+  ["a label that is a number", { podLabels: { tier: 1 } }, "podLabels.tier"],
+  ["an annotation that is true", { commonAnnotations: { a: true } }, "commonAnnotations.a"],
+  ["a token of two words", { adminToken: { value: "two words" } }, "adminToken.value"],
+  ["an emptyDir of no size", { ledger: { sizeLimit: "lots" } }, "ledger.sizeLimit"],
+  ["an autoscaler down to nothing", { autoscaling: { enabled: true, minReplicas: 0 } }, "autoscaling.minReplicas"],
+  ["a duration without a unit", { serviceMonitor: { enabled: true, interval: "30" } }, "serviceMonitor.interval"],
+  ["a timeout in words", { httpRoute: { timeout: "sixty" } }, "httpRoute.timeout"],
+  ["more than all requests", { httpRoute: { weight: 101 } }, "httpRoute.weight"],
+  ["a controller that the chart does not know", { ingress: { controller: "acme" } }, "ingress.controller"],
+  ["a port of nobody", { networkPolicy: { upstreamPorts: [0] } }, "networkPolicy.upstreamPorts[0]"],
+  ["a domain with a slash", { routes: { domains: ["/iam"] } }, "routes.domains[0]"],
+  ["no domain at all", { routes: { domains: [] } }, "routes.domains"],
+  ["a variable without a name", { extraEnv: [{ value: "x" }] }, "extraEnv[0]"],
+  ["fewer records than none", { sandbox: { records: -1 } }, "sandbox.records"],
+  [
+    "an eviction policy that there is not",
+    { podDisruptionBudget: { unhealthyPodEvictionPolicy: "Never" } },
+    "podDisruptionBudget.unhealthyPodEvictionPolicy",
+  ],
+  ["no time to stop in", { terminationGracePeriodSeconds: 0 }, "terminationGracePeriodSeconds"],
+  ["a list for a map", { nodeSelector: ["a"] }, "nodeSelector"],
+  ["an empty budget", { podDisruptionBudget: { minAvailable: "" } }, "podDisruptionBudget.minAvailable"],
+  ["a budget in letters", { podDisruptionBudget: { maxUnavailable: "abc" } }, "podDisruptionBudget.maxUnavailable"],
+  [
+    "a budget of more than all",
+    { podDisruptionBudget: { maxUnavailable: "101%" } },
+    "podDisruptionBudget.maxUnavailable",
+  ],
+  ["a URL of nobody", { config: { upstream: { v2: { url: "https://" } } } }, "config.upstream.v2.url"],
+  ["a repository in capitals", { image: { repository: "Foo/Bar" } }, "image.repository"],
+  ["a repository with its tag", { image: { repository: "carryover:1.2" } }, "image.repository"],
+  ["a tag of two words", { image: { tag: "1 2" } }, "image.tag"],
+  ["a registry with a scheme", { image: { registry: "https://registry.example.com" } }, "image.registry"],
+  ["a name of two words", { nameOverride: "Foo Bar" }, "nameOverride"],
+  ["a namespace of two words", { namespaceOverride: "b c" }, "namespaceOverride"],
+  [
+    "a namespace of monitoring in capitals",
+    { serviceMonitor: { namespace: "Monitoring" } },
+    "serviceMonitor.namespace",
+  ],
   ...[
     "configFrom.key",
     "rulesFrom.key",
@@ -150,5 +77,187 @@ export const WRONG: readonly Refusal[] = [
     "tls.v2.ca.key",
     "tls.v1.client.certKey",
     "tls.sts.client.keyKey",
-  ].map((where) => ({ what: `no key: ${where}`, values: nested(where.split("."), ""), where })),
+  ].map((where): Refusal => [`no key: ${where}`, nested(where.split("."), ""), where]),
+];
+
+/** Values that contradict each other or miss one another. */
+export const CONTRADICTING: readonly Refusal[] = [
+  ["no upstream", {}, "config.upstream.v2.url", true],
+  ["an upstream beside the sandbox", { sandbox: { enabled: true } }, "sandbox.enabled"],
+  ["configuration here and in a ConfigMap", { configFrom: { existingConfigMap: "c" } }, "configFrom"],
+  [
+    "configuration in a ConfigMap and in a Secret",
+    { configFrom: { existingConfigMap: "c", existingSecret: "s" } },
+    "configFrom",
+    true,
+  ],
+  [
+    "an existing configuration whose rules nobody speaks of",
+    { configFrom: { existingConfigMap: "c" }, ledger: { enabled: true } },
+    "configFrom.ownRules",
+    true,
+  ],
+  [
+    "an existing configuration with rules of its own, and others",
+    { configFrom: { existingConfigMap: "c", ownRules: true }, rules: rule({}), ledger: { enabled: true } },
+    "configFrom.ownRules",
+    true,
+  ],
+  [
+    "an existing configuration whose ledger nobody speaks of",
+    { configFrom: { existingSecret: "s", ownRules: true } },
+    "ledger.enabled",
+    true,
+  ],
+  ["an existing configuration that is not named", { configFrom: { ownRules: true } }, "configFrom.ownRules"],
+  ["rules here and in a ConfigMap", { rules: rule({}), rulesFrom: { existingConfigMap: "c" } }, "rulesFrom"],
+  ["rules in a ConfigMap and in a Secret", { rulesFrom: { existingConfigMap: "c", existingSecret: "s" } }, "rulesFrom"],
+  ["a token and a Secret with one", { adminToken: { existingSecret: "s", value: "t" } }, "adminToken.existingSecret"],
+  ["a token and a token made by lot", { adminToken: { value: "t", generate: true } }, "adminToken.generate"],
+  [
+    "a salt and a Secret with one",
+    { config: { cutover: { salt: "s" } }, salt: { existingSecret: "s" } },
+    "salt.existingSecret",
+  ],
+  [
+    "authorities as text and in a ConfigMap",
+    { tls: { v2: { ca: { pem: "x", existingConfigMap: "c" } } } },
+    "tls.v2.ca",
+  ],
+  ["authorities for an upstream that there is not", { tls: { v1: { ca: { existingSecret: "s" } } } }, "tls.v1"],
+  ["an address that the chart sets", { config: { admin: { host: "127.0.0.1" } } }, "config.admin.host"],
+  [
+    "rules here and in a file of one's own",
+    { config: { cutover: { rulesFile: "/r.yaml" } }, rules: rule({}) },
+    "config.cutover.rulesFile",
+  ],
+  [
+    "a token here and in a file of one's own",
+    { config: { admin: { tokenFile: "/t" } }, adminToken: { existingSecret: "s" } },
+    "config.admin.tokenFile",
+  ],
+  [
+    "authorities here and in a file of one's own",
+    { config: { upstream: { v2: { tls: { caFile: "/c" } } } }, tls: { v2: { ca: { existingSecret: "s" } } } },
+    "tls.v2.ca",
+  ],
+  ["a ledger here and in a file of one's own", { config: { clients: { file: "/l" } } }, "config.clients.file"],
+  ["one port for both sides", { config: { listen: { port: 9000 }, admin: { port: 9000 } } }, "config.admin.port"],
+  ["native v1 without one", { rules: rule({ mode: "native" }) }, "config.upstream.v1.url"],
+  ["native v1 by default without one", { config: { cutover: { mode: "native" } } }, "config.upstream.v1.url"],
+  ["two kinds of monitor", { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } }, "podMonitor.enabled"],
+  [
+    "a ServiceMonitor without its Service",
+    { serviceMonitor: { enabled: true }, adminService: { enabled: false } },
+    "adminService.enabled",
+  ],
+  ["a route of no Gateway", { httpRoute: { enabled: true } }, "httpRoute.parentRefs"],
+  [
+    "a share of requests for nobody",
+    { httpRoute: { enabled: true, parentRefs: [{ name: "g" }], weight: 10 } },
+    "httpRoute.platform.name",
+  ],
+  [
+    "a canary without another side",
+    { httpRoute: { enabled: true, parentRefs: [{ name: "g" }], canaryHeader: "x-canary" } },
+    "httpRoute.platform.name",
+  ],
+  [
+    "a route that gives up before carryover does",
+    { httpRoute: { enabled: true, parentRefs: [{ name: "g" }], timeout: "30s" } },
+    "httpRoute.timeout",
+  ],
+  [
+    "a host for gRPC without a Service",
+    { ingress: { enabled: true, grpc: { hosts: ["g.example.com"] } } },
+    "ingress.grpc.name",
+  ],
+  ["a budget said twice", { podDisruptionBudget: { minAvailable: 1, maxUnavailable: 1 } }, "podDisruptionBudget"],
+  ["a budget that lets no pod go", { podDisruptionBudget: { minAvailable: 2 } }, "podDisruptionBudget.minAvailable"],
+  ["a budget of none", { podDisruptionBudget: { maxUnavailable: 0 } }, "podDisruptionBudget.maxUnavailable"],
+  [
+    "more pods at least than at most",
+    { autoscaling: { enabled: true, minReplicas: 5, maxReplicas: 3 } },
+    "autoscaling.maxReplicas",
+  ],
+  [
+    "an autoscaler that looks at nothing",
+    { autoscaling: { enabled: true, targetCPUUtilizationPercentage: null } },
+    "autoscaling",
+  ],
+  [
+    "a share of a CPU request that there is not",
+    { autoscaling: { enabled: true }, resources: { requests: { cpu: null } } },
+    "resources.requests.cpu",
+  ],
+  ["two writers of one file", { ledger: { existingClaim: "c" } }, "ledger.existingClaim"],
+  [
+    "two writers while one is replaced",
+    { replicaCount: 1, ledger: { existingClaim: "c" }, strategy: { type: "RollingUpdate" } },
+    "strategy",
+  ],
+  ["less time to stop in than a request takes", { terminationGracePeriodSeconds: 20 }, "terminationGracePeriodSeconds"],
+  ["two hooks before the stop", { lifecycle: { preStop: { sleep: { seconds: 1 } } } }, "preStopSleepSeconds"],
+  ["a node port of a Service without one", { service: { nodePort: 30080 } }, "service.type"],
+  ["a variable that the chart sets", { extraEnv: [{ name: "CARRYOVER_CONFIG", value: "/x" }] }, "extraEnv"],
+  ["a flag that the chart sets", { extraArgs: { "admin-port": "9" } }, "extraArgs"],
+  ["a volume of the chart's own name", { extraVolumes: [{ name: "config", emptyDir: {} }] }, "extraVolumes"],
+  [
+    "an alert that there is not, left out",
+    { prometheusRule: { enabled: true, disabled: ["CarryoverSpeltWrong"] } },
+    "prometheusRule",
+  ],
+  [
+    "an alert that there is not, changed",
+    { prometheusRule: { enabled: true, overrides: { CarryoverSpeltWrong: { for: "1m" } } } },
+    "prometheusRule",
+  ],
+  [
+    "two writers while one is replaced, by a strategy without a type",
+    { replicaCount: 1, ledger: { existingClaim: "c" }, strategy: { rollingUpdate: { maxSurge: 1 } } },
+    "strategy.type",
+  ],
+  [
+    "a network closed to an upstream of a variable",
+    {
+      extraEnv: [{ name: "CARRYOVER_UPSTREAM_V1_URL", value: "https://b:8443" }],
+      networkPolicy: { enabled: true },
+    },
+    "networkPolicy.upstreamPorts",
+  ],
+  [
+    "a share of pods that is rounded up to all",
+    { podDisruptionBudget: { minAvailable: "51%" } },
+    "podDisruptionBudget.minAvailable",
+  ],
+  [
+    "a share of the fewest pods that is rounded up to all",
+    { podDisruptionBudget: { minAvailable: "90%" }, autoscaling: { enabled: true }, replicaCount: 10 },
+    "podDisruptionBudget.minAvailable",
+  ],
+  [
+    "a Service of IPv6 before a listener of IPv4",
+    { service: { ipFamilies: ["IPv6"] }, config: { listen: { host: "0.0.0.0" } } },
+    "config.listen.host",
+  ],
+  [
+    "a Service of two stacks before an admin side of IPv4",
+    { service: { ipFamilyPolicy: "RequireDualStack" }, config: { admin: { host: "0.0.0.0" } } },
+    "config.admin.host",
+  ],
+  [
+    "less time to stop in than a request takes by a flag",
+    { terminationGracePeriodSeconds: 56, extraArgs: { "limits-request-seconds": "59s" } },
+    "terminationGracePeriodSeconds",
+  ],
+  [
+    "a password that everybody could read",
+    { config: { upstream: { v2: { url: "https://user:pw@api.example.com" } } } },
+    "config.upstream.v2.url",
+  ],
+  [
+    "a list that takes longer than its request may",
+    { config: { lists: { maxSeconds: "55s" } } },
+    "config.lists.maxSeconds",
+  ],
 ];

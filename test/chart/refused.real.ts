@@ -1,8 +1,7 @@
 /** Are wrong and contradicting values refused before anything is rendered, by the value's path and with what to do? */
 import { describe, expect, it } from "vitest";
 import { template } from "./chart.ts";
-import { CONTRADICTING } from "./contradictions.ts";
-import { type Refusal, WRONG } from "./refusals.ts";
+import { CONTRADICTING, type Refusal, WRONG } from "./refusals.ts";
 
 const FEWEST = { config: { upstream: { v2: { url: "https://api.example.com" } } } };
 
@@ -23,27 +22,29 @@ function over(below: unknown, above: unknown): unknown {
   return merged;
 }
 
-async function refusal({ values, bare }: Refusal): Promise<string> {
+async function refusal([, values, where, bare]: Refusal): Promise<readonly [text: string, isNamed: boolean]> {
   const { code, out, err } = await template({ set: bare === true ? values : (over(FEWEST, values) as typeof values) });
   expect([code === 0, out]).toEqual([false, ""]);
-  return err;
+  return [err, saysWhere(err, where)];
 }
+
+const named = (all: readonly Refusal[]) => all.map((one) => [one[0], one] as const);
 
 it("refuses none of them without what is wrong", async () => {
   expect(await template({ set: FEWEST })).toMatchObject({ code: 0 });
 });
 
 describe("of the wrong kind or form", () => {
-  it.each(WRONG)("$what", async (wrong) => {
-    const text = await refusal(wrong);
-    expect([text, saysWhere(text, wrong.where)]).toEqual([text, true]);
+  it.each(named(WRONG))("%s", async (_, wrong) => {
+    const [text, isNamed] = await refusal(wrong);
+    expect([text, isNamed]).toEqual([text, true]);
   });
 });
 
 describe("contradicting each other, or missing", () => {
-  it.each(CONTRADICTING)("$what", async (wrong) => {
-    const text = await refusal(wrong);
-    expect([text, saysWhere(text, wrong.where)]).toEqual([text, true]);
+  it.each(named(CONTRADICTING))("%s", async (_, wrong) => {
+    const [text, isNamed] = await refusal(wrong);
+    expect([text, isNamed]).toEqual([text, true]);
     // Not only that it is wrong: what to set, leave out or bring along.
     expect(text).toMatch(
       /\b(set|leave|name|use|remove|give|choose|add|raise|lower|write|bring|make|enable|disable|put|needs?|without|instead|one of)\b/i,

@@ -10,8 +10,7 @@ export type Caller = "admin" | "staff" | "viewer" | "outsider" | "powerless" | "
 
 /** What a call may use of the sandbox's seed: the same on both sides, since both have the same seed. */
 export interface Known {
-  /** The root group of the organisation. */
-  readonly root: string;
+  /** The root group of the organisation. */ readonly root: string;
   /** A group below the root that has ten groups below it. */
   readonly parent: string;
   /** A group without anything in it. */
@@ -62,8 +61,7 @@ export interface Expectation {
 
 /** One v1 call. */
 export interface Call extends Expectation {
-  /** What the call is to show; unique in its scenario and method. */
-  readonly name: string;
+  /** What the call is to show; unique in its scenario and method. */ readonly name: string;
   /** `admin` when left out. */
   readonly as?: Caller;
   readonly method: string;
@@ -89,26 +87,37 @@ export interface Scenario {
 export type Step = Call | { readonly name: string; readonly each: readonly Call[] };
 
 type Extra = Partial<Omit<Call, "name" | "method" | "path" | "status">>;
+/** The status that a call must get, 200 when left out, and what else is wanted of its answer. */
+export type Wanted = readonly [extra?: Extra] | readonly [status: number, extra?: Extra];
 
-/** A read: its name, its path, what it must answer. */
-export function get(name: string, path: Given<string>, status: number, extra: Extra = {}): Call {
-  return { name, method: "GET", path, status, ...extra };
+/** The rpc code that comes with a status, where the call names no other. */
+const CODES: Readonly<Record<number, number>> = { 400: 3, 401: 16, 403: 7, 404: 5, 429: 8 };
+
+function expectation([first, second]: Wanted): Pick<Call, "status" | "code"> & Extra {
+  if (typeof first !== "number") return { status: 200, ...first };
+  const code = CODES[first];
+  return { status: first, ...(code === undefined ? {} : { code }), ...second };
 }
 
-/** A create. */
-export function post(name: string, path: Given<string>, body: Call["body"], status: number, extra: Extra = {}): Call {
-  return { name, method: "POST", path, ...(body === undefined ? {} : { body }), status, ...extra };
-}
+/** Calls of one method: their name, their path, what they must answer. */
+const bare =
+  (method: string) =>
+  (name: string, path: Given<string>, ...wanted: Wanted): Call => ({ name, method, path, ...expectation(wanted) });
+const withBody =
+  (method: string) =>
+  (name: string, path: Given<string>, body: Call["body"], ...wanted: Wanted): Call => ({
+    name,
+    method,
+    path,
+    ...(body === undefined ? {} : { body }),
+    ...expectation(wanted),
+  });
 
-/** A full replace. */
-export function put(name: string, path: Given<string>, body: Call["body"], status: number, extra: Extra = {}): Call {
-  return { name, method: "PUT", path, ...(body === undefined ? {} : { body }), status, ...extra };
-}
-
-/** A removal. */
-export function del(name: string, path: Given<string>, status: number, extra: Extra = {}): Call {
-  return { name, method: "DELETE", path, status, ...extra };
-}
+export const get = bare("GET");
+export const post = withBody("POST");
+export const put = withBody("PUT");
+export const patch = withBody("PATCH");
+export const del = bare("DELETE");
 
 /** `count` calls of one kind as one step; `make` gets 0, 1, 2 and so on. */
 export function many(name: string, count: number, make: (index: number) => Call | readonly Call[]): Step {
@@ -120,6 +129,30 @@ export function callsOf(scenario: Scenario): readonly Call[] {
   return scenario.calls.flatMap((step) => ("each" in step ? step.each : [step]));
 }
 
+/** A scenario in the whole organisation. */
+export function scenario(name: string, calls: readonly Step[]): Scenario {
+  return { name, calls };
+}
+
+/** A scenario in a store with hardly anything in it. */
+export function small(name: string, calls: readonly Step[]): Scenario {
+  return { name, organisation: false, calls };
+}
+
+export const rootId = ({ known }: Seen): string => known.root;
+export const parentId = ({ known }: Seen): string => known.parent;
+export const leafId = ({ known }: Seen): string => known.leaf;
+export const elsewhereId = ({ known }: Seen): string => known.elsewhere;
+export const repoId = ({ known }: Seen): string => known.repo;
+export const syncedRepoId = ({ known }: Seen): string => known.syncedRepo;
+export const advisoryId = ({ known }: Seen): string => known.advisory;
+
+/** The id of the built-in role of this name. */
+export const roleId =
+  (name: string) =>
+  ({ known }: Seen): string =>
+    known.role(name);
+
 /** A path of which one part is known only when the call is made. */
 export function at(prefix: string, part: (seen: Seen) => string, suffix = ""): (seen: Seen) => string {
   return (seen) => `${prefix}${part(seen)}${suffix}`;
@@ -129,6 +162,12 @@ export function at(prefix: string, part: (seen: Seen) => string, suffix = ""): (
 export function without(record: JsonObject, ...names: readonly string[]): JsonObject {
   return Object.fromEntries(Object.entries(record).filter(([name]) => !names.includes(name)));
 }
+
+/** The id that `call` answered, its slashes as %2F. */
+export const escapedId =
+  (call: string) =>
+  (seen: Seen): string =>
+    encodeURIComponent(seen.id(call));
 
 /** The id that the call named `call` answered. */
 export const idOf =

@@ -5,8 +5,7 @@ import { jsonDifferences, repeatsKey } from "./json-diff.ts";
 
 /** How an answer is read. */
 export interface Reading {
-  /** The list's order is documented: its records are compared as they stand. */
-  readonly ordered?: boolean;
+  /** The list's order is documented: its records are compared as they stand. */ readonly ordered?: boolean;
 }
 
 // What v1's gateway sets beside the body: absent on one side only is a difference too.

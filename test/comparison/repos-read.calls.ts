@@ -1,47 +1,24 @@
 /** What do v1 clients ask of lists of repos, which show a readme that v2 keeps elsewhere? */
-import { at, get, type Scenario } from "./call.ts";
+import { at, get, repoId, rootId, type Scenario, scenario, syncedRepoId } from "./call.ts";
 import { callers, ids, MISSING, names, places } from "./words.ts";
 
 const REPOS = "/registry/v1/repos";
 
 export const readingRepos: readonly Scenario[] = [
-  {
-    name: "lists of repos",
-    calls: [
-      ...callers(REPOS),
-      ...ids(REPOS),
-      ...places(REPOS),
-      ...names(REPOS),
-      get("more than 200", REPOS, 200, { items: "over 200" }),
-      get(
-        "one with a readme",
-        at(`${REPOS}?id=`, (seen) => seen.known.repo),
-        200,
-        { items: 1 },
-      ),
-      get(
-        "one that is synced",
-        at(`${REPOS}?id=`, (seen) => seen.known.syncedRepo),
-        200,
-        { items: 1 },
-      ),
-      get(
-        "one with a readme, as a viewer",
-        at(`${REPOS}?id=`, (seen) => seen.known.repo),
-        200,
-        { as: "viewer", items: 1 },
-      ),
-      get("paging parameters do nothing", `${REPOS}?page_size=1&skip=3&order_by=name%20desc&page_token=x`, 200, {
-        items: "over 200",
-      }),
-      get("v1 has no filter by tier", `${REPOS}?catalogTier=BASE`, 200, { items: "over 200" }),
-      get("by a name in another place", `${REPOS}?name=busybox-0&uidp.children_of=${MISSING}`, 200, { items: 0 }),
-      get(
-        "by a name below the root",
-        at(`${REPOS}?name=busybox-0&uidp.descendants_of=`, (seen) => seen.known.root),
-        200,
-        { items: 1 },
-      ),
-    ],
-  },
+  scenario("lists of repos", [
+    ...callers(REPOS),
+    ...ids(REPOS),
+    ...places(REPOS),
+    ...names(REPOS),
+    get("more than 200", REPOS, { items: "over 200" }),
+    get("one with a readme", at(`${REPOS}?id=`, repoId), { items: 1 }),
+    get("one that is synced", at(`${REPOS}?id=`, syncedRepoId), { items: 1 }),
+    get("one with a readme, as a viewer", at(`${REPOS}?id=`, repoId), { as: "viewer", items: 1 }),
+    get("paging parameters do nothing", `${REPOS}?page_size=1&skip=3&order_by=name%20desc&page_token=x`, {
+      items: "over 200",
+    }),
+    get("v1 has no filter by tier", `${REPOS}?catalogTier=BASE`, { items: "over 200" }),
+    get("by a name in another place", `${REPOS}?name=busybox-0&uidp.children_of=${MISSING}`, { items: 0 }),
+    get("by a name below the root", at(`${REPOS}?name=busybox-0&uidp.descendants_of=`, rootId), { items: 1 }),
+  ]),
 ];

@@ -52,12 +52,12 @@ const described = ({ name, collection, rest }: Kind): Scenario => ({
   organisation: false,
   calls: [
     place,
-    post("one", inPlace(collection), (seen) => ({ name: "one", ...rest(seen) }), 200),
+    post("one", inPlace(collection), (seen) => ({ name: "one", ...rest(seen) })),
     ...TEXTS.flatMap(([what, description]): Call[] => [
-      post(what, inPlace(collection), (seen) => ({ name: "text", description, ...rest(seen) }), 200, {
+      post(what, inPlace(collection), (seen) => ({ name: "text", description, ...rest(seen) }), {
         shows: { description },
       }),
-      put(what, madeBy(collection, "one"), (seen) => ({ name: "one", description, ...rest(seen) }), 200, {
+      put(what, madeBy(collection, "one"), (seen) => ({ name: "one", description, ...rest(seen) }), {
         shows: (seen) => ({ description, ...without(rest(seen), "clientSecret") }),
       }),
     ]),
@@ -65,16 +65,14 @@ const described = ({ name, collection, rest }: Kind): Scenario => ({
       "unknown members of every kind",
       madeBy(collection, "one"),
       (seen) => `{"name":"one",${JSON.stringify(rest(seen)).slice(1, -1) || '"description":""'},${UNKNOWN}}`,
-      200,
       { shows: { description: "" } },
     ),
     post(
       "unknown members of every kind",
       inPlace(collection),
       (seen) => `{"name":"two",${JSON.stringify(rest(seen)).slice(1, -1) || '"description":""'},${UNKNOWN}}`,
-      200,
     ),
-    get("all of them", at(`${collection}?uidp.children_of=`, idOf("place")), 200, { items: "some" }),
+    get("all of them", at(`${collection}?uidp.children_of=`, idOf("place")), { items: "some" }),
   ],
 });
 

@@ -1,17 +1,30 @@
 /** Which calls does every resource owe, and in which words are they asked? */
 import { type Json, type JsonObject, member } from "../../src/model/json.ts";
-import { at, type Call, type Given, get, idOf, post, type Seen } from "./call.ts";
+import {
+  at,
+  type Call,
+  escapedId,
+  type Given,
+  get,
+  idOf,
+  post,
+  rootId,
+  type Scenario,
+  type Seen,
+  type Step,
+  small,
+} from "./call.ts";
 
 /** A uid of nothing. */
 export const MISSING = `${"0".repeat(40)}/${"0".repeat(16)}`;
 
 /** A group below the root of the organisation, where nobody of another one may do anything: the first call of many scenarios. */
-export const place: Call = post(
-  "place",
-  at("/iam/v1/groups/", (seen) => seen.known.root),
-  { name: "place" },
-  200,
-);
+export const place: Call = post("place", at("/iam/v1/groups/", rootId), { name: "place" });
+
+/** A scenario in a store with hardly anything in it but the place. */
+export function atPlace(name: string, calls: readonly Step[]): Scenario {
+  return small(name, [place, ...calls]);
+}
 
 /** The path of `collection` at the place. */
 export const inPlace = (collection: string): ((seen: Seen) => string) => at(`${collection}/`, idOf("place"));
@@ -31,7 +44,20 @@ export const alone =
   (seen: Seen): JsonObject =>
     seen.item(call, "id", seen.id(call));
 
-type Ask = (name: string, body: Call["body"], status: number, extra: Partial<Call>) => Call;
+/** What a record is written at: its id, or its group where v1 has no id. */
+export const uidOf = (record: JsonObject): string => String(record["id"] ?? record["group"]);
+
+/** The record of this number, by id, in the list of all; the last one again when there are fewer. */
+export const numbered =
+  (index: number) =>
+  (seen: Seen): JsonObject => {
+    const items = (member(seen.answer("all"), "items") as JsonObject[]).toSorted((a, b) =>
+      uidOf(a) < uidOf(b) ? -1 : 1,
+    );
+    return items[Math.min(index, items.length - 1)] ?? {};
+  };
+
+type Ask = (name: string, body: Call["body"], status: number) => Call;
 
 /** Bodies that no write takes; `text` is the name of a member that is a text. */
 export function badBodies(ask: Ask, text: string): Call[] {
@@ -51,17 +77,17 @@ export function badBodies(ask: Ask, text: string): Call[] {
     ["a list for a text", { [text]: ["x"] }],
     ["a truth for a text", { [text]: true }],
   ];
-  return bad.map(([what, body]) => ask(`by ${what}`, body, 400, { code: 3 }));
+  return bad.map(([what, body]) => ask(`by ${what}`, body, 400));
 }
 
 /** Who may not write; `ask` makes the write that the admin may do. */
 export function strangers(ask: (name: string, status: number, extra: Partial<Call>) => Call): Call[] {
   return [
-    ask("by a viewer", 403, { as: "viewer", code: 7 }),
-    ask("by an outsider", 403, { as: "outsider", code: 7 }),
-    ask("by somebody who may do nothing", 403, { as: "powerless", code: 7 }),
-    ask("without a token", 401, { as: "anonymous", code: 16 }),
-    ask("with a forged token", 401, { as: "forged", code: 16 }),
+    ask("by a viewer", 403, { as: "viewer" }),
+    ask("by an outsider", 403, { as: "outsider" }),
+    ask("by somebody who may do nothing", 403, { as: "powerless" }),
+    ask("without a token", 401, { as: "anonymous" }),
+    ask("with a forged token", 401, { as: "forged" }),
   ];
 }
 
@@ -92,13 +118,13 @@ export const parentOf =
 /** What every list owes its callers. */
 export function callers(path: string) {
   return [
-    get("everything", path, 200, { items: "some" }),
-    get("as a viewer", path, 200, { as: "viewer", items: "some" }),
-    get("as an outsider", path, 200, { as: "outsider" }),
-    get("as somebody who may do nothing", path, 200, { as: "powerless", items: 0 }),
-    get("without a token", path, 401, { as: "anonymous", code: 16 }),
-    get("with a forged token", path, 401, { as: "forged", code: 16 }),
-    get("unknown parameters do nothing", `${path}?verbose=1&uid=x&skip=1`, 200, { items: "some" }),
+    get("everything", path, { items: "some" }),
+    get("as a viewer", path, { as: "viewer", items: "some" }),
+    get("as an outsider", path, { as: "outsider" }),
+    get("as somebody who may do nothing", path, { as: "powerless", items: 0 }),
+    get("without a token", path, 401, { as: "anonymous" }),
+    get("with a forged token", path, 401, { as: "forged" }),
+    get("unknown parameters do nothing", `${path}?verbose=1&uid=x&skip=1`, { items: "some" }),
     { name: "head only", method: "HEAD", path, status: 501 },
   ];
 }
@@ -106,67 +132,48 @@ export function callers(path: string) {
 /** What every list with an `id` filter owes. */
 export function ids(path: string) {
   return [
-    get("by id", at(`${path}?id=`, idOf("everything")), 200, { items: 1 }),
-    get(
-      "by id with %2F",
-      at(`${path}?id=`, (seen) => encodeURIComponent(seen.id("everything"))),
-      200,
-      { items: 1 },
-    ),
-    get("by id, not for this caller", at(`${path}?id=`, idOf("everything")), 200, { as: "powerless", items: 0 }),
-    get("by id without a token", at(`${path}?id=`, idOf("everything")), 401, { as: "anonymous", code: 16 }),
-    get("by an id that is not there", `${path}?id=${MISSING}`, 200, { items: 0 }),
-    get("by id twice", `${path}?id=a&id=b`, 400, { code: 3 }),
-    get("by no id", `${path}?id=`, 200, { items: "some" }),
+    get("by id", at(`${path}?id=`, idOf("everything")), { items: 1 }),
+    get("by id with %2F", at(`${path}?id=`, escapedId("everything")), { items: 1 }),
+    get("by id, not for this caller", at(`${path}?id=`, idOf("everything")), { as: "powerless", items: 0 }),
+    get("by id without a token", at(`${path}?id=`, idOf("everything")), 401, { as: "anonymous" }),
+    get("by an id that is not there", `${path}?id=${MISSING}`, { items: 0 }),
+    get("by id twice", `${path}?id=a&id=b`, 400),
+    get("by no id", `${path}?id=`, { items: "some" }),
   ];
 }
 
 /** What every list with the `uidp` filters owes. */
 export function places(path: string) {
   return [
-    get(
-      "below the root",
-      at(`${path}?uidp.descendants_of=`, (seen) => seen.known.root),
-      200,
-      { items: "some" },
-    ),
-    get(
-      "in camel case",
-      at(`${path}?uidp.descendantsOf=`, (seen) => seen.known.root),
-      200,
-      { items: "some" },
-    ),
-    get("right below its parent", at(`${path}?uidp.children_of=`, parentOf("everything")), 200, { items: "some" }),
-    get("right below it", at(`${path}?uidp.childrenOf=`, idOf("everything")), 200, { items: 0 }),
-    get("of a place that is not there", `${path}?uidp.children_of=${MISSING}`, 200, { items: 0 }),
-    get("in the root", `${path}?uidp.in_root=true`, 200),
-    get("an empty boolean", `${path}?uidp.in_root=`, 400, { code: 3 }),
-    get("no boolean", `${path}?uidp.inRoot=yes`, 400, { code: 3 }),
-    get("ancestors", at(`${path}?uidp.ancestors_of=`, idOf("everything")), 200),
-    get("by uids", (seen) => `${path}?uidp.ids=${seen.id("everything")}&uidp.ids=${MISSING}`, 200, { items: 1 }),
-    get(
-      "by id and its place",
-      (seen) => `${path}?id=${seen.id("everything")}&uidp.descendants_of=${seen.known.root}`,
-      200,
-    ),
-    get("by id and another place", (seen) => `${path}?id=${seen.id("everything")}&uidp.children_of=${MISSING}`, 200, {
+    get("below the root", at(`${path}?uidp.descendants_of=`, rootId), { items: "some" }),
+    get("in camel case", at(`${path}?uidp.descendantsOf=`, rootId), { items: "some" }),
+    get("right below its parent", at(`${path}?uidp.children_of=`, parentOf("everything")), { items: "some" }),
+    get("right below it", at(`${path}?uidp.childrenOf=`, idOf("everything")), { items: 0 }),
+    get("of a place that is not there", `${path}?uidp.children_of=${MISSING}`, { items: 0 }),
+    get("in the root", `${path}?uidp.in_root=true`),
+    get("an empty boolean", `${path}?uidp.in_root=`, 400),
+    get("no boolean", `${path}?uidp.inRoot=yes`, 400),
+    get("ancestors", at(`${path}?uidp.ancestors_of=`, idOf("everything"))),
+    get("by uids", (seen) => `${path}?uidp.ids=${seen.id("everything")}&uidp.ids=${MISSING}`, { items: 1 }),
+    get("by id and its place", (seen) => `${path}?id=${seen.id("everything")}&uidp.descendants_of=${seen.known.root}`),
+    get("by id and another place", (seen) => `${path}?id=${seen.id("everything")}&uidp.children_of=${MISSING}`, {
       items: 0,
     }),
-    get("a message", `${path}?uidp=x`, 400, { code: 3 }),
-    get("empty filters", `${path}?uidp.children_of=&uidp.descendants_of=`, 200, { items: "some" }),
+    get("a message", `${path}?uidp=x`, 400),
+    get("empty filters", `${path}?uidp.children_of=&uidp.descendants_of=`, { items: "some" }),
   ];
 }
 
 /** What every list with a `name` filter owes. */
 export function names(path: string) {
   return [
-    get("by name", at(`${path}?name=`, of("everything", "name")), 200, { items: "some" }),
-    get("by nobody's name", `${path}?name=no-such-name`, 200, { items: 0 }),
-    get("by no name", `${path}?name=`, 200, { items: "some" }),
-    get("by name twice", `${path}?name=a&name=b`, 400, { code: 3 }),
-    get("by id and name", (seen) => `${path}?id=${seen.id("everything")}&name=${of("everything", "name")(seen)}`, 200, {
+    get("by name", at(`${path}?name=`, of("everything", "name")), { items: "some" }),
+    get("by nobody's name", `${path}?name=no-such-name`, { items: 0 }),
+    get("by no name", `${path}?name=`, { items: "some" }),
+    get("by name twice", `${path}?name=a&name=b`, 400),
+    get("by id and name", (seen) => `${path}?id=${seen.id("everything")}&name=${of("everything", "name")(seen)}`, {
       items: 1,
     }),
-    get("by id and another name", at(`${path}?name=no-such-name&id=`, idOf("everything")), 200, { items: 0 }),
+    get("by id and another name", at(`${path}?name=no-such-name&id=`, idOf("everything")), { items: 0 }),
   ];
 }

@@ -14,8 +14,7 @@ export interface Outgoing {
 }
 
 export interface Incoming {
-  /** 0: there was no answer. */
-  readonly status: number;
+  /** 0: there was no answer. */ readonly status: number;
   readonly headers: ReadonlyMap<string, string>;
   readonly text: string;
   /** False when the connection broke before the answer's end. */

@@ -1,8 +1,7 @@
 /** Which settings, usual elsewhere, change what the recipes keep? (docs/ingress.md shows what each does.) */
 
 export interface Mistake {
-  /** The program's name. */
-  readonly of: string;
+  /** The program's name. */ readonly of: string;
   /** As the docs call it. */
   readonly setting: string;
   /** The recipe with it. Throws when the recipe has no place for it. */
@@ -27,16 +26,8 @@ export const MISTAKES: readonly Mistake[] = [
     setting: "`rewrite`, even one that changes nothing: `rewrite ^(.*)$ $1 break`",
     edit: instead("proxy_pass http://$side;", "rewrite ^(.*)$ $1 break; proxy_pass http://$side;"),
   },
-  {
-    of: "nginx",
-    setting: "no `large_client_header_buffers`",
-    edit: instead("large_client_header_buffers 4 32k;", ""),
-  },
-  {
-    of: "haproxy",
-    setting: "no `tune.bufsize`",
-    edit: instead("tune.bufsize 65536", ""),
-  },
+  { of: "nginx", setting: "no `large_client_header_buffers`", edit: instead("large_client_header_buffers 4 32k;", "") },
+  { of: "haproxy", setting: "no `tune.bufsize`", edit: instead("tune.bufsize 65536", "") },
   {
     of: "haproxy",
     setting: "`http-request normalize-uri path-merge-slashes` and `percent-decode-unreserved`",
@@ -55,16 +46,8 @@ export const MISTAKES: readonly Mistake[] = [
     setting: "`http-request set-path %[path,url_dec]`",
     edit: instead("frontend api", "frontend api\n  http-request set-path %[path,url_dec]"),
   },
-  {
-    of: "envoy",
-    setting: "`normalize_path: true`",
-    edit: instead("normalize_path: false", "normalize_path: true"),
-  },
-  {
-    of: "envoy",
-    setting: "`merge_slashes: true`",
-    edit: instead("merge_slashes: false", "merge_slashes: true"),
-  },
+  { of: "envoy", setting: "`normalize_path: true`", edit: instead("normalize_path: false", "normalize_path: true") },
+  { of: "envoy", setting: "`merge_slashes: true`", edit: instead("merge_slashes: false", "merge_slashes: true") },
   {
     of: "envoy",
     setting: "`path_with_escaped_slashes_action: UNESCAPE_AND_FORWARD`",
@@ -75,9 +58,5 @@ export const MISTAKES: readonly Mistake[] = [
     setting: "`rewrite` with `{path}`: `rewrite * {path}?{query}`",
     edit: instead("@grpc header", "rewrite * {path}?{query}\n\t@grpc header"),
   },
-  {
-    of: "caddy",
-    setting: "no `compression off`",
-    edit: instead("compression off", ""),
-  },
+  { of: "caddy", setting: "no `compression off`", edit: instead("compression off", "") },
 ];

@@ -43,8 +43,7 @@ master_process off;
 pid nginx.pid;
 error_log stderr;
 events {}
-http {
-  access_log off;
+http { access_log off;
   client_body_temp_path body;
   proxy_temp_path proxy;
   fastcgi_temp_path fastcgi;

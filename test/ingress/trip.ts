@@ -111,20 +111,8 @@ export const HEADS: readonly Trip[] = [
     headers: ["Idempotency-Key", "a"],
     look: fields("idempotency-key"),
   },
-  {
-    ...seen,
-    what: "names with `_`",
-    target: "/iam/v1/groups",
-    headers: ["X_Tenant", "a"],
-    look: fields("x_tenant"),
-  },
-  {
-    ...seen,
-    what: "names with `.`",
-    target: "/iam/v1/groups",
-    headers: ["X.Tenant", "a"],
-    look: fields("x.tenant"),
-  },
+  { ...seen, what: "names with `_`", target: "/iam/v1/groups", headers: ["X_Tenant", "a"], look: fields("x_tenant") },
+  { ...seen, what: "names with `.`", target: "/iam/v1/groups", headers: ["X.Tenant", "a"], look: fields("x.tenant") },
   {
     ...seen,
     h2: false,

@@ -44,24 +44,6 @@ describe("a rewriter that is used again", () => {
     );
   });
 
-  it("counts the names of each text by themselves", () => {
-    const rewrite = createValueRewriter({ kind: "array", items: renaming });
-    const source = utf8('[{"uid":"a","odd":1},{"uid":"b","odd":2}]');
-    const report = { kind: "unknown", object: "thing", member: "odd", count: 2 };
-    expect(rewrite(source).reports).toEqual([report]);
-    expect(rewrite(source).reports).toEqual([report]);
-    expect(rewrite(utf8('[{"uid":"a"}]')).reports).toEqual([]);
-  });
-
-  it("refuses a repeated member and inserts a missing one in every text", () => {
-    const rewrite = createValueRewriter(renaming);
-    for (let i = 0; i < 3; i++) {
-      expect(text(rewrite(utf8('{"uid":"a"}')).bytes)).toBe('{"id":"a","kind":"K"}');
-      expect(text(rewrite(utf8('{"uid":"a","kind":"k"}')).bytes)).toBe('{"id":"a","kind":"k"}');
-      expect(() => rewrite(utf8('{"uid":"a","uid":"b"}'))).toThrow(JsonError);
-    }
-  });
-
   it("knows a name from a longer text when a text ends within it", () => {
     const rewrite = createValueRewriter(renaming);
     const long = `{"uid":"a","${"n".repeat(250)}":1}`;

@@ -10,8 +10,7 @@ import { rowChanges } from "./row-changes.ts";
 import { NOWHERE, shapesOf, type Use, usesOf } from "./uses.ts";
 
 export interface Mutant {
-  /** `group: list: name: v1 renamed`. */
-  readonly name: string;
+  /** `group: list: name: v1 renamed`. */ readonly name: string;
   /** Name of the resource in whose file it is. */
   readonly resource: string;
   /** The whole catalogue with this one change. */

@@ -64,11 +64,7 @@ export function joinChanges({ it: join, place }: Found<Join>): Change[] {
  */
 export function resourceChanges({ it: resource, place }: Found<Resource>): Change[] {
   const words = ["v2", "items", ...(resource.v1 === resource.v2 ? [] : ["v1"])] as ("v1" | "v2" | "items")[];
-  return words.map((word) => ({
-    what: `${word} renamed`,
-    place: [...place, word],
-    value: `${resource[word]}Other`,
-  }));
+  return words.map((word) => ({ what: `${word} renamed`, place: [...place, word], value: `${resource[word]}Other` }));
 }
 
 export function operationChanges({ it: operation, place }: Found<Operation>): Change[] {

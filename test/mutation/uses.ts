@@ -3,8 +3,7 @@ import type { Catalogue } from "../../src/catalogue.ts";
 import type { Join, Operation, Row, Shape } from "../../src/model/resource.ts";
 
 export interface Use {
-  /** Some operation reads it from a body. */
-  readonly body: boolean;
+  /** Some operation reads it from a body. */ readonly body: boolean;
   /** A full replace names it, alone and not as a part of a message. */
   readonly update: boolean;
   /** It is shown, and the rewriter shows it (not a function that knows what it makes). */

@@ -9,8 +9,7 @@ import { type Child, spawned } from "../ingress/proxy.ts";
 const TOOLS = join(process.env["XDG_CACHE_HOME"] ?? join(homedir(), ".cache"), "carryover-ci/peers");
 
 export interface Campaign {
-  /** The OpenAPI document's file. */
-  readonly document: string;
+  /** The OpenAPI document's file. */ readonly document: string;
   readonly url: string;
   readonly token: string;
   /** Values that a path's parameter has often, by the start of the path: `/iam/v1/groups` → uids of groups. */

@@ -8,8 +8,7 @@ import type { Taken, Tap } from "./tap.ts";
 import { readStream } from "./wire.ts";
 
 export interface Outcome extends Hostile {
-  /** The front said something of it before the client had enough. */
-  readonly answered: boolean;
+  /** The front said something of it before the client had enough. */ readonly answered: boolean;
   /** How many requests the front had written to carryover, and the platform had got, when it was over: all so far. */
   readonly written: number;
   readonly arrived: number;

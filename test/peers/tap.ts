@@ -4,8 +4,7 @@ import { later } from "../app/rig.ts";
 
 /** One connection. Latin-1: one character is one byte. */
 export interface Taken {
-  /** What the front wrote. */
-  asked: string;
+  /** What the front wrote. */ asked: string;
   /** What carryover wrote. */
   answered: string;
 }

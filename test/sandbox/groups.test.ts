@@ -113,12 +113,4 @@ describe("PATCH", () => {
     expect(json).toMatchObject({ uid: before.uid, status: before.status, createTime: before.createTime });
     expect(json.description).toBe("other");
   });
-
-  test("`verified` is for staff", async () => {
-    const root = `${V2}/${sandbox.wellKnown.otherRootGroup}?updateMask=verified,kind`;
-    const body = { verified: true, kind: 2 };
-    expect((await ask(sandbox, "PATCH", root, { body })).status).toBe(403);
-    const staff = await ask(sandbox, "PATCH", root, { body, token: sandbox.token("staff") });
-    expect(staff.json).toMatchObject({ verified: true, kind: "ORG_KIND_CUSTOMER" });
-  });
 });

@@ -63,30 +63,6 @@ describe("pages", () => {
     expect(await follow(sandbox, `order_by=${order}&page_size=200`)).toEqual(sorted.map(([, uid]) => uid));
   });
 
-  test("filter by name exactly, and an empty name is no filter", async () => {
-    const { json } = await ask(sandbox, "GET", `${V2}?name=acme`);
-    expect(json.groups.map((group: { name: string }) => group.name)).toEqual(["acme"]);
-    expect((await ask(sandbox, "GET", `${V2}?name=acm`)).json.groups).toEqual([]);
-    expect((await ask(sandbox, "GET", `${V2}?name=`)).json.totalCount).toBe(String(allUids(sandbox).length));
-  });
-
-  test("scope by descendants (the group included) and by children", async () => {
-    const { someGroup, rootGroup } = sandbox.wellKnown;
-    const within = allUids(sandbox).filter((uid) => uid === someGroup || uid.startsWith(`${someGroup}/`));
-    expect(await follow(sandbox, `uidp.descendants_of=${someGroup}&page_size=4`)).toEqual(within);
-    expect(await follow(sandbox, `uidp.children_of=${someGroup}&page_size=4`)).toEqual(
-      within.filter((uid) => uid !== someGroup),
-    );
-    expect(await follow(sandbox, "uidp.in_root=true")).toEqual(allUids(sandbox).filter((uid) => !uid.includes("/")));
-    expect(await follow(sandbox, `uidp.ancestors_of=${someGroup}`)).toEqual(
-      allUids(sandbox).filter((uid) => someGroup === uid || someGroup.startsWith(`${uid}/`)),
-    );
-    expect(await follow(sandbox, `uidp.ids=${someGroup}&uidp.ids=${rootGroup}&uidp.ids=nothing`)).toEqual([
-      rootGroup,
-      someGroup,
-    ]);
-  });
-
   test.each([
     ["page_size=-1"],
     ["skip=-1"],

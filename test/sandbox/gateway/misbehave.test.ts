@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { SendLayer } from "../../../src/model/message.ts";
+import { VENDOR_KEY } from "../../../src/sandbox/data/vendor.ts";
 import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
 
@@ -59,3 +60,59 @@ test("the log of calls is bounded and keeps the newest", async () => {
     { method: "GET", target: `${V2}?page_size=3`, status: 200 },
   ]);
 });
+
+test("role bindings can leave their flat uids empty, in v2 only", async () => {
+  const sandbox = seededSandbox({ nestedUidsOnly: true });
+  const { roleBinding, identity, editorRole } = sandbox.wellKnown;
+  const { json } = await ask(sandbox, "GET", `/iam/v2beta1/roleBindings/${roleBinding}`);
+  expect(json).toMatchObject({ identityUid: "", roleUid: "", identity: { uid: identity }, role: { uid: editorRole } });
+  const found = await ask(sandbox, "GET", `/iam/v2beta1/roleBindings?identity=${identity}&role=${editorRole}`);
+  expect(found.json.roleBindings).toContainEqual(json);
+  const [item] = (await ask(sandbox, "GET", `/iam/v1/rolebindings?id=${roleBinding}`)).json.items;
+  expect(item.identity).toBe(identity);
+});
+
+test("a v2 delete can answer nothing at all, v1 stays with an empty object", async () => {
+  const sandbox = seededSandbox({ emptyDeletes: true });
+  const { emptyGroup, otherRootGroup } = sandbox.wellKnown;
+  const gone = await ask(sandbox, "DELETE", `/iam/v2beta1/groups/${emptyGroup}`);
+  expect([gone.status, gone.text]).toEqual([200, ""]);
+  const association = await ask(sandbox, "DELETE", `/iam/v1/account_associations/${otherRootGroup}`);
+  expect([association.status, association.text]).toEqual([200, "{}"]);
+});
+
+test("a page size above 200 is taken for 200, or refused when told so", async () => {
+  const groups = (largePages?: "refuse") =>
+    ask(seededSandbox(largePages ? { largePages } : {}), "GET", "/iam/v2beta1/groups?page_size=201");
+  expect((await groups()).json.groups).toHaveLength(200);
+  const refused = await groups("refuse");
+  expect([refused.status, refused.json.code]).toEqual([400, 3]);
+  expect(refused.json.details[1].fieldViolations[0].field).toBe("page_size");
+});
+
+test.each([
+  ["v1", "v2beta1", ""],
+  ["v2beta1", "v2beta1", "v2beta1."],
+  ["v2", "v2", "v2."],
+])(
+  "a gated call at %s is refused with a detail whose type names the version, and nothing is done",
+  async (face, version, segment) => {
+    const gated = (method: string, path: string) => method === "POST" && path.includes("/groups");
+    const sandbox = seededSandbox({ version, gated });
+    const before = sandbox.snapshot();
+    const path = `/iam/${face}/groups/${sandbox.wellKnown.someGroup}`;
+    const { status, json } = await ask(sandbox, "POST", path, { body: { name: "n" } });
+    expect([status, json.code]).toEqual([400, 9]);
+    expect(json.details[0].reason).toBe("FAILED_PRECONDITION");
+    expect(json.details[1]).toEqual({
+      "@type": `type.googleapis.com/${VENDOR_KEY}.platform.iam.${segment}TermsNotAcceptedDetail`,
+      missing: [
+        { id: "terms-2026-01", label: "Terms of service", url: "https://legal.platform.example/terms" },
+        { id: "privacy-2025-06", label: "Privacy notice", url: "https://legal.platform.example/privacy" },
+      ],
+    });
+    expect(sandbox.snapshot()).toEqual(before);
+    expect((await ask(sandbox, "GET", `/iam/${face}/groups`)).status).toBe(200);
+    expect((await ask(sandbox, "POST", path, { token: undefined, body: {} })).status).toBe(401);
+  },
+);

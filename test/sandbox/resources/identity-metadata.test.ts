@@ -41,13 +41,6 @@ describe("v1 identity metadata", () => {
     expect(again.json).toEqual({ onboardingQuestions: expected, ...NAMES, updatesOptIn: false });
   });
 
-  test("takes both spellings, ignores unknown keys and a mask, and does not keep what it passes on", async () => {
-    const questions = { company_name: "A", utm_term: "t", hubspotUtk: "secret", nope: 1 };
-    const body = { onboarding_questions: questions, updateMask: "updatesOptIn", unknown: {} };
-    const { json } = await patch(V1, body);
-    expect(json.onboardingQuestions).toEqual({ ...ZEROS, companyName: "A", providers: [], utmTerm: "t" });
-  });
-
   test("is everybody's own, and nobody's without a token", async () => {
     await patch(V1, { onboardingQuestions: { companyName: "A" } }, "nobody#a");
     const other = await patch(V2, {}, "nobody#b");
