@@ -139,7 +139,7 @@ function line(): string {
   );
 }
 
-describe("T-DRN-03, T-DRN-04: lists that are read while others create, delete and rename", () => {
+describe("T-DRN-03, T-DRN-04, T-DRN-27: lists that are read while others create, delete and rename", () => {
   it.each(STYLES)(
     "$name: what stayed is there once where the list says cover, else it says less",
     async (style) => {
