@@ -283,6 +283,15 @@ describe("equal requests at the same time", () => {
     expect(on.works).toHaveLength(2);
   });
 
+  it("K8: cancel nothing when a client leaves whose answer is there", async () => {
+    const on = rig();
+    const sent = on.get(head("a"));
+    on.works[0]?.end(list("records"));
+    await sent.answer;
+    sent.client.abort("left");
+    expect(on.works[0]?.signal.aborted).toBe(false);
+  });
+
   it("K8: have nothing made for them when the client has left already", async () => {
     const on = rig();
     const plan = on.share.decide((_, exchange) => {
