@@ -23,9 +23,9 @@ export const THREES: Measures = { ...WINDOWS, pageSize: 3 };
 /** Lists of at least four pages of two, with gaps at every place for a record to be inserted. */
 export const LONG_STARTS = ["bdfhjlnp", "bdfhjln", "abcdefgh", "abcdefghi"] as const;
 /** The same for pages of three. */
-export const LONGER_STARTS = ["bdfhjlnprt", "abcdefghijkl"] as const;
+const LONGER_STARTS = ["bdfhjlnprt", "abcdefghijkl"] as const;
 /** Keys that are written while they are read: some of them are there, some between, before and behind them. */
-export const BETWEEN = "abcfghkopqz";
+const BETWEEN = "abcfghkopqz";
 
 const BASE = { declared: "unknown", as: "whole", writes: 0 } as const;
 

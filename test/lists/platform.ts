@@ -30,7 +30,7 @@ export interface Habits extends Cutting {
   readonly fault: Fault;
 }
 
-export const HONEST: Habits = {
+const HONEST: Habits = {
   tokens: "keyset",
   cap: 200,
   skip: "honest",

@@ -111,7 +111,7 @@ function segment(dice: Dice, length: number): string {
 }
 
 /** A new uid: at the root, or below one of `parents` (design section 3: segments of letters, digits, `-`, `_`, `.`). */
-export function newUid(dice: Dice, parents: readonly Row[] = []): string {
+function newUid(dice: Dice, parents: readonly Row[] = []): string {
   const parent = dice(8) === 0 ? undefined : parents[dice(parents.length)];
   return parent === undefined
     ? segment(dice, 24)

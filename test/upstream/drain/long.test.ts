@@ -171,18 +171,16 @@ describe("a list that went out in part is broken off", () => {
     }
   });
 
-  it("T-DRN-15 when the platform cannot be reached", async () => {
-    const gone = new Problem("UPSTREAM_UNREACHABLE", "gone");
-    const { error, facts } = await ended(() => {
-      throw gone;
-    });
-    expect(error).toBe(gone);
+  const away: Platform = () => {
+    throw new Problem("UPSTREAM_UNREACHABLE", "gone");
+  };
+  it.each<[string, string, Platform]>([
+    ["the platform cannot be reached", "UPSTREAM_UNREACHABLE", away],
+    ["pages stay unreadable", "UPSTREAM_INVALID", () => raw(200, "<html>")],
+  ])("T-DRN-15 when %s", async (_, reason, later) => {
+    const { error, facts } = await ended(later);
+    expect(error).toMatchObject({ reason });
     expect(facts.at(-1)).toMatchObject({ outcome: "incomplete" });
-  });
-
-  it("T-DRN-15 when pages stay unreadable", async () => {
-    const { error } = await ended(() => raw(200, "<html>"));
-    expect(error).toMatchObject({ reason: "UPSTREAM_INVALID" });
   });
 
   it("when records leave the order that was to prove it", async () => {

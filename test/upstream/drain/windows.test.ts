@@ -49,13 +49,6 @@ describe("a quiet list", () => {
     }
   });
 
-  it("does not end where its count ends, but where a page says so", async () => {
-    for (const total of ["11", "50", "99"]) {
-      const outcome = await drained((s) => respond({ ...pageOf(KEYS, s, "keyset"), total }), TEN);
-      expect(uidsOf(outcome)).toEqual(KEYS);
-    }
-  });
-
   it("whose every border holds is proved though its first count was too low", async () => {
     const outcome = await drained((s, call) => {
       return respond({ ...pageOf(KEYS, s, "keyset"), total: call === 0 ? "30" : "100" });
@@ -124,12 +117,6 @@ describe("pages that are shorter than asked for", () => {
     expect(outcome.notes).toEqual([]);
   });
 
-  it("much shorter ones are followed by their tokens", async () => {
-    const outcome = await drained(quiet(keysOf(100), "keyset", 2), TEN);
-    expect(uidsOf(outcome)).toEqual(KEYS);
-    expect(outcome.requests.every((selector) => selector.skip === undefined)).toBe(true);
-  });
-
   it("T-DRN-10 in the middle leave a gap that is closed", async () => {
     for (const length of [0, 1, 2, 3, 7]) {
       const outcome = await drained((s, call) => {
@@ -157,27 +144,6 @@ describe("keys out of order", () => {
       expect(outcome.notes).toEqual(["list-way-left"]);
       expect(outcome.result).toMatchObject({ witness: "count" });
     }
-  });
-
-  it("twice the same in one window are out of order too", async () => {
-    const outcome = await drained((s) => {
-      const page = pageOf(KEYS, s, "keyset");
-      return respond(s.skip === 40 ? { ...page, items: [page.items[0], ...page.items.slice(0, 9)] } : page);
-    }, KNOWN);
-    expect(uidsOf(outcome)).toEqual(KEYS);
-    expect(outcome.notes).toEqual(["list-way-left"]);
-  });
-
-  it("in a page that was to close a gap leave the list to its tokens", async () => {
-    let asked = 0;
-    const outcome = await drained((s) => {
-      if (s.skip !== 40) return respond(pageOf(KEYS, s, "keyset"));
-      asked += 1;
-      return respond(asked === 1 ? pageOf(KEYS, s, "keyset", 1) : turned(s));
-    }, KNOWN);
-    expect(uidsOf(outcome)).toEqual(KEYS);
-    expect(outcome.notes.toSorted()).toEqual(["list-repaired", "list-way-left"]);
-    expect(asked).toBe(2);
   });
 });
 
