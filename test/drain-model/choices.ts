@@ -57,17 +57,6 @@ export function sample(seed: number): Choices {
   return { choose, taken };
 }
 
-/** The run that `taken` stands for. */
-export function again(taken: readonly number[]): Choices {
-  const made: number[] = [];
-  const choose = (): number => {
-    const pick = taken[made.length] ?? 0;
-    made.push(pick);
-    return pick;
-  };
-  return { choose, taken: made };
-}
-
 function mulberry32(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

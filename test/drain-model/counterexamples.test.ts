@@ -1,36 +1,49 @@
 /** What does the drain say in each of the known counterexamples to joining pages by their borders? (Design: drains.) */
 import { describe, expect, it } from "vitest";
-import { planFor } from "./platform.ts";
-import { keysOf, lists, type Script, type Staged, staged } from "./staged.ts";
+import {
+  drained,
+  keysOf,
+  type Outcome,
+  type Platform,
+  pageOf,
+  planOf,
+  respond,
+  type Tokens,
+  uidsOf,
+} from "../upstream/drain/simulator.ts";
+import { moving } from "../upstream/drain/stage.ts";
 
 const PAIRS = { pageSize: 2, overlap: 1 } as const;
-const KINDS = ["keyset", "offset"] as const;
+const BY_NAME = { limits: PAIRS, plan: planOf(false) };
 
-/** In an order that is not by uid nothing is read in parallel, or by place, and nothing is proved. */
-function expectByCursor({ requests, atOnce, witness }: Staged): void {
-  expect(atOnce).toBe(1);
-  expect(requests.filter((request) => (request.skip ?? 0) > 0)).toEqual([]);
-  expect(witness).not.toBe("cover");
+/** A list as each call sees it in turn; the last moment stays. */
+function seen(tokens: Tokens, ...moments: readonly (readonly string[])[]): Platform {
+  return moving((call) => moments[Math.min(call, moments.length - 1)] ?? [], tokens);
 }
 
-describe("CE1: an insert into the last window pushes the last record out of it", () => {
-  it.each(KINDS)(
+const witnessOf = ({ facts }: Outcome) => facts.at(-1)?.witness;
+
+/** In an order that is not by uid nothing is read in parallel, or by place, and nothing is proved. */
+function expectByCursor(outcome: Outcome): void {
+  expect(outcome.requests.filter((request) => request.skip !== undefined)).toEqual([]);
+  expect(witnessOf(outcome)).not.toBe("cover");
+}
+
+describe("T-DRN-02: CE1: an insert into the last window pushes the last record out of it", () => {
+  it.each(["keyset", "offset"] as const)(
     "399 records, one inserted behind the 250th before the second page is read: the last is there (%s)",
     async (tokens) => {
       const before = keysOf(399);
-      const after = before.toSpliced(251, 0, "k00250x");
-      const { out, witness } = await staged(lists({ tokens }, before, after));
-      expect(out).toEqual(after);
-      expect(witness).toBe("cover");
+      const after = before.toSpliced(251, 0, "u000250x");
+      const outcome = await drained(seen(tokens, before, after));
+      expect([uidsOf(outcome), witnessOf(outcome)]).toEqual([after, "cover"]);
     },
   );
 
   it("the smallest one: a, b and d in pages of two, c inserted", async () => {
-    const { out, witness } = await staged(lists({ tokens: "offset" }, ["a", "b", "d"], ["a", "b", "c", "d"]), {
-      measures: PAIRS,
-    });
-    expect(out).toEqual(["a", "b", "c", "d"]);
-    expect(witness).toBe("cover");
+    const after = ["a", "b", "c", "d"];
+    const outcome = await drained(seen("offset", ["a", "b", "d"], after), { limits: PAIRS });
+    expect([uidsOf(outcome), witnessOf(outcome)]).toEqual([after, "cover"]);
   });
 
   it.each([1, 2, 3, 4, 5, 6])(
@@ -38,56 +51,40 @@ describe("CE1: an insert into the last window pushes the last record out of it",
     async (call) => {
       const before = keysOf(1000);
       const after = [...before, ...before.filter((_, i) => i % 50 === 0).map((key) => `${key}x`)].toSorted();
-      const moments = Array.from({ length: call + 1 }, (_, i) => (i < call ? before : after));
-      const { out, witness, atOnce } = await staged(lists({ tokens: "offset" }, ...moments));
-      expect(before.filter((key) => !out.includes(key))).toEqual([]);
-      expect(witness).toBe("cover");
-      expect(atOnce).toBeGreaterThan(1);
+      const outcome = await drained(moving((at) => (at < call ? before : after), "offset"));
+      const out = new Set(uidsOf(outcome));
+      expect(before.filter((key) => !out.has(key))).toEqual([]);
+      expect(witnessOf(outcome)).toBe("cover");
     },
   );
 });
 
-describe("CE2: records with equal sort keys come in another order each time, without any write", () => {
-  const script: Script = (selector, call) => {
-    const keys = selector.token === undefined && selector.skip === undefined ? ["a", "b", "c"] : ["c", "b", "a"];
-    return lists({ tokens: "offset" }, keys)(selector, call);
-  };
-
-  it("an order by name is read by cursor, and a list that lost one of them claims nothing", async () => {
-    const drained = await staged(script, { measures: PAIRS, plan: planFor(false) });
-    expectByCursor(drained);
-    expect(new Set(drained.out).size).toBe(drained.out.length);
-    expect(drained.out).not.toContain("c");
-    expect(drained.witness ?? "none").toBe("none");
-  });
-
-  it("where the order is said to be by uid and is not, it is seen and nothing is claimed for it", async () => {
-    const { witness, out } = await staged(script, { measures: PAIRS });
-    expect(new Set(out).size).toBe(out.length);
-    expect(witness).not.toBe("cover");
+describe("T-DRN-05: CE2: records with equal sort keys come in another order each time, without any write", () => {
+  it.each([
+    ["is said to be by name", BY_NAME],
+    ["is said to be by uid and is not", { limits: PAIRS }],
+  ])("where the order %s: never a list that seems whole", async (_, options) => {
+    const outcome = await drained((s) => {
+      const keys = s.token === undefined && s.skip === undefined ? ["a", "b", "c"] : ["c", "b", "a"];
+      return respond(pageOf(keys, s, "offset"));
+    }, options);
+    expect(outcome.problem).toMatchObject({ reason: "DRAIN_INCOMPLETE" });
   });
 });
 
-describe("CE3: a rename moves a record over the border while another one before it is deleted", () => {
+describe("T-DRN-06: a rename moves a record over the border while another one before it is deleted", () => {
   // By name: d is renamed to the front and a deleted, so the second page begins where it would have begun.
-  const script = lists({ tokens: "offset" }, ["a", "b", "c", "d"], ["d", "b", "c"]);
-
-  it("an order by name is read by cursor, and the list that lost a record claims nothing", async () => {
-    const drained = await staged(script, { measures: PAIRS, plan: planFor(false) });
-    expectByCursor(drained);
-    expect(drained.out).not.toContain("d");
-    expect(drained.witness).toBe("none");
+  it("CE3: an order by name is read by cursor, and the list that lost a record claims nothing", async () => {
+    const outcome = await drained(seen("offset", ["a", "b", "c", "d"], ["d", "b", "c"]), BY_NAME);
+    expectByCursor(outcome);
+    expect(uidsOf(outcome)).not.toContain("d");
+    expect(witnessOf(outcome)).toBe("none");
   });
-});
 
-describe("CE4: the same with an insert at the far end, so that all counts agree", () => {
-  const script = lists({ tokens: "offset" }, ["a", "b", "c", "d"], ["d", "b", "c", "e"]);
-
-  it("an order by name is read by cursor; counts that agree are all that is claimed, and no proof", async () => {
-    const drained = await staged(script, { measures: PAIRS, plan: planFor(false) });
-    expectByCursor(drained);
-    expect(drained.out).toEqual(["a", "b", "c", "e"]);
-    expect(drained.witness).toBe("count");
+  it("CE4: with an insert at the far end, counts that agree are all that is claimed, and no proof", async () => {
+    const outcome = await drained(seen("offset", ["a", "b", "c", "d"], ["d", "b", "c", "e"]), BY_NAME);
+    expectByCursor(outcome);
+    expect([uidsOf(outcome), witnessOf(outcome)]).toEqual([["a", "b", "c", "e"], "count"]);
   });
 });
 
@@ -95,15 +92,12 @@ describe("CE5: the platform leaves a record out of one answer", () => {
   // `cover` rests on it that a page holds all records between its first and its last: no client can see otherwise.
   it("what is proved is proved for the pages as the platform gave them; the count that is not met is noted", async () => {
     const whole = keysOf(1000);
-    const lossy = whole.filter((_, i) => i !== 100);
-    const { out, notes } = await staged((selector, call) => {
-      const all = lists({ tokens: "keyset" }, whole)(selector, call);
-      const cut = JSON.parse(new TextDecoder().decode(all.body)) as { items: string[] };
-      const items = cut.items.filter((key) => lossy.includes(key));
-      return { ...all, body: new TextEncoder().encode(JSON.stringify({ ...cut, items })) };
+    const outcome = await drained((s) => {
+      const page = pageOf(whole, s, "keyset");
+      return respond({ ...page, items: page.items.filter((item) => (item as { uid: string }).uid !== whole[100]) });
     });
-    expect(out).toEqual(lossy);
-    expect(notes).toContain("list-total");
+    expect(uidsOf(outcome)).toEqual(whole.toSpliced(100, 1));
+    expect(outcome.notes).toContain("list-total");
   });
 });
 
@@ -111,13 +105,11 @@ describe("CE6: a page comes from a replica that is behind", () => {
   // Persistent is what was there since the oldest moment that any page was served from.
   it("a record made just before the list is read can be missing; what the replica had is there, once", async () => {
     const now = keysOf(1000);
-    const old = now.filter((key) => key !== "k00500");
-    const { out, witness } = await staged((selector, call) =>
-      lists({ tokens: "keyset" }, (selector.skip ?? 0) === 380 ? old : now)(selector, call),
-    );
+    const old = now.toSpliced(500, 1);
+    const outcome = await drained((s) => respond(pageOf(s.skip === 380 ? old : now, s, "keyset")));
+    const out = uidsOf(outcome);
     expect(old.filter((key) => !out.includes(key))).toEqual([]);
-    expect(new Set(out).size).toBe(out.length);
-    expect(witness).toBe("cover");
+    expect([new Set(out).size, witnessOf(outcome)]).toEqual([out.length, "cover"]);
   });
 });
 
@@ -125,47 +117,18 @@ describe("CE7: a list is not a snapshot", () => {
   // Each moment had x or y; the pages that would have shown them were read at other moments.
   it("a record that goes, and one that comes instead where it was read already, can both be missing", async () => {
     const both = keysOf(1000);
-    const before = both.filter((key) => key !== "k00050");
-    const after = both.filter((key) => key !== "k00950");
-    const { out, witness } = await staged(lists({ tokens: "keyset" }, before, after));
-    expect(out).toEqual(both.filter((key) => key !== "k00050" && key !== "k00950"));
-    expect(witness).toBe("cover");
-  });
-});
-
-describe("CE8: the platform takes no notice of skip", () => {
-  it.each([
-    ["ignored", "keyset", "cover"],
-    ["ignored", "unknown", "count"],
-    ["claimed", "keyset", "cover"],
-    ["claimed", "unknown", "count"],
-  ] as const)("%s, tokens %s: the list is whole, by the cursor, and claims %s", async (skip, tokens, claims) => {
-    const { out, witness, requests } = await staged(lists({ tokens: "keyset", skip }, keysOf(1000)), { tokens });
-    expect(out).toEqual(keysOf(1000));
-    expect(witness).toBe(claims);
-    expect(requests.length).toBeLessThan(5 + 8);
-  });
-});
-
-describe("CE9: pages hold fewer records than were asked for", () => {
-  it.each(["keyset", "unknown"] as const)("cut to 100 of 200, tokens %s: the list is whole", async (tokens) => {
-    const { out, witness, requests } = await staged(lists({ tokens: "keyset", cap: 100 }, keysOf(1000)), { tokens });
-    expect(out).toEqual(keysOf(1000));
-    expect(witness).not.toBe("none");
-    expect(requests.length).toBeLessThan(20);
+    const outcome = await drained(seen("keyset", both.toSpliced(50, 1), both.toSpliced(950, 1)));
+    expect(uidsOf(outcome)).toEqual(both.filter((_, i) => i !== 50 && i !== 950));
+    expect(witnessOf(outcome)).toBe("cover");
   });
 });
 
 describe("CE10: the platform orders uids in another way than by their bytes", () => {
   // As in a collation that takes no notice of slashes.
-  const plain = (key: string): string => key.replaceAll("/", "");
-  const keys = ["a/b", "a/z", "ab", "ac", "a/d", "ae", "af/x", "a/g", "ah", "ai"].toSorted((a, b) =>
-    plain(a) < plain(b) ? -1 : 1,
-  );
+  const keys = ["a/b", "ab", "ac", "a/d", "ae", "af/x", "a/g", "ah", "ai", "a/z"];
 
-  it("it is seen in the pages themselves: the list is whole, and not claimed to be proved", async () => {
-    const { out, witness } = await staged(lists({ tokens: "offset" }, keys), { measures: PAIRS });
-    expect(out.toSorted()).toEqual(keys.toSorted());
-    expect(witness).toBe("count");
+  it("T-DRN-29: it is seen in the pages themselves: the list is whole, and not claimed to be proved", async () => {
+    const outcome = await drained(seen("offset", keys), { limits: PAIRS });
+    expect([uidsOf(outcome).toSorted(), witnessOf(outcome)]).toEqual([keys.toSorted(), "count"]);
   });
 });

@@ -1,11 +1,9 @@
 /** Does the drain of carryover keep its promises whatever the schedule, the writers and the platform do? (Design: drains.) */
 import { describe, expect, it } from "vitest";
 import { variants } from "../support/tier.ts";
-import { keeper } from "./kept.ts";
+import { kept } from "./kept.ts";
 import type { Trace } from "./scenario.ts";
 import { long, MEMORIES, SEGMENTS, small, styles, THREES, WINDOWS } from "./scenarios.ts";
-
-const kept = keeper();
 
 describe("nobody writes and the platform is honest", () => {
   it.each(styles())(
@@ -17,7 +15,7 @@ describe("nobody writes and the platform is honest", () => {
           ...long({ tokens }, measures, { declared, remembered }),
         ]),
       );
-      const tally = await kept(`quiet, ${tokens} told ${declared}`, scenarios, 40, exactAndProved);
+      const tally = await kept(scenarios, 40, exactAndProved);
       expect(tally.lists.cover + tally.lists.count).toBe(tally.runs);
     },
   );
@@ -44,7 +42,7 @@ describe("records come and go while an honest platform is read", () => {
       const two = small({ tokens }, WINDOWS, { declared, writes: 2, universe: "abcde" }, "abcde");
       // All runs of each list that is tried, so that no scenario is cut short.
       const scenarios = [...one, ...variants([], two)];
-      const tally = await kept(`small lists, ${tokens} told ${declared}`, scenarios, variants(4_000, 1_000));
+      const tally = await kept(scenarios, variants(4_000, 1_000));
       expect(tally.exhausted).toBe(tally.scenarios);
       expect(tally.problems).toBe(0);
     },
@@ -63,7 +61,7 @@ describe("records come and go while an honest platform is read", () => {
         ),
         ...long({ tokens }, THREES, { declared, writes, remembered: { heedsSkip: true } }),
       ]);
-      const tally = await kept(`windows, ${tokens} told ${declared}`, scenarios, 30);
+      const tally = await kept(scenarios, 30);
       expect(tally.parallel).toBeGreaterThan(0.9 * tally.runs);
       expect(tally.lists.cover).toBeGreaterThan(tally.runs / 2);
     },
@@ -82,7 +80,7 @@ describe("records come and go while an honest platform is read", () => {
         ),
         ...long({ tokens }, { ...THREES, windowRecords: 3 }, { declared, writes, remembered: { heedsSkip: true } }),
       ]);
-      const tally = await kept(`segments, ${tokens} told ${declared}`, scenarios, 30);
+      const tally = await kept(scenarios, 30);
       if (declared === "keyset") expect(tally.lists.cover).toBe(tally.runs);
       if (tokens === "offset" && declared === "unknown") expect(tally.lost).toBeGreaterThan(0);
     },

@@ -14,11 +14,8 @@ export interface Tally {
   /** Whole lists, by what they claimed; streamed ones by their floor. */
   readonly lists: Record<Witness, number>;
   streamed: number;
-  /** Runs that ended with the platform's refusal, and those that ended with a Problem. */
-  refused: number;
+  /** Runs that ended with a Problem. */
   problems: number;
-  /** Problems though the platform did nothing wrong: writes alone were too much. */
-  gaveUp: number;
   /** Lists that lost a record in silence; each of them must claim less than `cover`. */
   lost: number;
   /** Runs in which several pages were under way at a time. */
@@ -67,9 +64,7 @@ function emptyTally(): Tally {
     scenarios: 0,
     lists: { cover: 0, count: 0, none: 0 },
     streamed: 0,
-    refused: 0,
     problems: 0,
-    gaveUp: 0,
     lost: 0,
     parallel: 0,
     left: 0,
@@ -85,9 +80,7 @@ function note(tally: Tally, trace: Trace, what: readonly string[], choices: read
     if (lostIn(trace).length > 0) tally.lost += 1;
   }
   if (trace.result?.kind === "long") tally.streamed += 1;
-  if (trace.result?.kind === "refused") tally.refused += 1;
   if (trace.error !== undefined) tally.problems += 1;
-  if (trace.error !== undefined && !trace.faulted) tally.gaveUp += 1;
   if (trace.atOnce > 1) tally.parallel += 1;
   if (trace.left !== undefined) tally.left += 1;
   for (const words of what) keep(tally, words, failureOf(trace, what, choices));
@@ -104,17 +97,6 @@ function keep(tally: Tally, words: string, failure: Failure): void {
   const known = tally.broken.get(kind);
   const shorter = known === undefined || failure.steps.length < known.shortest.steps.length;
   tally.broken.set(kind, { times: (known?.times ?? 0) + 1, shortest: shorter ? failure : known.shortest });
-}
-
-/** One line on what was explored, for the output of a test. */
-export function summaryOf(tally: Tally): string {
-  const { lists } = tally;
-  return [
-    `${tally.runs} runs of ${tally.scenarios} scenarios (${tally.exhausted} of them exhausted)`,
-    `lists: ${lists.cover} cover, ${lists.count} count, ${lists.none} none; ${tally.streamed} streamed`,
-    `${tally.lost} lost a record and claim less; ${tally.problems} problems (${tally.gaveUp} by writes alone), ${tally.refused} refused`,
-    `${tally.parallel} in parallel${tally.left === 0 ? "" : `, ${tally.left} left`}`,
-  ].join("; ");
 }
 
 /** Every list over `universe` with at least `least` records. */

@@ -1,11 +1,9 @@
 /** Does the drain keep its promises over platforms that are not what they should be? (Design: drains; trust in tokens.) */
 import { describe, expect, it } from "vitest";
-import { keeper } from "./kept.ts";
+import { kept } from "./kept.ts";
 import type { Fault, Style } from "./platform.ts";
 import type { Scenario, Trace } from "./scenario.ts";
 import { MEMORIES, SEGMENTS, scenario, styles, WINDOWS } from "./scenarios.ts";
-
-const kept = keeper();
 
 /** `style` with each kind of tokens, by windows and by segments, with up to two writes. */
 function everyWay(style: Partial<Style>, starts: readonly string[]): readonly Scenario[] {
@@ -40,8 +38,8 @@ describe("always", () => {
     ["the count is too high and pages end late", { total: "high", trailing: "full" }],
   ];
 
-  it.each(odd)("%s", async (name, style) => {
-    const tally = await kept(name, everyWay(style, ["bdfhjlnp", "bdfhjln", "bdfhjlnp"]), 9, (trace) => [
+  it.each(odd)("%s", async (_, style) => {
+    const tally = await kept(everyWay(style, ["bdfhjlnp", "bdfhjln", "bdfhjlnp"]), 9, (trace) => [
       ...exactWhenQuiet(trace),
       ...whenKeyset(trace),
     ]);
@@ -68,16 +66,16 @@ describe("once or twice", () => {
     ["any of that", ["restart", "empty", "short", "same", "503", "gone", "torn"]],
   ];
 
-  it.each(faults)("%s", async (name, some) => {
+  it.each(faults)("%s", async (_, some) => {
     const scenarios = [1, 2].flatMap((faultBudget) =>
       everyWay({ faults: some, faultBudget }, ["bdfhjlnp", "bdfhjlnp", "bdfhjlnp"]),
     );
-    await kept(name, scenarios, 6);
+    await kept(scenarios, 6);
   });
 });
 
 describe("whenever it can", () => {
   it.each(["restart", "empty", "same", "torn"] as const)("%s: every drain ends", async (fault) => {
-    await kept(`${fault} without end`, everyWay({ faults: [fault], faultBudget: 99 }, ["bdfhjlnp", "bdfhjlnp"]), 10);
+    await kept(everyWay({ faults: [fault], faultBudget: 99 }, ["bdfhjlnp", "bdfhjlnp"]), 10);
   });
 });

@@ -1,7 +1,9 @@
 /** How does a platform answer pages of a list that changes, in every style that drains have to live with? */
-import type { ListPage, ListPlan, PageSelector } from "../../src/model/list.ts";
+import type { ListPlan, PageSelector } from "../../src/model/list.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
+import { type Answer, planOf, raw, respond } from "../upstream/drain/simulator.ts";
+import { uidsIn } from "../upstream/drain/stage.ts";
 
 /** What the platform does; without any of it: tokens as named, `skip` obeyed and echoed, the right count. */
 export interface Style {
@@ -34,33 +36,22 @@ export interface Moment {
   readonly answered: number;
 }
 
-interface WirePage {
-  readonly items: readonly string[];
-  readonly next: string;
-  readonly total: number | undefined;
-  readonly skipped: number | undefined;
-}
-
 /** The answer to `selector` at `moment`; throws a `Problem` for `gone`. */
 export function answerTo(selector: PageSelector, moment: Moment, style: Style, fault?: Fault): ApiResponse {
-  if (fault === "503") return { status: 503, headers: [], body: new Uint8Array() };
+  if (fault === "503") return raw(503, "");
   if (fault === "gone") throw new Problem("UPSTREAM_UNREACHABLE", "no answer");
-  if (fault === "torn") return { status: 200, headers: [], body: encode("{") };
-  return {
-    status: 200,
-    headers: [["x-page", "of a list"]],
-    body: encode(JSON.stringify(pageOf(selector, moment, style, fault))),
-  };
+  if (fault === "torn") return raw(200, "{");
+  return respond(pageOf(selector, moment, style, fault));
 }
 
-function pageOf(selector: PageSelector, moment: Moment, style: Style, fault?: Fault): WirePage {
+function pageOf(selector: PageSelector, moment: Moment, style: Style, fault?: Fault): Answer {
   const { keys } = moment;
   const asked = selector.skip ?? 0;
   const obeyed = style.skip === "ignored" || style.skip === "claimed" ? 0 : asked;
   const from = (fault === "restart" ? 0 : placeOf(keys, selector.token, style.tokens)) + obeyed;
   const size = Math.min(selector.size, style.cap ?? selector.size);
   const records = fault === "empty" ? 0 : fault === "short" ? size - 1 : size;
-  const items = keys.slice(from, from + records);
+  const items = keys.slice(from, from + records).map((uid) => ({ uid }));
   const to = Math.min(from + records, keys.length);
   const fill = style.trailing === "full" ? size : 1;
   const ended = to >= keys.length && (style.trailing === undefined || items.length < fill);
@@ -99,8 +90,8 @@ function echoOf(asked: number, style: Style): number | undefined {
 }
 
 /** How a drain asks this platform, and reads what it answers; `hidden` keys count, but are not to be shown. */
-export function planFor(keyOrder: boolean, hidden = ""): ListPlan {
-  return { resource: "groups", keyOrder, request: requestOf, read: (response) => readPage(response, hidden) };
+export function planFor(hidden = ""): ListPlan {
+  return { ...planOf(true, (uid) => hidden.includes(uid)), request: requestOf };
 }
 
 function requestOf(page: PageSelector): ApiRequest {
@@ -112,43 +103,8 @@ export function selectorOf(request: ApiRequest): PageSelector {
   return JSON.parse(request.target.slice("/list?".length)) as PageSelector;
 }
 
-function readPage(response: ApiResponse, hidden: string): ListPage {
-  const page = parse(response.body);
-  const records = page.items.map((key) => `{"uid":"${key}"}`);
-  const starts: number[] = [];
-  const ends: number[] = [];
-  for (const record of records) {
-    const at = (ends.at(-1) ?? -1) + 1;
-    starts.push(at);
-    ends.push(at + record.length);
-  }
-  return {
-    bytes: encode(records.join(",")),
-    starts,
-    ends,
-    keys: page.items,
-    hidden: Uint8Array.from(page.items, (key) => (hidden.includes(key) ? 1 : 0)),
-    nextPageToken: page.next,
-    totalCount: page.total,
-    skipped: page.skipped,
-  };
-}
-
-function parse(body: Uint8Array): WirePage {
-  try {
-    return JSON.parse(decode(body)) as WirePage;
-  } catch (cause) {
-    throw new Problem("UPSTREAM_INVALID", "not a page", { cause });
-  }
-}
-
-/** The keys in a chunk of a list, as a client would parse them; throws when it is not `rec,…,rec`. */
+/** The keys in a chunk of a list, as a client would parse them; throws when there are none. */
 export function keysIn(chunk: Uint8Array): string[] {
   if (chunk.length === 0) throw new Error("an empty chunk");
-  return (JSON.parse(`[${decode(chunk)}]`) as { uid: string }[]).map((record) => record.uid);
+  return uidsIn(chunk);
 }
-
-const ENCODER = new TextEncoder();
-const DECODER = new TextDecoder();
-const encode = (text: string): Uint8Array => ENCODER.encode(text);
-const decode = (bytes: Uint8Array): string => DECODER.decode(bytes);

@@ -32,12 +32,6 @@ export const comparatorAndEnd: Rule = (windows) => (ends(windows) ? comparator(w
 /** The comparator rule without the proof of the right edge. */
 export const comparator: Rule = (windows) => merged(windows, (a, b) => (b[0] ?? Infinity) <= (a.at(-1) ?? -Infinity));
 
-/** Equality and end, and no record may have come twice. */
-export const withoutTwice: Rule = (windows) => {
-  const out = equalityAndEnd(windows);
-  return out !== undefined && new Set(out).size === out.length ? out : undefined;
-};
-
 function ends(windows: readonly Page[]): boolean {
   return windows.at(-1)?.end === true;
 }

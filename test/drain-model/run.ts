@@ -80,10 +80,10 @@ function leave(world: World, how: "leave" | "give-up"): void {
 
 /** Writes before an answer: each key at most once and in order, as no reader can tell more than that apart. */
 function write(world: World): void {
-  const { universe, quiet } = world.trace.scenario;
+  const { universe } = world.trace.scenario;
   for (let from = 0; world.writesLeft > 0; ) {
     const candidates = [...universe].slice(from);
-    const picked = world.choices.choose(candidates.length + 1, quiet ?? 0.8);
+    const picked = world.choices.choose(candidates.length + 1, 0.8);
     const key = candidates[picked - 1];
     if (key === undefined) return;
     from += picked;

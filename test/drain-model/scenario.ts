@@ -1,16 +1,7 @@
 /** Which drain, over which platform, is tried, and what is written down of one run? */
 import type { ListFacts, Witness } from "../../src/model/exchange.ts";
-import type {
-  Drain,
-  DrainedList,
-  DrainRefused,
-  ListPlan,
-  LongDrain,
-  LongList,
-  PageSelector,
-} from "../../src/model/list.ts";
-import type { Send } from "../../src/model/message.ts";
-import type { Signal } from "../../src/model/signal.ts";
+import type { DrainedList, DrainRefused, LongList, PageSelector } from "../../src/model/list.ts";
+import type { DrainParts } from "../../src/upstream/drain/drain.ts";
 import type { Style } from "./platform.ts";
 
 /** The measures of a drain under exploration; as in `DrainLimits`. */
@@ -30,27 +21,11 @@ export interface Remembered {
   readonly heedsSkip?: boolean;
 }
 
-/** What is handed to the drain under exploration. */
-export interface Handed {
-  readonly send: Send;
-  readonly signal: Signal;
-  readonly measures: Measures;
-  readonly tokens: "keyset" | "offset" | "unknown";
-  readonly require: Witness;
-  readonly remembered: Remembered;
-  readonly now: () => number;
-  readonly claim: () => () => void;
-  readonly report: (facts: ListFacts, notes?: readonly string[]) => void;
-}
-
-export type MakeDrains = (handed: Handed) => { readonly drain: Drain; readonly longDrain: LongDrain };
-
 export interface Scenario {
-  readonly make: MakeDrains;
   readonly style: Style;
   readonly measures: Measures;
   /** What the drain is told of the tokens. */
-  readonly declared: Handed["tokens"];
+  readonly declared: DrainParts["tokens"];
   /** The keys of the list at its first answer; each character is one. */
   readonly start: string;
   /** Keys that may be inserted and deleted. */
@@ -62,11 +37,8 @@ export interface Scenario {
   readonly remembered?: Remembered;
   /** Keys that carryover filters out. */
   readonly hidden?: string;
-  readonly plan?: ListPlan;
   /** The client may leave at any step: by its signal, or by giving up the chunks. */
   readonly leaves?: boolean;
-  /** How often nothing is written before an answer, in a sample. */
-  readonly quiet?: number;
 }
 
 /** Everything that one run did. */

@@ -3,8 +3,7 @@
 import { variants } from "../support/tier.ts";
 import { listsOver } from "./explore.ts";
 import type { Style } from "./platform.ts";
-import { realDrains } from "./real.ts";
-import type { Handed, Measures, Scenario } from "./scenario.ts";
+import type { Measures, Scenario } from "./scenario.ts";
 
 /** Short enough to be read by windows. */
 export const WINDOWS: Measures = {
@@ -24,11 +23,11 @@ export const THREES: Measures = { ...WINDOWS, pageSize: 3 };
 /** Lists of at least four pages of two, with gaps at every place for a record to be inserted. */
 export const LONG_STARTS = ["bdfhjlnp", "bdfhjln", "abcdefgh", "abcdefghi"] as const;
 /** The same for pages of three. */
-export const LONGER_STARTS = ["bdfhjlnprt", "abcdefghijkl"] as const;
+const LONGER_STARTS = ["bdfhjlnprt", "abcdefghijkl"] as const;
 /** Keys that are written while they are read: some of them are there, some between, before and behind them. */
-export const BETWEEN = "abcfghkopqz";
+const BETWEEN = "abcfghkopqz";
 
-const BASE = { make: realDrains, declared: "unknown", as: "whole", writes: 0 } as const;
+const BASE = { declared: "unknown", as: "whole", writes: 0 } as const;
 
 export function scenario(start: string, style: Style, measures: Measures, more: Partial<Scenario> = {}): Scenario {
   return { ...BASE, start, style, measures, universe: BETWEEN, ...more };
@@ -45,7 +44,7 @@ export function small(
 }
 
 /** Both kinds of tokens, and what a drain can be told of each without being lied to. */
-export function styles(): readonly { tokens: Style["tokens"]; declared: Handed["tokens"] }[] {
+export function styles(): readonly { tokens: Style["tokens"]; declared: Scenario["declared"] }[] {
   return [
     { tokens: "keyset", declared: "keyset" },
     { tokens: "keyset", declared: "unknown" },

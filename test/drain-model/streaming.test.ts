@@ -1,9 +1,8 @@
 /** Does a list that goes out while it is read keep its promises, and does all work end when the client leaves? */
 import { describe, expect, it } from "vitest";
-import { keeper } from "./kept.ts";
+import { kept } from "./kept.ts";
 import { LONG_STARTS, long, SEGMENTS, scenario, styles, THREES, WINDOWS } from "./scenarios.ts";
 
-const kept = keeper();
 /** Nothing is held back; about three records are. */
 const BUFFERS = [0, 33] as const;
 
@@ -22,7 +21,7 @@ describe("records come and go while a list is read and sent", () => {
         ]),
       ),
     );
-    const tally = await kept(`streamed windows, ${tokens} told ${declared}`, scenarios, 6);
+    const tally = await kept(scenarios, 6);
     expect(tally.streamed).toBeGreaterThan(tally.runs / 2);
     expect(tally.lists.cover).toBeGreaterThan(tally.runs / 2);
   });
@@ -37,7 +36,7 @@ describe("records come and go while a list is read and sent", () => {
         ]),
       ),
     );
-    const tally = await kept(`streamed segments, ${tokens} told ${declared}`, scenarios, 6);
+    const tally = await kept(scenarios, 6);
     expect(tally.streamed).toBeGreaterThan(tally.runs / 2);
     if (declared === "keyset") expect(tally.lists.cover).toBe(tally.runs);
   });
@@ -66,7 +65,7 @@ describe("records come and go while a list is read and sent", () => {
         ),
       ),
     );
-    await kept("streamed, odd platforms", scenarios, 15);
+    await kept(scenarios, 15);
   });
 });
 
@@ -79,7 +78,7 @@ describe("what else a list can be asked", () => {
         ),
       ),
     );
-    const tally = await kept("cover is required", scenarios, 12);
+    const tally = await kept(scenarios, 12);
     expect(tally.lists).toMatchObject({ count: 0, none: 0 });
     expect(tally.problems).toBeGreaterThan(0);
     expect(tally.lists.cover).toBeGreaterThan(0);
@@ -93,7 +92,7 @@ describe("what else a list can be asked", () => {
         ),
       ),
     );
-    await kept("filtered", scenarios, 12);
+    await kept(scenarios, 12);
   });
 });
 
@@ -115,7 +114,7 @@ describe("T-DRN-21: the client leaves", () => {
           ),
         ),
       );
-      const tally = await kept(`left, ${as}`, scenarios, 25);
+      const tally = await kept(scenarios, 25);
       expect(tally.left).toBeGreaterThan(tally.runs / 3);
     },
   );

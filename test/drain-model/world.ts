@@ -2,9 +2,11 @@
 import type { LongList, PageSelector } from "../../src/model/list.ts";
 import type { ApiResponse, Send } from "../../src/model/message.ts";
 import { createStopper, type Stopper } from "../../src/model/signal.ts";
+import { createDrains, type DrainParts } from "../../src/upstream/drain/drain.ts";
+import { drainParts, NO_MEMORY } from "../support/drains.ts";
 import type { Choices } from "./choices.ts";
 import { answerTo, type Fault, keysIn, planFor, selectorOf } from "./platform.ts";
-import { emptyTrace, type Handed, type Scenario, type Trace } from "./scenario.ts";
+import { emptyTrace, type Scenario, type Trace } from "./scenario.ts";
 
 /** A page request that nobody has answered yet. */
 interface Waiting {
@@ -49,9 +51,9 @@ export function worldOf(scenario: Scenario, choices: Choices): World {
 function begin(world: World): void {
   const { trace } = world;
   const { scenario } = trace;
-  const { drain, longDrain } = scenario.make(handedOf(world));
+  const { drain, longDrain } = createDrains(partsOf(world));
   const start = scenario.as === "whole" ? drain : longDrain;
-  start(scenario.plan ?? planFor(true, scenario.hidden)).then(
+  start(planFor(scenario.hidden)).then(
     (result) => {
       trace.result = result;
       if (result.kind === "long") pullFrom(world, result);
@@ -62,18 +64,20 @@ function begin(world: World): void {
   );
 }
 
-function handedOf(world: World): Handed {
+/** Limits that no small list reaches. */
+const LIMITS = { maxPages: 60, maxRecords: 10_000, maxBytes: 1e6, maxSeconds: 60 };
+
+function partsOf(world: World): DrainParts {
   const { trace, stopper } = world;
-  const { scenario } = trace;
+  const { measures, declared, require = "none", remembered = {} } = trace.scenario;
   return {
-    send: sendOf(world),
-    signal: stopper.signal,
-    measures: scenario.measures,
-    tokens: scenario.declared,
-    require: scenario.require ?? "none",
-    remembered: scenario.remembered ?? {},
+    ...drainParts(sendOf(world), stopper.signal),
+    limits: { ...measures, ...LIMITS },
+    tokens: declared,
+    memory: { ...NO_MEMORY, heedsSkip: () => remembered.heedsSkip, countOf: () => remembered.count },
+    require: () => require,
     now: () => world.answered * 1000,
-    claim: () => {
+    claim: async () => {
       trace.claimed += 1;
       return () => {
         trace.released += 1;

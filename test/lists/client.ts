@@ -1,5 +1,5 @@
 /** What does a v1 client get of a list: all of it, an error, or a broken answer? */
-import { type Agent, request as httpRequest } from "node:http";
+import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 
 /** An answer as far as it came. */
@@ -16,42 +16,19 @@ export interface Asking {
   readonly target: string;
   /** Name of the credential. */
   readonly as: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly agent?: Agent;
 }
 
 let asked = 0;
 
-/** Every request has an id of its own, by which the platform tells whose page it reads. */
-export function headersOf({ as, headers }: Pick<Asking, "as" | "headers">): Record<string, string> {
+/** Every request has an id of its own. */
+export function headersOf({ as }: Pick<Asking, "as">): Record<string, string> {
   asked += 1;
-  return { authorization: `Bearer ${as}`, "x-request-id": `test-${asked}`, ...headers };
+  return { authorization: `Bearer ${as}`, "x-request-id": `test-${asked}` };
 }
 
 /** Rejects when there is no answer at all. */
-export function get(asking: Asking): Promise<Got> {
-  const { hostname, port } = new URL(asking.url);
-  return new Promise((resolve, reject) => {
-    const request = httpRequest({
-      hostname,
-      port,
-      path: asking.target,
-      headers: headersOf(asking),
-      agent: asking.agent ?? false,
-    });
-    request.on("error", reject);
-    request.on("response", (incoming) => {
-      const chunks: Buffer[] = [];
-      incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-      incoming.on("error", () => {});
-      incoming.on("close", () => {
-        const fields = new Map(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
-        const text = Buffer.concat(chunks).toString("utf8");
-        resolve({ status: incoming.statusCode ?? 0, fields, text, complete: incoming.complete });
-      });
-    });
-    request.end();
-  });
+export async function get(asking: Asking): Promise<Got> {
+  return (await open(asking)).ended;
 }
 
 /** Every byte of the answer to a request written by hand, until the connection ends. */
@@ -71,10 +48,8 @@ export function getRaw(asking: Asking, version: "1.0" | "1.1"): Promise<string> 
 
 /** A client that takes an answer as it likes. */
 export interface Reader {
-  /** Records that came in full. */
-  records(): number;
   bytes(): number;
-  readonly ended: Promise<{ readonly complete: boolean; readonly text: string }>;
+  readonly ended: Promise<Got>;
   pause(): void;
   resume(): void;
   leave(): void;
@@ -88,13 +63,15 @@ export function open(asking: Asking, onData: (reader: Reader) => void = () => {}
     request.on("error", reject);
     request.on("response", (incoming) => {
       const chunks: Buffer[] = [];
-      const text = () => Buffer.concat(chunks).toString("utf8");
+      const fields = new Map(Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]));
       const reader: Reader = {
-        records: () => text().split('"createdAt":').length - 1,
         bytes: () => chunks.reduce((sum, { length }) => sum + length, 0),
         ended: new Promise((done) => {
           incoming.on("error", () => {});
-          incoming.on("close", () => done({ complete: incoming.complete, text: text() }));
+          incoming.on("close", () => {
+            const text = Buffer.concat(chunks).toString("utf8");
+            done({ status: incoming.statusCode ?? 0, fields, text, complete: incoming.complete });
+          });
         }),
         pause: () => incoming.pause(),
         resume: () => incoming.resume(),

@@ -1,6 +1,6 @@
 /** The tests of lists in every way of reading, with every kind of fault. */
 import "../support/every-variant.ts";
 import "./whole.test.ts";
-import "./tokens.test.ts";
 import "./faults.test.ts";
-import "./writers.test.ts";
+import "./pace.test.ts";
+import "./bad-pages.test.ts";

@@ -61,7 +61,7 @@ export function isJson(text: string): boolean {
 }
 
 /** Throws when a record in `text` was read for another credential than `as`: whose it is stands in its name. */
-export function checkMarkers(text: string, as: string): void {
+function checkMarkers(text: string, as: string): void {
   for (const [, who] of text.matchAll(/(?:"name":"|"role":\{"id":")([^" ]+)/g)) {
     checkMarker(who, as);
   }

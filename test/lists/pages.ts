@@ -9,8 +9,6 @@ export interface Ask {
   readonly skip: number;
   /** Name of the credential. */
   readonly who: string;
-  /** Which client request it is for. */
-  readonly requestId: string;
   /** Milliseconds, when it arrived. */
   readonly at: number;
   /** From 0, over all requests for pages. */
@@ -30,12 +28,6 @@ export interface Page {
 
 export type Tokens = "keyset" | "offset";
 
-/** What a token says: the rank or the record behind which to go on, and how many empty pages came since. */
-interface Position {
-  readonly at: number | Row | null;
-  readonly empty: number;
-}
-
 export interface Cutting {
   readonly tokens: Tokens;
   /** Most records of a page, whatever is asked. */
@@ -43,19 +35,16 @@ export interface Cutting {
   readonly skip: "honest" | "ignored";
 }
 
-/** Where a token is that begins at `rank`. */
-export function tokenAt(shelf: Shelf, rank: number, tokens: Tokens, empty = 0): string {
+/** A token says behind which rank, or behind which record, to go on. */
+function tokenAt(shelf: Shelf, rank: number, tokens: Tokens): string {
   const at = tokens === "offset" ? rank : (shelf.rows[rank - 1] ?? null);
-  return Buffer.from(JSON.stringify({ at, empty } satisfies Position)).toString("base64url");
-}
-
-export function positionOf(token: string): Position {
-  return JSON.parse(Buffer.from(token, "base64url").toString("utf8")) as Position;
+  return Buffer.from(JSON.stringify(at)).toString("base64url");
 }
 
 /** The rank at which the page of `ask` begins. */
 export function startOf(shelf: Shelf, { token, skip }: Pick<Ask, "token" | "skip">, habits: Cutting): number {
-  const at = token === undefined ? null : positionOf(token).at;
+  const at =
+    token === undefined ? null : (JSON.parse(Buffer.from(token, "base64url").toString()) as number | Row | null);
   const from = at === null ? 0 : typeof at === "number" ? at : shelf.after(at);
   return Math.min(from + (habits.skip === "honest" ? skip : 0), shelf.rows.length);
 }

@@ -30,7 +30,7 @@ export interface Habits extends Cutting {
   readonly fault: Fault;
 }
 
-export const HONEST: Habits = {
+const HONEST: Habits = {
   tokens: "keyset",
   cap: 200,
   skip: "honest",
@@ -46,12 +46,8 @@ export interface Platform {
   shelf: Shelf;
   /** Every request for a page, in order of arrival. */
   readonly asked: Ask[];
-  /** Every page that was cut, its request and its rank. */
-  readonly cuts: { readonly ask: Ask; readonly start: number; readonly length: number }[];
   /** Requests for pages under way, and the most there ever were. */
   readonly busy: { now: number; most: number };
-  /** Client requests whose pages were under way at the same time, at most. */
-  readonly lists: { most: number };
   readonly sockets: ReadonlySet<Socket>;
   /** The platform in memory. */
   readonly send: Send;
@@ -76,31 +72,22 @@ export function createPlatform(
   now = () => performance.now(),
 ): Platform {
   const sockets = new Set<Socket>();
-  const active = new Map<string, number>();
   const asked: Ask[] = [];
-  const cuts: { ask: Ask; start: number; length: number }[] = [];
   const server = createServer((request, response) => void serve(request, response));
   const platform = {
     habits: { ...HONEST, ...given(habits) },
     shelf,
     asked,
-    cuts,
     busy: { now: 0, most: 0 },
-    lists: { most: 0 },
     sockets,
   };
 
-  function count(ask: Ask): () => void {
-    const { busy, lists } = platform;
+  function count(): () => void {
+    const { busy } = platform;
     busy.now += 1;
     busy.most = Math.max(busy.most, busy.now);
-    active.set(ask.requestId, (active.get(ask.requestId) ?? 0) + 1);
-    lists.most = Math.max(lists.most, active.size);
     return () => {
       busy.now -= 1;
-      const left = (active.get(ask.requestId) ?? 1) - 1;
-      if (left === 0) active.delete(ask.requestId);
-      else active.set(ask.requestId, left);
     };
   }
 
@@ -109,9 +96,7 @@ export function createPlatform(
     const waited = habits.wait(ask);
     if (waited !== undefined) await waited;
     habits.before(ask, platform.shelf);
-    const start = startOf(platform.shelf, ask, habits);
-    const page = cut(platform.shelf, start, ask, habits);
-    cuts.push({ ask, start, length: page.rows.length });
+    const page = cut(platform.shelf, startOf(platform.shelf, ask, habits), ask, habits);
     const made = habits.fault(page, ask, platform.shelf);
     habits.after(ask, platform.shelf, page);
     const reply = "status" in made ? made : { status: 200, body: write(made, ask, habits.filler) };
@@ -120,7 +105,7 @@ export function createPlatform(
     return reply;
   }
 
-  function take(target: string, authorization: string, requestId: string): Ask | undefined {
+  function take(target: string, authorization: string): Ask | undefined {
     const url = new URL(target, "http://platform");
     const collection = COLLECTION.exec(url.pathname)?.[1];
     if (collection === undefined) return undefined;
@@ -131,7 +116,6 @@ export function createPlatform(
       token: query.get("page_token") || undefined,
       skip: Number(query.get("skip") ?? 0),
       who: authorization.replace("Bearer ", ""),
-      requestId,
       at: now(),
       index: asked.length,
     };
@@ -140,10 +124,10 @@ export function createPlatform(
   }
 
   async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { authorization = "", "x-request-id": id = "" } = request.headers;
-    const ask = take(request.url ?? "", authorization, String(id));
+    const { authorization = "" } = request.headers;
+    const ask = take(request.url ?? "", authorization);
     if (ask === undefined) return pass(response, request.url ?? "", authorization);
-    const done = count(ask);
+    const done = count();
     response.once("close", done);
     const reply = await answer(ask);
     if (!response.destroyed) respond(response, reply);
@@ -156,10 +140,9 @@ export function createPlatform(
   server.keepAliveTimeout = 60_000;
 
   const send: Send = async ({ target, headers }, { signal }) => {
-    const field = (name: string) => headers.find(([key]) => key === name)?.[1] ?? "";
-    const ask = take(target, field("authorization"), field("x-request-id"));
+    const ask = take(target, headers.find(([name]) => name === "authorization")?.[1] ?? "");
     if (ask === undefined) throw new Error(`nothing at ${target}`);
-    const done = count(ask);
+    const done = count();
     try {
       const { status, headers: fields = {}, body } = await answer(ask);
       signal.throwIfAborted();
@@ -179,9 +162,7 @@ export function createPlatform(
       platform.habits = { ...HONEST, ...given(habits) };
       platform.shelf = shelf;
       platform.busy.most = 0;
-      platform.lists.most = 0;
       asked.length = 0;
-      cuts.length = 0;
     },
     close: () =>
       new Promise<void>((resolve) => {

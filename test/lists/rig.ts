@@ -1,6 +1,6 @@
 /** carryover in front of a platform, for tests of lists: in memory, or over sockets where those are the subject. */
 import { afterAll, afterEach, expect } from "vitest";
-import type { Exchange, ListFacts } from "../../src/model/exchange.ts";
+import type { Exchange } from "../../src/model/exchange.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { settled } from "../upstream/clock.ts";
 import { get } from "./client.ts";
@@ -17,8 +17,6 @@ export interface Rig {
   readonly platform: Platform;
   /** One list from beginning to end. */
   list(as?: string, target?: string): Promise<Outcome>;
-  /** What the operator was told of the last list that ended. */
-  facts(): ListFacts | undefined;
 }
 
 export interface WireRig extends Rig {
@@ -33,8 +31,6 @@ export interface Setting {
   readonly shelf?: Shelf;
   /** Options as flags. */
   readonly flags?: Readonly<Record<string, string>>;
-  /** One that has read no list yet, so that it has learned nothing of its platform. */
-  readonly fresh?: true;
 }
 
 /** Options that make any list of more than a few records a streamed one. */
@@ -72,22 +68,16 @@ export async function rigFor({
   habits = {},
   shelf,
   flags,
-  fresh,
   clock = fastClock(),
 }: Setting & { readonly clock?: FastClock } = {}): Promise<Rig> {
   const { skip, tokens } = habits;
   const platform = createPlatform({}, undefined, clock.now);
   const lister = await createLister(platform.send, flags, clock);
   inMemory.push([platform, lister]);
-  let last: ListFacts | undefined;
-  const list: Rig["list"] = async (as = "alice", target = GROUPS) => {
-    const { outcome, facts } = await lister.list(as, target);
-    last = facts;
-    return outcome;
-  };
-  if (fresh === undefined) await learn({ platform, list }, { skip, tokens });
+  const list: Rig["list"] = async (as = "alice", target = GROUPS) => (await lister.list(as, target)).outcome;
+  await learn({ platform, list }, { skip, tokens });
   platform.reset(habits, shelf);
-  return { platform, list, facts: () => last };
+  return { platform, list };
 }
 
 /** Two lists, after which carryover knows what it can expect of its platform. */
@@ -114,7 +104,7 @@ interface Kept {
 const kept = new Map<string, Kept>();
 
 /** A test that asks for the same again gets the same, as if it were new. */
-export async function wireRigFor({ habits = {}, shelf, flags = {} }: Omit<Setting, "fresh"> = {}): Promise<WireRig> {
+export async function wireRigFor({ habits = {}, shelf, flags = {} }: Setting = {}): Promise<WireRig> {
   const { skip, tokens } = habits;
   const key = JSON.stringify([flags, skip, tokens]);
   let one = kept.get(key);
@@ -139,7 +129,7 @@ async function start(flags: Readonly<Record<string, string>>): Promise<Kept> {
   const { url, adminUrl } = carryover;
   const list: Rig["list"] = async (as = "alice", target = GROUPS) => outcomeOf(await get({ url, target, as }), as);
   return {
-    rig: { platform, url, exchanges, list, facts: () => exchanges.at(-1)?.list },
+    rig: { platform, url, exchanges, list },
     exchanges,
     adminUrl,
     used: false,

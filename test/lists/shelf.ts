@@ -14,18 +14,6 @@ export type Order = (a: Row, b: Row) => number;
 export const byUid: Order = (a, b) => (a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0);
 /** Newest first, as group invites come; ties by uid. */
 export const newestFirst: Order = (a, b) => b.created - a.created || byUid(a, b);
-/** An order that a rename changes. */
-export const byName: Order = (a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : byUid(a, b));
-/** As a dictionary orders: marks between words and capitals do not count. */
-export const byDictionary: Order = (a, b) => {
-  const [x, y] = [fold(a.uid), fold(b.uid)];
-  return x < y ? -1 : x > y ? 1 : byUid(a, b);
-};
-
-function fold(uid: string): string {
-  return uid.replaceAll(/[-_./]/g, "").toLowerCase();
-}
-
 /** What existed when it was made, and was not deleted since. */
 export interface Watch {
   /** In the order of the beginning; ends the watch. */
@@ -35,9 +23,6 @@ export interface Watch {
 export interface Shelf {
   /** In order; not to be changed from outside. */
   readonly rows: readonly Row[];
-  /** How often it was written. */
-  readonly writes: number;
-  has(uid: string): boolean;
   /** False when there is one of this uid. */
   add(row: Row): boolean;
   /** False when there is none. */
@@ -52,7 +37,6 @@ export function createShelf(first: readonly Row[], order: Order = byUid): Shelf 
   const rows = first.toSorted(order);
   const known = new Map(rows.map((row) => [row.uid, row]));
   const watched = new Set<Set<string>>();
-  const state = { writes: 0 };
   const after = (row: Row): number => {
     let [low, high] = [0, rows.length];
     while (low < high) {
@@ -65,7 +49,6 @@ export function createShelf(first: readonly Row[], order: Order = byUid): Shelf 
   const place = (row: Row): void => {
     known.set(row.uid, row);
     rows.splice(after(row), 0, row);
-    state.writes += 1;
   };
   const take = (uid: string): Row | undefined => {
     const row = known.get(uid);
@@ -76,10 +59,6 @@ export function createShelf(first: readonly Row[], order: Order = byUid): Shelf 
   };
   return {
     rows,
-    get writes() {
-      return state.writes;
-    },
-    has: (uid) => known.has(uid),
     add: (row) => {
       if (known.has(row.uid)) return false;
       place(row);
@@ -88,7 +67,6 @@ export function createShelf(first: readonly Row[], order: Order = byUid): Shelf 
     remove: (uid) => {
       if (take(uid) === undefined) return false;
       for (const deleted of watched) deleted.add(uid);
-      state.writes += 1;
       return true;
     },
     rename: (uid, name) => {
@@ -133,7 +111,7 @@ function segment(dice: Dice, length: number): string {
 }
 
 /** A new uid: at the root, or below one of `parents` (design section 3: segments of letters, digits, `-`, `_`, `.`). */
-export function newUid(dice: Dice, parents: readonly Row[] = []): string {
+function newUid(dice: Dice, parents: readonly Row[] = []): string {
   const parent = dice(8) === 0 ? undefined : parents[dice(parents.length)];
   return parent === undefined
     ? segment(dice, 24)

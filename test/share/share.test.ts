@@ -52,16 +52,6 @@ describe("a finished list", () => {
     expect(on.works).toHaveLength(1);
   });
 
-  it("K1: is not given to another credential, nor for another request", async () => {
-    const on = rig();
-    await made(on, "a", "records");
-    const others = [head("b"), head("a", "/iam/v1/roles"), head("a", undefined, [["cookie", "x"]])];
-    const sent = others.map((other) => on.get(other));
-    await settle();
-    expect(on.works.map((work) => work.head).slice(1)).toEqual(others);
-    for (const { exchange } of sent) expect(exchange.notes).toEqual([]);
-  });
-
   it("K2: is not kept for a request without one bearer token", async () => {
     const on = rig();
     for (const odd of [head(undefined), head("a", undefined, [["authorization", "Bearer a"]])]) {
@@ -69,24 +59,6 @@ describe("a finished list", () => {
       for (const work of on.works.splice(0)) work.end(list("own"));
       expect(await Promise.all([said(one), said(two)])).toEqual(["own", "own"]);
     }
-    expect(on.share.held()).toEqual(NOTHING);
-  });
-
-  it("K4: is kept only when it is whole, proved and good", async () => {
-    const on = rig();
-    const bad: Answer[] = [
-      { ...list("x"), status: 401 },
-      { ...list("x"), headers: [] },
-      list("x", [["set-cookie", "a=b"]]),
-      list("x", [["cache-control", "no-store"]]),
-      list("x", [["vary", "*"]]),
-    ];
-    for (const answer of bad) {
-      const sent = on.get(head("a"));
-      on.works.at(-1)?.end(answer);
-      expect(await sent.answer).toBe(answer);
-    }
-    expect(on.works).toHaveLength(bad.length);
     expect(on.share.held()).toEqual(NOTHING);
   });
 
@@ -101,15 +73,6 @@ describe("a finished list", () => {
     on.clock.ms += 1;
     on.get(head("a"));
     expect(on.works).toHaveLength(2);
-  });
-
-  it("K6: is not kept when its reading took longer", async () => {
-    const on = rig({ seconds: 3 });
-    const first = on.get(head("a"));
-    on.clock.ms += 3000;
-    on.works[0]?.end(list("records"));
-    await first.answer;
-    expect(on.share.held()).toEqual(NOTHING);
   });
 
   it("K6: is given for no longer than the platform says", async () => {

@@ -3,58 +3,29 @@ import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/model/problem.ts";
 import { type Breaker, createBreaker } from "../../src/upstream/breaker.ts";
 import { figure } from "../support/figures.ts";
+import { fakeClock, settled } from "./clock.ts";
 
-interface Subject {
-  readonly breaker: Breaker;
-  readonly turns: string[];
-  /** When the upstream was asked, and how each question ends. */
-  readonly asked: { readonly at: number; readonly end: (said: boolean) => Promise<void> }[];
-  /** The clock and its timers. */
-  pass(ms: number): Promise<void>;
-  /** A call that fails at once. */
-  fail(): void;
-  /** Fails until it has asked, in vain. */
-  open(): Promise<void>;
-}
-
-function subject(random = 0.5): Subject {
-  let time = 1_000;
+/** A breaker, what it tells, and when its upstream was asked; `open` fails until it has asked in vain. */
+function subject(random = 0.5) {
+  const clock = fakeClock(1_000);
   const turns: string[] = [];
   const asked: { at: number; end: (said: boolean) => Promise<void> }[] = [];
-  const timers = new Map<number, { readonly at: number; readonly run: () => void }>();
-  let last = 0;
-  const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
   const breaker = createBreaker({
-    now: () => time,
+    now: clock.now,
     random: () => random,
-    later: (ms, run) => {
-      const id = ++last;
-      timers.set(id, { at: time + ms, run });
-      return () => void timers.delete(id);
-    },
+    later: clock.later,
     probe: () =>
       new Promise((resolve) => {
-        const end = async (said: boolean) => {
+        const end = (said: boolean) => {
           resolve(said);
-          await settled();
+          return settled();
         };
-        asked.push({ at: time, end });
+        asked.push({ at: clock.now(), end });
       }),
     turned: (open, { failures, ms }) => turns.push(`${open ? "open" : "closed"} ${failures} ${ms}`),
   });
-  const pass = async (ms: number) => {
-    const end = time + ms;
-    for (;;) {
-      const [next] = [...timers].filter(([, { at }]) => at <= end).sort(([, a], [, b]) => a.at - b.at);
-      if (next === undefined) break;
-      timers.delete(next[0]);
-      time = next[1].at;
-      next[1].run();
-      await settled();
-    }
-    time = end;
-  };
-  const fail = () => breaker.failed(time);
+  const { pass } = clock;
+  const fail = () => breaker.failed(clock.now());
   return {
     breaker,
     turns,

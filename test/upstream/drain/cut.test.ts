@@ -23,55 +23,39 @@ function cut(total: number, first: { records: number; bytes: number }, options: 
 }
 
 describe("how a list is cut", () => {
-  const first = { records: 200, bytes: 80_000 };
   const windows = { from: 190, step: 190, overlap: 10, pages: 1, ahead: 8, readers: 4, aheadBytes: 4 * MIB };
 
-  it("into overlapping windows of one page, two for each reader", () => {
-    expect(cut(601, first)).toEqual(windows);
-    expect(cut(10_000, first)).toEqual(windows);
-  });
+  const segments = (pages: number) => ({ pages, step: pages * 200 - 10 });
+  const sixth = Math.floor((4 * MIB) / 6);
+  const knows = (tokens: "keyset" | "offset" | "unknown"): Options => ({ parts: knowing(true, tokens) });
+  const readers = (count: number): Options => ({ limits: { readers: count } });
 
-  it("with one reader where the whole list is three pages or less", () => {
-    expect(cut(600, first)).toEqual({ ...windows, readers: 1, ahead: 2 });
-    expect(cut(201, first)).toEqual({ ...windows, readers: 1, ahead: 2 });
-  });
-
-  it("with as many readers as the operator allows", () => {
-    expect(cut(5000, first, { limits: { readers: 8 } })).toEqual({ ...windows, readers: 8, ahead: 16 });
-    expect(cut(5000, first, { limits: { readers: 1 } })).toEqual({ ...windows, readers: 1, ahead: 2 });
-  });
-
-  it("beyond ten thousand records into segments, whose pages ahead fit into four MiB", () => {
-    expect(cut(10_001, first)).toEqual({ ...windows, pages: 6, step: 6 * 200 - 10 });
-    expect(cut(10_001, { records: 200, bytes: 1000 })).toEqual({ ...windows, pages: 16, step: 16 * 200 - 10 });
-    expect(cut(10_001, { records: 200, bytes: MIB / 4 })).toEqual({ ...windows, pages: 2, step: 2 * 200 - 10 });
-    expect(cut(10_001, first, { limits: { segmentPages: 3 } })).toEqual({ ...windows, pages: 3, step: 3 * 200 - 10 });
-  });
-
-  it("into windows however long it is, where tokens are row numbers anyway", () => {
-    expect(cut(100_000, first, { parts: knowing(true, "offset") })).toEqual(windows);
-    expect(cut(100_000, first, { parts: knowing(true, "keyset") })).toMatchObject({ pages: 6 });
-    expect(cut(100_000, first, { parts: knowing(true, "unknown") })).toMatchObject({ pages: 6 });
-  });
-
-  it("with fewer readers, and less ahead, where pages are large", () => {
-    expect(cut(10_000, { records: 200, bytes: MIB })).toEqual({ ...windows, readers: 4, ahead: 4 });
-    expect(cut(10_000, { records: 200, bytes: 1.5 * MIB })).toEqual({ ...windows, readers: 2, ahead: 2 });
-    expect(cut(10_000, { records: 200, bytes: 5 * MIB })).toEqual({ ...windows, readers: 1, ahead: 1 });
-    expect(cut(10_001, { records: 200, bytes: 1.5 * MIB })).toEqual({ ...windows, readers: 2, ahead: 2 });
-    expect(cut(10_001, { records: 200, bytes: 5 * MIB })).toEqual({ ...windows, readers: 1, ahead: 1 });
-  });
-
-  it("with less ahead where there is no room for two parts of each reader", () => {
-    const bytes = Math.floor((4 * MIB) / 6);
-    expect(cut(10_000, { records: 200, bytes })).toEqual({ ...windows, readers: 4, ahead: 6 });
-    expect(cut(10_001, { records: 200, bytes })).toEqual({ ...windows, readers: 4, ahead: 6 });
-    expect(cut(10_001, { records: 200, bytes }, { limits: { readers: 1 } })).toMatchObject({ pages: 3, ahead: 2 });
-    expect(cut(10_001, { records: 200, bytes }, { limits: { readers: 2 } })).toMatchObject({ pages: 1, ahead: 4 });
-  });
-
-  it("by pages without a byte too", () => {
-    expect(cut(10_000, { records: 200, bytes: 0 })).toEqual(windows);
+  it.each<[string, number, bytes: number, Options, object]>([
+    ["into overlapping windows of one page, two for each reader", 601, 80_000, {}, {}],
+    ["into such windows up to ten thousand records", 10_000, 80_000, {}, {}],
+    ["with one reader where the whole list is three pages", 600, 80_000, {}, { readers: 1, ahead: 2 }],
+    ["with one reader where it is less", 201, 80_000, {}, { readers: 1, ahead: 2 }],
+    ["with as many readers as the operator allows", 5000, 80_000, readers(8), { readers: 8, ahead: 16 }],
+    ["with one reader where no more are allowed", 5000, 80_000, readers(1), { readers: 1, ahead: 2 }],
+    ["beyond that into segments whose pages ahead fit into four MiB", 10_001, 80_000, {}, segments(6)],
+    ["into segments of 16 pages at most", 10_001, 1000, {}, segments(16)],
+    ["into short segments of large pages", 10_001, MIB / 4, {}, segments(2)],
+    ["into segments as long as configured", 10_001, 80_000, { limits: { segmentPages: 3 } }, segments(3)],
+    ["into windows however long it is, where tokens are row numbers", 100_000, 80_000, knows("offset"), {}],
+    ["into segments where they are positions", 100_000, 80_000, knows("keyset"), segments(6)],
+    ["into segments where they may be anything", 100_000, 80_000, knows("unknown"), segments(6)],
+    ["with less ahead of large pages", 10_000, MIB, {}, { readers: 4, ahead: 4 }],
+    ["with fewer readers of larger ones", 10_000, 1.5 * MIB, {}, { readers: 2, ahead: 2 }],
+    ["with one reader of the largest", 10_000, 5 * MIB, {}, { readers: 1, ahead: 1 }],
+    ["with fewer readers of segments, too", 10_001, 1.5 * MIB, {}, { readers: 2, ahead: 2 }],
+    ["with one reader of the largest, too", 10_001, 5 * MIB, {}, { readers: 1, ahead: 1 }],
+    ["with less ahead where there is no room for two parts of each reader", 10_000, sixth, {}, { ahead: 6 }],
+    ["so in segments, too", 10_001, sixth, {}, { ahead: 6 }],
+    ["for one reader", 10_001, sixth, readers(1), { readers: 1, ahead: 2, ...segments(3) }],
+    ["for two readers", 10_001, sixth, readers(2), { readers: 2, ahead: 4 }],
+    ["by pages without a byte too", 10_000, 0, {}, {}],
+  ])("%s", (_, total, bytes, options, differs) => {
+    expect(cut(total, { records: 200, bytes }, options)).toEqual({ ...windows, ...differs });
   });
 
   it("with an overlap of at most half a page", () => {
@@ -88,7 +72,7 @@ describe("how a list is cut", () => {
 
 describe("a list is read in parallel only", () => {
   /** What is decided for a list whose first page is `keys`. */
-  function decide(keys: readonly string[], total: number | undefined, options: Options = {}, keyOrder = true): boolean {
+  function decide(keys: readonly string[], total: number | undefined, options: Options, keyOrder: boolean): boolean {
     const run = runOf(quiet([]), { limits: { pageSize: 10 }, ...options }, planOf(keyOrder));
     const first = page(keys, total);
     takeNew(run.merged, first);
@@ -96,39 +80,29 @@ describe("a list is read in parallel only", () => {
   }
   const ten = keysOf(10);
 
-  it("when it has an order, a count, and a first page to overlap with", () => {
-    expect(decide(ten, 11)).toBe(true);
-  });
-
-  it("when its plan promises an order of keys", () => {
-    expect(decide(ten, 11, {}, false)).toBe(false);
-  });
-
-  it("when the first page keeps that order", () => {
-    expect(decide(["b", "a", ...ten.slice(2)], 11)).toBe(false);
-  });
-
-  it("when it is counted, as more than the first page, by a number that can be a count", () => {
-    expect(decide(ten, undefined)).toBe(false);
-    expect(decide(ten, 10)).toBe(false);
-    expect(decide(ten, 5)).toBe(false);
-    expect(decide(ten, -1)).toBe(false);
-    expect(decide(ten, 11.5)).toBe(false);
-    expect(decide(ten, 2 ** 70)).toBe(false);
-    expect(decide(ten, Number.NaN)).toBe(false);
-  });
-
-  it("when pages are no shorter than a quarter of what was asked for, and of two records at least", () => {
-    expect(decide(keysOf(3), 11)).toBe(true);
-    expect(decide(keysOf(2), 11)).toBe(false);
-    expect(decide(keysOf(2), 11, { limits: { pageSize: 8 } })).toBe(true);
-    expect(decide(keysOf(1), 11, { limits: { pageSize: 4 } })).toBe(false);
-    expect(decide([], 11)).toBe(false);
-  });
-
-  it("unless the platform is known to take no notice of skip", () => {
-    expect(decide(ten, 11, { parts: knowing(false) })).toBe(false);
-    expect(decide(ten, 11, { parts: knowing(true) })).toBe(true);
+  it.each<[string, readonly string[], number | undefined, Options, keyOrder: boolean, boolean]>([
+    ["when it has an order, a count, and a first page to overlap with", ten, 11, {}, true, true],
+    ["when its plan promises an order of keys", ten, 11, {}, false, false],
+    ["when the first page keeps that order", ["b", "a", ...ten.slice(2)], 11, {}, true, false],
+    ...[undefined, 10, 5, -1, 11.5, 2 ** 70, Number.NaN].map(
+      (total): [string, readonly string[], number | undefined, Options, boolean, boolean] => [
+        `when it is counted as more than the first page, not as ${total}`,
+        ten,
+        total,
+        {},
+        true,
+        false,
+      ],
+    ),
+    ["when pages are no shorter than a quarter of what was asked for", keysOf(3), 11, {}, true, true],
+    ["not when they are", keysOf(2), 11, {}, true, false],
+    ["when they are of two records at least", keysOf(2), 11, { limits: { pageSize: 8 } }, true, true],
+    ["not when they are of one", keysOf(1), 11, { limits: { pageSize: 4 } }, true, false],
+    ["not when they are of none", [], 11, {}, true, false],
+    ["unless the platform is known to take no notice of skip", ten, 11, { parts: knowing(false) }, true, false],
+    ["when it is known to heed it", ten, 11, { parts: knowing(true) }, true, true],
+  ])("%s", (_, keys, total, options, keyOrder, expected) => {
+    expect(decide(keys, total, options, keyOrder)).toBe(expected);
   });
 
   it("when keys are still kept", () => {

@@ -5,7 +5,7 @@ import { createQueue } from "../../../src/upstream/drain/queue.ts";
 import { readBySegments } from "../../../src/upstream/drain/segments.ts";
 import { watchedStopper } from "../clock.ts";
 import { drained, keysOf, type Platform, pageOf, planOf, respond, uidsOf } from "./simulator.ts";
-import { knowing, runOf, SMALL, uidsIn } from "./stage.ts";
+import { knowing, memory, runOf, SMALL, uidsIn } from "./stage.ts";
 
 const KEYS = keysOf(100);
 const ONE = { limits: { ...SMALL, readers: 1 }, parts: knowing(true) };
@@ -35,23 +35,31 @@ describe("a last page that contradicts its own count", () => {
     }
   });
 
-  it("is read on behind where it goes on counting more, and then proves nothing", async () => {
-    const outcome = await drained(
-      ending(() => ({ total: "101" })),
-      ONE,
-    );
-    expect(uidsOf(outcome)).toEqual(KEYS);
-    expect(outcome.result).toMatchObject({ witness: "none" });
-    expect(outcome.requests.length).toBeLessThan(13 + 12);
-    expect(outcome.notes).toContain("list-total");
-  });
+  it.each([false, true])(
+    "is read on behind where it goes on counting more, proves nothing, and is told (known: %s)",
+    async (known) => {
+      const { of, told } = memory(true);
+      const outcome = await drained(
+        ending(() => ({ total: "101" })),
+        { ...ONE, parts: { memory: { ...of, miscounts: (resource) => known && resource === "groups" } } },
+      );
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.result).toMatchObject({ witness: "none" });
+      // Where lists were miscounted before, one more look is enough.
+      expect(outcome.requests).toHaveLength(known ? 14 : 18);
+      expect(outcome.notes).toContain("list-total");
+      expect(told).toContainEqual(["miscount", "groups"]);
+    },
+  );
 
   it("is no end while it is full and counts more: a platform that loses its tokens behind skip is read whole", async () => {
     const platform: Platform = (s) => {
       const page = pageOf(KEYS, s, "keyset");
       return respond(s.skip === undefined ? page : { ...page, next: "" });
     };
-    const outcome = await drained(platform, ONE);
+    const { of, told } = memory(true);
+    const outcome = await drained(platform, { ...ONE, parts: { memory: of } });
+    expect(told).not.toContainEqual(["miscount", "groups"]);
     expect(uidsOf(outcome)).toEqual(KEYS);
     expect(outcome.result).toMatchObject({ witness: "cover" });
   });

@@ -47,16 +47,6 @@ for (const [way, heeds] of [
       await list.over();
     });
 
-    it("ends midway", async () => {
-      const list = await begun(heeds);
-      expect((await list.iterator.next()).done).toBe(false);
-      await list.open[0]?.answer();
-      expect((await list.iterator.next()).done).toBe(false);
-      expect(await list.iterator.return?.()).toEqual({ done: true, value: undefined });
-      await list.over();
-      expect(list.facts[1]).toMatchObject({ outcome: "aborted" });
-    });
-
     it("ends when the client leaves, though nobody asks for its chunks", async () => {
       const list = await begun(heeds);
       list.stopper.abort(new Error("client left"));

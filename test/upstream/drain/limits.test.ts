@@ -1,33 +1,36 @@
 import { describe, expect, it } from "vitest";
-import { drainedByCursor as drained, keysOf, pageOf, planOf, quiet, respond, uidsOf } from "./simulator.ts";
+import {
+  drainedByCursor as drained,
+  keysOf,
+  type Platform,
+  pageOf,
+  planOf,
+  quiet,
+  respond,
+  uidsOf,
+} from "./simulator.ts";
 
 const KEYS = keysOf(40);
+const counting =
+  (total: unknown): Platform =>
+  (s) =>
+    respond({ ...pageOf(KEYS, s, "keyset"), total });
 
 describe("limits", () => {
-  it("T-DRN-25 a list whose count is above the ceiling is refused after page one", async () => {
-    const outcome = await drained(quiet(KEYS), { limits: { pageSize: 10, maxRecords: 39 } });
-    expect(outcome.problem).toMatchObject({
-      reason: "DRAIN_TOO_LARGE",
-      http: 422,
-      metadata: { limit: "39", count: "40", unit: "records" },
-    });
+  it.each([
+    ["a list whose count is above the ceiling", 40, { maxRecords: 39 }, { limit: "39", count: "40", unit: "records" }],
+    [
+      "a list whose count needs more pages than allowed",
+      40,
+      { maxPages: 3 },
+      { limit: "3", count: "4", unit: "pages" },
+    ],
+    ["a last page with a single record", 31, { maxPages: 3 }, { limit: "3", count: "4", unit: "pages" }],
+  ])("T-DRN-25 %s is refused after page one", async (_, count, limits, metadata) => {
+    const outcome = await drained(quiet(keysOf(count)), { limits: { pageSize: 10, ...limits } });
+    expect(outcome.problem).toMatchObject({ reason: "DRAIN_TOO_LARGE", http: 422, metadata });
     expect(outcome.requests).toHaveLength(1);
     expect(outcome.facts).toEqual([{ pages: 1, records: 10, witness: "none", outcome: "too-large" }]);
-  });
-
-  it("T-DRN-25 a list whose count needs more pages than allowed is refused after page one", async () => {
-    const outcome = await drained(quiet(KEYS), { limits: { pageSize: 10, maxPages: 3 } });
-    expect(outcome.problem).toMatchObject({
-      reason: "DRAIN_TOO_LARGE",
-      metadata: { limit: "3", count: "4", unit: "pages" },
-    });
-    expect(outcome.requests).toHaveLength(1);
-  });
-
-  it("T-DRN-25 a last page with a single record is a page too", async () => {
-    const outcome = await drained(quiet(keysOf(31)), { limits: { pageSize: 10, maxPages: 3 } });
-    expect(outcome.problem).toMatchObject({ reason: "DRAIN_TOO_LARGE", metadata: { count: "4", unit: "pages" } });
-    expect(outcome.requests).toHaveLength(1);
   });
 
   it("a list exactly at every ceiling is served", async () => {
@@ -42,69 +45,57 @@ describe("limits", () => {
   });
 
   it("T-DRN-12 a single page is not refused for a count that lies", async () => {
-    const outcome = await drained(() => respond({ ...pageOf(KEYS, { size: 200 }, "keyset"), total: "999999999" }));
-    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(uidsOf(await drained(counting("999999999")))).toEqual(KEYS);
   });
 
-  it("a list that is longer than its count says is refused when it passes the ceiling", async () => {
-    const outcome = await drained((s) => respond({ ...pageOf(KEYS, s, "keyset"), total: "5" }), {
-      limits: { pageSize: 10, maxRecords: 25 },
-    });
-    expect(outcome.problem).toMatchObject({ reason: "DRAIN_TOO_LARGE", metadata: { count: "30", unit: "records" } });
-    expect(outcome.requests).toHaveLength(3);
-  });
-
-  it("hidden records fill the ceiling too", async () => {
-    const outcome = await drained((s) => respond({ ...pageOf(KEYS, s, "keyset"), total: undefined }), {
-      limits: { pageSize: 10, maxRecords: 25 },
+  it.each([
+    ["longer than its count says", "5", { maxRecords: 25 }, { count: "30", unit: "records" }],
+    [
+      "without a count, and not for what is shown of it",
+      undefined,
+      { maxRecords: 25 },
+      { count: "30", unit: "records" },
+    ],
+    [
+      "without a count, at the last allowed page",
+      undefined,
+      { maxPages: 3 },
+      { limit: "3", count: "4", unit: "pages" },
+    ],
+  ])("a list that is %s is refused when it passes the ceiling", async (_, total, limits, metadata) => {
+    const outcome = await drained(counting(total), {
+      limits: { pageSize: 10, ...limits },
       plan: planOf(true, () => true),
     });
-    expect(outcome.problem?.reason).toBe("DRAIN_TOO_LARGE");
-  });
-
-  it("pages without a count are refused at the last allowed page", async () => {
-    const outcome = await drained((s) => respond({ ...pageOf(KEYS, s, "keyset"), total: undefined }), {
-      limits: { pageSize: 10, maxPages: 3 },
-    });
-    expect(outcome.problem).toMatchObject({ reason: "DRAIN_TOO_LARGE", metadata: { limit: "3", count: "4" } });
+    expect(outcome.problem).toMatchObject({ reason: "DRAIN_TOO_LARGE", metadata });
     expect(outcome.requests).toHaveLength(3);
   });
 
-  it("a drain that takes too long is a timeout, and asks no further page", async () => {
-    let ms = 0;
-    const outcome = await drained(
-      (s, call) => {
-        ms += 2000;
-        return quiet(KEYS)(s, call);
-      },
-      { limits: { pageSize: 10, maxSeconds: 3 }, parts: { now: () => ms } },
-    );
-    expect(outcome.problem).toMatchObject({ reason: "UPSTREAM_TIMEOUT", http: 504, metadata: { limit: "3" } });
-    expect(outcome.requests).toHaveLength(2);
-  });
-
-  it("a second reading has no time of its own", async () => {
-    let ms = 0;
-    const outcome = await drained(
-      () => {
-        ms += 2000;
-        return respond({ items: [{ uid: "a" }], next: "same" });
-      },
-      { limits: { maxSeconds: 5 }, parts: { now: () => ms } },
-    );
-    expect(outcome.problem?.reason).toBe("UPSTREAM_TIMEOUT");
-    expect(outcome.requests).toHaveLength(3);
-  });
-
-  it("a list whose last page arrives late is whole and served", async () => {
-    let ms = 0;
-    const outcome = await drained(
-      (s, call) => {
-        ms += 9000;
-        return quiet(KEYS)(s, call);
-      },
-      { limits: { maxSeconds: 3 }, parts: { now: () => ms } },
-    );
-    expect(uidsOf(outcome)).toEqual(KEYS);
-  });
+  it.each([
+    ["that takes too long is a timeout, and asks no further page", 2000, 3, quiet(KEYS), 2],
+    ["that is read again has no time of its own", 2000, 5, () => respond({ items: [{ uid: "a" }], next: "same" }), 3],
+    [
+      "whose last page arrives late is whole and served",
+      9000,
+      3,
+      () => respond(pageOf(KEYS, { size: 200 }, "keyset")),
+      0,
+    ],
+  ] as const satisfies [string, number, number, Platform, number][])(
+    "a list %s",
+    async (_, each, maxSeconds, platform, requests) => {
+      let ms = 0;
+      const outcome = await drained(
+        (s, call) => {
+          ms += each;
+          return platform(s, call);
+        },
+        { limits: { pageSize: requests === 0 ? 200 : 10, maxSeconds }, parts: { now: () => ms } },
+      );
+      if (requests === 0) return expect(uidsOf(outcome)).toEqual(KEYS);
+      const metadata = { limit: String(maxSeconds) };
+      expect(outcome.problem).toMatchObject({ reason: "UPSTREAM_TIMEOUT", http: 504, metadata });
+      expect(outcome.requests).toHaveLength(requests);
+    },
+  );
 });

@@ -76,35 +76,6 @@ describe("what tokens prove", () => {
     expect(outcome.result).toMatchObject({ witness: "none" });
   });
 
-  it("T-DRN-04 nothing by a page of one record either", async () => {
-    const slips = changed(keysOf(60), 2, ["u000000"]);
-    const outcome = await drained(
-      (s, call) => respond(pageOf(slips(call), s, "offset", s.token === undefined ? 200 : 1)),
-      { limits: { ...OVER, readers: 1 }, parts: knowing(true) },
-    );
-    expect(outcome.requests[2]).toEqual({ size: 10, token: "o:18" });
-    expect(outcome.result).not.toMatchObject({ witness: "cover" });
-  });
-
-  it("T-DRN-04 nothing about a record that slips through in the middle", async () => {
-    const limits = { ...SEGMENTS, readers: 1 };
-    const outcome = await drained(moving(changed(KEYS, 2, ["u000000"]), "offset"), { limits, parts: knowing(true) });
-    expect(outcome.result).toMatchObject({ witness: "none" });
-  });
-
-  it("all that is needed, where they are positions", async () => {
-    for (const [from, gone] of [
-      [2, ["u000000"]],
-      [3, ["u000018", "u000019"]],
-      [5, KEYS.slice(0, 20)],
-    ] as const) {
-      const outcome = await drained(moving(changed(KEYS, from, gone)), { ...FOUR, parts: knowing(true, "keyset") });
-      const left = new Set(uidsOf(outcome));
-      expect(KEYS.filter((key) => !left.has(key) && !gone.some((other) => other === key))).toEqual([]);
-      expect(outcome.result).toMatchObject({ witness: "cover" });
-    }
-  });
-
   it("the whole list when it is read by nothing else", async () => {
     for (const [told, witness] of [
       ["keyset", "cover"],

@@ -120,11 +120,6 @@ function uidOf(item: unknown): string {
 /** A platform: what it answers to call number `call` (from 0). */
 export type Platform = (selector: PageSelector, call: number) => ApiResponse;
 
-/** `platform` as if it had never heard of `skip`, and never says what it skipped. */
-export function unskipping(platform: Platform): Platform {
-  return ({ skip: _skip, ...selector }, call) => platform(selector, call);
-}
-
 /** A platform without faults over a list that does not change. */
 export function quiet(keys: readonly string[], tokens: Tokens = "keyset", cap = 200): Platform {
   return (selector) => respond(pageOf(keys, selector, tokens, cap));

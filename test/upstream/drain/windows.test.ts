@@ -49,13 +49,6 @@ describe("a quiet list", () => {
     }
   });
 
-  it("does not end where its count ends, but where a page says so", async () => {
-    for (const total of ["11", "50", "99"]) {
-      const outcome = await drained((s) => respond({ ...pageOf(KEYS, s, "keyset"), total }), TEN);
-      expect(uidsOf(outcome)).toEqual(KEYS);
-    }
-  });
-
   it("whose every border holds is proved though its first count was too low", async () => {
     const outcome = await drained((s, call) => {
       return respond({ ...pageOf(KEYS, s, "keyset"), total: call === 0 ? "30" : "100" });
@@ -86,35 +79,6 @@ describe("a quiet list", () => {
 });
 
 describe("one page after another", () => {
-  /** The most calls that were under way at the same time. */
-  async function atOnce(platform: Platform, count: number, heeds: boolean | undefined, limits = {}): Promise<number> {
-    let now = 0;
-    let most = 0;
-    const outcome = await drained(
-      async (selector, call) => {
-        now += 1;
-        most = Math.max(most, now);
-        await new Promise((resolve) => setImmediate(resolve));
-        now -= 1;
-        return platform(selector, call);
-      },
-      { limits: { ...SMALL, ...limits }, parts: knowing(heeds) },
-    );
-    expect(uidsOf(outcome)).toEqual(keysOf(count));
-    return most;
-  }
-
-  it("lists of up to three pages are read", async () => {
-    expect(await atOnce(quiet(keysOf(30)), 30, true)).toBe(1);
-    expect(await atOnce(quiet(keysOf(31)), 31, true)).toBe(3);
-  });
-
-  it("longer lists are read by as many readers as allowed", async () => {
-    expect(await atOnce(quiet(KEYS), 100, true)).toBe(4);
-    expect(await atOnce(quiet(KEYS), 100, true, { readers: 2 })).toBe(2);
-    expect(await atOnce(quiet(KEYS), 100, true, { readers: 1 })).toBe(1);
-  });
-
   it("a page is asked for alone while it is not known whether skip works", async () => {
     const waves: number[] = [];
     let wave = 0;
@@ -153,12 +117,6 @@ describe("pages that are shorter than asked for", () => {
     expect(outcome.notes).toEqual([]);
   });
 
-  it("much shorter ones are followed by their tokens", async () => {
-    const outcome = await drained(quiet(keysOf(100), "keyset", 2), TEN);
-    expect(uidsOf(outcome)).toEqual(KEYS);
-    expect(outcome.requests.every((selector) => selector.skip === undefined)).toBe(true);
-  });
-
   it("T-DRN-10 in the middle leave a gap that is closed", async () => {
     for (const length of [0, 1, 2, 3, 7]) {
       const outcome = await drained((s, call) => {
@@ -187,40 +145,9 @@ describe("keys out of order", () => {
       expect(outcome.result).toMatchObject({ witness: "count" });
     }
   });
-
-  it("twice the same in one window are out of order too", async () => {
-    const outcome = await drained((s) => {
-      const page = pageOf(KEYS, s, "keyset");
-      return respond(s.skip === 40 ? { ...page, items: [page.items[0], ...page.items.slice(0, 9)] } : page);
-    }, KNOWN);
-    expect(uidsOf(outcome)).toEqual(KEYS);
-    expect(outcome.notes).toEqual(["list-way-left"]);
-  });
-
-  it("in a page that was to close a gap leave the list to its tokens", async () => {
-    let asked = 0;
-    const outcome = await drained((s) => {
-      if (s.skip !== 40) return respond(pageOf(KEYS, s, "keyset"));
-      asked += 1;
-      return respond(asked === 1 ? pageOf(KEYS, s, "keyset", 1) : turned(s));
-    }, KNOWN);
-    expect(uidsOf(outcome)).toEqual(KEYS);
-    expect(outcome.notes.toSorted()).toEqual(["list-repaired", "list-way-left"]);
-    expect(asked).toBe(2);
-  });
 });
 
 describe("answers that are no page", () => {
-  it("T-DRN-13 a window that fails once is asked for again", async () => {
-    for (const bad of [() => raw(500, "{}"), () => raw(200, "<html>")]) {
-      let left = 1;
-      const outcome = await drained((s, call) => (s.skip === 40 && left-- > 0 ? bad() : quiet(KEYS)(s, call)), KNOWN);
-      expect(uidsOf(outcome)).toEqual(KEYS);
-      expect(outcome.result).toMatchObject({ witness: "cover" });
-      expect(outcome.notes).toEqual(["list-page-again"]);
-    }
-  });
-
   it("T-DRN-18 a window that is refused refuses the list", async () => {
     for (const [status, requests] of [
       [403, 1],
@@ -299,5 +226,58 @@ describe("limits", () => {
     const tries = outcome.requests.filter((s) => s.skip !== undefined).length;
     expect(tries).toBeLessThanOrEqual(8 + 16 + 10);
     expect(tries).toBeGreaterThanOrEqual(16 + 10);
+  });
+});
+
+describe("T-DRN-11 skip", () => {
+  const ignores: Platform = ({ skip: _, ...rest }, call) => quiet(KEYS)(rest, call);
+
+  it.each([
+    ["as the platform says", ignores],
+    ["as the first record shows", (s) => respond({ ...pageOf(KEYS, { ...s, skip: 0 }, "keyset"), skipped: s.skip })],
+  ] as const satisfies [string, Platform][])(
+    "that is ignored, %s, is noticed by the first window, and remembered",
+    async (_, platform) => {
+      const { of, told } = memory(undefined);
+      const outcome = await drained(platform, { ...TEN, parts: { memory: of } });
+      expect(uidsOf(outcome)).toEqual(KEYS);
+      expect(outcome.notes).toEqual(["list-skip-ignored"]);
+      expect(outcome.result).toMatchObject({ witness: "count" });
+      expect(told).toEqual([["skip", "groups", false]]);
+      expect(outcome.requests.filter((s) => s.skip !== undefined).length).toBeLessThanOrEqual(2);
+    },
+  );
+
+  it.each([400, 404, 422, 501])(
+    "that is refused with %i is ignored too, unless it has worked before",
+    async (status) => {
+      const refuses: Platform = (s, call) => (s.skip === undefined ? quiet(KEYS)(s, call) : raw(status, "{}"));
+      const { of, told } = memory(undefined);
+      expect(uidsOf(await drained(refuses, { ...TEN, parts: { memory: of } }))).toEqual(KEYS);
+      expect(told).toEqual([["skip", "groups", false]]);
+      expect((await drained(refuses, KNOWN)).result).toMatchObject({ kind: "refused", response: { status } });
+    },
+  );
+
+  it("that stops working while a gap is closed costs no record", async () => {
+    let broken = false;
+    const outcome = await drained((s, call) => {
+      if (s.skip === 40 && !broken) {
+        broken = true;
+        return respond({ ...pageOf(KEYS, { ...s, skip: 44 }, "keyset"), skipped: 40 });
+      }
+      return (broken && s.skip !== undefined && s.skip < 48 ? ignores : quiet(KEYS))(s, call);
+    }, KNOWN);
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.notes.toSorted()).toEqual(["list-repaired", "list-skip-ignored"]);
+  });
+
+  it("that stops working ends a list at once that must be proved and cannot be any more", async () => {
+    const half: Platform = (s, call) => ((s.skip ?? 0) > 40 ? ignores : quiet(KEYS))(s, call);
+    const outcome = await drained(half, { ...KNOWN, require: "cover" });
+    expect(outcome.problem).toMatchObject({ reason: "LIST_UNPROVEN", metadata: { required: "cover" } });
+    expect(outcome.requests.every((s) => s.token === undefined)).toBe(true);
+    const keyset = await drained(half, { ...TEN, require: "cover", parts: knowing(true, "keyset") });
+    expect(uidsOf(keyset)).toEqual(KEYS);
   });
 });
