@@ -122,4 +122,115 @@ describe("a platform that", () => {
     expect(await told(rig)).toEqual(all({ status: 504, code: 4, reason: "UPSTREAM_TIMEOUT" }, true));
     expect(double.requests).toHaveLength(KINDS.length);
   });
+
+  it("is back is asked again at once", async () => {
+    let down = true;
+    const { rig } = inFrontOf((_, socket) => {
+      if (down) socket.destroy();
+      else socket.write(ok(RECORD));
+    });
+    expect((await rig.ask("GET", GROUP)).status).toBe(502);
+    down = false;
+    expect((await rig.ask("GET", GROUP)).status).toBe(200);
+  });
+
+  it("is slower than the client's own patience (Grpc-Timeout) is 504, and hears nothing of that", async () => {
+    const { rig, double } = inFrontOf(() => {});
+    const answer = await rig.ask("PUT", GROUP, { body: '{"name":"a"}', headers: { "grpc-timeout": "50m" } });
+    expect(shape(answer)).toEqual({ status: 504, code: 4, reason: "UPSTREAM_TIMEOUT", keys: KEYS });
+    expect(answer.json.message).toBe("the request's time is over");
+    expect(double.requests[0]?.head).not.toMatch(/grpc-/i);
+  });
+});
+
+describe("a PATCH that is answered with nothing", () => {
+  it("is no success: the state is unknown", async () => {
+    const { rig, double } = inFrontOf("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    const answer = await rig.ask("PUT", GROUP, { body: '{"name":"a"}' });
+    expect(shape(answer)).toEqual({ ...invalid, keys: KEYS });
+    expect(answer.json.details[0].metadata).toEqual({ state: "unknown" });
+    expect(double.requests).toHaveLength(1);
+  });
+});
+
+describe("a delete", () => {
+  it.each([
+    ["an empty body", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"],
+    ["204", "HTTP/1.1 204 No Content\r\n\r\n"],
+    ["an empty record", ok("{}")],
+  ])("that is answered with %s is {} with 200, as v1 had it", async (_, script) => {
+    const { rig } = inFrontOf(script);
+    const answer = await rig.ask("DELETE", GROUP);
+    expect([answer.status, answer.text]).toEqual([200, "{}"]);
+  });
+});
+
+describe("a list", () => {
+  const page = (token: string, ...uids: string[]) =>
+    ok(JSON.stringify({ groups: uids.map((uid) => ({ uid, name: uid })), nextPageToken: token, totalCount: "4" }));
+
+  it.each<{ name: string; second: string; reason: string }>([
+    { name: "is cut short", second: page("", "c").slice(0, -5), reason: "UPSTREAM_UNREACHABLE" },
+    { name: "is no page", second: ok('{"things":[]}'), reason: "UPSTREAM_INVALID" },
+    { name: "is the first again", second: page("t1", "a", "b"), reason: "DRAIN_INCOMPLETE" },
+    {
+      name: "is a redirect",
+      second: "HTTP/1.1 301 Moved\r\nLocation: /\r\nContent-Length: 0\r\n\r\n",
+      reason: "UPSTREAM_INVALID",
+    },
+  ])("whose second page $name is an error, never its first page", async ({ second, reason }) => {
+    const { rig } = inFrontOf(({ line }, socket) => {
+      const answer = line.includes("page_token") ? second : page("t1", "a", "b");
+      if (reason === "UPSTREAM_UNREACHABLE" && line.includes("page_token")) socket.end(answer);
+      else socket.write(answer);
+    });
+    const answer = await rig.ask("GET", "/iam/v1/groups");
+    expect(answer.status).toBe(502);
+    expect(reasonOf(answer)).toBe(reason);
+    expect(answer.text).not.toContain('"items"');
+  });
+
+  it("whose second page is refused is the platform's own refusal", async () => {
+    const refusal = '{"code":16,"message":"the token has expired","details":[]}';
+    const { rig } = inFrontOf(({ line }, socket) => {
+      socket.write(
+        line.includes("page_token")
+          ? `HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json\r\nContent-Length: ${refusal.length}\r\n\r\n${refusal}`
+          : page("t1", "a", "b"),
+      );
+    });
+    const answer = await rig.ask("GET", "/iam/v1/groups");
+    expect([answer.status, answer.text]).toEqual([401, refusal]);
+  });
+});
+
+describe("an error that is not the platform's", () => {
+  const html = "<h1>Bad Gateway</h1>";
+  it.each([404, 403, 500, 502])("a gateway's %s in HTML stays an error in v1's shape", async (status) => {
+    const { rig } = inFrontOf(
+      `HTTP/1.1 ${status} X\r\nContent-Type: text/html\r\nRetry-After: 9\r\nContent-Length: ${html.length}\r\n\r\n${html}`,
+    );
+    for (const target of [GROUP, "/iam/v1/groups?id=abc", "/iam/v1/groups"]) {
+      const answer = await rig.ask("GET", target);
+      expect(answer.status).toBe(status);
+      expect(Object.keys(answer.json)).toEqual(KEYS);
+      expect(answer.text).not.toContain("items");
+    }
+  });
+});
+
+describe("through all of this", () => {
+  it("the process stays up, and nothing is carryover's own mistake", async () => {
+    let at = 0;
+    const scripts = FAULTS.map(({ script }) => script);
+    const { rig } = inFrontOf((request, socket, index) => {
+      const script = scripts[at++ % scripts.length] ?? ok(RECORD);
+      if (typeof script === "function") script(request, socket, index);
+      else socket.write(script);
+    });
+    await Promise.all(Array.from({ length: 70 }, (_, i) => make(rig, KINDS[i % KINDS.length] ?? KINDS[0])));
+    expect(rig.exchanges).toHaveLength(70);
+    expect(rig.exchanges.filter(({ reason }) => reason === "INTERNAL")).toEqual([]);
+    expect((await fetch(`${rig.adminUrl}/healthz`)).status).toBe(200);
+  });
 });

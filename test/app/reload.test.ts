@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { serve } from "../trust/lod/serving.ts";
+import { carryover } from "./process.ts";
 import { reloadUnderLoad, rules, until } from "./reload.ts";
 import { later, rigForTest, takeDownAfterEach } from "./rig.ts";
 
@@ -24,6 +24,22 @@ async function reloadMetric(adminUrl: string): Promise<string | undefined> {
 describe("reloads under load", () => {
   it("by two replicas of one file, every fifth change of it a bad one, fail no request and cut no connection", () =>
     reloadUnderLoad({ path: join(folder(), "rules.yaml"), replicas: 2, changes: 9 }));
+});
+
+describe("one switch", () => {
+  it("force: native is in effect on the next request after it is reported, and so is the way back", async () => {
+    const path = join(folder(), "rules.yaml");
+    writeFileSync(path, rules("translate"));
+    const { ask, adminUrl } = await rigForTest({ flags: { cutoverRulesFile: path, cutoverReloadSeconds: "0.05" } });
+    const mode = async () => (await ask("GET", "/iam/v1/groups")).field("carryover-mode");
+    expect(await mode()).toBe("translate");
+    writeFileSync(path, rules("translate", "", "force: native\n"));
+    await until(adminUrl, ({ reloads }) => reloads === 1);
+    expect(await mode()).toBe("native");
+    writeFileSync(path, rules("translate"));
+    await until(adminUrl, ({ reloads }) => reloads === 2);
+    expect(await mode()).toBe("translate");
+  });
 });
 
 describe("a bad file", () => {
@@ -64,6 +80,20 @@ describe("a bad file", () => {
 });
 
 describe("the built process", () => {
+  const serve = (flags: readonly string[]) =>
+    carryover([
+      ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"],
+      ...[
+        "--listen-drain-seconds",
+        "0",
+        "--upstream-v2-url",
+        "http://127.0.0.1:9",
+        "--upstream-v1-url",
+        "http://127.0.0.1:9",
+      ],
+      ...flags,
+    ]);
+
   it("looks at a mounted ConfigMap at once on SIGHUP, and lives on whatever it holds", async () => {
     const dir = folder();
     const publish = (stamp: number, text: string): void => {
@@ -75,13 +105,8 @@ describe("the built process", () => {
       else rmSync(join(dir, `..${stamp - 1}`), { recursive: true });
     };
     publish(1, rules("native"));
-    const nobody = {
-      upstreamV2Url: "http://127.0.0.1:9",
-      upstreamV1Url: "http://127.0.0.1:9",
-      listenDrainSeconds: "0",
-    };
-    const file = { cutoverRulesFile: join(dir, "rules.yaml"), cutoverReloadSeconds: "3600" };
-    const { run, adminUrl: admin } = await serve({ ...nobody, ...file });
+    const run = serve(["--cutover-rules-file", join(dir, "rules.yaml"), "--cutover-reload-seconds", "3600"]);
+    const admin = / admin at (\S+),/.exec(await run.until(/resources\n/))?.[1] ?? "";
     publish(2, rules("translate"));
     run.stop("SIGHUP");
     const second = await until(admin, ({ reloads }) => reloads === 1);
@@ -95,5 +120,14 @@ describe("the built process", () => {
     await until(admin, ({ reloads, failing }) => reloads === 2 && failing === undefined);
     run.stop("SIGTERM");
     expect(await run.ended).toEqual({ code: 0, signal: null });
+  });
+
+  it("does not start with rules that are wrong: it says where, and ends as with any wrong configuration", async () => {
+    const path = join(folder(), "rules.yaml");
+    writeFileSync(path, rules("neither"));
+    const run = serve(["--cutover-rules-file", path]);
+    expect((await run.ended).code).toBe(64);
+    expect(run.err()).toMatch(/rules\.yaml:5:\d+/);
+    expect(run.err()).not.toMatch(/^ +at /m);
   });
 });

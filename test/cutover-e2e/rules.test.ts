@@ -1,4 +1,5 @@
 /** Rules in force, over HTTP: each request gets what the first rule that takes it says (docs/rules.md). */
+import { writeFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { as, type CutoverRig, cutover, type Front } from "./rig.ts";
@@ -49,40 +50,84 @@ const chosen = ({ lines }: Front) =>
     .map(({ rule, mode, client }) => [rule, mode, client]);
 
 describe("a request is chosen by", () => {
-  it("operation, client, header and cookie: the first rule that takes it, which the log names with mode and client", async () => {
+  it("its operation, alone or as one of the reads and writes", async () => {
+    const one = (name: string, match: string, mode: string) =>
+      `  - { name: ${name}, match: { resource: groups, operation: ${match} }, mode: ${mode} }\n`;
+    const rig = await ruled(
+      one("a-list", "list", "shadow") +
+        one("a-read", "reads", "translate") +
+        one("an-update", "update", "native") +
+        one("a-delete", "delete", "shadow") +
+        one("a-write", "writes", "translate"),
+    );
+    expect(await groupModes(rig)).toEqual({
+      create: "translate",
+      list: "shadow",
+      get: "translate",
+      update: "native",
+      delete: "shadow",
+    });
+    expect(chosen(rig).map(([rule]) => rule)).toEqual(["a-write", "a-list", "a-read", "an-update", "a-delete"]);
+  });
+
+  it("the first rule that takes it, which the log names with mode and client", async () => {
+    const rig = await ruled(`  - name: not-this-one
+    match: { client: ci-bot, resource: groups }
+    mode: native
+  - name: this-one
+    match: { client: [ci-bot, ui] }
+    mode: translate
+  - name: rest
+    match: {}
+    mode: shadow
+`);
+    await modeOf(rig, { "user-agent": "ci-bot/1.0" });
+    await modeOf(rig, { "user-agent": "ci-bot/1.0" }, "/iam/v1/roles");
+    await modeOf(rig);
+    await modeOf(rig, { "user-agent": "else/1.0" });
+    expect(chosen(rig)).toEqual([
+      ["not-this-one", "native", "ci-bot"],
+      ["this-one", "translate", "ci-bot"],
+      ["this-one", "translate", "ui"],
+      ["rest", "shadow", "else"],
+    ]);
+  });
+
+  it("header, then cookie", async () => {
     const rig = await ruled(`  - name: canary
     match: { header: { x-canary: always }, cookie: { canary: always } }
     mode: translate
-  - { name: ci-groups, match: { client: ci-bot, resource: groups }, mode: native }
-  - { name: an-update, match: { operation: update, client: [ci-bot, ui] }, mode: native }
-  - { name: a-write, match: { operation: writes, client: ui }, mode: translate }
-  - { name: rest, match: {}, mode: shadow }
 `);
-    await groupModes(rig);
-    for (const headers of [
-      { "user-agent": "ci-bot/1.0" },
-      { "X-CANARY": "always" },
-      { "x-canary": "never", cookie: "canary=always" },
-      { "x-canary": "x", cookie: "a=b; canary=always; c=d" },
-    ]) {
-      await modeOf(rig, headers);
+    for (const [headers, mode] of [
+      [{}, "native"],
+      [{ "X-CANARY": "always" }, "translate"],
+      [{ "x-canary": "never", cookie: "canary=always" }, "native"],
+      [{ "x-canary": "x", cookie: "a=b; canary=always; c=d" }, "translate"],
+    ] as const) {
+      expect([headers, await modeOf(rig, headers)]).toEqual([headers, mode]);
     }
-    expect(chosen(rig)).toEqual([
-      ["a-write", "translate", "ui"],
-      ["rest", "shadow", "ui"],
-      ["rest", "shadow", "ui"],
-      ["an-update", "native", "ui"],
-      ["a-write", "translate", "ui"],
-      ["ci-groups", "native", "ci-bot"],
-      ["canary", "translate", "ui"],
-      ["rest", "shadow", "ui"],
-      ["canary", "translate", "ui"],
-    ]);
   });
 });
 
 describe("time", () => {
-  it("ends a rule while carryover runs, which the log tells, and no other change is kept out", async () => {
+  it("opens and closes the window of a rule without a reload", async () => {
+    const clock = { now: NOW };
+    const rig = await ruled(
+      `  - name: timed
+    match: { time: { from: ${new Date(NOW + 1000).toISOString()}, until: ${new Date(NOW + 2000).toISOString()} } }
+    mode: translate
+`,
+      () => clock.now,
+    );
+    const modes: (string | undefined)[] = [];
+    for (const after of [999, 1000, 1999, 2000]) {
+      clock.now = NOW + after;
+      modes.push(await modeOf(rig));
+    }
+    expect(modes).toEqual(["native", "translate", "translate", "native"]);
+  });
+
+  it("ends a rule while carryover runs, which every view, metric and log tells, and no other change is kept out", async () => {
     const clock = { now: NOW };
     const file = (force: string) => `version: carryover/v1
 force: ${force}
@@ -96,6 +141,15 @@ rules:
     expect(await modeOf(rig)).toBe("translate");
     clock.now += 1500;
     expect(await modeOf(rig)).toBe("native");
+    expect(await rig.view("/rules")).toMatchObject({
+      rules: [{ name: "short", expired: true, effective: "nothing" }],
+      rulesFile: { reloads: 0 },
+    });
+    expect(await rig.metric("carryover_rule_expired", { rule: "short" })).toBe(1);
+    expect(await rig.metric("carryover_rule_mode", { rule: "short", mode: "nothing" })).toBe(1);
+    expect((await rig.view("/progress")).rules).toMatchObject([
+      { mode: "translate", doing: "nothing", state: "expired" },
+    ]);
     expect(rig.lines.filter((line) => line.includes('"cutover: expired"'))).toEqual([
       expect.stringMatching(/"level":"warn".*"rule":"short"/),
     ]);
@@ -118,6 +172,21 @@ rules:
 });
 
 describe("a file that cannot be used", () => {
+  it("leaves the rules before it in force, and is told of again when it is put right", async () => {
+    const right = "version: carryover/v1\nrules: [{ name: all, match: {}, mode: translate }]\n";
+    const rig = await ruled(right);
+    await writeFile(rig.rulesPath, "version: carryover/v1\nrules: 3\n");
+    await rig.reload();
+    expect((await rig.view("/rules")).rulesFile.failing).toBeDefined();
+    expect(await modeOf(rig)).toBe("translate");
+    await writeFile(rig.rulesPath, right);
+    await rig.reload();
+    expect((await rig.view("/rules")).rulesFile.failing).toBeUndefined();
+    expect(rig.lines.filter((line) => line.includes("the rules file holds the rules in force again"))).toEqual([
+      expect.stringMatching(/"level":"info".*"digest":"[0-9a-f]{12}"/),
+    ]);
+  });
+
   it("names a mode without its upstream, at start and later", async () => {
     const file = (mode: string) => `version: carryover/v1\nrules: [{ name: all, match: {}, mode: ${mode} }]\n`;
     const choices = { v1Url: "", sandbox: { organisation: false } };
@@ -129,6 +198,21 @@ describe("a file that cannot be used", () => {
 });
 
 describe("one switch", () => {
+  it("force: native overrides every rule and the mode without rules on the next request, and back", async () => {
+    const rules = "rules: [{ name: all, match: {}, mode: translate }]\n";
+    const rig = await cutover({ rules: `version: carryover/v1\n${rules}`, sandbox: { organisation: false } });
+    const forced = () => rig.metric("carryover_rules_force", { mode: "native" });
+    expect([await groupModes(rig), await forced()]).toEqual([all("translate"), 0]);
+    await rig.change(`version: carryover/v1\nforce: native\n${rules}`);
+    expect([await groupModes(rig), await forced()]).toEqual([all("native"), 1]);
+    expect(await rig.view("/rules")).toMatchObject({ force: "native" });
+    expect(await rig.view("/progress")).toMatchObject({ force: "native" });
+    await rig.change("version: carryover/v1\nforce: native\nrules: []\n");
+    expect(await modeOf(rig)).toBe("native");
+    await rig.change("version: carryover/v1\nrules: []\n");
+    expect(await modeOf(rig)).toBe("translate");
+  });
+
   it("fallback in the file decides about what v2 lacks, overrides the option, and force leaves it alone", async () => {
     const rig = await cutover({
       rules: "version: carryover/v1\nforce: native\nrules: []\n",
