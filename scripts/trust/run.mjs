@@ -10,6 +10,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { cpus, release, totalmem } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { compactJson } from "../compact-json.mjs";
 import { USAGE } from "../options.mjs";
 import { figuresOf, mended, replaced, resultOf, testsOf, triedBy } from "./gather.mjs";
 
@@ -150,7 +151,7 @@ function around(parts) {
 async function write() {
   const parts = [...PARTS.keys()].map(partOf).filter((part) => part !== undefined);
   const result = resultOf(parts, around(parts));
-  writeFileSync(join(ROOT, "test/trust/result.json"), `${JSON.stringify(result, null, 2)}\n`);
+  writeFileSync(join(ROOT, "test/trust/result.json"), `${compactJson(result)}\n`);
   const child = spawn(process.execPath, [join(ROOT, "scripts/docs/write.mjs"), "docs/trust.md"], {
     cwd: ROOT,
     stdio: "inherit",

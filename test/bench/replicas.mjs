@@ -3,12 +3,11 @@
  * `node test/bench/replicas.mjs` takes about twelve minutes, writes replicas.json beside this file, and the figures of
  * docs/scale.md from it. `-- --quick` tries everything and writes nothing; `--write` only writes the page anew from the file.
  */
-import { execFile as execute } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { promisify } from "node:util";
+import { compactJson } from "../../scripts/compact-json.mjs";
 import { optionsOf } from "../../scripts/options.mjs";
 import { environmentOf } from "./replicas/environment.mjs";
 import { measureHolds } from "./replicas/holds.mjs";
@@ -16,7 +15,6 @@ import { measureTurns } from "./replicas/measure.mjs";
 import { blocks, filledIn } from "./replicas/page.mjs";
 import { findTool } from "./tools.mjs";
 
-const execFile = promisify(execute);
 const HERE = import.meta.dirname;
 const RESULTS = join(HERE, "replicas.json");
 const PAGE = join(HERE, "../../docs/scale.md");
@@ -72,9 +70,7 @@ async function run({ quick = false, dist }) {
     const results = { ...environment, settings, holds, turns };
     for (const [name, text] of blocks(results)) console.log(`\n${name}\n\n${text}`);
     if (quick) return;
-    await writeFile(RESULTS, `${JSON.stringify(results, rounded, 1)}\n`);
-    // In the form that the checks of this project want of every file.
-    await execFile(join(HERE, "../../node_modules/.bin/biome"), ["format", "--write", RESULTS]);
+    await writeFile(RESULTS, `${compactJson(JSON.parse(JSON.stringify(results, rounded)))}\n`);
     await writePage(JSON.parse(await readFile(RESULTS, "utf8")));
   } finally {
     await rm(folder, { recursive: true, force: true });
