@@ -1,7 +1,7 @@
 /** Does everybody who looks see that a rule's time is over? */
 import { describe, expect, test } from "vitest";
 import { hold } from "../../src/control/state.ts";
-import { stateWords } from "../../src/control/words.ts";
+import { duration, stateWords } from "../../src/control/words.ts";
 import { MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
 
 const short = rule({ name: "short", expires: START + MINUTE });
@@ -75,3 +75,12 @@ test("what a rule says under force is that force overrides it", () => {
   expect(words).toContain("translates");
   expect(made.control.view()).toMatchObject({ rules: [{ says: `overridden by force: native; without it: ${words}` }] });
 });
+
+test.each([
+  [999, "999 ms"],
+  [1_000, "1 s"],
+  [119_940, "119.9 s"],
+  [120_000, "2 min"],
+  [7_199_000, "120 min"],
+  [9_000_000, "2.5 h"],
+])("%i milliseconds are said as %s", (ms, words) => expect(duration(ms)).toBe(words));
