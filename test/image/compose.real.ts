@@ -67,8 +67,14 @@ describe("the compose file", () => {
       (code) => code === 200,
     );
     expect((await tool(["podman", "healthcheck", "run", container("carryover")])).code).toBe(0);
-    const token = /TOKEN=(\S+)/.exec(await must(["podman", "logs", container("sandbox")]))?.[1];
-    expect(await status(at("CARRYOVER_PORT", "/iam/v1/groups"), { authorization: `Bearer ${token}` })).toBe(200);
+    // Ready does not mean that the platform is: the sandbox may be the last to start.
+    await eventually(
+      async () => {
+        const token = /TOKEN=(\S+)/.exec(await must(["podman", "logs", container("sandbox")]))?.[1];
+        return status(at("CARRYOVER_PORT", "/iam/v1/groups"), { authorization: `Bearer ${token}` });
+      },
+      (code) => code === 200,
+    );
   });
 
   it("opens the views to those who have the token of the secret, and to nobody else", async () => {

@@ -274,3 +274,11 @@ describe("a token that is no position, behind a proof that was announced,", () =
     expect([keyset.list.floor, keyset.error, keyset.uids]).toEqual(["cover", undefined, keysOf(300)]);
   });
 });
+
+it("a list that is broken off was right up to there", async () => {
+  const keys = keysOf(300);
+  const uncounted: Platform = (s) => respond({ ...pageOf(keys, s, "keyset"), total: s.skip === 96 ? "300" : "100" });
+  const { uids, error } = await streamed(uncounted, { ...KNOWN, limits: { windowRecords: 100, readers: 1 } });
+  expect(error?.constructor ?? "whole").toBe(uids.length === 300 ? "whole" : Problem);
+  expect(uids).toEqual(keys.slice(0, uids.length));
+});
