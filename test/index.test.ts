@@ -14,14 +14,15 @@ import {
   createCarryover,
   type ServedRequest,
 } from "../src/index.ts";
-import { createSandbox, type Sandbox } from "../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../src/sandbox/sandbox.ts";
 import { later, takeDownAfterEach } from "./app/rig.ts";
+import { seededSandbox } from "./support/seeded.ts";
 
 takeDownAfterEach();
 
 /** A platform, closed after the test. */
 async function platform(): Promise<{ readonly sandbox: Sandbox; readonly url: string }> {
-  const sandbox = createSandbox();
+  const sandbox = seededSandbox();
   const { url } = await sandbox.listen(0);
   later(() => sandbox.close());
   return { sandbox, url };

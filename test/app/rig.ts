@@ -3,10 +3,11 @@ import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
 import type { Exchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { exchange } from "../comparison/http.ts";
 import { createDouble, type Double, type Script } from "../listener/support/double.ts";
 import { startCarryover } from "../support/carryover.ts";
+import { seededSandbox } from "../support/seeded.ts";
 
 export interface Ask {
   /** A token's name as the sandbox knows it; `admin` when left out, `null` for no Authorization at all. */
@@ -125,7 +126,7 @@ export async function rig(choices: Choices = {}): Promise<Rig> {
   const exchanges: Exchange[] = [];
   const lines: string[] = [];
   const { faults } = choices.sandbox ?? {};
-  const sandbox = createSandbox({
+  const sandbox = seededSandbox({
     ...choices.sandbox,
     faults: (next) => {
       const faulty = faults === undefined ? next : faults(next);

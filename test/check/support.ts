@@ -4,8 +4,9 @@ import { type CommandOptions, type CommandResult, runCommand } from "../../scrip
 import type { Finding, Verdict } from "../../src/check/finding.ts";
 import type { ApiResponse, Send, SendLayer } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { later } from "../app/rig.ts";
+import { seededSandbox } from "../support/seeded.ts";
 
 /** One `carryover check …` in this process. */
 export const check = (argv: readonly string[], options?: CommandOptions): Promise<CommandResult> =>
@@ -52,7 +53,7 @@ export async function platform(options: SandboxOptions = {}): Promise<Platform> 
 }
 
 async function startPlatform(options: SandboxOptions): Promise<Platform> {
-  const sandbox = createSandbox(options);
+  const sandbox = seededSandbox(options);
   const { url } = await sandbox.listen();
   return {
     sandbox,

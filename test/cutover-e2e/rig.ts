@@ -11,10 +11,11 @@ import { loadConfig } from "../../src/config.ts";
 import type { ApiRequest, SendLayer } from "../../src/model/message.ts";
 import { createLog } from "../../src/observe/log.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { later as afterMs } from "../../src/upstream/later.ts";
 import { type Answer, type Ask, answerOf, later } from "../app/rig.ts";
 import { exchange } from "../comparison/http.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import { sharedCatalogue, sharedTranslations } from "../support/shared.ts";
 
 export interface CutoverChoices {
@@ -86,7 +87,7 @@ rules:
 export async function cutover(choices: CutoverChoices = {}): Promise<CutoverRig> {
   const arrived: ApiRequest[] = [];
   const { faults } = choices.sandbox ?? {};
-  const sandbox = createSandbox({
+  const sandbox = seededSandbox({
     ...choices.sandbox,
     faults: (next) => {
       const faulty = faults === undefined ? next : faults(next);
