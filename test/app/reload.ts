@@ -25,7 +25,7 @@ export interface FileState {
 }
 
 /** What the admin port says of the rules file. */
-export async function stateOf(adminUrl: string): Promise<FileState> {
+async function stateOf(adminUrl: string): Promise<FileState> {
   const response = await fetch(`${adminUrl}/rules`);
   return ((await response.json()) as { rulesFile: FileState }).rulesFile;
 }

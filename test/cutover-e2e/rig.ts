@@ -234,7 +234,7 @@ export async function send(url: string, sandbox: Sandbox, method: string, target
 }
 
 /** The sum of the series of `name` in Prometheus text whose labels hold `labels`. */
-export function sumOf(metrics: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
+function sumOf(metrics: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
   let sum = 0;
   for (const line of metrics.split("\n")) {
     if (!line.startsWith(`${name}{`) && !line.startsWith(`${name} `)) continue;

@@ -7,7 +7,7 @@ import { createSeed, type Seed } from "../../src/sandbox/seed/seed.ts";
 const seeds = new Map<string, Seed>();
 
 /** The records that a sandbox with these options begins with. Made once; frozen, since every sandbox holds the same objects. */
-export function seedOf(options: SandboxOptions = {}): Seed {
+function seedOf(options: SandboxOptions = {}): Seed {
   const settings = settingsOf(options);
   const { seed: name, size, organisation, beyondV2 } = settings;
   const key = JSON.stringify([name, size, organisation, beyondV2]);
