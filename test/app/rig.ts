@@ -1,5 +1,5 @@
 /** The real carryover before a sandbox, on loopback, and everything there is to see of what it does. */
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { Exchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
@@ -8,6 +8,9 @@ import { exchange } from "../comparison/http.ts";
 import { createDouble, type Double, type Script } from "../listener/support/double.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { seededSandbox } from "../support/seeded.ts";
+import { later } from "../support/take-down.ts";
+
+export { later, takeDownAfterAll, takeDownAfterEach } from "../support/take-down.ts";
 
 export interface Ask {
   /** A token's name as the sandbox knows it; `admin` when left out, `null` for no Authorization at all. */
@@ -49,27 +52,6 @@ export interface Choices {
   readonly native?: boolean;
   /** Serves v2 instead of the sandbox. */
   readonly v2Url?: string;
-}
-
-const closers: (() => Promise<void>)[] = [];
-
-async function takeDown(): Promise<void> {
-  for (const close of closers.splice(0).reverse()) await close();
-}
-
-/** To be called at the top of a test file: everything built is taken down after each test. */
-export function takeDownAfterEach(): void {
-  afterEach(takeDown);
-}
-
-/** To be called at the top of a test file whose tests share what is built: it is taken down after the last of them. */
-export function takeDownAfterAll(): void {
-  afterAll(takeDown);
-}
-
-/** Runs `close` after the test, or after the file. */
-export function later(close: () => Promise<void>): void {
-  closers.push(close);
 }
 
 /** `rig`, taken down after the test. */
