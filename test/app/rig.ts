@@ -7,7 +7,7 @@ import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { exchange } from "../comparison/http.ts";
 import { createDouble, type Double, type Script } from "../listener/support/double.ts";
 import { startCarryover } from "../support/carryover.ts";
-import { seededSandbox } from "../support/seeded.ts";
+import { recordingSandbox } from "../support/seeded.ts";
 import { later } from "../support/take-down.ts";
 
 export { later, takeDownAfterAll, takeDownAfterEach } from "../support/take-down.ts";
@@ -104,20 +104,9 @@ export function scripted(
 }
 
 export async function rig(choices: Choices = {}): Promise<Rig> {
-  const arrived: ApiRequest[] = [];
   const exchanges: Exchange[] = [];
   const lines: string[] = [];
-  const { faults } = choices.sandbox ?? {};
-  const sandbox = seededSandbox({
-    ...choices.sandbox,
-    faults: (next) => {
-      const faulty = faults === undefined ? next : faults(next);
-      return (request, options) => {
-        arrived.push(request);
-        return faulty(request, options);
-      };
-    },
-  });
+  const { sandbox, arrived } = recordingSandbox(choices.sandbox);
   const { url: sandboxUrl } = await sandbox.listen();
   const native = choices.native === false ? {} : { v1Url: sandboxUrl, stsUrl: sandboxUrl };
   const carryover = await startCarryover({
@@ -143,19 +132,18 @@ export async function rig(choices: Choices = {}): Promise<Rig> {
   };
 }
 
-async function send(url: string, sandbox: Sandbox, method: string, target: string, ask: Ask): Promise<Answer> {
+/** Sends `target` byte for byte. */
+export async function send(url: string, sandbox: Sandbox, method: string, target: string, ask: Ask): Promise<Answer> {
   const { as = "admin", headers, body } = ask;
   const authorization = as === null ? {} : { authorization: `Bearer ${sandbox.token(as)}` };
-  const bytes = bytesOf(body);
+  const bytes =
+    body === undefined || body instanceof Uint8Array
+      ? body
+      : new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
   return answerOf(await exchange({ method, url, target, headers: { ...authorization, ...headers }, body: bytes }));
 }
 
-function bytesOf(body: Ask["body"]): Uint8Array | undefined {
-  if (body === undefined || body instanceof Uint8Array) return body;
-  return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
-}
-
-export function answerOf(response: ApiResponse): Answer {
+function answerOf(response: ApiResponse): Answer {
   const text = new TextDecoder().decode(response.body);
   return {
     ...response,

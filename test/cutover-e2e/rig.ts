@@ -5,18 +5,14 @@ import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AppOptions, createApp } from "../../src/app.ts";
 import type { Catalogue } from "../../src/catalogue.ts";
-import { loadConfig } from "../../src/config.ts";
 import type { ApiRequest, SendLayer } from "../../src/model/message.ts";
-import { createLog } from "../../src/observe/log.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { later as afterMs } from "../../src/upstream/later.ts";
-import { type Answer, type Ask, answerOf, later } from "../app/rig.ts";
-import { exchange } from "../comparison/http.ts";
-import { seededSandbox } from "../support/seeded.ts";
-import { sharedCatalogue, sharedTranslations } from "../support/shared.ts";
+import { later as afterMs, type Later } from "../../src/upstream/later.ts";
+import { type Answer, type Ask, later, send } from "../app/rig.ts";
+import { startCarryover } from "../support/carryover.ts";
+import { recordingSandbox } from "../support/seeded.ts";
 
 export interface CutoverChoices {
   /** Text of the rules file; without it there is none. */
@@ -85,18 +81,7 @@ rules:
 
 /** A carryover before a sandbox which is both versions, taken down with the test or its file. */
 export async function cutover(choices: CutoverChoices = {}): Promise<CutoverRig> {
-  const arrived: ApiRequest[] = [];
-  const { faults } = choices.sandbox ?? {};
-  const sandbox = seededSandbox({
-    ...choices.sandbox,
-    faults: (next) => {
-      const faulty = faults === undefined ? next : faults(next);
-      return (request, options) => {
-        arrived.push(request);
-        return faulty(request, options);
-      };
-    },
-  });
+  const { sandbox, arrived } = recordingSandbox(choices.sandbox);
   later(() => sandbox.close());
   const { url: sandboxUrl } = await sandbox.listen();
   const rulesPath = join(await folder(), "rules.yaml");
@@ -151,35 +136,23 @@ interface FrontOptions {
 }
 
 /** A file is looked at when a test says so, and the second look follows at once. */
-const AT_ONCE: NonNullable<AppOptions["clock"]>["later"] = (ms, run) => afterMs(ms <= 100 ? 1 : ms, run);
+const AT_ONCE: Later = (ms, run) => afterMs(ms <= 100 ? 1 : ms, run);
 
 async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue, wall }: FrontOptions): Promise<Front> {
-  const { config } = loadConfig({
-    flags: {
-      listenHost: "127.0.0.1",
-      listenPort: "0",
-      adminPort: "0",
-      listenDrainSeconds: "0",
-      upstreamV2Url: v2Url,
-      ...(v1Url === "" ? {} : { upstreamV1Url: v1Url }),
-      ...flags,
-    },
-    env: {},
-    readFile: () => new Uint8Array(),
-  });
   const lines: string[] = [];
   const comparisons = { over: 0, look: () => {} };
-  const log = createLog({ level: config.log.level, destination: { write: (line) => lines.push(line) } });
-  const app = createApp(config, catalogue ?? (await sharedCatalogue(config.upstream.v2.version)), {
-    log,
-    translate: sharedTranslations,
+  const { url, adminUrl, ...carryover } = await startCarryover({
+    v2Url,
+    ...(v1Url === "" ? {} : { v1Url }),
+    flags,
+    catalogue,
+    logLine: (line) => lines.push(line),
     clock: { wall, later: AT_ONCE },
     onComparison: () => {
       comparisons.over += 1;
       comparisons.look();
     },
   });
-  const { url, adminUrl } = await app.listen();
   const text = async (path: string) => (await fetch(`${adminUrl}${path}`)).text();
   const metric = async (name: string, labels: Readonly<Record<string, string>> = {}) =>
     sumOf(await text("/metrics"), name, labels);
@@ -187,7 +160,7 @@ async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue, wall }:
   const close = async () => {
     if (closed.yet) return;
     closed.yet = true;
-    await app.close(1_000);
+    await carryover.close();
   };
   later(close);
   return {
@@ -216,21 +189,10 @@ async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue, wall }:
       }),
     reload: async () => {
       // Closed ones are not asked.
-      if (!closed.yet) await app.reload();
+      if (!closed.yet) await carryover.reload();
     },
     close,
   };
-}
-
-/** Sends to any address what `Front.ask` sends to a carryover. */
-export async function send(url: string, sandbox: Sandbox, method: string, target: string, ask: Ask): Promise<Answer> {
-  const { as = "admin", headers, body } = ask;
-  const authorization = as === null ? {} : { authorization: `Bearer ${sandbox.token(as)}` };
-  const bytes =
-    body === undefined || body instanceof Uint8Array
-      ? body
-      : new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
-  return answerOf(await exchange({ method, url, target, headers: { ...authorization, ...headers }, body: bytes }));
 }
 
 /** The sum of the series of `name` in Prometheus text whose labels hold `labels`. */
