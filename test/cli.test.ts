@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
 import { type CommandOptions, runCommand } from "../scripts/command.ts";
 import { carryover, paste } from "./app/process.ts";
-import { later, takeDownAfterEach } from "./app/rig.ts";
+import { later, listening, takeDownAfterEach } from "./app/rig.ts";
 import { LOCALHOST } from "./listener/support/certificates.ts";
 import { createDouble, ok } from "./listener/support/double.ts";
 
@@ -15,13 +15,7 @@ const inProcess = (argv: readonly string[], options?: CommandOptions) =>
   runCommand(argv, { onStop: later, ...options });
 
 /** A port of this machine on which somebody listens. */
-async function takenPort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  later(() => new Promise((closed) => server.close(() => closed())));
-  const address = server.address();
-  return String(typeof address === "object" ? address?.port : address);
-}
+const takenPort = async () => String(await listening(createServer()));
 
 describe("help and version", () => {
   it.each([["--help"], ["-h"], ["help"]])("%s names every command and is no error", async (word) => {

@@ -10,7 +10,7 @@ import { startCarryover } from "../support/carryover.ts";
 import { recordingSandbox } from "../support/seeded.ts";
 import { later } from "../support/take-down.ts";
 
-export { later, takeDownAfterAll, takeDownAfterEach } from "../support/take-down.ts";
+export { later, listening, takeDownAfterAll, takeDownAfterEach } from "../support/take-down.ts";
 
 export interface Ask {
   /** A token's name as the sandbox knows it; `admin` when left out, `null` for no Authorization at all. */

@@ -1,7 +1,6 @@
 /** A carryover under rules, in front of platforms that do what the test says. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +9,7 @@ import type { ApiRequest, SendLayer } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { later as afterMs, type Later } from "../../src/upstream/later.ts";
-import { type Answer, type Ask, later, send } from "../app/rig.ts";
+import { type Answer, type Ask, later, listening, send } from "../app/rig.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { recordingSandbox } from "../support/seeded.ts";
 
@@ -217,7 +216,6 @@ export async function platform(
   serve: (request: IncomingMessage, response: ServerResponse, body: Buffer) => void,
 ): Promise<{ readonly url: string; readonly asked: string[] }> {
   const asked: string[] = [];
-  const sockets = new Set<Socket>();
   const server = createServer({ maxHeaderSize: 4 * 1024 ** 2 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on("error", () => {});
@@ -228,17 +226,7 @@ export async function platform(
       serve(request, response, Buffer.concat(chunks));
     });
   });
-  server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  later(async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((closed) => server.close(closed));
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${await listening(server)}`, asked };
 }
 
 /** A sandbox whose v2 answers (those whose target `of` matches) say something else. */

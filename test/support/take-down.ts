@@ -1,4 +1,5 @@
 /** Takes down what tests build: afterwards, and in reverse. */
+import type { AddressInfo, Server, Socket } from "node:net";
 import { afterAll, afterEach } from "vitest";
 
 const closers: (() => Promise<void>)[] = [];
@@ -12,6 +13,22 @@ export const takeDownAfterAll = (): void => afterAll(takeDown);
 /** Runs `close` after the test, or after the file. */
 export function later(close: () => Promise<void>): void {
   closers.push(close);
+}
+
+/** Listens on a free port of this machine, until it is taken down with all its connections. Gives the port. */
+export async function listening(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.on("error", () => {});
+    socket.on("close", () => sockets.delete(socket));
+  });
+  await new Promise<void>((open) => server.listen(0, "127.0.0.1", open));
+  later(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((closed) => server.close(closed));
+  });
+  return (server.address() as AddressInfo).port;
 }
 
 async function takeDown(): Promise<void> {

@@ -8,7 +8,7 @@ import { createStream } from "../../../src/upstream/stream.ts";
 import { later } from "../../support/take-down.ts";
 import { createDouble, type Double, type Script } from "./double.ts";
 
-export { later, takeDownAfterAll, takeDownAfterEach } from "../../support/take-down.ts";
+export { later, listening, takeDownAfterAll, takeDownAfterEach } from "../../support/take-down.ts";
 
 export interface Rig {
   readonly port: number;
