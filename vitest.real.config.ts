@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * What runs by name only: real programs, each after its script in `scripts/` (`npm run ingress` and its like), and tests of the tests (`npm run guards`,
+ * What runs by name only: real programs, each after its script in `scripts/` (`npm run ingress` and its like), and mutation checks (`npm run guards`,
  * `npm run mutate`).
  */
 export default defineConfig({

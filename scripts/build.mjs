@@ -1,5 +1,5 @@
 /**
- * Compiles `src` into `dist`. The folder is written anew whenever an input changed, because the catalogue's folder is its own registry and a stale
+ * Compiles `src` into `dist`. The folder is rewritten whenever an input changed, because the catalogue's folder is its own registry and a stale
  * file would be served. When nothing changed since the last build, nothing is written: programs that run from `dist` are not disturbed.
  */
 import { spawnSync } from "node:child_process";

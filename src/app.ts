@@ -19,8 +19,8 @@ import { createMetrics } from "./observe/metrics.ts";
 import { createUnknownFields } from "./observe/unknown-fields.ts";
 import { createRenewal } from "./renewal.ts";
 import { createShare } from "./share/share.ts";
-import { createToolbox } from "./tools.ts";
-import { type Later, later } from "./upstream/later.ts";
+import { createToolbox, TIME, type Time } from "./tools.ts";
+import type { Translate } from "./translate/operations.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { VERSION } from "./version.ts";
 import { createViews } from "./views.ts";
@@ -55,9 +55,9 @@ export interface AppOptions {
   /** Called once per comparison when it is over. */
   readonly onComparison?: (comparison: Comparison) => void;
   /** The clock of rules and files; default: the machine's. Tests hand in their own. */
-  readonly clock?: { readonly wall: () => number; readonly later: Later };
-  /** Makes the translations; default: anew. Tests share those of one catalogue. */
-  readonly translate?: Parameters<typeof createDecisions>[2];
+  readonly clock?: Pick<Time, "wall" | "later">;
+  /** Makes the translations. Tests share those of one catalogue. */
+  readonly translate?: Translate;
 }
 
 const LOG_FLUSH_MS = 1_000;
@@ -67,8 +67,8 @@ const SPARE_SECONDS = 5;
 /** Builds everything; nothing listens yet. Throws for a catalogue that contradicts itself or an address that is none. */
 export function createApp(config: Config, catalogue: Catalogue, options: AppOptions = {}): App {
   const log = options.log ?? createLog({ level: config.log.level });
-  const { wall, later: soon } = options.clock ?? { wall: () => Date.now(), later };
-  const files = { read: readBounded, later: soon, wall, log };
+  const { wall, later } = options.clock ?? TIME;
+  const files = { read: readBounded, later, wall, log };
   const renewal = createRenewal(config.upstream, { ...files, lookup });
   const adminToken = createAdminToken(config.admin, files);
   const watches: Watch[] = adminToken === undefined ? [renewal] : [renewal, adminToken];
@@ -81,7 +81,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     log,
     renewal,
     wall,
-    later: soon,
+    later,
     compared: (comparison) => {
       metrics.compared(comparison);
       options.onComparison?.(comparison);

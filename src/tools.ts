@@ -28,12 +28,12 @@ export interface Time {
   /** Milliseconds since some moment. */
   readonly now: () => number;
   /** Milliseconds since 1970. */
-  readonly date: () => number;
+  readonly wall: () => number;
   readonly sleep: (ms: number, signal: Signal) => Promise<void>;
   readonly later: Later;
 }
 
-const TIME: Time = { now: () => performance.now(), date: () => Date.now(), sleep: pause, later };
+export const TIME: Time = { now: () => performance.now(), wall: () => Date.now(), sleep: pause, later };
 
 /** The upstream that translated requests are sent to. */
 export interface V2 {
@@ -61,8 +61,8 @@ export function createToolbox(
   v2: V2,
   time: Time = TIME,
 ): Toolbox {
-  const { now, date, sleep } = time;
-  const retry = createRetry({ budget: v2.budget, now: date, random: Math.random, sleep });
+  const { now, wall, sleep } = time;
+  const retry = createRetry({ budget: v2.budget, now: wall, random: Math.random, sleep });
   const mask = createMaskMemory(config.upstream.v2.maskSpelling);
   const slots = createSlots(config.lists, time.later);
   const drainsFor = createDrainSource(config, slots, now);
@@ -71,7 +71,7 @@ export function createToolbox(
     perUpstream: config.lists.readersPerUpstream,
     start: config.lists.readers,
     now,
-    date,
+    wall,
     random: Math.random,
     sleep,
   });

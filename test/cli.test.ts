@@ -2,57 +2,20 @@
 import { readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { type Io, run } from "../src/cli.ts";
+import { type CommandOptions, runCommand } from "../scripts/command.ts";
 import { carryover, paste } from "./app/process.ts";
-import { later, takeDownAfterEach } from "./app/rig.ts";
+import { later, listening, takeDownAfterEach } from "./app/rig.ts";
 import { LOCALHOST } from "./listener/support/certificates.ts";
 import { createDouble, ok } from "./listener/support/double.ts";
 
 takeDownAfterEach();
 
-interface Result {
-  readonly code: number | undefined;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** One command in this process; what it started is stopped after the test. */
-async function inProcess(
-  argv: readonly string[],
-  env: Io["env"] = {},
-  files: Record<string, string> = {},
-): Promise<Result> {
-  let out = "";
-  let err = "";
-  const code = await run(argv, {
-    env,
-    readFile: (path) => {
-      const text = files[path];
-      if (text === undefined)
-        throw Object.assign(new Error(`ENOENT: no such file, open '${path}'`), { code: "ENOENT" });
-      return new TextEncoder().encode(text);
-    },
-    print: (text) => {
-      out += `${text}\n`;
-    },
-    warn: (text) => {
-      err += `${text}\n`;
-    },
-    onReload: () => {},
-    onExit: () => {},
-    onStop: (stop) => later(() => stop(0)),
-  });
-  return { code, out, err };
-}
+const inProcess = (argv: readonly string[], options?: CommandOptions) =>
+  runCommand(argv, { onStop: later, ...options });
 
 /** A port of this machine on which somebody listens. */
-async function takenPort(): Promise<string> {
-  const server = createServer();
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  later(() => new Promise((closed) => server.close(() => closed())));
-  const address = server.address();
-  return String(typeof address === "object" ? address?.port : address);
-}
+const takenPort = async () => String(await listening(createServer()));
 
 describe("help and version", () => {
   it.each([["--help"], ["-h"], ["help"]])("%s names every command and is no error", async (word) => {
@@ -63,7 +26,7 @@ describe("help and version", () => {
 
   it("the version is that of the package", async () => {
     const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
-    expect(await inProcess(["--version"])).toEqual({ code: 0, out: `${version}\n`, err: "" });
+    expect(await inProcess(["--version"])).toMatchObject({ code: 0, out: `${version}\n`, err: "" });
   });
 
   it("serve --help shows every option with its variable and default", async () => {
@@ -156,8 +119,8 @@ describe("a configuration that is wrong", () => {
     },
     { name: "a resource", argv: [...URL_FLAG, "--lists-require", "grupo=cover"], says: ["did you mean group?"] },
     { name: "a version", argv: [...URL_FLAG, "--upstream-v2-version", "v2x"], says: ["v2x", "v2, v2beta1"] },
-  ])("in $name ends with 64 and says place and remedy", async ({ argv, env = {}, files = {}, says }) => {
-    const { code, out, err } = await inProcess(["serve", ...argv], env, files);
+  ])("in $name ends with 64 and says place and remedy", async ({ argv, says, ...options }) => {
+    const { code, out, err } = await inProcess(["serve", ...argv], options);
     for (const words of says) expect(err).toContain(words);
     expect(err).not.toMatch(/\n {4}at /);
     expect([code, out]).toEqual([64, ""]);
@@ -194,11 +157,9 @@ describe("serve", () => {
     later(double.close);
     const argv = [...LOCAL, "--log-level", "silent", "--upstream-v2-url", double.url];
     const files = { token: "operators-only\n", ca: String(LOCALHOST.cert) };
-    const { err } = await inProcess(
-      [...argv, "--admin-token-file", "token", "--upstream-v2-tls-ca-file", "ca"],
-      {},
+    const { err } = await inProcess([...argv, "--admin-token-file", "token", "--upstream-v2-tls-ca-file", "ca"], {
       files,
-    );
+    });
     const [, clients = "", admin = ""] = /v1 clients at (\S+), .* admin at (\S+),/.exec(err) ?? [];
     expect((await fetch(`${clients}/iam/v1/groups/abc`)).status).toBe(200);
     const view = (token: string) => fetch(`${admin}/unknown-fields`, { headers: { authorization: `Bearer ${token}` } });

@@ -14,14 +14,15 @@ import {
   createCarryover,
   type ServedRequest,
 } from "../src/index.ts";
-import { createSandbox, type Sandbox } from "../src/sandbox/sandbox.ts";
-import { later, takeDownAfterEach } from "./app/rig.ts";
+import type { Sandbox } from "../src/sandbox/sandbox.ts";
+import { later, listening, takeDownAfterEach } from "./app/rig.ts";
+import { seededSandbox } from "./support/seeded.ts";
 
 takeDownAfterEach();
 
 /** A platform, closed after the test. */
 async function platform(): Promise<{ readonly sandbox: Sandbox; readonly url: string }> {
-  const sandbox = createSandbox();
+  const sandbox = seededSandbox();
   const { url } = await sandbox.listen(0);
   later(() => sandbox.close());
   return { sandbox, url };
@@ -221,9 +222,7 @@ describe("its life", () => {
   it("opens no port and rejects with the port's error when one cannot be had", async () => {
     const { url } = await platform();
     const taken = createServer();
-    await new Promise<void>((done) => taken.listen(0, "127.0.0.1", done));
-    later(() => new Promise((done) => taken.close(() => done())));
-    const { port } = taken.address() as { port: number };
+    const port = await listening(taken);
     const carryover = await embedded(url, { listen: { host: "127.0.0.1", port } });
     await expect(carryover.listen()).rejects.toMatchObject({ code: "EADDRINUSE", port });
     await carryover.close();

@@ -4,7 +4,7 @@ import type { Value } from "./values.ts";
 const BEGIN = "<!-- values: from values.yaml -->";
 const END = "<!-- end of values -->";
 
-/** The README with its list of values made anew. Throws `Error` when the marks are not in it. */
+/** The README with its list of values regenerated. Throws `Error` when the marks are not in it. */
 export function readmeWith(readme: string, values: readonly Value[]): string {
   const [before, rest] = readme.split(BEGIN);
   const after = rest?.split(END)[1];

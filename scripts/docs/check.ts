@@ -4,8 +4,8 @@ import { QUESTIONS } from "../../src/check/questions.ts";
 import { WORDS } from "../../src/check/show.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { type CommandResult, runCommand } from "../command.ts";
 import { upToNumbers, withBlock } from "./blocks.ts";
-import { command, type Ran } from "./command.ts";
 
 /** The address in the documentation; the sandbox has a free port. */
 const SHOWN = "http://127.0.0.1:8090";
@@ -38,12 +38,12 @@ function verdictsTable(): string {
 async function shown(
   options: SandboxOptions,
   argv: (group: string) => readonly string[],
-): Promise<Ran & { readonly text: string }> {
+): Promise<CommandResult & { readonly text: string }> {
   const sandbox = createSandbox(options);
   try {
     const { url } = await sandbox.listen();
     const words = ["check", "--upstream-v2-url", url, ...argv(sandbox.wellKnown.someGroup)];
-    const ran = await command(words, { env: { CARRYOVER_CHECK_TOKEN: sandbox.token("admin") } });
+    const ran = await runCommand(words, { env: { CARRYOVER_CHECK_TOKEN: sandbox.token("admin") } });
     return { ...ran, text: ran.out.replaceAll(url, SHOWN).trimEnd() };
   } finally {
     await sandbox.close();
@@ -71,9 +71,9 @@ rules:
 `;
 
 /** A rules file, and what is said of it. */
-async function shownRules(text: string): Promise<Pick<Ran, "code"> & { readonly text: string }> {
+async function shownRules(text: string): Promise<Pick<CommandResult, "code"> & { readonly text: string }> {
   const words = ["check", "--rules-only", "--rules", "rules.yaml"];
-  const { code, out } = await command(words, { files: { "rules.yaml": text } });
+  const { code, out } = await runCommand(words, { files: { "rules.yaml": text } });
   const ended = code === 0 ? "" : `\n$ echo $?\n${code}`;
   // The word behind `yaml` is the file that the page's own test writes before it runs the command.
   const file = `${code === 0 ? "" : "<!-- wrong -->\n"}\`\`\`yaml rules.yaml\n${text}\`\`\``;

@@ -41,7 +41,7 @@ export function coveragePage(
   ].join("\n");
 }
 
-const HEAD = ["# Coverage", "", "This page is made from the catalogue; `npm run docs:write` writes it anew.", ""];
+const HEAD = ["# Coverage", "", "This page is made from the catalogue; `npm run docs:write` regenerates it.", ""];
 
 type Native = Operation & { readonly kind: "native" };
 type Served = Exclude<Operation, Native>;

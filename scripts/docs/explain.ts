@@ -1,5 +1,5 @@
 /** Writes docs/explain.md; its examples are what the command prints. */
-import { command } from "./command.ts";
+import { runCommand } from "../command.ts";
 
 const UID = "57f9e5fa7da60166436d01ae3baf059ec752f4bb/f99d0132e88f4491";
 const RULES = `version: carryover/v1
@@ -20,7 +20,7 @@ const FILES = {
 
 /** A command line as a person would type it, and what it prints. */
 async function shown(line: string, words: readonly string[]): Promise<string> {
-  const { code, out, err } = await command(["explain", ...words], { files: FILES });
+  const { code, out, err } = await runCommand(["explain", ...words], { files: FILES });
   if (err !== "") throw new Error(`${line}: ${err}`);
   return ["```console", `$ ${line}`, out.trimEnd(), ...(code === 0 ? [] : ["$ echo $?", String(code)]), "```"].join(
     "\n",
@@ -46,9 +46,11 @@ function withoutEmpty(document: Record<string, unknown>): Record<string, unknown
 /** `docs/explain.md`. */
 export async function explainPage(): Promise<string> {
   const put = [`PUT /iam/v1/groups/${UID}`, "-d", "@body.json"];
-  const json = await command(["explain", ...put, "--json"], { files: FILES });
-  const list = await command(["explain", "GET /iam/v1/groups?name=x", "--json"]);
-  const ruled = await command(["explain", "GET /iam/v1/groups", "--rules", "rules.yaml", "--json"], { files: FILES });
+  const json = await runCommand(["explain", ...put, "--json"], { files: FILES });
+  const list = await runCommand(["explain", "GET /iam/v1/groups?name=x", "--json"]);
+  const ruled = await runCommand(["explain", "GET /iam/v1/groups", "--rules", "rules.yaml", "--json"], {
+    files: FILES,
+  });
   return [
     ...HEAD,
     "## A full replace",
@@ -128,7 +130,7 @@ export async function explainPage(): Promise<string> {
 const HEAD = [
   "# carryover explain",
   "",
-  "This page is made by running the command; `npm run docs:write` writes it anew.",
+  "This page is made by running the command; `npm run docs:write` regenerates it.",
   "",
   "`carryover explain` tells what would become of a request: which operation it is, who serves it, which calls it takes, what happens to",
   "each field and parameter, where the answer comes from, and what can go wrong. **Nothing is sent**: the operation runs with a recorder in the",

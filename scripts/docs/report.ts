@@ -10,8 +10,8 @@ import type { SendLayer } from "../../src/model/message.ts";
 import type { Progress } from "../../src/model/progress.ts";
 import { createLog } from "../../src/observe/log.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { runCommand } from "../command.ts";
 import { upToNumbers, withBlock } from "./blocks.ts";
-import { command } from "./command.ts";
 
 /** Addresses in the documentation; those of the test have free ports, and at the second nobody listens. */
 const SHOWN = ["http://10.0.0.1:8081", "http://10.0.0.2:8081"] as const;
@@ -87,7 +87,7 @@ async function printed(): Promise<string> {
         : Promise.reject(
             new TypeError("fetch failed", { cause: Object.assign(new Error(), { code: "ECONNREFUSED" }) }),
           );
-    const { code, out, err } = await command(["report", ...SHOWN, "--since", "7d"], { fetch: real });
+    const { code, out, err } = await runCommand(["report", ...SHOWN, "--since", "7d"], { fetch: real });
     if (code === 2 && err === `${SHOWN[1]} cannot be reached (ECONNREFUSED)\n`) return out;
     throw new Error(`docs/report.md: the report ended with ${code}: ${err}`);
   } finally {

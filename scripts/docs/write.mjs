@@ -1,5 +1,5 @@
 /**
- * Writes the generated pages, schemas and pictures anew: `npm run docs:write`, or `npm run docs:write -- docs/metrics.md` for some of them.
+ * Regenerates pages, schemas and pictures: `npm run docs:write`, or `npm run docs:write -- docs/metrics.md` for some of them.
  * Vite loads the generators, since Node 20 does not run TypeScript.
  */
 import { readFileSync, writeFileSync } from "node:fs";

@@ -10,6 +10,8 @@ import { createCreate, createDelete, createGet } from "./records.ts";
 import { createReplace } from "./replace.ts";
 import type { TranslateOptions, Translation } from "./tools.ts";
 
+export type Translate = typeof createTranslations;
+
 /** The translation of every operation that has one. `resources`: all of the catalogue, for joins. */
 export function createTranslations(
   resources: readonly Resource[],

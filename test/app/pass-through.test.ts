@@ -1,7 +1,6 @@
 /** Is v2 behind carryover what it is without it? (Design: pass-through.) */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { exchange } from "../comparison/http.ts";
-import { type Answer, type Ask, answerOf, type Rig, rig } from "./rig.ts";
+import { type Answer, type Ask, type Rig, rig, send } from "./rig.ts";
 
 let here: Rig;
 beforeAll(async () => {
@@ -14,14 +13,8 @@ const group = () => here.sandbox.wellKnown.someGroup;
 /** What carryover adds to an answer, and what belongs to a connection. */
 const OURS = new Set(["via", "x-request-id", "date", "connection", "keep-alive", "transfer-encoding"]);
 
-async function direct(method: string, target: string, ask: Ask = {}): Promise<Answer> {
-  const { as = "admin", headers, body } = ask;
-  const authorization = as === null ? {} : { authorization: `Bearer ${here.sandbox.token(as)}` };
-  const bytes = body === undefined ? undefined : Buffer.from(body as string | Uint8Array);
-  return answerOf(
-    await exchange({ method, url: here.sandboxUrl, target, headers: { ...authorization, ...headers }, body: bytes }),
-  );
-}
+const direct = (method: string, target: string, ask: Ask = {}) =>
+  send(here.sandboxUrl, here.sandbox, method, target, ask);
 
 function seen(answer: Answer) {
   return {

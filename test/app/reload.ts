@@ -3,8 +3,9 @@ import { writeFileSync } from "node:fs";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { startCarryover } from "../support/carryover.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import { later } from "./rig.ts";
 
 /** Between two requests of one client. */
@@ -24,7 +25,7 @@ export interface FileState {
 }
 
 /** What the admin port says of the rules file. */
-export async function stateOf(adminUrl: string): Promise<FileState> {
+async function stateOf(adminUrl: string): Promise<FileState> {
   const response = await fetch(`${adminUrl}/rules`);
   return ((await response.json()) as { rulesFile: FileState }).rulesFile;
 }
@@ -110,7 +111,7 @@ export async function reloadUnderLoad({
   readonly changes: number;
 }): Promise<void> {
   writeFileSync(path, rules("native", "start"));
-  const sandbox = createSandbox();
+  const sandbox = seededSandbox();
   later(sandbox.close);
   const { url: platform } = await sandbox.listen();
   const replicas = await Promise.all(

@@ -1,12 +1,16 @@
 /** The real carryover before a sandbox, on loopback, and everything there is to see of what it does. */
-import { afterAll, afterEach, beforeAll, beforeEach } from "vitest";
+import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { Exchange } from "../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { exchange } from "../comparison/http.ts";
 import { createDouble, type Double, type Script } from "../listener/support/double.ts";
 import { startCarryover } from "../support/carryover.ts";
+import { recordingSandbox } from "../support/seeded.ts";
+import { later } from "../support/take-down.ts";
+
+export { later, listening, takeDownAfterAll, takeDownAfterEach } from "../support/take-down.ts";
 
 export interface Ask {
   /** A token's name as the sandbox knows it; `admin` when left out, `null` for no Authorization at all. */
@@ -48,27 +52,6 @@ export interface Choices {
   readonly native?: boolean;
   /** Serves v2 instead of the sandbox. */
   readonly v2Url?: string;
-}
-
-const closers: (() => Promise<void>)[] = [];
-
-async function takeDown(): Promise<void> {
-  for (const close of closers.splice(0).reverse()) await close();
-}
-
-/** To be called at the top of a test file: everything built is taken down after each test. */
-export function takeDownAfterEach(): void {
-  afterEach(takeDown);
-}
-
-/** To be called at the top of a test file whose tests share what is built: it is taken down after the last of them. */
-export function takeDownAfterAll(): void {
-  afterAll(takeDown);
-}
-
-/** Runs `close` after the test, or after the file. */
-export function later(close: () => Promise<void>): void {
-  closers.push(close);
 }
 
 /** `rig`, taken down after the test. */
@@ -121,20 +104,9 @@ export function scripted(
 }
 
 export async function rig(choices: Choices = {}): Promise<Rig> {
-  const arrived: ApiRequest[] = [];
   const exchanges: Exchange[] = [];
   const lines: string[] = [];
-  const { faults } = choices.sandbox ?? {};
-  const sandbox = createSandbox({
-    ...choices.sandbox,
-    faults: (next) => {
-      const faulty = faults === undefined ? next : faults(next);
-      return (request, options) => {
-        arrived.push(request);
-        return faulty(request, options);
-      };
-    },
-  });
+  const { sandbox, arrived } = recordingSandbox(choices.sandbox);
   const { url: sandboxUrl } = await sandbox.listen();
   const native = choices.native === false ? {} : { v1Url: sandboxUrl, stsUrl: sandboxUrl };
   const carryover = await startCarryover({
@@ -160,19 +132,18 @@ export async function rig(choices: Choices = {}): Promise<Rig> {
   };
 }
 
-async function send(url: string, sandbox: Sandbox, method: string, target: string, ask: Ask): Promise<Answer> {
+/** Sends `target` byte for byte. */
+export async function send(url: string, sandbox: Sandbox, method: string, target: string, ask: Ask): Promise<Answer> {
   const { as = "admin", headers, body } = ask;
   const authorization = as === null ? {} : { authorization: `Bearer ${sandbox.token(as)}` };
-  const bytes = bytesOf(body);
+  const bytes =
+    body === undefined || body instanceof Uint8Array
+      ? body
+      : new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
   return answerOf(await exchange({ method, url, target, headers: { ...authorization, ...headers }, body: bytes }));
 }
 
-function bytesOf(body: Ask["body"]): Uint8Array | undefined {
-  if (body === undefined || body instanceof Uint8Array) return body;
-  return new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
-}
-
-export function answerOf(response: ApiResponse): Answer {
+function answerOf(response: ApiResponse): Answer {
   const text = new TextDecoder().decode(response.body);
   return {
     ...response,

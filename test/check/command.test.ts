@@ -200,7 +200,10 @@ describe("--write-config on a real disk", () => {
     prepare(folder);
     const { sandbox, url } = await platform();
     const argv = ["--upstream-v2-url", url, "--write-config", join(folder, file)];
-    return { folder, ...(await check(argv, { env: { CARRYOVER_CHECK_TOKEN: sandbox.token("admin") }, disk: true })) };
+    return {
+      folder,
+      ...(await check(argv, { env: { CARRYOVER_CHECK_TOKEN: sandbox.token("admin") }, files: "disk" })),
+    };
   }
 
   it("prints the report also when the file cannot be written", async () => {

@@ -1,12 +1,12 @@
 /** Does a check say why an upstream cannot be used, and what to do? */
 import { createServer as createHttp, type RequestListener } from "node:http";
 import { createServer as createHttps, type ServerOptions } from "node:https";
-import { type AddressInfo, createServer as createTcp, type Server, type Socket } from "node:net";
+import { createServer as createTcp, type Server, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
 import { checkCertificate } from "../../src/check/probes/certificate.ts";
 import { idsAsked } from "../../src/check/questions.ts";
 import { loadConfig } from "../../src/config.ts";
-import { later, takeDownAfterEach } from "../app/rig.ts";
+import { listening, takeDownAfterEach } from "../app/rig.ts";
 import { LOCALHOST, OTHER_NAME } from "../listener/support/certificates.ts";
 import { EXPIRED } from "./certificates.ts";
 import { check, type Judged, judged, platform, settings, usualPlatform } from "./support.ts";
@@ -14,20 +14,6 @@ import { check, type Judged, judged, platform, settings, usualPlatform } from ".
 takeDownAfterEach();
 
 const usual = usualPlatform();
-
-async function listening(server: Server): Promise<number> {
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket: Socket) => sockets.add(socket));
-  await new Promise<void>((open) => server.listen(0, "127.0.0.1", open));
-  later(
-    () =>
-      new Promise((closed) => {
-        server.close(() => closed());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
-  return (server.address() as AddressInfo).port;
-}
 
 const json = (status: number, body: unknown): RequestListener => {
   return (_request, response) => {

@@ -1,7 +1,8 @@
 /** Can operators and their pipelines rely on what `carryover check --rules` says? */
 import { describe, expect, it } from "vitest";
+import type { CommandOptions } from "../../scripts/command.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { type Around, check, judged, platform } from "./support.ts";
+import { check, judged, platform } from "./support.ts";
 
 takeDownAfterEach();
 
@@ -27,7 +28,7 @@ rules:
     mode: native
 `;
 
-function only(argv: readonly string[], files: Record<string, string>, around: Around = {}) {
+function only(argv: readonly string[], files: Record<string, string>, around: CommandOptions = {}) {
   return check(["--rules-only", ...argv], { files, ...around });
 }
 

@@ -1,65 +1,18 @@
 /** How does a test run `carryover check`, as a person would, against a platform of its own? */
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll } from "vitest";
-import type { CheckIo } from "../../src/check/command.ts";
+import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
 import type { Finding, Verdict } from "../../src/check/finding.ts";
-import { run } from "../../src/cli.ts";
 import type { ApiResponse, Send, SendLayer } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { later } from "../app/rig.ts";
-
-export interface Checked {
-  readonly code: number | undefined;
-  readonly out: string;
-  readonly err: string;
-  /** Files that were written. */
-  readonly written: ReadonlyMap<string, string>;
-}
-
-export interface Around {
-  readonly env?: Readonly<Record<string, string>>;
-  /** The only files that there are, unless `disk` is set. */
-  readonly files?: Readonly<Record<string, string>>;
-  /** Reads and writes real files. */
-  readonly disk?: boolean;
-  readonly terminal?: boolean;
-  readonly stdin?: string;
-  /** Given the way to stop the process. */
-  readonly stopper?: (stop: () => Promise<void>) => void;
-}
+import { seededSandbox } from "../support/seeded.ts";
 
 /** One `carryover check …` in this process. */
-export async function check(argv: readonly string[], around: Around = {}): Promise<Checked> {
-  const written = new Map<string, string>();
-  let out = "";
-  let err = "";
-  const { env = {}, files = {}, disk = false, terminal = false, stdin = "", stopper } = around;
-  const io: CheckIo = {
-    env,
-    terminal,
-    readFile: (path) => {
-      if (disk) return readFileSync(path);
-      const text = files[path];
-      if (text === undefined) throw Object.assign(new Error(`ENOENT: no such file '${path}'`), { code: "ENOENT" });
-      return new TextEncoder().encode(text);
-    },
-    readStdin: () => new TextEncoder().encode(stdin),
-    ...(disk ? {} : { writeFile: (path: string, text: string) => void written.set(path, text) }),
-    print: (text) => {
-      out += `${text}\n`;
-    },
-    warn: (text) => {
-      err += `${text}\n`;
-    },
+export const check = (argv: readonly string[], options?: CommandOptions): Promise<CommandResult> =>
+  runCommand(["check", ...argv], options);
 
-    onStop: (stop) => stopper?.(() => stop(0)),
-  };
-  const code = await run(["check", ...argv], { ...io, onReload: () => {}, onExit: () => {} });
-  return { code, out, err, written };
-}
-
-export interface Judged extends Checked {
+export interface Judged extends CommandResult {
   readonly verdict: Verdict;
   readonly version: string;
   readonly findings: readonly Finding[];
@@ -70,8 +23,8 @@ export interface Judged extends Checked {
 }
 
 /** The same, read as a program would. */
-export async function judged(argv: readonly string[], around: Around = {}): Promise<Judged> {
-  const checked = await check([...argv, "--json"], around);
+export async function judged(argv: readonly string[], options?: CommandOptions): Promise<Judged> {
+  const checked = await check([...argv, "--json"], options);
   if (checked.out === "") throw new Error(`it said nothing but: ${checked.err}`);
   const { verdict, version, findings } = JSON.parse(checked.out) as Pick<Judged, "verdict" | "version" | "findings">;
   const of = (probe: string) => findings.filter((finding) => finding.probe === probe);
@@ -89,7 +42,7 @@ export interface Platform {
   readonly sandbox: Sandbox;
   readonly url: string;
   /** Checks it with the token of `as` (default `admin`). */
-  judge(argv?: readonly string[], as?: string, around?: Around): Promise<Judged>;
+  judge(argv?: readonly string[], as?: string, options?: CommandOptions): Promise<Judged>;
 }
 
 /** A sandbox over HTTP, taken down after the test. */
@@ -100,7 +53,7 @@ export async function platform(options: SandboxOptions = {}): Promise<Platform> 
 }
 
 async function startPlatform(options: SandboxOptions): Promise<Platform> {
-  const sandbox = createSandbox(options);
+  const sandbox = seededSandbox(options);
   const { url } = await sandbox.listen();
   return {
     sandbox,

@@ -249,10 +249,10 @@ describe("a check that is told to stop", () => {
   /** The way to stop a check that runs with `around`. */
   function stoppable() {
     const held = { stop: async () => {} };
-    const stopper = (given: () => Promise<void>): void => {
+    const onStop = (given: () => Promise<void>): void => {
       held.stop = given;
     };
-    return { stop: () => held.stop(), around: { stopper } };
+    return { stop: () => held.stop(), around: { onStop } };
   }
 
   it.each(["POST", "PATCH", "DELETE"])("during its first %s removes what it made", async (method) => {

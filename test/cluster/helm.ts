@@ -1,7 +1,7 @@
 /** How does a test install the chart into its cluster, and bring along what the values say is there already? */
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { CHART, HELM_ENV, type Manifest, objects, one } from "../chart/chart.ts";
+import { CHART, HELM_ENV, type Manifest, objects } from "../chart/chart.ts";
 import { brought } from "../chart/given.ts";
 import { finderIn } from "../chart/pod.ts";
 import { type Outcome, ran, tool } from "../chart/tools.ts";
@@ -138,10 +138,4 @@ export async function readyPods(cluster: Cluster, namespace: string, deployment:
     .filter(ready)
     .map(({ metadata }: Manifest) => metadata.name)
     .sort();
-}
-
-/** Of carryover itself, in what `helm template` renders for the values. */
-export async function deploymentOf({ name, namespace }: Release, values: object): Promise<string> {
-  const rendered = await objects({ release: name, namespace, set: { ...values } });
-  return one(rendered, "Deployment", ({ metadata }) => !metadata.name.endsWith("-sandbox")).metadata.name;
 }

@@ -163,7 +163,7 @@ function bytes(body: Json | Uint8Array): Uint8Array {
 }
 
 /** What every side knows of the seed. */
-export function knownOf(sandbox: Sandbox): Known {
+function knownOf(sandbox: Sandbox): Known {
   const { rootGroup, otherRootGroup, someGroup, emptyGroup, repo, syncedRepo, advisory, assumable } = sandbox.wellKnown;
   const { roles, identities } = sandbox.contents();
   return {

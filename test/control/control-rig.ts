@@ -15,7 +15,7 @@ import {
 
 export const MINUTE = 60_000;
 
-export const STEP_BACK: StepBackSettings = {
+const STEP_BACK: StepBackSettings = {
   failures: 0.02,
   differences: 0.001,
   minRequests: 200,

@@ -2,8 +2,8 @@
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { HeaderList } from "../../src/model/message.ts";
-import { reasonOf, takeDownAfterEach } from "../app/rig.ts";
-import { as, COMPARE_ALL, type CutoverRig, cutover, send, v2Says } from "./rig.ts";
+import { reasonOf, send, takeDownAfterEach } from "../app/rig.ts";
+import { as, COMPARE_ALL, type CutoverRig, cutover, v2Says } from "./rig.ts";
 
 takeDownAfterEach();
 

@@ -1,21 +1,17 @@
 /** A carryover under rules, in front of platforms that do what the test says. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type AppOptions, createApp } from "../../src/app.ts";
 import type { Catalogue } from "../../src/catalogue.ts";
-import { loadConfig } from "../../src/config.ts";
 import type { ApiRequest, SendLayer } from "../../src/model/message.ts";
-import { createLog } from "../../src/observe/log.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
-import { later as afterMs } from "../../src/upstream/later.ts";
-import { type Answer, type Ask, answerOf, later } from "../app/rig.ts";
-import { exchange } from "../comparison/http.ts";
-import { sharedCatalogue, sharedTranslations } from "../support/shared.ts";
+import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { later as afterMs, type Later } from "../../src/upstream/later.ts";
+import { type Answer, type Ask, later, listening, send } from "../app/rig.ts";
+import { startCarryover } from "../support/carryover.ts";
+import { recordingSandbox } from "../support/seeded.ts";
 
 export interface CutoverChoices {
   /** Text of the rules file; without it there is none. */
@@ -84,18 +80,7 @@ rules:
 
 /** A carryover before a sandbox which is both versions, taken down with the test or its file. */
 export async function cutover(choices: CutoverChoices = {}): Promise<CutoverRig> {
-  const arrived: ApiRequest[] = [];
-  const { faults } = choices.sandbox ?? {};
-  const sandbox = createSandbox({
-    ...choices.sandbox,
-    faults: (next) => {
-      const faulty = faults === undefined ? next : faults(next);
-      return (request, options) => {
-        arrived.push(request);
-        return faulty(request, options);
-      };
-    },
-  });
+  const { sandbox, arrived } = recordingSandbox(choices.sandbox);
   later(() => sandbox.close());
   const { url: sandboxUrl } = await sandbox.listen();
   const rulesPath = join(await folder(), "rules.yaml");
@@ -150,35 +135,23 @@ interface FrontOptions {
 }
 
 /** A file is looked at when a test says so, and the second look follows at once. */
-const AT_ONCE: NonNullable<AppOptions["clock"]>["later"] = (ms, run) => afterMs(ms <= 100 ? 1 : ms, run);
+const AT_ONCE: Later = (ms, run) => afterMs(ms <= 100 ? 1 : ms, run);
 
 async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue, wall }: FrontOptions): Promise<Front> {
-  const { config } = loadConfig({
-    flags: {
-      listenHost: "127.0.0.1",
-      listenPort: "0",
-      adminPort: "0",
-      listenDrainSeconds: "0",
-      upstreamV2Url: v2Url,
-      ...(v1Url === "" ? {} : { upstreamV1Url: v1Url }),
-      ...flags,
-    },
-    env: {},
-    readFile: () => new Uint8Array(),
-  });
   const lines: string[] = [];
   const comparisons = { over: 0, look: () => {} };
-  const log = createLog({ level: config.log.level, destination: { write: (line) => lines.push(line) } });
-  const app = createApp(config, catalogue ?? (await sharedCatalogue(config.upstream.v2.version)), {
-    log,
-    translate: sharedTranslations,
+  const { url, adminUrl, ...carryover } = await startCarryover({
+    v2Url,
+    ...(v1Url === "" ? {} : { v1Url }),
+    flags,
+    catalogue,
+    logLine: (line) => lines.push(line),
     clock: { wall, later: AT_ONCE },
     onComparison: () => {
       comparisons.over += 1;
       comparisons.look();
     },
   });
-  const { url, adminUrl } = await app.listen();
   const text = async (path: string) => (await fetch(`${adminUrl}${path}`)).text();
   const metric = async (name: string, labels: Readonly<Record<string, string>> = {}) =>
     sumOf(await text("/metrics"), name, labels);
@@ -186,7 +159,7 @@ async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue, wall }:
   const close = async () => {
     if (closed.yet) return;
     closed.yet = true;
-    await app.close(1_000);
+    await carryover.close();
   };
   later(close);
   return {
@@ -215,25 +188,14 @@ async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue, wall }:
       }),
     reload: async () => {
       // Closed ones are not asked.
-      if (!closed.yet) await app.reload();
+      if (!closed.yet) await carryover.reload();
     },
     close,
   };
 }
 
-/** Sends to any address what `Front.ask` sends to a carryover. */
-export async function send(url: string, sandbox: Sandbox, method: string, target: string, ask: Ask): Promise<Answer> {
-  const { as = "admin", headers, body } = ask;
-  const authorization = as === null ? {} : { authorization: `Bearer ${sandbox.token(as)}` };
-  const bytes =
-    body === undefined || body instanceof Uint8Array
-      ? body
-      : new TextEncoder().encode(typeof body === "string" ? body : JSON.stringify(body));
-  return answerOf(await exchange({ method, url, target, headers: { ...authorization, ...headers }, body: bytes }));
-}
-
 /** The sum of the series of `name` in Prometheus text whose labels hold `labels`. */
-export function sumOf(metrics: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
+function sumOf(metrics: string, name: string, labels: Readonly<Record<string, string>> = {}): number {
   let sum = 0;
   for (const line of metrics.split("\n")) {
     if (!line.startsWith(`${name}{`) && !line.startsWith(`${name} `)) continue;
@@ -254,7 +216,6 @@ export async function platform(
   serve: (request: IncomingMessage, response: ServerResponse, body: Buffer) => void,
 ): Promise<{ readonly url: string; readonly asked: string[] }> {
   const asked: string[] = [];
-  const sockets = new Set<Socket>();
   const server = createServer({ maxHeaderSize: 4 * 1024 ** 2 }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on("error", () => {});
@@ -265,17 +226,7 @@ export async function platform(
       serve(request, response, Buffer.concat(chunks));
     });
   });
-  server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.on("error", () => {});
-    socket.on("close", () => sockets.delete(socket));
-  });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  later(async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((closed) => server.close(closed));
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${await listening(server)}`, asked };
 }
 
 /** A sandbox whose v2 answers (those whose target `of` matches) say something else. */

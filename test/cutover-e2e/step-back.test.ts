@@ -1,8 +1,8 @@
 /** A rule steps back on what translation does wrong, never on what the platform does, and moves on when it may (design section 7). */
 import { describe, expect, it } from "vitest";
 import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
-import { takeDownAfterEach } from "../app/rig.ts";
-import { type CutoverRig, cutover, platform, send, v2Says } from "./rig.ts";
+import { send, takeDownAfterEach } from "../app/rig.ts";
+import { type CutoverRig, cutover, platform, v2Says } from "./rig.ts";
 
 takeDownAfterEach();
 

@@ -3,7 +3,7 @@ import { compareAnswers } from "../../src/cutover/compare.ts";
 import type { Judged } from "../../src/cutover/differences.ts";
 import type { CompareShape, Field } from "../../src/cutover/shape.ts";
 
-export const PLAIN: Field = { time: false, set: false, keyed: false, zero: undefined, members: undefined };
+const PLAIN: Field = { time: false, set: false, keyed: false, zero: undefined, members: undefined };
 
 /** Members of a record of the tests: one of each sort. */
 export const RECORD = new Map<string, Field>([

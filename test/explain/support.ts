@@ -1,50 +1,14 @@
 /** How does a test get an explanation, as the command makes it? */
+import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
 import { assumedConfig } from "../../src/assumed-config.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { run } from "../../src/cli.ts";
 import type { Explanation } from "../../src/explain/explanation.ts";
 import { readRequest } from "../../src/explain/input.ts";
 import { createExplain, type Explain } from "../../src/explain.ts";
 
-export interface Printed {
-  readonly code: number | undefined;
-  readonly out: string;
-  readonly err: string;
-}
-
-export interface Around {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly files?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
-  readonly terminal?: boolean;
-}
-
 /** `carryover explain` with these words, in this process. */
-export async function explainWith(words: readonly string[], around: Around = {}): Promise<Printed> {
-  let out = "";
-  let err = "";
-  const io = {
-    env: around.env ?? {},
-    readFile: (path: string) => {
-      const text = around.files?.[path];
-      if (text === undefined) throw new Error(`ENOENT: no such file, open '${path}'`);
-      return new TextEncoder().encode(text);
-    },
-    print: (text: string) => {
-      out += `${text}\n`;
-    },
-    warn: (text: string) => {
-      err += `${text}\n`;
-    },
-    onReload: () => {},
-    onExit: () => {},
-    onStop: () => {},
-    readStdin: () => new TextEncoder().encode(around.stdin ?? ""),
-    terminal: around.terminal ?? false,
-  };
-  const code = await run(["explain", ...words], io);
-  return { code, out, err };
-}
+export const explainWith = (words: readonly string[], options?: CommandOptions): Promise<CommandResult> =>
+  runCommand(["explain", ...words], options);
 
 const catalogue = loadCatalogue("v2beta1");
 /** By flags: what an explanation is made with takes longer to build than the explanation. */

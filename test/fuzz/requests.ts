@@ -21,7 +21,7 @@ export function message(method: string, target: string, body?: string, chunks = 
 }
 
 /** A good body of these rows: every member that a client may send, one of each oneof. */
-export function bodyOf(rows: readonly Row[]): string {
+function bodyOf(rows: readonly Row[]): string {
   const sent = rows.filter(
     (row, index) =>
       row.access !== "output" &&

@@ -89,7 +89,7 @@ function unchunk(
 }
 
 /** True for what an upstream double answered, which says so. */
-export const isUpstreams = ({ fields }: Read): boolean => fields.some(([name]) => name === "x-upstream");
+const isUpstreams = ({ fields }: Read): boolean => fields.some(([name]) => name === "x-upstream");
 
 /** Throws BadAnswer for an answer that nobody should get, whatever was asked. `from`: who may have said so, when it is an error. */
 export function judgeAnswer(answer: Read, from: "carryover" | "anyone" = "carryover"): void {

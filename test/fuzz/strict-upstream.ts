@@ -38,7 +38,7 @@ const FORBIDDEN =
 const DOTS = /(?:^|\/|%2f|\\|%5c)(?:\.|%2e){1,2}(?:;[^/]*)?(?:\/|%2f|\\|%5c|$)/i;
 
 /** What is wrong with the head of a request for everybody, whatever it asks. */
-export function faultOfHead({ target, fields }: Omit<Arrived, "body">, path: RegExp): string | undefined {
+function faultOfHead({ target, fields }: Omit<Arrived, "body">, path: RegExp): string | undefined {
   const values = (name: string) => fields.filter(([each]) => each === name).map(([, value]) => value);
   const [way = ""] = target.split("?");
   if (!path.test(way)) return "a path outside of the prefixes";

@@ -62,7 +62,7 @@ describe.each(MISTAKES)("$of with $setting", (mistake) => {
   });
 });
 
-it("docs/ingress.md shows what was seen (-u writes it anew)", { timeout: 60_000 }, async () => {
+it("docs/ingress.md shows what was seen (-u regenerates it)", { timeout: 60_000 }, async () => {
   const results = await Promise.all(PROGRAMS.map(withRecipe));
   const rows = TRIPS.map((trip) => [trip.what, ...results.map((seen) => seen.get(trip) ?? "")]);
   const kept = table(["", ...PROGRAMS.map(({ title }) => title)], rows);

@@ -89,7 +89,7 @@ function plainLetters(target: string): string {
   );
 }
 
-it("docs/ingress.md shows where they go (-u writes it anew)", { timeout: 120_000 }, async () => {
+it("docs/ingress.md shows where they go (-u regenerates it)", { timeout: 120_000 }, async () => {
   const columns: ReadonlyMap<Choice, Chosen>[] = [];
   for (const program of PROGRAMS) columns.push(await chosenBy(program));
   const rows = CHOICES.map((choice) => [choice.what, ...columns.map((chosen) => words(chosen.get(choice)))]);

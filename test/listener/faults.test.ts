@@ -6,7 +6,7 @@ import { createStream } from "../../src/upstream/stream.ts";
 import { LOCALHOST, OTHER_NAME } from "./support/certificates.ts";
 import { ask, dial, parse, request, sending, talk } from "./support/client.ts";
 import { createDouble, ok } from "./support/double.ts";
-import { LIMITS, later, POOL, rig, takeDownAfterEach } from "./support/rig.ts";
+import { LIMITS, later, listening, POOL, rig, takeDownAfterEach } from "./support/rig.ts";
 
 takeDownAfterEach();
 
@@ -233,10 +233,7 @@ describe("T-SMG-26: an answer that comes before the request has been sent", () =
       socket.on("error", () => {});
       socket.once("data", () => socket.write("HTTP/1.1 413 Payload Too Large\r\nContent-Length: 3\r\n\r\nbig"));
     });
-    await new Promise<void>((resolve) => early.listen(0, "127.0.0.1", resolve));
-    later(() => new Promise((resolve) => early.close(() => resolve())));
-    const { port: earlyPort } = early.address() as { port: number };
-    const { port } = await rig({ pool: { url: `http://127.0.0.1:${earlyPort}` } });
+    const { port } = await rig({ pool: { url: `http://127.0.0.1:${await listening(early)}` } });
     const client = await sending(
       port,
       `POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n${"b".repeat(100_000)}`,

@@ -39,7 +39,7 @@ export function fastClock(): FastClock {
   };
   return {
     now,
-    date: () => Date.UTC(2026, 10, 21) + now(),
+    wall: () => Date.UTC(2026, 10, 21) + now(),
     later: (ms, then) => {
       const stop = clock.later(ms, then);
       start();

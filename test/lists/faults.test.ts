@@ -1,5 +1,6 @@
 /** A list one of whose pages fails after its first byte was sent, as bytes on the wire. T-DRN-15, 16. */
 import { describe, expect, it } from "vitest";
+import { unchunked } from "../listener/support/client.ts";
 import { getRaw } from "./client.ts";
 import { isJson } from "./outcome.ts";
 import type { Fault, Habits } from "./platform.ts";
@@ -73,18 +74,4 @@ describe("T-DRN-16: a client of HTTP/1.0", () => {
 function split(text: string): [head: string, body: string] {
   const at = text.indexOf("\r\n\r\n");
   return [text.slice(0, at), text.slice(at + 4)];
-}
-
-/** What a client makes of chunks, as far as they came. */
-function unchunked(body: string): string {
-  let text = "";
-  let at = 0;
-  while (at < body.length) {
-    const line = body.indexOf("\r\n", at);
-    const length = Number.parseInt(body.slice(at, line), 16);
-    if (line < 0 || !(length > 0)) break;
-    text += body.slice(line + 2, line + 2 + length);
-    at = line + 4 + length;
-  }
-  return text;
 }

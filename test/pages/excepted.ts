@@ -59,7 +59,7 @@ function begin([first = ""]: readonly string[]): string {
 export const MOST = 5;
 
 /** npm scripts that `.ci/run` runs itself, by their names: to run them once more here would only double its time. */
-export function stepsOfCi(): ReadonlySet<string> {
+function stepsOfCi(): ReadonlySet<string> {
   const script = readFileSync(join(ROOT, ".ci/run"), "utf8");
   const steps = [...script.matchAll(/^ *(?:step|suite) \S+ (?:bash -c '([^']+)'|(.+))$/gm)].map(
     ([, quoted, plain]) => quoted ?? plain ?? "",

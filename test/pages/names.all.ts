@@ -2,8 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { runCommand } from "../../scripts/command.ts";
 import { allMetrics } from "../../scripts/docs/metrics.ts";
-import { run } from "../../src/cli.ts";
 import { configOptions } from "../../src/config.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import { pagesToFollow, ROOT } from "./pages.ts";
@@ -37,19 +37,9 @@ const everyLine = [
 async function flags(): Promise<ReadonlySet<string>> {
   let text = "--tour --help --version ";
   for (const command of COMMANDS) {
-    const print = (said: string) => {
-      text += said;
-    };
-    const io = {
-      env: {},
-      readFile: () => new Uint8Array(),
-      print,
-      warn: print,
-      onReload: () => {},
-      onExit: () => {},
-      onStop: () => {},
-    };
-    expect(await run([command, "--help"], io)).toBe(0);
+    const { code, out } = await runCommand([command, "--help"]);
+    expect(code).toBe(0);
+    text += out;
   }
   return new Set(text.match(FLAG) ?? []);
 }

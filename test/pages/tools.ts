@@ -43,7 +43,7 @@ function entries(folder: string): readonly string[] {
 }
 
 /** The first word of each simple command; what only a shell says is left out. */
-export function programsOf(steps: readonly Step[]): ReadonlySet<string> {
+function programsOf(steps: readonly Step[]): ReadonlySet<string> {
   const commands = steps.flatMap((step) => (step.kind === "command" ? [step.text] : []));
   return new Set(
     commands.flatMap((text) =>

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import type { ApiRequest } from "../../src/model/message.ts";
 import { createStopper } from "../../src/model/signal.ts";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import { variants } from "../support/tier.ts";
 import { EVENT_NAMES, LISTS, ORDER_NAMES, STATUSES, type V1List, type V1Record, type Word } from "./filter-words.ts";
 import { type Ask, createFront, jsonOf, type Told } from "./front.ts";
@@ -14,7 +14,7 @@ const RUNS = Number(process.env["FC_RUNS"] ?? variants(100, 400));
 const catalogue = await loadCatalogue("v2beta1");
 const clock = () => new Date("2026-03-01T08:00:00Z");
 // Two of the same: what carryover asks of one cannot change what the other answers.
-const [native, platform] = [createSandbox({ seed: "filters", clock }), createSandbox({ seed: "filters", clock })];
+const [native, platform] = [seededSandbox({ seed: "filters", clock }), seededSandbox({ seed: "filters", clock })];
 const { signal } = createStopper();
 const CALLERS = ["admin", "admin", "admin", "admin", "viewer", "nobody", `admin@${native.wellKnown.otherRootGroup}`];
 
@@ -318,7 +318,7 @@ describe("a filtered request gets the records that v1 gives for it, or a refusal
     for (const [outcome, times] of Object.entries(tally)) expect([outcome, times > RUNS / 20]).toEqual([outcome, true]);
   });
 
-  const { send } = createSandbox({
+  const { send } = seededSandbox({
     seed: "filters",
     clock,
     omitZeros: true,

@@ -1,28 +1,18 @@
 import { createServer } from "node:http";
-import { createServer as createTcpServer, type Server, type Socket } from "node:net";
+import { createServer as createTcpServer, type Server } from "node:net";
 import { describe, expect, test } from "vitest";
 import { type Asked, ask } from "../../src/report/ask.ts";
-import { later, rigForTest, takeDownAfterEach } from "../app/rig.ts";
+import { listening, rigForTest, takeDownAfterEach } from "../app/rig.ts";
 import { admin, busy, nowhere } from "./support.ts";
 
 takeDownAfterEach();
 
 const TOKEN = "0123456789-admin-token";
-async function listening(server: Server): Promise<string> {
-  const open = new Set<Socket>();
-  server.on("connection", (socket) => open.add(socket));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  later(async () => {
-    for (const socket of open) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  const address = server.address();
-  return `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`;
-}
+const serving = async (server: Server) => `http://127.0.0.1:${await listening(server)}`;
 
 /** Something that is no carryover. */
 function stranger(status: number, body: string, headers: Record<string, string> = {}): Promise<string> {
-  return listening(createServer((_request, response) => response.writeHead(status, headers).end(body)));
+  return serving(createServer((_request, response) => response.writeHead(status, headers).end(body)));
 }
 
 function asked(address: string, token?: string, timeoutMs = 5000): Promise<Asked> {
@@ -67,7 +57,7 @@ describe("an admin port", () => {
 
   test("below a path is asked below it", async () => {
     const seen: (string | undefined)[] = [];
-    const address = await listening(
+    const address = await serving(
       createServer((request, response) => {
         seen.push(request.url);
         response.end(JSON.stringify(busy()[0]));
@@ -103,7 +93,7 @@ describe("what is no admin port", () => {
 
   test("does not get the token by leading elsewhere", async () => {
     const seen: (string | undefined)[] = [];
-    const target = await listening(
+    const target = await serving(
       createServer((request, response) => {
         seen.push(request.headers.authorization);
         response.end();
@@ -115,15 +105,15 @@ describe("what is no admin port", () => {
   });
 
   test("that speaks another protocol, is not there, or never answers, is told apart", async () => {
-    const gibberish = await listening(createTcpServer((socket) => void socket.end("SSH-2.0-x\r\n")));
+    const gibberish = await serving(createTcpServer((socket) => void socket.end("SSH-2.0-x\r\n")));
     expect(await fault(gibberish)).toBe("does not speak HTTP");
     expect(await fault(await nowhere())).toBe("cannot be reached (ECONNREFUSED)");
-    const silent = await listening(createTcpServer());
+    const silent = await serving(createTcpServer());
     expect(await fault(silent, undefined, 100)).toBe("did not answer within 0.1 s");
   });
 
   test("that begins an answer and never ends it is given up as well", async () => {
-    const address = await listening(createServer((_request, response) => void response.write("{")));
+    const address = await serving(createServer((_request, response) => void response.write("{")));
     expect(await fault(address, undefined, 200)).toBe("did not answer within 0.2 s");
   });
 });

@@ -1,11 +1,10 @@
 /** What instances tell in tests of the report: small, and every number can be found again. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
 import { createAdmin } from "../../src/admin/server.ts";
-import type { Io } from "../../src/cli.ts";
 import type { ClientEntry, LedgerSnapshot } from "../../src/model/ledger.ts";
 import type { Progress, RuleProgress, TotalsRow } from "../../src/model/progress.ts";
-import type { ReportIo } from "../../src/report/command.ts";
 import { later } from "../app/rig.ts";
 
 export const HOUR = 3_600_000;
@@ -199,44 +198,6 @@ export async function nowhere(): Promise<string> {
   return `http://127.0.0.1:${port}`;
 }
 
-export interface Reported {
-  readonly code: number | undefined;
-  readonly out: string;
-  readonly err: string;
-}
-
-export interface Around {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly files?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
-  readonly fetch?: typeof fetch;
-}
-
 /** One `carryover report …` in this process. */
-export async function report(argv: readonly string[], around: Around = {}): Promise<Reported> {
-  let out = "";
-  let err = "";
-  const { env = {}, files = {}, stdin = "", fetch } = around;
-  const io: ReportIo & Io = {
-    env,
-    readFile: (path) => {
-      const text = files[path];
-      if (text === undefined) throw Object.assign(new Error(`ENOENT: no such file '${path}'`), { code: "ENOENT" });
-      return new TextEncoder().encode(text);
-    },
-    readStdin: () => new TextEncoder().encode(stdin),
-    print: (text) => {
-      out += `${text}\n`;
-    },
-    warn: (text) => {
-      err += `${text}\n`;
-    },
-    onStop: () => {},
-    onReload: () => {},
-    onExit: () => {},
-    ...(fetch === undefined ? {} : { fetch }),
-  };
-  const { run } = await import("../../src/cli.ts");
-  const code = await run(["report", ...argv], io);
-  return { code, out, err };
-}
+export const report = (argv: readonly string[], options?: CommandOptions): Promise<CommandResult> =>
+  runCommand(["report", ...argv], options);

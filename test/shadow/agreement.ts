@@ -1,9 +1,9 @@
 /** Native and translated agree about a scenario of the comparison suite, and v2 is only ever read. */
 import { expect } from "vitest";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import { callsOf, type Scenario } from "../comparison/call.ts";
 import { createSide, sandboxOptions } from "../comparison/harness.ts";
 import { groupScenarios, otherScenarios } from "../comparison/scenarios.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import { createRig } from "./rig.ts";
 
 export const scenarios: readonly Scenario[] = [...groupScenarios, ...otherScenarios];
@@ -17,7 +17,7 @@ export const done = new Map<string, Set<string>>();
 export async function run(scenario: Scenario): Promise<void> {
   let elapsed = 0;
   const { size = 0, organisation = true } = scenario;
-  const sandbox = createSandbox({ ...sandboxOptions(() => elapsed), size, organisation });
+  const sandbox = seededSandbox({ ...sandboxOptions(() => elapsed), size, organisation });
   const rig = await createRig(sandbox.send);
   let reads = 0;
   let status = 0;

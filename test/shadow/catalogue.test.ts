@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
 import type { Resource, Row } from "../../src/model/resource.ts";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import { run, scenarios } from "./agreement.ts";
 import { createRig, json } from "./rig.ts";
 
@@ -33,7 +33,7 @@ async function withRow(
 }
 
 async function writeWith(catalogue: Catalogue, method: "POST" | "PUT", body: unknown) {
-  const sandbox = createSandbox({ seed: "rows" });
+  const sandbox = seededSandbox({ seed: "rows" });
   const rig = await createRig(sandbox.send, { catalogue });
   const target = `/iam/v1/groups/${sandbox.wellKnown.emptyGroup}`;
   const headers = [["authorization", `Bearer ${sandbox.token("admin")}`]] as const;

@@ -45,7 +45,7 @@ export interface Rig {
   idle(): Promise<void>;
 }
 
-export const LIMITS = { concurrent: 4, answerBytes: 2 ** 22, memoryBytes: 2 ** 26, seconds: 20 };
+const LIMITS = { concurrent: 4, answerBytes: 2 ** 22, memoryBytes: 2 ** 26, seconds: 20 };
 const { signal } = createStopper();
 const EMPTY = new Uint8Array(0);
 
@@ -159,7 +159,7 @@ function isOperation(route: Router, { method, target }: ApiRequest): boolean {
 }
 
 /** Translations as carryover runs them, around `send`. */
-export function translator(
+function translator(
   { resources, version }: Catalogue,
   send: Send,
   options: Partial<TranslateOptions> = {},

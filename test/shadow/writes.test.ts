@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import type { TranslateInShadow } from "../../src/shadow/options.ts";
+import { seededSandbox } from "../support/seeded.ts";
 import { createRig, json, type RigOptions, settled } from "./rig.ts";
 
 const ZEROS = { resourceLimits: {}, verified: false, kind: "ORG_KIND_UNSPECIFIED", status: "ORG_STATUS_UNSPECIFIED" };
@@ -264,7 +264,7 @@ describe("writes that reads cannot show", () => {
     ["a wrapped update", "PATCH", "/iam/v1/identities/metadata"],
     ["a verb", "POST", "/iam/v1/identityProviders/p1:generateScimToken"],
   ])("nothing is asked, and nothing is guessed: %s", async (_name, method, target) => {
-    const sandbox = createSandbox({ organisation: false });
+    const sandbox = seededSandbox({ organisation: false });
     const rig = await createRig(async () => json(200, { id: "p1/x" }));
     await rig.pass({ method, target, headers: HEADERS, body: Buffer.from("{}") });
     await rig.idle();

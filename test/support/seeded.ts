@@ -1,4 +1,5 @@
 /** How does a test get a sandbox without making its thousands of records anew? */
+import type { ApiRequest } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { settingsOf } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
@@ -7,7 +8,7 @@ import { createSeed, type Seed } from "../../src/sandbox/seed/seed.ts";
 const seeds = new Map<string, Seed>();
 
 /** The records that a sandbox with these options begins with. Made once; frozen, since every sandbox holds the same objects. */
-export function seedOf(options: SandboxOptions = {}): Seed {
+function seedOf(options: SandboxOptions = {}): Seed {
   const settings = settingsOf(options);
   const { seed: name, size, organisation, beyondV2 } = settings;
   const key = JSON.stringify([name, size, organisation, beyondV2]);
@@ -22,6 +23,22 @@ export function seedOf(options: SandboxOptions = {}): Seed {
 /** A sandbox of its own that begins with the shared records. */
 export function seededSandbox(options: SandboxOptions = {}): Sandbox {
   return createSandbox(options, seedOf(options));
+}
+
+/** The same, with everything that arrives at it. */
+export function recordingSandbox(options: SandboxOptions = {}): { sandbox: Sandbox; arrived: ApiRequest[] } {
+  const arrived: ApiRequest[] = [];
+  const sandbox = seededSandbox({
+    ...options,
+    faults: (next) => {
+      const send = options.faults?.(next) ?? next;
+      return (request, settings) => {
+        arrived.push(request);
+        return send(request, settings);
+      };
+    },
+  });
+  return { sandbox, arrived };
 }
 
 function freeze(value: unknown): void {

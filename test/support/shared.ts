@@ -1,10 +1,10 @@
 /** What all carryovers of one test process share, because it costs much to make and holds nothing of any request. */
 import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
 import type { Resource } from "../../src/model/resource.ts";
-import { createTranslations } from "../../src/translate/operations.ts";
+import { createTranslations, type Translate } from "../../src/translate/operations.ts";
 
 const catalogues = new Map<string, Promise<Catalogue>>();
-const translations = new WeakMap<readonly Resource[], Map<string, ReturnType<typeof createTranslations>>>();
+const translations = new WeakMap<readonly Resource[], Map<string, ReturnType<Translate>>>();
 
 /** `loadCatalogue`, once per version. */
 export function sharedCatalogue(version: string): Promise<Catalogue> {
@@ -14,8 +14,8 @@ export function sharedCatalogue(version: string): Promise<Catalogue> {
 }
 
 /** `createTranslations`, once per catalogue and options. */
-export const sharedTranslations: typeof createTranslations = (resources, options) => {
-  const made = translations.get(resources) ?? new Map<string, ReturnType<typeof createTranslations>>();
+export const sharedTranslations: Translate = (resources, options) => {
+  const made = translations.get(resources) ?? new Map<string, ReturnType<Translate>>();
   translations.set(resources, made);
   const key = JSON.stringify(Object.entries(options).sort());
   const found = made.get(key) ?? createTranslations(resources, options);

@@ -4,9 +4,9 @@ import type { Match } from "../../src/model/match.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
 import type { EnumTable, EnvelopeRow, Filter, Join, Operation, Resource, Row } from "../../src/model/resource.ts";
-import { createTranslations } from "../../src/translate/operations.ts";
 import type { Tools, TranslateOptions } from "../../src/translate/tools.ts";
 import { believingDrains } from "../support/believing-drain.ts";
+import { sharedTranslations } from "../support/shared.ts";
 import { gathered } from "../support/whole.ts";
 
 export const OPTIONS: TranslateOptions = {
@@ -48,18 +48,6 @@ export interface RunInput {
   readonly answer: (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 }
 
-const built = new WeakMap<readonly Resource[], Map<string, ReturnType<typeof createTranslations>>>();
-
-/** Building those of a whole catalogue takes longer than what a test then does with one of them. */
-function translationsOf(resources: readonly Resource[], options: TranslateOptions) {
-  const known = built.get(resources) ?? new Map();
-  built.set(resources, known);
-  const key = JSON.stringify(options);
-  const translations = known.get(key) ?? createTranslations(resources, options);
-  known.set(key, translations);
-  return translations;
-}
-
 /** Runs the operation; the drain reads page after page by token and believes everything. One chunk is one page. */
 export async function runOperation(input: RunInput): Promise<Run> {
   const sent: ApiRequest[] = [];
@@ -76,7 +64,7 @@ export async function runOperation(input: RunInput): Promise<Run> {
     reads: send,
     ...believingDrains(send),
   };
-  const translation = translationsOf(input.resources, { ...OPTIONS, ...input.options }).get(input.operation);
+  const translation = sharedTranslations(input.resources, { ...OPTIONS, ...input.options }).get(input.operation);
   if (translation === undefined) throw new Error(`${input.resource.name} ${input.operation.name} has no translation`);
   const ofOne = input.operation.kind === "get" || input.operation.kind === "update";
   const uid = input.uid ?? (ofOne ? "u" : "");

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-export const TESTS = resolve(import.meta.dirname, "..");
+const TESTS = resolve(import.meta.dirname, "..");
 const ID = /T-[A-Z]{3}-\d{2}/g;
 /** Files with tests, the corpus whose requests are tests, and the programs that try what no test can: under load, for long. */
 const TRIES = /(?:\.(?:test|all|real|guards)\.ts|^corpus\/requests\.json|^(?:bench|soak)\/.*\.mjs)$/;

@@ -29,7 +29,7 @@ export interface ReadersOptions {
   /** Milliseconds on a clock that never goes back (`performance.now()`). */
   now(): number;
   /** Milliseconds since 1970: a `Retry-After` may be a date. */
-  date(): number;
+  wall(): number;
   /** From 0 up to 1. */
   random(): number;
   /** Waits; rejects with the signal's reason when it aborts first. */
@@ -163,7 +163,7 @@ function pauseAfter(
   { call, repeats, credential }: { readonly call: number; readonly repeats: number; readonly credential: string },
 ): number | undefined {
   const { limit, places, gate, maxWaitMs, options } = shared;
-  const asked = retryAfter(header(response.headers, "retry-after"), options.date()) ?? 0;
+  const asked = retryAfter(header(response.headers, "retry-after"), options.wall()) ?? 0;
   if (response.status === 429 && asked > 0 && shared.refused.isAlone(credential, Math.min(asked, maxWaitMs))) {
     // Its own limit, not the platform's: others are not to wait for it, again and again.
     return asked > maxWaitMs || repeats === REPEATS ? undefined : 0;

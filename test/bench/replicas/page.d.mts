@@ -1,2 +1,2 @@
-/** The page with its figures made anew from what replicas.json holds. */
+/** The page with its figures regenerated from what replicas.json holds. */
 export function filledIn(page: string, results: unknown): string;

@@ -13,7 +13,7 @@ const crud = [
 /** 2026-11-21. */
 export const NOW = Date.UTC(2026, 10, 21);
 
-export const CONTEXT: RulesContext = {
+const CONTEXT: RulesContext = {
   name: "r.yaml",
   resources: [
     { name: "group", aliases: ["groups"], operations: crud },

@@ -104,19 +104,20 @@ export function parse(text: string): Answer {
   });
   const find = (name: string) => fields.find(([key]) => key.toLowerCase() === name)?.[1];
   const raw = text.slice(end + 4);
-  const body = find("transfer-encoding") === "chunked" ? unchunk(raw) : raw;
+  const body = find("transfer-encoding") === "chunked" ? unchunked(raw) : raw;
   return { status: Number(line.split(" ")[1]), line, fields, body, field: find, json: () => JSON.parse(body) };
 }
 
-function unchunk(raw: string): string {
-  let rest = raw;
-  let body = "";
-  while (rest !== "") {
-    const lineEnd = rest.indexOf("\r\n");
-    const size = Number.parseInt(rest.slice(0, lineEnd), 16);
-    if (!(size > 0)) break;
-    body += rest.slice(lineEnd + 2, lineEnd + 2 + size);
-    rest = rest.slice(lineEnd + 2 + size + 2);
+/** What a client makes of chunks, as far as they came. */
+export function unchunked(body: string): string {
+  let text = "";
+  let at = 0;
+  while (at < body.length) {
+    const line = body.indexOf("\r\n", at);
+    const length = Number.parseInt(body.slice(at, line), 16);
+    if (line < 0 || !(length > 0)) break;
+    text += body.slice(line + 2, line + 2 + length);
+    at = line + 4 + length;
   }
-  return body;
+  return text;
 }

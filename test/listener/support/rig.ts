@@ -1,12 +1,14 @@
 /** A listener over a raw upstream, put together for one test. */
-import { afterAll, afterEach } from "vitest";
 import { createListener, type Listener, type ListenerOptions } from "../../../src/listener/server.ts";
 import type { Exchange } from "../../../src/model/exchange.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { createBudget } from "../../../src/upstream/budget.ts";
 import { createPool, type PoolOptions } from "../../../src/upstream/pool.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
+import { later } from "../../support/take-down.ts";
 import { createDouble, type Double, type Script } from "./double.ts";
+
+export { later, listening, takeDownAfterAll, takeDownAfterEach } from "../../support/take-down.ts";
 
 export interface Rig {
   readonly port: number;
@@ -19,27 +21,6 @@ export interface Rig {
 }
 
 type Choices = Partial<ListenerOptions> & { readonly script?: Script; readonly pool?: Partial<PoolOptions> };
-
-const closers: (() => Promise<void>)[] = [];
-
-/** To be called at the top of a test file: everything built is taken down after each test. */
-export function takeDownAfterEach(): void {
-  afterEach(takeDown);
-}
-
-/** The same for a file whose tests run at the same time: everything is taken down after the last of them. */
-export function takeDownAfterAll(): void {
-  afterAll(takeDown);
-}
-
-async function takeDown(): Promise<void> {
-  for (const close of closers.splice(0).reverse()) await close();
-}
-
-/** Runs `close` after the test. */
-export function later(close: () => Promise<void>): void {
-  closers.push(close);
-}
 
 export const LIMITS = {
   bodyBytes: 64 * 1024,

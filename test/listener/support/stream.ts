@@ -1,12 +1,11 @@
 /** Long lists for tests, and what becomes of those who make them. */
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { answer } from "../../../src/listener/answer.ts";
 import { createIntake } from "../../../src/listener/intake.ts";
 import type { Exchange } from "../../../src/model/exchange.ts";
 import type { BodyStream, HeaderList } from "../../../src/model/message.ts";
 import type { AnswerPlan, Decide } from "../../../src/model/plan.ts";
-import { LIMITS, later } from "./rig.ts";
+import { LIMITS, listening } from "./rig.ts";
 
 export const PAGE = Buffer.from(
   Array.from({ length: 1_500 }, (_, i) => `{"id":"record-${i}","name":"n${(i * 7919) % 1009}"}`).join(","),
@@ -100,10 +99,5 @@ export async function impatient(
     const visit = intake.arrive(req, res, "none");
     if (visit !== undefined) void answer(visit, plan(body), { bodyBytes: 0, basePath: "", stallMs });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  later(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
-  return { port: (server.address() as AddressInfo).port, ended };
+  return { port: await listening(server), ended };
 }

@@ -42,7 +42,7 @@ export function refusal(http: number, code: number, message = "no"): ApiResponse
 }
 
 /** Answers as v2 does: lists by parent and name, PATCH by its mask, an upserting POST of tags. `interfere` goes first. */
-export function platform(held: World, interfere?: (call: string) => ApiResponse | undefined) {
+function platform(held: World, interfere?: (call: string) => ApiResponse | undefined) {
   return (request: ApiRequest): ApiResponse => {
     const [path = "", query = ""] = request.target.replace("/registry/v2beta1/", "").split("?");
     const told = interfere?.(`${request.method} ${path}`);

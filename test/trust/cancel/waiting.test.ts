@@ -2,19 +2,17 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { dial } from "../../listener/support/client.ts";
 import { ok } from "../../listener/support/double.ts";
+import { later, takeDownAfterEach } from "../../support/take-down.ts";
 import { createStage, leave, type Stage } from "./support.ts";
 
-const closers: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of closers.splice(0).reverse()) await close();
-});
+takeDownAfterEach();
 
 async function stageOf(flags: Readonly<Record<string, string>> = {}): Promise<Stage> {
   const stage = await createStage(flags);
-  closers.push(stage.close);
+  later(stage.close);
   return stage;
 }
 
@@ -69,7 +67,7 @@ describe("cancel: a client that leaves while its request waits", () => {
 describe("cancel: a client that leaves a request in shadow", () => {
   it("before native has answered takes native's call with it, and nothing is compared", async () => {
     const folder = await mkdtemp(join(tmpdir(), "carryover-cancel-"));
-    closers.push(() => rm(folder, { recursive: true }));
+    later(() => rm(folder, { recursive: true }));
     const rules = join(folder, "rules.yaml");
     const shadow = "  - name: look\n    mode: shadow\n    match: {}\n    shadow: { sample: 1 }\n";
     await writeFile(rules, `version: carryover/v1\nrules:\n${shadow}`);

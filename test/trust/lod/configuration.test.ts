@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { run } from "../../../src/cli.ts";
+import { runCommand } from "../../../scripts/command.ts";
 
 const V2 = ["--upstream-v2-url", "https://api.example.com"];
 
@@ -35,23 +35,16 @@ describe("T-LOD-13: a start is refused with 64, and the place is named, for", ()
       /--listen-trusted-proxies/,
     ],
   ])("%s", async (_, flags, env, file, named) => {
-    let text = "";
-    const code = await run(["serve", ...(file === undefined ? [] : ["--config", "carryover.yaml"]), ...flags], {
-      env,
-      readFile: (path) => {
-        if (path === "carryover.yaml" && file !== undefined) return Buffer.from(file);
-        throw Object.assign(new Error(`ENOENT: no such file, open '${path}'`), { code: "ENOENT" });
+    const { code, err } = await runCommand(
+      ["serve", ...(file === undefined ? [] : ["--config", "carryover.yaml"]), ...flags],
+      {
+        env,
+        files: file === undefined ? {} : { "carryover.yaml": file },
+        onStop: () => {
+          throw new Error("it listens");
+        },
       },
-      print: () => {},
-      warn: (line) => {
-        text += `${line}\n`;
-      },
-      onReload: () => {},
-      onExit: () => {},
-      onStop: () => {
-        throw new Error("it listens");
-      },
-    });
-    expect([code, text]).toEqual([64, expect.stringMatching(named)]);
+    );
+    expect([code, err]).toEqual([64, expect.stringMatching(named)]);
   });
 });

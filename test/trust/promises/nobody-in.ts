@@ -33,7 +33,7 @@ export const NOBODY_IN: readonly TrustPromise[] = [
     says: "What concerns one connection stays on it, and nobody forges what carryover or the platform believes.",
     rows: [
       row("T-SMG-14", "header and query names of JavaScript's own have no effect"),
-      row("T-SMG-15", "forwarded addresses of strangers are dropped and written anew"),
+      row("T-SMG-15", "forwarded addresses of strangers are dropped and replaced"),
       row("T-SMG-16", "two credentials, or one that is no token, are refused; a long token is not"),
       row("T-SMG-17", "`Connection` cannot take away what carryover adds"),
       row("T-SMG-18", "`Expect: 100-continue` is answered, any other expectation is refused"),

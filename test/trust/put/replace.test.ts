@@ -1,4 +1,4 @@
-/** A PUT of v1 is a whole replace of one record. (What its PATCH clears and leaves alone: test/traps/updates.test.ts, test/app/updates.test.ts.) */
+/** A PUT of v1 is a whole replace of one record. (What its PATCH clears and leaves alone: test/traps/updates.test.ts, test/translate/replace.test.ts.) */
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/model/json.ts";
 import { at, items, platform } from "../../traps/support.ts";

@@ -1,10 +1,9 @@
 /** Does a PUT stay a whole replace when several write at a time, or when an ingress sends it again? */
 import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { SendLayer } from "../../../src/model/message.ts";
-import { later, type Rig, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { listening, type Rig, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 
@@ -96,9 +95,7 @@ async function ingress(
       res.writeHead(status, { "content-type": "application/json" }).end(answer);
     });
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  later(() => new Promise((closed) => void server.close(() => closed())));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, sent: () => sent };
+  return { url: `http://127.0.0.1:${await listening(server)}`, sent: () => sent };
 }
 
 describe("an ingress that sends a PUT again", () => {

@@ -1,12 +1,11 @@
 /** Does any token, on any way through carryover, reach a platform that cannot prove who it is? */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createServer, type TlsOptions } from "node:tls";
 import { describe, expect, it } from "vitest";
-import { later, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
+import { later, listening, type Rig, reasonOf, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
 import { EXPIRED } from "../../check/certificates.ts";
 import { LOCALHOST, OTHER_NAME } from "../../listener/support/certificates.ts";
 import { figure } from "../../support/figures.ts";
@@ -48,10 +47,8 @@ async function impostor(shows: TlsOptions): Promise<Impostor> {
   });
   server.on("connection", () => attempts++);
   server.on("tlsClientError", () => {});
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  later(async () => void server.close());
   return {
-    url: `https://localhost:${(server.address() as AddressInfo).port}`,
+    url: `https://localhost:${await listening(server)}`,
     received: () => received,
     attempts: () => attempts,
   };

@@ -5,7 +5,7 @@ import { createPool } from "../../../src/upstream/pool.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
 import { ask, parse, talk } from "../../listener/support/client.ts";
 import { ok } from "../../listener/support/double.ts";
-import { LIMITS, later, POOL, type Rig, rig, takeDownAfterAll } from "../../listener/support/rig.ts";
+import { LIMITS, later, listening, POOL, type Rig, rig, takeDownAfterAll } from "../../listener/support/rig.ts";
 
 takeDownAfterAll();
 
@@ -36,10 +36,7 @@ describe.concurrent("a platform that takes too long", () => {
       socket.on("error", silent).on("close", () => sockets.delete(socket));
       socket.resume();
     });
-    await new Promise<void>((resolve) => hole.listen(0, "127.0.0.1", resolve));
-    later(() => new Promise((resolve) => hole.close(() => resolve())));
-    const address = hole.address();
-    const url = `https://127.0.0.1:${typeof address === "object" ? address?.port : 0}`;
+    const url = `https://127.0.0.1:${await listening(hole)}`;
     const pool = createPool({ ...POOL, url, timeouts: { ...POOL.timeouts, connectMs: 250 } });
     later(pool.close);
     const { port, listener } = await rig({ upstreams: { v2: createStream(pool, createBudget()) } });

@@ -55,7 +55,7 @@ export function raw(status: number, text: string): ApiResponse {
 }
 
 /** What a request asked for. */
-export function selectorOf(request: ApiRequest): PageSelector {
+function selectorOf(request: ApiRequest): PageSelector {
   const query = new URL(request.target, "http://sim").searchParams;
   const token = query.get("token");
   const skip = query.get("skip");
@@ -130,7 +130,7 @@ export function broken(platform: Platform, n: number | "always", fault: Platform
   return (selector, call) => (n === "always" || call === n ? fault : platform)(selector, call);
 }
 
-export const LIMITS: DrainLimits = DRAIN_LIMITS;
+const LIMITS: DrainLimits = DRAIN_LIMITS;
 
 /** Everything that one drain did. */
 export interface Outcome {

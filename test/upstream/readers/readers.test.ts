@@ -27,7 +27,7 @@ function subject(options: Partial<ReadersOptions> = {}) {
     perCredential: 8,
     perUpstream: 32,
     now: clock.now,
-    date: () => DATE + clock.now(),
+    wall: () => DATE + clock.now(),
     random: () => 0.5,
     sleep: clock.sleep,
     ...options,

@@ -74,7 +74,7 @@ export function takeAnswer(bytes: Buffer): Taken | undefined {
 }
 
 /** Looks through one answer, and notes it. */
-export function judge({ status, head, body }: Taken, errand: Errand, id: string, tally: Tally): void {
+function judge({ status, head, body }: Taken, errand: Errand, id: string, tally: Tally): void {
   const { tenant, statuses, marked } = errand;
   const text = (/\r\ncontent-encoding: gzip\r\n/.test(head) ? gunzipSync(body) : body).toString("latin1");
   const [inHead, inBody] = [lookThrough(head, tenant.marker), lookThrough(text, tenant.marker)];

@@ -1,11 +1,10 @@
 /** What is sent when every place of a request that may hold a secret holds one? */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { Agent, createServer, request as httpRequest } from "node:http";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { carryover } from "../../../app/process.ts";
-import { later } from "../../../app/rig.ts";
+import { later, listening } from "../../../app/rig.ts";
 
 /** Begins each secret of a request; a number and the kind follow. */
 export const SECRET = "hush-";
@@ -70,12 +69,7 @@ async function platform(ill: () => boolean = () => false): Promise<string> {
         );
     });
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  later(async () => {
-    server.closeAllConnections();
-    await new Promise((closed) => server.close(closed));
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http://127.0.0.1:${await listening(server)}`;
 }
 
 /** carryover in a process of its own before that platform, in every mode; `agent`: its clients' few kept connections. */

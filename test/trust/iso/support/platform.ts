@@ -1,8 +1,7 @@
 /** What is a platform, v1 and v2, that answers fast and puts into every record whose token asked for it? */
 
-import type { AddressInfo } from "node:net";
 import { createServer, type Socket } from "node:net";
-import { later } from "../../../app/rig.ts";
+import { listening } from "../../../app/rig.ts";
 import { markerOf } from "./tenants.ts";
 
 export interface Behaviour {
@@ -31,7 +30,6 @@ export async function markerPlatform(behaviour: Behaviour): Promise<MarkerPlatfo
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     most = Math.max(most, sockets.size);
-    socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
     let rest: Buffer = Buffer.alloc(0);
     socket.on("data", (chunk: Buffer) => {
@@ -42,13 +40,8 @@ export async function markerPlatform(behaviour: Behaviour): Promise<MarkerPlatfo
       }
     });
   });
-  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
-  later(async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((closed) => server.close(closed));
-  });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${await listening(server)}`,
     mostConnections: () => most,
   };
 }

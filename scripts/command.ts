@@ -1,0 +1,57 @@
+/** Runs carryover's command line in this process, as a person would type it. */
+import { readFileSync } from "node:fs";
+import type { CheckIo } from "../src/check/command.ts";
+import { type Io, run } from "../src/cli.ts";
+import type { ReportIo } from "../src/report/command.ts";
+
+type CommandIo = Io & CheckIo & ReportIo;
+
+export interface CommandOptions extends Partial<Pick<CommandIo, "env" | "terminal" | "fetch">> {
+  /** The only files that there are, or those of the real disk. */
+  readonly files?: Readonly<Record<string, string>> | "disk";
+  readonly stdin?: string;
+  /** Receives the way to stop the command. */
+  readonly onStop?: (stop: () => Promise<void>) => void;
+}
+
+export interface CommandResult {
+  /** Undefined while what the command started goes on. */
+  readonly code: number | undefined;
+  readonly out: string;
+  readonly err: string;
+  /** Files that it wrote, unless to the real disk. */
+  readonly written: ReadonlyMap<string, string>;
+}
+
+export async function runCommand(
+  words: readonly string[],
+  { files = {}, stdin = "", onStop, ...options }: CommandOptions = {},
+): Promise<CommandResult> {
+  const written = new Map<string, string>();
+  let out = "";
+  let err = "";
+  const io: CommandIo = {
+    env: {},
+    terminal: false,
+    ...options,
+    readFile: (path) => {
+      if (files === "disk") return readFileSync(path);
+      const text = files[path];
+      if (text === undefined) throw Object.assign(new Error(`ENOENT: no such file '${path}'`), { code: "ENOENT" });
+      return Buffer.from(text);
+    },
+    ...(files === "disk" ? {} : { writeFile: (path: string, text: string) => void written.set(path, text) }),
+    readStdin: () => Buffer.from(stdin),
+    print: (text) => {
+      out += `${text}\n`;
+    },
+    warn: (text) => {
+      err += `${text}\n`;
+    },
+    onReload: () => {},
+    onExit: () => {},
+    onStop: (stop) => onStop?.(() => stop(0)),
+  };
+  const code = await run(words, io);
+  return { code, out, err, written };
+}
