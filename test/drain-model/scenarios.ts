@@ -1,5 +1,6 @@
 /** Which lists, platforms and measures are drains explored over? */
 
+import { scale } from "../support/scale.ts";
 import { variants } from "../support/tier.ts";
 import { listsOver } from "./explore.ts";
 import type { Style } from "./platform.ts";
@@ -63,5 +64,5 @@ export function long(style: Style, measures: Measures, more: Partial<Scenario> =
 
 /** `usual` runs of a scenario, a quarter of them in `npm test`; `FC_RUNS=5000` looks fifty times as long. */
 export function limitOf(usual: number): number {
-  return Math.ceil((usual * Number(process.env["FC_RUNS"] ?? variants(25, 100))) / 100);
+  return Math.ceil((usual * Number(process.env["FC_RUNS"] ?? variants(25, scale(50, 100)))) / 100);
 }

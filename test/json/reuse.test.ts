@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { JsonError } from "../../src/json/error.ts";
 import type { ConvertPlan, MemberPlan, ObjectPlan } from "../../src/json/plan.ts";
 import { createPageRewriter, createValueRewriter, rewritePage, rewriteValue } from "../../src/json/rewrite.ts";
+import { scale } from "../support/scale.ts";
 import { variants } from "../support/tier.ts";
 import { documents, plans, text, utf8, write } from "./documents.ts";
 
@@ -40,7 +41,7 @@ describe("a rewriter that is used again", () => {
           }
         },
       ),
-      { numRuns: variants(300, 1_500) },
+      { numRuns: variants(300, scale(600, 1_500)) },
     );
   });
 

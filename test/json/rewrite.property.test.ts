@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { JsonError } from "../../src/json/error.ts";
 import { rewritePage, rewriteValue } from "../../src/json/rewrite.ts";
 import type { Json } from "../../src/model/json.ts";
+import { scale } from "../support/scale.ts";
 import { variants } from "../support/tier.ts";
 import { documents, expected, plans, Repeated, text, utf8, write } from "./documents.ts";
 
@@ -36,7 +37,7 @@ describe("rewriteValue", () => {
           expect(byId(got.reports)).toEqual(byId(want.reports));
         }
       }),
-      { numRuns: variants(800, 4_000) },
+      { numRuns: variants(800, scale(1_600, 4_000)) },
     );
   });
 
@@ -73,7 +74,7 @@ describe("rewriteValue", () => {
         const map = outcome(() => rewriteValue(bytes, { kind: "map", values: { kind: "array", items: "copy" } }));
         expect(map instanceof JsonError).toBe(refused);
       }),
-      { numRuns: variants(800, 4_000) },
+      { numRuns: variants(800, scale(1_600, 4_000)) },
     );
   });
 });

@@ -76,7 +76,7 @@ const LENGTHS = variants(
   ],
 );
 /** Lists of a style that are proved, at least. */
-const PROVED = variants(12, 100);
+const PROVED = variants(12, scale(40, 100));
 
 /** Lets others run, sometimes more of them: so that pages come in another order than they were asked for. */
 function unevenly(dice: Dice): Habits["wait"] {

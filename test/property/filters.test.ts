@@ -4,13 +4,14 @@ import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import type { ApiRequest } from "../../src/model/message.ts";
 import { createStopper } from "../../src/model/signal.ts";
+import { scale } from "../support/scale.ts";
 import { seededSandbox } from "../support/seeded.ts";
 import { variants } from "../support/tier.ts";
 import { EVENT_NAMES, LISTS, ORDER_NAMES, STATUSES, type V1List, type V1Record, type Word } from "./filter-words.ts";
 import { type Ask, createFront, jsonOf, type Told } from "./front.ts";
 
 /** `FC_RUNS=5000` looks longer. */
-const RUNS = Number(process.env["FC_RUNS"] ?? variants(100, 400));
+const RUNS = Number(process.env["FC_RUNS"] ?? variants(100, scale(200, 400)));
 const catalogue = await loadCatalogue("v2beta1");
 const clock = () => new Date("2026-03-01T08:00:00Z");
 // Two of the same: what carryover asks of one cannot change what the other answers.

@@ -4,6 +4,7 @@ import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import type { Answer } from "../../src/model/message.ts";
 import { createStopper, type Signal, type Stopper } from "../../src/model/signal.ts";
 import { createShare, MOST_SECONDS } from "../../src/share/share.ts";
+import { scale } from "../support/scale.ts";
 import { variants } from "../support/tier.ts";
 import { fieldOf, head, list, NO_BODY, SECRET, settle } from "./support.ts";
 
@@ -11,7 +12,7 @@ const TENANTS = 12;
 const TARGETS = ["/iam/v1/groups", "/iam/v1/roles", "/iam/v1/groups?name=x"];
 const BYTES = 60_000;
 const OPERATIONS = 2500;
-const RUNS = variants(5, 40);
+const RUNS = variants(5, scale(15, 40));
 
 /** What the platform said, to whom, of what and when: in the body of every answer, so that nothing can be mixed up. */
 interface Told {
