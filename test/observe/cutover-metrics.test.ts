@@ -103,6 +103,15 @@ describe("clients", () => {
     expect(await at(8_000, { client: "a", status: 401 })).toBe(5.5);
     expect(await at(9_000, { client: "b" })).toBe(5.5);
   });
+
+  test("make a bounded number of series, whoever calls", async () => {
+    const made = metrics();
+    for (let at = 0; at < 1_000; at++) made.observe(finished({ client: `x${at}` }));
+    const { samples } = parsePrometheus(await made.text());
+    const series = samples.filter(({ name }) => name === "carryover_client_requests_total");
+    expect(series.length).toBeLessThanOrEqual(11);
+    expect(series.reduce((sum, { value }) => sum + value, 0)).toBe(1_000);
+  });
 });
 
 describe("comparisons", () => {
