@@ -19,21 +19,22 @@ const FULL = {
   profile: { seconds: 4, warmupSeconds: 2, connections: 32 },
 };
 
+// Whole seconds where wrk makes the load.
 const QUICK = {
   races: { rounds: 1, seconds: 1, warmupSeconds: 1, connections: 32 },
   rewriting: { rounds: 1, pages: 60 },
   readers: { records: 2_000, readers: [4, 8], rounds: 1, colds: 1, latencyMs: 20 },
-  long: { records: [4_000, 20_000], rounds: 1, latenciesMs: [20, 0], idleSeconds: 1 },
+  long: { records: [2_000, 8_000], rounds: 1, latenciesMs: [20, 0], idleSeconds: 0.5 },
   steady: { rate: 1_500, rounds: 1, seconds: 0.5, warmupSeconds: 0.3, connections: 64 },
   starts: { starts: 1, settleSeconds: 1 },
-  busy: { rounds: 1, seconds: 1, rate: 200, clients: 20, credentials: 5, records: 20_000, latencyMs: 20 },
+  busy: { rounds: 1, seconds: 0.5, rate: 200, clients: 20, credentials: 5, records: 10_000, latencyMs: 20 },
   flood: { lists: 20, credentials: 5, records: 10_000, latencyMs: 20, heapMiB: 256 },
   shadow: {
     rates: { get: 300, list: 60 },
-    steady: { rounds: 1, seconds: 1, warmupSeconds: 0.2, connections: 64 },
+    steady: { rounds: 1, seconds: 0.4, warmupSeconds: 0.2, connections: 64 },
     full: { rounds: 1, seconds: 1, connections: 32 },
   },
-  ledger: { rounds: 1, seconds: 1, connections: 32, rules: [10, 100], calls: 10_000 },
+  ledger: { rounds: 1, seconds: 1, connections: 32, rules: [10, 100], calls: 5_000 },
   series: { distinct: 10_000, connections: 64 },
   profile: { seconds: 1, warmupSeconds: 1, connections: 32 },
 };

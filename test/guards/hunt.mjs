@@ -9,7 +9,7 @@ import { createVitest } from "vitest/node";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 /** Without its guard a test may wait for what never comes. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 10_000;
 
 const overlay = { file: undefined, text: undefined };
 

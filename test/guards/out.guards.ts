@@ -4,7 +4,8 @@ import { figure } from "../support/figures.ts";
 import { GUARDS } from "./all.ts";
 import { type Hunters, type Outcome, startHunters } from "./hunters.ts";
 
-const PROCESSES = 2;
+/** More than there are cores: tests that miss their guard often wait. */
+const PROCESSES = 3;
 const wanted = process.env["GUARDS"] ?? "";
 const guards = GUARDS.filter(({ file, name }) => file.includes(wanted) || name.includes(wanted));
 const tests = [...new Set(guards.flatMap((guard) => guard.tests))];

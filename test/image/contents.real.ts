@@ -118,9 +118,8 @@ describe("the image", () => {
   });
 
   it("is the same, byte for byte, when it is built again from the same sources", async () => {
-    const again = ["--no-cache", "--timestamp", "1763787600"];
-    const [first, second] = [await build(`${IMAGE}-a`, again), await build(`${IMAGE}-b`, again)];
-    expect(second).toBe(first);
-    await tool(["podman", "rmi", "-f", `${IMAGE}-a`, `${IMAGE}-b`]);
+    const first = await build();
+    expect(await build(`${IMAGE}-again`, ["--no-cache"])).toBe(first);
+    await tool(["podman", "rmi", "-f", `${IMAGE}-again`]);
   }, 580_000);
 });

@@ -43,11 +43,12 @@ export async function must(argv: readonly string[], cwd = ROOT): Promise<string>
   return out.trim();
 }
 
-/** Builds the image, layers that are there already excepted; one build at a time. */
-export async function build(name: string = IMAGE, more: readonly string[] = ["--layers"]): Promise<string> {
+/** Builds the image, layers that are there already excepted, and gives its identity; one build at a time. */
+export async function build(name: string = IMAGE, more: readonly string[] = []): Promise<string> {
   const args = Object.entries(BUILT).flatMap(([key, value]) => ["--build-arg", `${key}=${value}`]);
   // `--network host`: npm's registry is reached as from the machine itself.
-  const bud = ["buildah", "bud", "--quiet", "--network", "host", "--pull-never", ...more, ...args, "-t", name, "."];
+  const options = ["--quiet", "--network", "host", "--pull-never", "--layers", "--timestamp", "1763787600", ...more];
+  const bud = ["buildah", "bud", ...options, ...args, "-t", name, "."];
   return must(["flock", join(TOOLS, "build.lock"), ...bud]);
 }
 

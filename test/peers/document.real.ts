@@ -9,7 +9,7 @@ takeDownAfterEach();
 
 const DOCUMENT = resolve(import.meta.dirname, "../../docs/openapi.yaml");
 const SEED = Number(process.env["PEERS_SEED"] ?? 20_261_122);
-const EXAMPLES = 8;
+const EXAMPLES = Number(process.env["PEERS_EXAMPLES"] ?? 3);
 
 const COLLECTIONS: readonly string[] = [
   "/iam/v1/account_associations",
