@@ -63,7 +63,7 @@ function shown(samples) {
 }
 
 /** @returns {any} a tree; throws with the place for what is not spoken */
-function parse(text) {
+export function parse(text) {
   const tokens = tokensOf(text);
   let at = 0;
   const peek = () => tokens[at]?.text;
