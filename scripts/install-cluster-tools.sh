@@ -17,7 +17,7 @@ present() {
   if [ ! -e "$tools/.wanted" ]; then
     echo "There is no control plane in $tools: scripts/install-cluster-tools.sh builds one"
   elif [ "$(cat "$tools/.wanted")" != "$wanted" ]; then
-    echo "$tools holds $(cat "$tools/.wanted"), not $wanted: scripts/install-cluster-tools.sh builds it anew"
+    echo "$tools holds $(cat "$tools/.wanted"), not $wanted: scripts/install-cluster-tools.sh rebuilds it"
   else
     for program in etcd kwok "${programs[@]}"; do
       [ -x "$tools/bin/$program" ] && continue

@@ -1,7 +1,7 @@
 /** Which guards keep a write whole, and a path one thing? */
 import { guards } from "../guard.ts";
 
-const UPDATES = ["test/translate/replace.test.ts", "test/app/updates.test.ts"];
+const UPDATES = ["test/translate/replace.test.ts"];
 const PATHS = ["test/route/path.test.ts", "test/route/router.test.ts", "test/route/uid.test.ts"];
 
 export const WRITES = [
