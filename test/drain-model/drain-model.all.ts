@@ -1,4 +1,4 @@
-/** The model of a drain, four times as many runs of each scenario as in `npm test`, and all small lists with two writes. */
+/** The model of a drain, twice as many runs of each scenario as in `npm test`, and all small lists with two writes. */
 import "../support/every-variant.ts";
 import "./exploration.test.ts";
 import "./odd-platforms.test.ts";

@@ -62,7 +62,7 @@ export function long(style: Style, measures: Measures, more: Partial<Scenario> =
   return (measures.pageSize === 2 ? LONG_STARTS : LONGER_STARTS).map((start) => scenario(start, style, measures, more));
 }
 
-/** `usual` runs of a scenario, a quarter of them in `npm test`; `FC_RUNS=5000` looks fifty times as long. */
+/** `usual` runs of a scenario, a quarter of them in `npm test` and half in `npm run test:all`; `FC_RUNS=5000` looks fifty times as long. */
 export function limitOf(usual: number): number {
   return Math.ceil((usual * Number(process.env["FC_RUNS"] ?? variants(25, scale(50, 100)))) / 100);
 }
