@@ -33,7 +33,7 @@ export default defineConfig({
         test: { name: "quick", include: ["test/**/*.test.ts"], exclude: [...ALONE], isolate: false },
       },
       { extends: true, test: { name: "alone", include: [...ALONE] } },
-      { extends: true, test: { name: "all", include: ["test/**/*.all.ts"] } },
+      { extends: true, test: { name: "all", include: ["test/**/*.all.ts"], isolate: false } },
     ],
   },
 });

@@ -1,4 +1,4 @@
-/** The property tests with as many cases as take minutes. */
+/** The property tests with two to five times as many cases as in `npm test`. */
 import "../support/every-variant.ts";
 import "./filters.test.ts";
 import "./translate.test.ts";
