@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gets the programs that `npm run chart` judges the Helm chart with: helm, helm-unittest and kubeconform, built from their
-# published modules, and the schemas that kubeconform reads: those of Kubernetes' own kinds for each of its releases, and those
+# published modules, and the schemas that kubeconform reads: those of Kubernetes' own kinds for two of its releases, and those
 # of the custom resources that the chart can render. All of it goes into a cache folder where the tests look for it; nothing is
 # installed into the system. Says what it got; quick when it got it before.
 set -euo pipefail
@@ -14,7 +14,9 @@ wheels=(kubernetes-validate==1.37.0 PyYAML==6.0.3)
 # Modules with custom resources, and the folder in each that holds them. gateway-api 1.7 needs a newer Go.
 definitions="github.com/prometheus-operator/prometheus-operator@v0.85.0 example/prometheus-operator-crd
 sigs.k8s.io/gateway-api@v1.6.3 config/crd/standard"
-wanted="$helm $unittest $kubeconform ${wheels[*]} $definitions"
+# The tests ask the oldest release of Kubernetes that the chart is for, and the newest.
+oldest=$(sed -n 's/^kubeVersion: ">=\([0-9.]*\).*/\1/p' "$(dirname "$0")/../helm/Chart.yaml")
+wanted="$helm $unittest $kubeconform ${wheels[*]} $oldest $definitions"
 
 if [ "$(cat "$tools/.wanted" 2>/dev/null)" = "$wanted" ]; then
   echo "There already, in $tools:"
@@ -56,11 +58,13 @@ if ! python3 -m pip install -q --disable-pip-version-check --root-user-action ig
   missing+=("the Kubernetes schemas: pip could not download ${wheels[*]}")
 fi
 # kubeconform looks for a reference beside the file that has it, and stalls on an address.
-[ ! -d "$fresh/python" ] || python3 - "$fresh/python/kubernetes_validate/kubernetes-json-schema" "$fresh/schemas" <<'PYTHON'
+[ ! -d "$fresh/python" ] || python3 - "$fresh/python/kubernetes_validate/kubernetes-json-schema" "$fresh/schemas" "$oldest" <<'PYTHON'
 import json, pathlib, sys
-there, here = map(pathlib.Path, sys.argv[1:])
-for release in there.glob("v*-local-strict"):
-    folder = here / release.name.removesuffix("-local-strict")
+there, here = map(pathlib.Path, sys.argv[1:3])
+version = lambda release: release.name.removeprefix("v").removesuffix("-local-strict")
+releases = sorted(there.glob("v*-local-strict"), key=lambda release: [int(part) for part in version(release).split(".")])
+for release in [*(one for one in releases[:-1] if version(one) == sys.argv[3]), releases[-1]]:
+    folder = here / f"v{version(release)}"
     folder.mkdir()
     for file in release.glob("*.json"):
         schema = json.loads(file.read_text().replace('"/api/_definitions.json#', '"_definitions.json#'))
