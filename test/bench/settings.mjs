@@ -35,7 +35,7 @@ const QUICK = {
     full: { rounds: 1, seconds: 1, connections: 32 },
   },
   ledger: { rounds: 1, seconds: 1, connections: 32, rules: [10, 100], calls: 5_000 },
-  series: { distinct: 10_000, connections: 64 },
+  series: { distinct: 3_000, connections: 64 },
   profile: { seconds: 1, warmupSeconds: 1, connections: 32 },
 };
 
