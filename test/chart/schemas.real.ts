@@ -16,7 +16,7 @@ const NEWEST = releases().at(-1) ?? "none";
 
 /** What kubeconform says of one file. */
 interface Verdict {
-  readonly faults: readonly string[];
+  readonly faults: string[];
   valid: number;
 }
 
@@ -31,11 +31,11 @@ async function judged(texts: ReadonlyMap<string, string>, kubernetes: string): P
       ...["-schema-location", join(SCHEMAS, "crds/{{.ResourceKind}}-{{.Group}}-{{.ResourceAPIVersion}}.json"), folder],
     ]);
     if (err !== "") throw new Error(err);
-    const verdicts = new Map([...texts.keys()].map((name) => [name, { faults: [] as string[], valid: 0 }]));
+    const verdicts = new Map<string, Verdict>([...texts.keys()].map((name) => [name, { faults: [], valid: 0 }]));
     for (const { filename, kind, name, status, msg } of JSON.parse(out).resources) {
-      const verdict = verdicts.get(basename(filename, ".yaml"));
-      if (status === "statusValid") verdict!.valid++;
-      else verdict!.faults.push(`${kind} ${name}: ${status} ${msg}`);
+      const verdict = verdicts.get(basename(filename, ".yaml")) as Verdict;
+      if (status === "statusValid") verdict.valid++;
+      else verdict.faults.push(`${kind} ${name}: ${status} ${msg}`);
     }
     return verdicts;
   } finally {

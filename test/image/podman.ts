@@ -43,11 +43,14 @@ export async function must(argv: readonly string[], cwd = ROOT): Promise<string>
   return out.trim();
 }
 
+/** The time of all that is in the image, seconds since 1970: with it the same sources make the same bytes. */
+const SECONDS = String(Date.parse(BUILT.CREATED) / 1_000);
+
 /** Builds the image, layers that are there already excepted, and gives its identity; one build at a time. */
 export async function build(name: string = IMAGE, more: readonly string[] = []): Promise<string> {
   const args = Object.entries(BUILT).flatMap(([key, value]) => ["--build-arg", `${key}=${value}`]);
   // `--network host`: npm's registry is reached as from the machine itself.
-  const options = ["--quiet", "--network", "host", "--pull-never", "--layers", "--timestamp", "1763787600", ...more];
+  const options = ["--quiet", "--network", "host", "--pull-never", "--layers", "--timestamp", SECONDS, ...more];
   const bud = ["buildah", "bud", ...options, ...args, "-t", name, "."];
   return must(["flock", join(TOOLS, "build.lock"), ...bud]);
 }

@@ -9,6 +9,7 @@ takeDownAfterEach();
 
 const DOCUMENT = resolve(import.meta.dirname, "../../docs/openapi.yaml");
 const SEED = Number(process.env["PEERS_SEED"] ?? 20_261_122);
+/** Requests made up for each operation, beside those of the coverage phase, which are most of all. */
 const EXAMPLES = Number(process.env["PEERS_EXAMPLES"] ?? 3);
 
 const COLLECTIONS: readonly string[] = [
