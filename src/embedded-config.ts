@@ -43,6 +43,8 @@ export interface CarryoverConfig {
       readonly omitsZeros?: "auto" | "yes" | "no" | undefined;
       /** What page tokens remember: a record (keyset) or a row number (offset); carryover check --write-under finds out. Default: `unknown`. */
       readonly tokens?: "keyset" | "offset" | "unknown" | undefined;
+      /** Whether a list that falls short of its totalCount is an error (verify); ignore where totals count records that the caller may not see. Default: `verify`. */
+      readonly totals?: "verify" | "ignore" | undefined;
       /** Audience that tokens for v2 carry; default: upstream.v2.url. */
       readonly audience?: string | undefined;
       readonly tls?: {

@@ -133,9 +133,10 @@ function createDrainSource(
 ): (input: DrainInput) => Drains {
   const { lists, upstream } = config;
   const memory = createMemory();
-  const shared: Pick<DrainParts, "limits" | "tokens" | "require" | "now" | "turn"> = {
+  const shared: Pick<DrainParts, "limits" | "tokens" | "totals" | "require" | "now" | "turn"> = {
     limits: drainLimits(lists),
     tokens: upstream.v2.tokens,
+    totals: upstream.v2.totals,
     require: (resource): Witness => lists.require.resources.get(resource) ?? lists.require.default,
     now,
     turn: createTurns(),

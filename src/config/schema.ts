@@ -54,6 +54,11 @@ const v2 = z.strictObject({
     .describe(
       "What page tokens remember: a record (keyset) or a row number (offset); carryover check --write-under finds out",
     ),
+  totals: oneOf("verify", "ignore")
+    .default("verify")
+    .describe(
+      "Whether a list that falls short of its totalCount is an error (verify); ignore where totals count records that the caller may not see",
+    ),
   audience: text("expected an audience")
     .meta(form("audience"))
     .optional()

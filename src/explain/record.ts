@@ -73,8 +73,6 @@ function toolsOf(exchange: Exchange, send: Tools["send"], { limits, mask }: Reco
     memory: {
       heedsSkip: () => undefined,
       sawSkip: () => {},
-      miscounts: () => false,
-      sawMiscount: () => {},
       countOf: () => undefined,
       learnCount: () => {},
     },

@@ -227,14 +227,28 @@ describe("pages", () => {
     expect(settings(strict.findings)).toEqual(["lists.require=none"]);
   });
 
+  it("a count that is too small for a list that goes on is told", async () => {
+    const { judge } = faulty(answering(/\/groups\?/, (page) => ({ ...page, totalCount: "3" })));
+    expect((await judge()).told("total-count")).toEqual(["warn it is less than the records that come: group"]);
+  });
+
   it.each([
-    ["too small for a list that goes on", /\/groups\?/, 3, "group"],
-    ["not that of a whole list", /\/roles\?/, 100_000, "role"],
-  ])("a count that is %s is told", async (_name, path, count, resource) => {
-    const { judge } = faulty(answering(path, (page) => ({ ...page, totalCount: String(count) })));
-    expect((await judge()).told("total-count")).toEqual([
-      `warn it is not the number of records that come: ${resource}`,
-    ]);
+    ["of one page", /\/roles\?/, "role"],
+    ["of several pages", /\/groups\?/, "group"],
+  ])("a count that is not met by a list %s is a failure, unless totals are ignored", async (_name, path, resource) => {
+    const more = (page: Record<string, unknown>) => ({ ...page, totalCount: String(Number(page["totalCount"]) + 7) });
+    const { judge } = faulty(answering(path, more));
+    const report = await judge();
+    expect(report.told("total-count")).toEqual([`fail it is more than the records that come: ${resource}`]);
+    expect(settings(report.of("total-count"))).toEqual(["upstream.v2.totals=ignore"]);
+    const ignoring = await judge(["--upstream-v2-totals", "ignore"]);
+    expect(ignoring.told("total-count")).toEqual([`note it is more than the records that come: ${resource}`]);
+  });
+
+  it("totals that fit are not to be ignored", async () => {
+    const { judge } = await platform({});
+    const report = await judge(["--upstream-v2-totals", "ignore"]);
+    expect(settings(report.of("total-count"))).toEqual(["upstream.v2.totals=verify"]);
   });
 
   it("another order than by uid is told, and cured where the platform orders by uid when asked", async () => {

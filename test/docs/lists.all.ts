@@ -7,11 +7,11 @@ import type { Exchange } from "../../src/model/exchange.ts";
 import { outcomeLabel } from "../../src/observe/labels.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
-import { cutOf } from "../../src/upstream/drain/cut.ts";
+import { cutOf } from "../../src/upstream/drain/ahead.ts";
 import { READING } from "../../src/upstream/drain/limits.ts";
-import type { Run } from "../../src/upstream/drain/run.ts";
 import { exchange } from "../comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";
+import { DRAIN_LIMITS } from "../support/drains.ts";
 import { cellsOf } from "./tables.ts";
 
 const DOCS = new URL("../../docs/", import.meta.url);
@@ -43,15 +43,15 @@ function whole(text: string): number {
   return Number(text.replaceAll(",", ""));
 }
 
-/** A list whose first page was taken. */
-function reading(tokens: "keyset" | "offset" | "unknown", readers: number): Run {
-  const limits = { ...READING, pageSize: 200, readers };
-  return { parts: { tokens, limits }, merged: { rank: 200 } } as unknown as Run;
+/** How a list of `total` records is cut whose first page of 200 records has `bytes`. */
+function cut(tokens: "keyset" | "offset" | "unknown", readers: number, bytes: number, total: number) {
+  const limits = { ...DRAIN_LIMITS, readers };
+  return cutOf(limits, tokens, { records: 200, bytes }, { rank: 200, total });
 }
 
 /** What a list of `total` records costs a platform that counts its way to `skip`, and to nothing else. */
 function walked(tokens: "keyset" | "offset", total: number): { rows: number; calls: number } {
-  const { from, step, pages, overlap } = cutOf(reading(tokens, 4), { records: 200, bytes: PAGE_BYTES }, total);
+  const { from, step, pages, overlap } = cut(tokens, 4, PAGE_BYTES, total);
   let [rows, calls] = [200, 1];
   for (let skip = from; skip + overlap < total; skip += step) {
     rows += skip + Math.min(pages * 200, total - skip);
@@ -86,8 +86,8 @@ describe("the page about lists", () => {
   it("names the notes that drains and sharing make, and no others", () => {
     const made = sources(new URL("../../src/upstream/drain/", import.meta.url));
     const shared = sources(new URL("../../src/share/", import.meta.url));
-    const notes = [...`${made}${shared}`.matchAll(/notes\.(?:add|push)\("(list-[a-z-]+)"\)/g)].map(
-      ([, note = ""]) => note,
+    const notes = [...`${made}${shared}`.matchAll(/^ {2}\| "(list-[a-z-]+)"|notes\.push\("(list-[a-z-]+)"\)/gm)].map(
+      ([, declared, pushed]) => declared ?? pushed ?? "",
     );
     const named = rows(page, '| note | in the log and as `carryover_notes_total{note="…"}` |').flatMap(([cell = ""]) =>
       words(cell),
@@ -104,9 +104,9 @@ describe("the page about lists", () => {
 
   it("says how much lies ahead, and where segments become windows", () => {
     const [, mib = ""] = /about (\d+) MiB of pages ahead/.exec(page) ?? [];
-    expect(cutOf(reading("offset", 100), { records: 200, bytes: MIB }, 1e5).ahead).toBe(Number(mib));
+    expect(cut("offset", 100, MIB, 1e5).ahead).toBe(Number(mib));
     const [, kib = ""] = /a page above (\d+) KiB, with four readers/.exec(page) ?? [];
-    const pages = (bytes: number) => cutOf(reading("unknown", 4), { records: 200, bytes }, 1e5).pages;
+    const pages = (bytes: number) => cut("unknown", 4, bytes, 1e5).pages;
     expect([pages(Number(kib) * 1024), pages(Number(kib) * 1024 + 1)]).toEqual([2, 1]);
     const [, most = ""] = /up to (\d+) pages follow/.exec(page) ?? [];
     expect(pages(1)).toBe(Number(most));

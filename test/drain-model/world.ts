@@ -67,13 +67,17 @@ function begin(world: World): void {
 /** Limits that no small list reaches. */
 const LIMITS = { maxPages: 60, maxRecords: 10_000, maxBytes: 1e6, maxSeconds: 60 };
 
+/** Counts that exceed what the pages hold: an operator has to say so. */
+const LYING: ReadonlySet<string> = new Set(["stale", "high", "wild"]);
+
 function partsOf(world: World): DrainParts {
   const { trace, stopper } = world;
-  const { measures, declared, require = "none", remembered = {} } = trace.scenario;
+  const { measures, declared, style, require = "none", remembered = {} } = trace.scenario;
   return {
     ...drainParts(sendOf(world), stopper.signal),
     limits: { ...measures, ...LIMITS },
     tokens: declared,
+    totals: LYING.has(style.total ?? "right") ? "ignore" : "verify",
     memory: { ...NO_MEMORY, heedsSkip: () => remembered.heedsSkip, countOf: () => remembered.count },
     require: () => require,
     now: () => world.answered * 1000,

@@ -23,8 +23,6 @@ export const DRAIN_LIMITS: DrainLimits = {
 export const NO_MEMORY: DrainMemory = {
   heedsSkip: () => undefined,
   sawSkip: () => {},
-  miscounts: () => false,
-  sawMiscount: () => {},
   countOf: () => undefined,
   learnCount: () => {},
 };

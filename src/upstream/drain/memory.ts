@@ -1,7 +1,7 @@
 /** What is worth knowing of a list the next time it is read? */
 import { createHash } from "node:crypto";
 import { LRUCache } from "lru-cache";
-import type { DrainMemory } from "./run.ts";
+import type { DrainMemory } from "./reader.ts";
 
 /** What all drains of one upstream remember together. */
 export interface SharedMemory {
@@ -13,14 +13,11 @@ const MAX_COUNTS = 2_000;
 const MAX_HABITS = 2_000;
 /** After this long it is tried again whether `skip` works. */
 const SKIP_MS = 10 * 60 * 1_000;
-/** And so long is a count not relied upon that was too great. */
-const COUNT_MS = 60 * 60 * 1_000;
 
 /** Nothing is remembered yet. Bounded, and all of it only guesses: a wrong one costs a request, never a record. */
 export function createMemory(): SharedMemory {
   const counts = new LRUCache<string, number>({ max: MAX_COUNTS });
   const skips = new LRUCache<string, { readonly heeded: boolean }>({ max: MAX_HABITS, ttl: SKIP_MS });
-  const miscounting = new LRUCache<string, true>({ max: MAX_HABITS, ttl: COUNT_MS });
   return {
     of: (credential) => {
       // A digest, since a name may be a target with its filters: nothing that a client asked for is kept.
@@ -32,10 +29,6 @@ export function createMemory(): SharedMemory {
         heedsSkip: (resource) => skips.get(keyOf(resource))?.heeded,
         sawSkip: (resource, heeded) => {
           skips.set(keyOf(resource), { heeded });
-        },
-        miscounts: (resource) => miscounting.has(keyOf(resource)),
-        sawMiscount: (resource) => {
-          miscounting.set(keyOf(resource), true);
         },
         countOf: (target) => counts.get(keyOf(target)),
         learnCount: (target, count) => {

@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { cutOf } from "../../../src/upstream/drain/cut.ts";
-import { takeNew } from "../../../src/upstream/drain/merged.ts";
-import { createQueue } from "../../../src/upstream/drain/queue.ts";
-import { readBySegments } from "../../../src/upstream/drain/segments.ts";
-import { watchedStopper } from "../clock.ts";
-import { drained, keysOf, type Platform, pageOf, planOf, respond, uidsOf } from "./simulator.ts";
-import { knowing, memory, runOf, SMALL, uidsIn } from "./stage.ts";
+import { drained, keysOf, type Platform, pageOf, respond, uidsOf } from "./simulator.ts";
+import { knowing, memory, SMALL, streamed } from "./stage.ts";
 
 const KEYS = keysOf(100);
 const ONE = { limits: { ...SMALL, readers: 1 }, parts: knowing(true) };
@@ -35,31 +30,41 @@ describe("a last page that contradicts its own count", () => {
     }
   });
 
-  it.each([false, true])(
-    "is read on behind where it goes on counting more, proves nothing, and is told (known: %s)",
-    async (known) => {
-      const { of, told } = memory(true);
-      const outcome = await drained(
-        ending(() => ({ total: "101" })),
-        { ...ONE, parts: { memory: { ...of, miscounts: (resource) => known && resource === "groups" } } },
-      );
-      expect(uidsOf(outcome)).toEqual(KEYS);
-      expect(outcome.result).toMatchObject({ witness: "none" });
-      // Where lists were miscounted before, one more look is enough.
-      expect(outcome.requests).toHaveLength(known ? 14 : 18);
-      expect(outcome.notes).toContain("list-total");
-      expect(told).toContainEqual(["miscount", "groups"]);
-    },
-  );
+  it("T-DRN-12 is read on behind, and once more from page one, where it goes on counting more: then it is an error", async () => {
+    const outcome = await drained(
+      ending(() => ({ total: "101" })),
+      ONE,
+    );
+    expect(outcome.problem).toMatchObject({
+      reason: "DRAIN_INCOMPLETE",
+      message: expect.stringMatching(/counts 101 records, and 100 were read .*upstream\.v2\.totals: ignore/),
+      metadata: { read: "100", total: "101" },
+    });
+    expect(outcome.notes).toEqual(["list-page-again", "list-read-again"]);
+    expect(outcome.facts).toMatchObject([{ witness: "none", outcome: "incomplete" }]);
+    const gone = await streamed(
+      ending(() => ({ total: "101" })),
+      ONE,
+    );
+    expect([gone.error, gone.list.floor]).toMatchObject([{ metadata: { read: "100", total: "101" } }, "cover"]);
+  });
+
+  it("is the end where counts are ignored", async () => {
+    const outcome = await drained(
+      ending(() => ({ total: "101" })),
+      { ...ONE, parts: { ...ONE.parts, totals: "ignore" } },
+    );
+    expect(uidsOf(outcome)).toEqual(KEYS);
+    expect(outcome.requests).toHaveLength(13);
+    expect(outcome.notes).toEqual(["list-total"]);
+  });
 
   it("is no end while it is full and counts more: a platform that loses its tokens behind skip is read whole", async () => {
     const platform: Platform = (s) => {
       const page = pageOf(KEYS, s, "keyset");
       return respond(s.skip === undefined ? page : { ...page, next: "" });
     };
-    const { of, told } = memory(true);
-    const outcome = await drained(platform, { ...ONE, parts: { memory: of } });
-    expect(told).not.toContainEqual(["miscount", "groups"]);
+    const outcome = await drained(platform, { ...ONE, parts: { memory: memory(true).of } });
     expect(uidsOf(outcome)).toEqual(KEYS);
     expect(outcome.result).toMatchObject({ witness: "cover" });
   });
@@ -139,18 +144,5 @@ describe("where parts run out before the list does", () => {
     expect(outcome.notes).not.toContain("list-skip-ignored");
     expect(outcome.requests.filter((s) => s.skip === 0).length).toBeGreaterThan(1);
     expect(outcome.result).toMatchObject({ kind: "list", witness: "cover" });
-  });
-
-  it("no queue of parts leaves anything behind", async () => {
-    const { signal, abort, listeners } = watchedStopper();
-    const run = { ...runOf(KNOWN_SHORT, ONE), stopper: { signal, abort } };
-    const first = planOf().read(await KNOWN_SHORT({ size: 10 }, 0));
-    takeNew(run.merged, first);
-    const again = (total: number) => createQueue(run, cutOf(run, { records: 10, bytes: 179 }, total), total);
-    const chunks = readBySegments(run, again(25), again);
-    const uids: string[] = [];
-    for await (const chunk of chunks) uids.push(...uidsIn(chunk));
-    expect(uids).toEqual(KEYS.slice(10));
-    expect(listeners()).toBe(0);
   });
 });

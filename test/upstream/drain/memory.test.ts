@@ -52,9 +52,6 @@ describe("whether skip works", () => {
     expect([memory.of("a").heedsSkip("repos"), memory.of("b").heedsSkip("groups")]).toEqual([undefined, undefined]);
     memory.of("a").sawSkip("groups", false);
     expect(memory.of("a").heedsSkip("groups")).toBe(false);
-    memory.of("a").sawMiscount("groups");
-    expect(["groups", "roles"].map((resource) => memory.of("a").miscounts(resource))).toEqual([true, false]);
-    expect(memory.of("b").miscounts("groups")).toBe(false);
   });
 
   it("is forgotten, what was not used longest first, beyond two thousand", () => {

@@ -1,12 +1,21 @@
 import { describe, expect, it } from "vitest";
 import type { ListPlan, ShownChunk } from "../../../src/model/list.ts";
 import { Problem } from "../../../src/model/problem.ts";
-import { emptyMerged } from "../../../src/upstream/drain/merged.ts";
-import type { Reading, Taken } from "../../../src/upstream/drain/reading.ts";
-import { oneAhead, shown } from "../../../src/upstream/drain/shown.ts";
 import { settled } from "../clock.ts";
-import { drained, keysOf, type Options, planOf, quiet, raw, stage, uidsOf } from "./simulator.ts";
-import { holding, knowing, pull, runOf, SMALL, streamed, uidsIn } from "./stage.ts";
+import {
+  broken,
+  drained,
+  keysOf,
+  type Options,
+  pageOf,
+  planOf,
+  quiet,
+  raw,
+  respond,
+  stage,
+  uidsOf,
+} from "./simulator.ts";
+import { holding, knowing, pull, SMALL, streamed, uidsIn } from "./stage.ts";
 
 const KEYS = keysOf(40);
 const CURSOR = { limits: SMALL, parts: knowing(false) } satisfies Options;
@@ -83,33 +92,12 @@ describe("chunks are shown", () => {
       seen.push(uidsIn(chunk)[0] ?? "");
       return as(uidsIn(chunk));
     });
-    const run = runOf(quiet([]), {}, plan);
-    const given = emptyMerged(true);
-    const bytes = new TextEncoder().encode('{"uid":"a"}');
-    const other = new TextEncoder().encode('{"uid":"b"}');
-    async function* reading(): Reading {
-      yield { of: given, bytes };
-      yield { of: run.merged, bytes: other };
-      yield { of: given, bytes };
-      return undefined;
-    }
-    const made: Taken[] = [];
-    for await (const taken of shown(run, reading())) made.push(taken);
-    expect(seen).toEqual(["b"]);
-    expect(made.map((taken) => [taken.of === run.merged, uidsIn(taken.bytes)])).toEqual([[true, ["shown-b"]]]);
-  });
-
-  it("as they are, where nothing is to be made of them", async () => {
-    const run = runOf(quiet([]));
-    const answer = { kind: "refused" as const, response: raw(403, "{}") };
-    const bytes = new Uint8Array([1]);
-    async function* reading(): Reading {
-      yield { of: run.merged, bytes };
-      return answer;
-    }
-    const chunks = shown(run, reading());
-    expect(await chunks.next()).toEqual({ done: false, value: { of: run.merged, bytes } });
-    expect(await chunks.next()).toEqual({ done: true, value: answer });
+    // The second page leads to itself: that is noticed before its records are shown.
+    const circle = broken(quiet(KEYS), 1, (s) => respond({ ...pageOf(KEYS, s, "keyset"), next: s.token ?? "" }));
+    const outcome = await drained(circle, { ...CURSOR, plan });
+    expect(uidsOf(outcome)).toEqual(KEYS.map((uid) => `shown-${uid}`));
+    expect(outcome.notes).toContain("list-read-again");
+    expect(seen.filter((uid) => uid === "u000010")).toHaveLength(1);
   });
 });
 
@@ -172,61 +160,5 @@ describe("showing that fails", () => {
       expect(outcome.claims).toEqual({ taken: 1, released: 1 });
       expect(outcome.requests.length).toBeLessThanOrEqual(3);
     }
-  });
-});
-
-describe("one chunk ahead", () => {
-  it("is under way while the one before is used", async () => {
-    const run = runOf(quiet([]));
-    const made: number[] = [];
-    async function* reading(): Reading {
-      for (let i = 0; i < 4; i++) {
-        made.push(i);
-        yield { of: run.merged, bytes: new Uint8Array([i]) };
-      }
-      return undefined;
-    }
-    const ahead = oneAhead(reading());
-    expect(made).toEqual([]);
-    const bytes = async () => ((await ahead.next()).value as Taken).bytes;
-    expect([...(await bytes()), made.length]).toEqual([0, 2]);
-    await settled();
-    expect(made.length).toBe(2);
-    expect([...(await bytes()), made.length]).toEqual([1, 3]);
-    expect([...(await bytes()), made.length]).toEqual([2, 4]);
-    expect([...(await bytes())]).toEqual([3]);
-    expect(await ahead.next()).toEqual({ done: true, value: undefined });
-  });
-
-  it("that fails is told in its turn, and nobody else hears of it", async () => {
-    const run = runOf(quiet([]));
-    async function* reading(): Reading {
-      yield { of: run.merged, bytes: new Uint8Array([1]) };
-      throw new Error("boom");
-    }
-    const ahead = oneAhead(reading());
-    expect((await ahead.next()).done).toBe(false);
-    await settled();
-    await expect(ahead.next()).rejects.toThrow("boom");
-  });
-
-  it("is given up with the rest, even when it fails", async () => {
-    const run = runOf(quiet([]));
-    const state = { ended: false };
-    async function* reading(): Reading {
-      try {
-        yield { of: run.merged, bytes: new Uint8Array([1]) };
-        yield { of: run.merged, bytes: new Uint8Array([2]) };
-        yield { of: run.merged, bytes: new Uint8Array([3]) };
-      } finally {
-        state.ended = true;
-        // biome-ignore lint/correctness/noUnsafeFinally: a reading whose end fails
-        throw new Error("boom");
-      }
-    }
-    const ahead = oneAhead(reading());
-    await ahead.next();
-    expect(await ahead.return(undefined)).toEqual({ done: true, value: undefined });
-    expect(state.ended).toBe(true);
   });
 });

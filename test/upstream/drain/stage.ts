@@ -1,12 +1,9 @@
 /** How does a test watch a drain at work: calls that wait, lists that change meanwhile, chunks that are pulled? */
 
-import type { ListPlan, LongList, PageSelector } from "../../../src/model/list.ts";
+import type { LongList, PageSelector } from "../../../src/model/list.ts";
 import type { ApiResponse } from "../../../src/model/message.ts";
-import { createStopper } from "../../../src/model/signal.ts";
-import { createCalls } from "../../../src/upstream/drain/calls.ts";
+import type { DrainMemory, DrainParts } from "../../../src/upstream/drain/drain.ts";
 import type { DrainLimits } from "../../../src/upstream/drain/limits.ts";
-import { emptyMerged } from "../../../src/upstream/drain/merged.ts";
-import type { DrainMemory, DrainParts, Run } from "../../../src/upstream/drain/run.ts";
 import { settled } from "../clock.ts";
 import { type Options, type Platform, pageOf, planOf, respond, type Served, stage, type Tokens } from "./simulator.ts";
 
@@ -29,11 +26,9 @@ export function changed(keys: readonly string[], from: number, gone: readonly st
 
 /** A memory that tells `heeds` and `count`, and what it was told. */
 export function memory(heeds: boolean | undefined, count?: number) {
-  const told: [what: "skip" | "count" | "miscount", name: string, value?: boolean | number][] = [];
+  const told: [what: "skip" | "count", name: string, value?: boolean | number][] = [];
   const of: DrainMemory = {
     heedsSkip: () => heeds,
-    miscounts: () => false,
-    sawMiscount: (resource) => void told.push(["miscount", resource]),
     sawSkip: (resource, heeded) => void told.push(["skip", resource, heeded]),
     countOf: () => count,
     learnCount: (target, learned) => void told.push(["count", target, learned]),
@@ -81,33 +76,6 @@ export function holding(platform: Platform) {
     for (await settled(); open.length > 0; await settled()) await open[0]?.answer();
   };
   return { served, open, most, flow };
-}
-
-/** A drain on its way, to try its parts one by one. */
-export function runOf(
-  platform: Served,
-  options: Options = {},
-  plan: ListPlan = planOf(),
-): Run & { notesOf(): string[] } {
-  const { parts } = stage(platform, options);
-  const run: Run = {
-    plan,
-    parts,
-    stopper: createStopper(),
-    startedAt: 0,
-    notes: new Set(),
-    merged: emptyMerged(plan.keyOrder),
-    headers: [],
-    pages: 0,
-    greatest: undefined,
-    trying: false,
-    repairs: 16,
-    provable: true,
-    announced: undefined,
-    release: undefined,
-    calls: createCalls(parts.limits.readers),
-  };
-  return Object.assign(run, { notesOf: () => [...run.notes] });
 }
 
 const decoder = new TextDecoder();

@@ -1,48 +1,48 @@
 import { describe, expect, it } from "vitest";
-import { emptyMerged, type Merged } from "../../../src/upstream/drain/merged.ts";
-import { checkWitness, isMiscounted, witnessOf } from "../../../src/upstream/drain/witness.ts";
+import { type Committed, emptyList } from "../../../src/upstream/drain/committed.ts";
+import { checkWitness, isMiscounted, witnessOf } from "../../../src/upstream/drain/end.ts";
 
-const whole = (more: Partial<Merged> = {}): Merged => ({
-  ...emptyMerged(true),
+const whole = (more: Partial<Committed> = {}): Committed => ({
+  ...emptyList(true),
   pages: 2,
   distinct: 20,
-  total: 20,
+  firstTotal: 20,
   ...more,
 });
 
 describe("the witness of a list", () => {
   it("is its proof, where there is one", () => {
     expect(witnessOf(whole())).toBe("cover");
-    expect(witnessOf(whole({ total: undefined, steady: false }))).toBe("cover");
-    expect(witnessOf(whole({ total: 21 }))).toBe("cover");
+    expect(witnessOf(whole({ firstTotal: undefined, steady: false }))).toBe("cover");
+    expect(witnessOf(whole({ firstTotal: 21 }))).toBe("cover");
   });
 
   it("is no proof without the order of keys, or what rests on nothing else", () => {
     expect(witnessOf(whole({ ascending: false }))).toBe("count");
     expect(witnessOf(whole({ proved: false }))).toBe("count");
-    expect(witnessOf({ ...emptyMerged(false), pages: 1, total: 0 })).toBe("count");
+    expect(witnessOf({ ...emptyList(false), pages: 1, firstTotal: 0 })).toBe("count");
   });
 
   it("is no proof where the only page miscounts its own records", () => {
     expect(witnessOf(whole({ pages: 1 }))).toBe("cover");
-    expect(witnessOf(whole({ pages: 1, total: 21 }))).toBe("none");
-    expect(witnessOf(whole({ pages: 1, total: undefined, steady: false }))).toBe("cover");
+    expect(witnessOf(whole({ pages: 1, firstTotal: 21 }))).toBe("none");
+    expect(witnessOf(whole({ pages: 1, firstTotal: undefined, steady: false }))).toBe("cover");
   });
 
   it("is a count only when every page named it, and as many records came", () => {
-    expect(witnessOf(whole({ proved: false, total: 21 }))).toBe("none");
-    expect(witnessOf(whole({ proved: false, total: 19 }))).toBe("none");
+    expect(witnessOf(whole({ proved: false, firstTotal: 21 }))).toBe("none");
+    expect(witnessOf(whole({ proved: false, firstTotal: 19 }))).toBe("none");
     expect(witnessOf(whole({ proved: false, steady: false }))).toBe("none");
-    expect(witnessOf(whole({ proved: false, total: undefined }))).toBe("none");
+    expect(witnessOf(whole({ proved: false, firstTotal: undefined }))).toBe("none");
   });
 });
 
 describe("a list is miscounted", () => {
   it("when it was counted, and not as what came", () => {
     expect(isMiscounted(whole())).toBe(false);
-    expect(isMiscounted(whole({ total: 21 }))).toBe(true);
+    expect(isMiscounted(whole({ firstTotal: 21 }))).toBe(true);
     expect(isMiscounted(whole({ steady: false }))).toBe(true);
-    expect(isMiscounted(whole({ total: undefined, steady: false }))).toBe(false);
+    expect(isMiscounted(whole({ firstTotal: undefined, steady: false }))).toBe(false);
   });
 });
 

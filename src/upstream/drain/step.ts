@@ -1,0 +1,945 @@
+/**
+ * One list while it is read: one value, and one pure step from what happened to what to do next. One page, cursor, windows and
+ * segments are ways through the same phases; whether the list is buffered or streamed makes no difference here.
+ */
+import type { Witness } from "../../model/exchange.ts";
+import type { ListPage } from "../../model/list.ts";
+import type { ApiResponse } from "../../model/message.ts";
+import { Problem } from "../../model/problem.ts";
+import {
+  type Ahead,
+  aheadOf,
+  arrived,
+  type Cut,
+  cutOf,
+  dropFront,
+  type Fetched,
+  front,
+  type Place,
+  plan,
+  withoutFront,
+  withoutPart,
+} from "./ahead.ts";
+import {
+  ascends,
+  type Committed,
+  emptyList,
+  forgetKeys,
+  freshIn,
+  holdsAll,
+  joins,
+  newIn,
+  type Page,
+  plausible,
+  reachesPast,
+  startOver,
+  type Taken,
+  takeAfter,
+  takeNew,
+} from "./committed.ts";
+import {
+  checkWitness,
+  confirms,
+  isMiscounted,
+  isOvercounted,
+  type Shortfall,
+  shortfall,
+  type Totals,
+  witnessOf,
+} from "./end.ts";
+import { checkAfterPage, checkAnnounced, checkPages, type DrainLimits } from "./limits.ts";
+
+/**
+ * What was odd about a list that is nevertheless whole, for `Exchange.notes`: begun anew; a gap that was closed; a page read
+ * twice; keys out of the declared order; a key that came twice; a count that changed or was not met; `skip` without effect;
+ * a token that began the list again; a way of reading that was left for the next.
+ */
+export type DrainNote =
+  | "list-read-again"
+  | "list-repaired"
+  | "list-page-again"
+  | "list-order"
+  | "list-duplicate"
+  | "list-total"
+  | "list-skip-ignored"
+  | "list-token-restarted"
+  | "list-way-left";
+
+/** What is said of a list before it is read; it never changes. */
+export interface How {
+  readonly resource: string;
+  readonly keyOrder: boolean;
+  /** A first page without any list of records proves nothing. */
+  readonly bareProvesNothing: boolean;
+  readonly limits: DrainLimits;
+  readonly tokens: "keyset" | "offset" | "unknown";
+  readonly totals: Totals;
+  readonly require: Witness;
+  /** Whether `skip` was lately heeded; undefined: nobody knows. */
+  readonly heedsSkip: boolean | undefined;
+  /** Records that the list had the last time; undefined: nobody knows. */
+  readonly expected: number | undefined;
+}
+
+export type Event =
+  /** The next records are wanted: the client has taken what came before. */
+  | { readonly kind: "pull" }
+  /** A call has ended. `read`: what its response held, before anything of it was checked. */
+  | { readonly kind: "came"; readonly call: number; readonly got: Got }
+  /** The list begins to go out with what was emitted so far, and promises `witness`. */
+  | { readonly kind: "announced"; readonly witness: Witness };
+
+/** What a call brought. */
+export type Got =
+  | { readonly kind: "page"; readonly page: ListPage }
+  | { readonly kind: "refused"; readonly response: ApiResponse }
+  | { readonly kind: "failed"; readonly problem: unknown };
+
+export type Action =
+  | { readonly kind: "fetch"; readonly call: number; readonly place: Place }
+  | { readonly kind: "cancel"; readonly call: number }
+  /** Records of reading number `reading`: what an earlier reading emitted is void unless it was announced. */
+  | { readonly kind: "emit"; readonly chunk: Uint8Array; readonly reading: number }
+  | { readonly kind: "finish"; readonly witness: Witness }
+  /** The platform refused a page: its response is the answer. */
+  | { readonly kind: "refuse"; readonly response: ApiResponse }
+  | { readonly kind: "fail"; readonly problem: unknown }
+  | { readonly kind: "learn-skip"; readonly heeded: boolean }
+  | { readonly kind: "learn-count"; readonly count: number };
+
+/** A call that is under way, or waits until one of the list's `readers` is free. */
+interface Call {
+  readonly id: number;
+  readonly place: Place;
+  /** The rank that was asked for first: pages after empty ones stand for it. */
+  readonly skip: number | undefined;
+  /** For which part; undefined: the list waits for it. */
+  readonly part: number | undefined;
+  readonly made: boolean;
+  readonly again: boolean;
+  readonly empties: number;
+}
+
+/** Looking for the commit point by rank. */
+interface Seek {
+  readonly kind: "seek";
+  readonly skip: number;
+  /** How much further back the next try begins. */
+  readonly back: number;
+  /** The page that did not join on, to be taken when the gap before it is closed. */
+  readonly held: Page | undefined;
+  /** Readings of the last page, when its being the last is in doubt. */
+  readonly tries: number;
+  readonly short: Shortfall | undefined;
+  /** The page that seemed to be the last. */
+  readonly last: Page | undefined;
+  /** The parts have run out, and are to be planned anew. */
+  readonly planAgain: boolean;
+}
+
+type Phase =
+  | { readonly kind: "start" | "first" | "ahead" | "cursor" | "over" }
+  /** The page behind a token is asked for; `ahead`: because the parts have run out. */
+  | { readonly kind: "token"; readonly ahead: boolean }
+  | Seek
+  /** Does the token of a short page with nothing new lead to an empty end? */
+  | { readonly kind: "behind"; readonly page: Page; readonly seek: Seek };
+
+export interface State {
+  readonly how: How;
+  readonly list: Committed;
+  /** 0, and 1 when the list was begun anew. */
+  readonly reading: number;
+  readonly phase: Phase;
+  /** Somebody waits for the next records. */
+  readonly wanted: boolean;
+  readonly way: "parallel" | "cursor";
+  readonly ahead: Ahead | undefined;
+  /** Windows were asked for together with the first page. */
+  readonly guessed: boolean;
+  readonly firstPage: { readonly records: number; readonly bytes: number };
+  readonly calls: readonly Call[];
+  readonly nextCall: number;
+  /** Calls that may still be repeated, or made to close a gap. */
+  readonly repairs: number;
+  /** The greatest last key of any page, taken or not. */
+  readonly greatest: string | undefined;
+  readonly heedsSkip: boolean | undefined;
+  /** The list is read in the hope that `skip` is heeded: nothing may go out yet. */
+  readonly trying: boolean;
+  /** The way in which the rest is being read can prove it. */
+  readonly provable: boolean;
+  /** What the head of the response promised; undefined while nothing has gone out. */
+  readonly announced: Witness | undefined;
+  /** Tokens that were followed one after another. */
+  readonly followed: ReadonlySet<string>;
+  /** Pages that count for `maxPages` on the way by cursor, and empty ones in a row. */
+  readonly cursorPages: number;
+  readonly emptyPages: number;
+  readonly notes: ReadonlySet<DrainNote>;
+  /** What to do after this step, in order. */
+  readonly actions: readonly Action[];
+}
+
+/** Repairs that any list may take; longer ones may take as many more as they have pages. */
+const REPAIRS = 16;
+/** AIP-158 allows empty pages with a token; a platform that sends nothing else must not hold a client for ever. */
+const MAX_EMPTY_PAGES = 3;
+/** Readings of a last page that is in doubt. */
+const END_TRIES = 3;
+/** How far back a second try begins, in pages, and by how much each further one goes back. */
+const BACK_PAGES = 1;
+const BACK_FACTOR = 4;
+/** A page of which less than this part is new uses up repairs; a gap whose page brings more than this part of a full one does not. */
+const LITTLE = 4;
+const MUCH = 4;
+/** Pages may be shorter than asked for by this factor. */
+const MAX_SHORTNESS = 4;
+/** For planning before the first page is known. */
+const GUESSED_RECORD_BYTES = 400;
+/** What a platform may answer that knows no `skip`. */
+const REFUSES_SKIP: ReadonlySet<number> = new Set([400, 404, 422, 501]);
+
+/** Nothing is asked for until the first pull. */
+export function startOf(how: How): State {
+  return {
+    how,
+    list: emptyList(how.keyOrder),
+    reading: 0,
+    phase: { kind: "start" },
+    wanted: false,
+    way: "cursor",
+    ahead: undefined,
+    guessed: false,
+    firstPage: { records: 0, bytes: 0 },
+    calls: [],
+    nextCall: 0,
+    repairs: REPAIRS,
+    greatest: undefined,
+    heedsSkip: how.heedsSkip,
+    trying: false,
+    provable: true,
+    announced: undefined,
+    followed: new Set(),
+    cursorPages: 0,
+    emptyPages: 0,
+    notes: new Set(),
+    actions: [],
+  };
+}
+
+/** The step. Nothing is done here: `actions` of what it gives are to be done, in order. Never throws. */
+export function next(before: State, event: Event): State {
+  const state: State = { ...before, wanted: before.wanted || event.kind === "pull", actions: [] };
+  if (state.phase.kind === "over") return state;
+  try {
+    return dispatched(advanced(after(state, event)));
+  } catch (thrown) {
+    try {
+      return dispatched(advanced(failed(state, thrown)));
+    } catch (again) {
+      return over(state, { kind: "fail", problem: again });
+    }
+  }
+}
+
+/** What the head of a response may promise now, so that the end keeps it or breaks the list off. A count is promised only where it is required. */
+export function floorOf({ list, provable, how }: State): Witness {
+  if (list.ended) return witnessOf(list);
+  if (provable && list.proved && list.ascending) return "cover";
+  return how.require === "count" ? "count" : "none";
+}
+
+/** What was odd so far. */
+export function notesOf({ how, list, notes }: State): readonly DrainNote[] {
+  const order = how.keyOrder && !list.ascending ? (["list-order"] as const) : [];
+  const twice = list.repeated ? (["list-duplicate"] as const) : [];
+  const total = list.ended && isMiscounted(list) ? (["list-total"] as const) : [];
+  return [...new Set([...notes, ...order, ...twice, ...total])];
+}
+
+function after(state: State, event: Event): State {
+  switch (event.kind) {
+    case "pull":
+      return state;
+    case "announced": {
+      const list = event.witness === "cover" ? forgetKeys(state.list) : state.list;
+      return { ...state, announced: event.witness, list };
+    }
+    case "came":
+      return came(state, event.call, event.got);
+  }
+}
+
+/** Goes on until a call has to be waited for, or nobody wants more. */
+function advanced(from: State): State {
+  let state = from;
+  for (;;) {
+    const { phase, list, wanted } = state;
+    if (!wanted || phase.kind === "over") return state;
+    if (list.ended) return finished(state);
+    if (phase.kind === "start") state = begun(state);
+    else if (phase.kind === "cursor") state = followToken(state);
+    else if (phase.kind !== "ahead" || state.ahead === undefined) return state;
+    else {
+      const step = front(state.ahead);
+      if (step === "waiting") return state;
+      if (step === "over") state = nextPart(state, state.ahead);
+      else state = taken({ ...state, ahead: withoutFront(state.ahead) }, step);
+    }
+  }
+}
+
+/** Asks for the first page, and for windows beside it where the list was long the last time. */
+function begun(state: State): State {
+  const { how, list, heedsSkip } = state;
+  const asked = ask({ ...state, phase: { kind: "first" } }, {});
+  const { limits, expected, keyOrder } = how;
+  if (list.catchingUp || !keyOrder || heedsSkip !== true || expected === undefined) return asked;
+  if (expected <= limits.pageSize || expected > limits.windowRecords) return asked;
+  const cut = cutOf(
+    limits,
+    how.tokens,
+    { records: limits.pageSize, bytes: limits.pageSize * GUESSED_RECORD_BYTES },
+    { rank: limits.pageSize, total: expected },
+  );
+  return { ...asked, guessed: true, ahead: aheadOf(cut, expected, false) };
+}
+
+// ---- calls
+
+function ask(state: State, place: Place): State {
+  const call = { place, skip: place.skip, part: undefined, made: false, again: false, empties: 0 };
+  return enlisted(state, call);
+}
+
+function enlisted(state: State, call: Omit<Call, "id">): State {
+  const { calls, nextCall } = state;
+  const entry = { ...call, id: nextCall };
+  // What the list waits for goes before what is read ahead.
+  const all = call.part === undefined || call.again || call.empties > 0 ? [entry, ...calls] : [...calls, entry];
+  return { ...state, calls: all, nextCall: nextCall + 1 };
+}
+
+/** Makes as many calls as may be under way at a time. */
+function dispatched(from: State): State {
+  let state = from;
+  if (state.phase.kind === "over") return state;
+  if (state.ahead !== undefined) {
+    const { ahead, calls } = plan(state.ahead);
+    state = { ...state, ahead };
+    for (const { part, place } of calls)
+      state = enlisted(state, { place, skip: place.skip, part, made: false, again: false, empties: 0 });
+  }
+  let open = state.calls.reduce((count, call) => (call.made ? count + 1 : count), 0);
+  if (open === state.calls.length) return state;
+  const actions: Action[] = [];
+  const calls = state.calls.map((call) => {
+    if (call.made || open >= state.how.limits.readers) return call;
+    open += 1;
+    actions.push({ kind: "fetch", call: call.id, place: call.place });
+    return { ...call, made: true };
+  });
+  return { ...state, calls, actions: [...state.actions, ...actions] };
+}
+
+/** Stops all calls that `leave` does not spare. */
+function cancelled(state: State, spare: (call: Call) => boolean = () => false): State {
+  const actions = state.calls.filter((call) => call.made && !spare(call)).map(cancelOf);
+  return { ...state, calls: state.calls.filter(spare), actions: [...state.actions, ...actions] };
+}
+
+function cancelOf({ id }: Call): Action {
+  return { kind: "cancel", call: id };
+}
+
+/** Nothing is read ahead any more. */
+function closed(state: State): State {
+  if (state.ahead === undefined) return state;
+  return { ...cancelled(state, (call) => call.part === undefined), ahead: undefined };
+}
+
+/** What came of a call: one that cannot be read, or is answered 5xx, is made once more while there are repairs. */
+function came(before: State, id: number, got: Got): State {
+  const call = before.calls.find((one) => one.id === id);
+  if (call === undefined) return before;
+  const state = { ...before, calls: before.calls.filter((one) => one !== call) };
+  const fetched = checked(state, call, got);
+  const isStart = call.place.token === undefined && call.place.skip === undefined;
+  if (isBad(fetched) && !isStart && !call.again && state.repairs > 0) {
+    return enlisted(noted({ ...state, repairs: state.repairs - 1 }, "list-page-again"), {
+      ...call,
+      made: false,
+      again: true,
+    });
+  }
+  if (fetched.kind !== "page") return delivered(state, call, fetched);
+  const { page } = fetched;
+  const last = page.keys.at(-1);
+  const { greatest = "" } = state;
+  const seen = last !== undefined && last > greatest ? { ...state, greatest: last } : state;
+  if (call.skip !== undefined && isEmpty(page) && page.nextPageToken !== "" && call.empties < MAX_EMPTY_PAGES) {
+    // The records that begin at a rank may come behind the token of an empty page.
+    const place = { token: page.nextPageToken, rank: call.skip };
+    return enlisted(seen, { ...call, place, made: false, again: false, empties: call.empties + 1 });
+  }
+  // Nothing comes before rank 0, whatever is read there: of a page behind a token that cannot be said.
+  const stands = call.empties > 0 && call.skip !== undefined && call.skip > 0;
+  return delivered(seen, call, stands ? { kind: "page", page: { ...page, skip: call.skip } } : fetched);
+}
+
+function isBad(got: Fetched): boolean {
+  if (got.kind === "refused") return got.response.status >= 500;
+  return got.kind === "failed" && got.problem instanceof Problem && got.problem.reason === "UPSTREAM_INVALID";
+}
+
+function isEmpty({ keys }: ListPage): boolean {
+  return keys.length === 0;
+}
+
+/** Is this the page that was asked for? */
+function checked(state: State, { place }: Call, got: Got): Fetched {
+  if (got.kind !== "page") return got;
+  const { how, list } = state;
+  const { page } = got;
+  const atStart = place.token === undefined && place.skip === undefined;
+  const skip = atStart ? 0 : place.skip;
+  if (place.skip !== undefined && page.skipped !== undefined && page.skipped !== place.skip)
+    return { kind: "unskipped" };
+  if (page.keys.length > how.limits.pageSize) {
+    return invalid(`a page of ${how.resource} holds more than the ${how.limits.pageSize} records asked for`);
+  }
+  // No skip was asked for, so an echoed one means records left out.
+  if (place.skip === undefined && page.skipped !== undefined && page.skipped !== 0) {
+    return invalid(`a page of ${how.resource} skipped records that were asked for`);
+  }
+  if (saysNothing(list, page)) return invalid(`a page of ${how.resource} behind the first one says nothing at all`);
+  if (page.bare === true) {
+    // Zeros may be left out, and an empty list with them: but not where records are to come.
+    const rank = skip ?? place.rank;
+    const counted = rank !== undefined && (plausible(page.totalCount) ?? 0) > rank;
+    if (counted || page.nextPageToken !== "") return invalid(`a page of ${how.resource} is without its records`);
+  }
+  return { kind: "page", page: { ...page, skip } };
+}
+
+/**
+ * True when `page`, behind the first one, is as good as `{}`: no record, no token, and no count where the list had one. A
+ * front may have answered it; of a list that was emptied meanwhile a second reading shows the same in its first page.
+ */
+function saysNothing({ pages, firstTotal = 0 }: Committed, page: ListPage): boolean {
+  return pages > 0 && firstTotal > 0 && page.totalCount === undefined && isEmpty(page) && page.nextPageToken === "";
+}
+
+function invalid(what: string): Fetched {
+  return { kind: "failed", problem: new Problem("UPSTREAM_INVALID", what) };
+}
+
+function delivered(state: State, { part }: Call, got: Fetched): State {
+  if (part !== undefined)
+    return state.ahead === undefined ? state : { ...state, ahead: arrived(state.ahead, part, got) };
+  const { phase } = state;
+  switch (phase.kind) {
+    case "first":
+      return onFirst(state, got);
+    case "seek":
+      return onSeek(state, phase, got);
+    case "behind":
+      return onBehind(state, phase.page, phase.seek, got);
+    case "token":
+      return phase.ahead ? onTokenOfParts(state, got) : onToken(state, got);
+    default:
+      throw new Problem("INTERNAL", "internal error");
+  }
+}
+
+// ---- the first page, and how to go on from it
+
+function onFirst(before: State, got: Fetched): State {
+  if (got.kind !== "page") return notPage(before, got);
+  const { page } = got;
+  const { limits } = before.how;
+  const repairs = REPAIRS + Math.ceil((plausible(page.totalCount) ?? 0) / limits.pageSize);
+  const firstPage = { records: page.keys.length, bytes: page.bytes.length };
+  const state = { ...before, repairs, firstPage };
+  if (page.nextPageToken === "") {
+    const short = shortfall(state.list, page, newIn(state.list, page.keys), state.how.totals);
+    if (short !== undefined) return doubted(closed(state), page, short, NO_DOUBT);
+  }
+  return takenInTurn(state, page);
+}
+
+/** Parallel where this very list shows that it can be; otherwise by its cursor. */
+function wayChosen(state: State, first: Page): State {
+  const { how, list } = state;
+  const parallel = !list.catchingUp && canSeek(state, first);
+  const asGuessed = first.keys.length === how.limits.pageSize && (list.lastTotal ?? 0) <= how.limits.windowRecords;
+  const guessed = parallel && asGuessed ? state.ahead : undefined;
+  // What was guessed wrong must not be read beside what is right.
+  const clean = guessed === undefined ? closed(state) : state;
+  if (!parallel)
+    return provably({ ...clean, way: "cursor", phase: { kind: "cursor" }, provable: how.tokens === "keyset" });
+  const total = list.lastTotal ?? 0;
+  const going: State = { ...clean, way: "parallel", phase: { kind: "ahead" }, trying: state.heedsSkip === undefined };
+  if (guessed !== undefined) return provably({ ...going, ahead: { ...guessed, total }, provable: true });
+  return provably(planned(going, total));
+}
+
+/** Can the rest be read by rank? A count, an order of keys, a page long enough to overlap with the next. */
+function canSeek({ how, list, heedsSkip }: State, first: Page): boolean {
+  const total = plausible(first.totalCount);
+  return (
+    how.keyOrder &&
+    list.ascending &&
+    list.keepsKeys &&
+    total !== undefined &&
+    total > first.keys.length &&
+    first.keys.length > 1 &&
+    // Of a page much shorter than asked for, as many windows would be needed as there are records.
+    first.keys.length * MAX_SHORTNESS >= how.limits.pageSize &&
+    heedsSkip !== false
+  );
+}
+
+function planned(state: State, total: number): State {
+  const { how, list, firstPage, heedsSkip } = state;
+  const cut: Cut = cutOf(how.limits, how.tokens, firstPage, { rank: list.rank, total });
+  const provable = cut.pages === 1 || how.tokens === "keyset";
+  return { ...closed(state), provable, ahead: aheadOf(cut, total, heedsSkip === undefined) };
+}
+
+/** A list that nothing in its way of being read can prove is refused now, not after all of it was read. */
+function provably(state: State): State {
+  const { how, provable, list } = state;
+  if ((provable && list.proved) || how.require !== "cover") return state;
+  const why = "the platform's page tokens are not known to be positions in its order, or it has none";
+  const problem = new Problem("LIST_UNPROVEN", `the list of ${how.resource} cannot be proved complete: ${why}`, {
+    metadata: { required: how.require, witness: "none" },
+  });
+  return over(state, { kind: "fail", problem });
+}
+
+// ---- parts, taken in their order
+
+function taken(state: State, got: Fetched): State {
+  if (got.kind === "refused" && state.trying && REFUSES_SKIP.has(got.response.status)) return lost(state, "skip");
+  if (got.kind === "unskipped") return lost(state, "skip");
+  if (got.kind !== "page") return notPage(state, got);
+  const { page } = got;
+  if (page.skip === undefined && !isEmpty(page) && !reachesPast(state.list, page.keys)) {
+    // A page behind a token with nothing but what came before it: such a token begins the list again, and leads nowhere.
+    const { ahead } = state;
+    if (ahead === undefined) return state;
+    const id = ahead.parts[0]?.id;
+    return cancelled({ ...noted(state, "list-token-restarted"), ahead: dropFront(ahead) }, ({ part }) => part !== id);
+  }
+  return takenAsPart(state, page, false);
+}
+
+/** Takes the next page of a part, after whatever is needed to join it on. */
+function takenAsPart(state: State, page: Page, planAgain: boolean): State {
+  const { list, how } = state;
+  if (!ascends(page.keys)) return lost(state, "order");
+  // Read before the list's count was known.
+  if (saysNothing(list, page)) throw incomplete(how.resource, "a page behind the first one says nothing at all");
+  if (isFirstAgain(list, page)) return lost(state, "skip");
+  // A page behind a token of the page just taken cannot leave a gap that could be closed by rank.
+  if (page.skip !== undefined && !joins(list, page)) return seeking(noted(state, "list-repaired"), { held: page });
+  return judged(state, page, { ...NO_DOUBT, planAgain });
+}
+
+/** What begins the list cannot be so far behind its beginning. */
+function isFirstAgain({ firstKey }: Committed, { skip, keys }: Page): boolean {
+  return skip !== undefined && skip > 0 && keys[0] !== undefined && keys[0] === firstKey;
+}
+
+function nextPart(state: State, ahead: Ahead): State {
+  const shorter = dispatched({ ...state, ahead: withoutPart(ahead) });
+  if (shorter.ahead !== undefined && shorter.ahead.parts.length > 0) return shorter;
+  // As many records as were counted, and still no end: there are more by now, or the end is behind a token.
+  const { list, how } = shorter;
+  if (how.tokens !== "keyset" || list.token === "") return seeking(shorter, { planAgain: true });
+  // A token that is a position in the order says best how to go on; any other one only where reading by rank brings nothing new.
+  return ask({ ...shorter, phase: { kind: "token", ahead: true } }, { token: list.token, rank: list.rank });
+}
+
+function onTokenOfParts(state: State, got: Fetched): State {
+  if (got.kind !== "page") return notPage(state, got);
+  const { page } = got;
+  // Nothing and a token is no progress.
+  const says = !isEmpty(page) || page.nextPageToken === "";
+  if (says && ascends(page.keys, state.list.lastKey)) return takenAsPart(state, page, true);
+  return seeking(state, { planAgain: true });
+}
+
+// ---- the commit point, looked for by rank
+
+type Doubt = Pick<Seek, "held" | "tries" | "short" | "last" | "planAgain">;
+const NO_DOUBT: Doubt = { held: undefined, tries: 1, short: undefined, last: undefined, planAgain: false };
+
+/**
+ * Reads the page that holds the commit point or the place where it was: a little before its last known rank, further back
+ * while records seem to have gone from before it, further on while it holds nothing new. The page that is found joins on,
+ * and holds a record after the commit point or is the end of the list.
+ */
+function seeking(state: State, about: Partial<Doubt>): State {
+  const { list, how } = state;
+  const { pageSize, overlap } = how.limits;
+  const skip = Math.max(0, list.rank - overlap);
+  return sought(state, { kind: "seek", skip, back: BACK_PAGES * pageSize, ...NO_DOUBT, ...about });
+}
+
+function sought(state: State, seek: Seek): State {
+  if (state.repairs <= 0) return lost(state, "repairs", seek.short);
+  return ask({ ...state, repairs: state.repairs - 1, phase: seek }, { skip: seek.skip });
+}
+
+function onSeek(state: State, seek: Seek, got: Fetched): State {
+  const { list, how } = state;
+  const { pageSize, overlap } = how.limits;
+  if (got.kind === "unskipped") return lost(state, "skip", seek.short);
+  if (got.kind === "refused" && state.heedsSkip !== true && REFUSES_SKIP.has(got.response.status)) {
+    return lost(state, "skip", seek.short);
+  }
+  if (got.kind !== "page") return notPage(state, got);
+  const { page } = got;
+  if (!ascends(page.keys)) return lost(state, "order", seek.short);
+  if (isFirstAgain(list, page)) return lost(state, "skip", seek.short);
+  if (!joins(list, page)) {
+    if (seek.last !== undefined && confirms(list, page, seek.last)) return takenInOrder(state, seek.last, true, seek);
+    const total = plausible(page.totalCount) ?? seek.skip;
+    const skip = Math.max(0, Math.min(seek.skip - seek.back, total - overlap));
+    return sought(state, { ...seek, skip, back: seek.back * BACK_FACTOR });
+  }
+  if (reachesPast(list, page.keys) || page.nextPageToken === "") return judged(state, page, seek);
+  if (page.keys.length >= pageSize || state.firstPage.records === 1 || state.repairs <= 0)
+    return soughtOn(state, page, seek);
+  // Some platforms give every last page a token, which leads to an empty page. That is their end, as good as their tokens are.
+  const phase = { kind: "behind", page, seek } as const;
+  return ask({ ...state, repairs: state.repairs - 1, phase }, { token: page.nextPageToken });
+}
+
+function onBehind(state: State, page: Page, seek: Seek, got: Fetched): State {
+  if (got.kind === "failed") return notPage(state, got);
+  if (got.kind === "page" && isEmpty(got.page) && got.page.nextPageToken === "") return judged(state, got.page, seek);
+  return soughtOn(state, page, seek);
+}
+
+/** As many records were put before the commit point as this page holds. */
+function soughtOn(state: State, page: Page, seek: Seek): State {
+  return sought(state, { ...seek, skip: seek.skip + Math.max(1, page.keys.length - state.how.limits.overlap) });
+}
+
+// ---- the end, judged
+
+/**
+ * Takes a page that joins on, unless it says that it is the last one and that is in doubt: its count promises more, or less, or records
+ * were seen behind it. Then it is read again from the last record, before anything of it is taken: counts are often made beside the
+ * page, a token may have expired, a replica may be ill. A page that goes on counting more than there are is no end while it
+ * brings something; when nothing comes any more, the list contradicts itself.
+ */
+function judged(state: State, page: Page, about: Doubt): State {
+  if (page.nextPageToken !== "") return takenInOrder(state, page, false, about);
+  const { list, how } = state;
+  const short = shortfall(list, page, freshIn(list, page.keys), how.totals);
+  const odd = how.totals === "verify" && isOvercounted(page);
+  if (short === undefined && (about.tries >= END_TRIES || !(odd || (about.tries === 1 && sawMore(state, page))))) {
+    return takenInOrder(state, page, true, about);
+  }
+  return doubted(state, page, short, about);
+}
+
+function doubted(before: State, page: Page, short: Shortfall | undefined, about: Doubt): State {
+  const { list, how } = before;
+  if (about.tries < END_TRIES && mayReread(before, page)) {
+    return seeking(noted(before, "list-page-again"), { ...about, short, last: page, tries: about.tries + 1 });
+  }
+  if (short === undefined) return takenInOrder(before, page, true, about);
+  if (about.tries >= END_TRIES && reachesPast(list, page.keys)) return takenInOrder(before, page, false, about);
+  throw tooFew(how.resource, short);
+}
+
+function mayReread({ how, list, heedsSkip }: State, page: Page): boolean {
+  return how.keyOrder && list.ascending && heedsSkip !== false && ascends(page.keys);
+}
+
+/** A page that was fetched, taken or not, went further. */
+function sawMore({ list, greatest = "" }: State, { keys }: Page): boolean {
+  return greatest > (keys.at(-1) ?? "") && greatest > (list.lastKey ?? "");
+}
+
+// ---- taking
+
+/** Takes what `page`, which joins on and ascends, holds after the commit point. */
+function takenInOrder(before: State, page: Page, end: boolean, about: Doubt): State {
+  const { how } = before;
+  // Unless it overlaps, a page behind a token is only as good as the token, and so is its being the end.
+  const says = !isEmpty(page) || page.nextPageToken === "";
+  const trusts = says && page.skip === undefined && how.tokens !== "keyset" && !joins(before.list, page);
+  const proved = before.list.proved && !trusts;
+  if (before.announced === "cover" && !proved) throw incomplete(how.resource, "a token was no position in the order");
+  const { list, chunk } = takeAfter({ ...before.list, proved }, page);
+  const size = { records: list.distinct, bytes: list.bytes };
+  const tooLarge = refused({ ...before, list }, () => checkAfterPage(how.resource, size, how.limits));
+  if (tooLarge !== undefined) return tooLarge;
+  const skips = page.skip !== undefined && page.skip > 0 && !isEmpty(page);
+  const state = emitted(skips ? skipHeeded(before) : before, list, chunk);
+  if (end) return { ...state, list: { ...list, token: "", ended: true } };
+  const pages = Math.floor(list.distinct / how.limits.pageSize);
+  const tooLong = refused({ ...before, list }, () => checkPages(how.resource, pages, how.limits));
+  if (tooLong !== undefined) return tooLong;
+  const fresh = list.distinct - before.list.distinct;
+  const closesGap = before.phase.kind === "seek" && fresh * MUCH >= how.limits.pageSize;
+  // A list that always seems to go on, and brings hardly anything, is no list.
+  const little = fresh * LITTLE < Math.max(1, page.keys.length);
+  const repairs = state.repairs + (closesGap ? 1 : 0) - (little ? 1 : 0);
+  if (repairs < 0) return lost(state, "repairs");
+  return goingOn({ ...state, repairs }, about);
+}
+
+function skipHeeded(state: State): State {
+  if (state.heedsSkip === true && !state.trying) {
+    return state.ahead === undefined
+      ? state
+      : { ...state, ahead: { ...state.ahead, readers: state.ahead.cut.readers } };
+  }
+  const { ahead } = state;
+  return {
+    ...state,
+    heedsSkip: true,
+    trying: false,
+    ahead: ahead === undefined ? undefined : { ...ahead, readers: ahead.cut.readers },
+    actions: [...state.actions, { kind: "learn-skip", heeded: true }],
+  };
+}
+
+/** The way goes on behind the page just taken. */
+function goingOn(state: State, { held, planAgain }: Doubt): State {
+  const { list, ahead, way } = state;
+  if (held !== undefined) {
+    if (joins(list, held)) return judged(state, held, { ...NO_DOUBT, planAgain });
+    return seeking(noted(state, "list-repaired"), { held, planAgain });
+  }
+  if (way === "cursor") {
+    if (list.token === "") return seeking(state, {});
+    return { ...state, phase: { kind: "cursor" }, provable: state.how.tokens === "keyset" };
+  }
+  const total = list.lastTotal ?? 0;
+  if (planAgain) {
+    // Where the list goes on although its count is reached, the count is wrong: as many pages are tried as may be at a time.
+    const { readers, pageSize } = state.how.limits;
+    return { ...planned(state, total > list.rank ? total : list.rank + readers * pageSize), phase: { kind: "ahead" } };
+  }
+  return { ...state, phase: { kind: "ahead" }, ahead: ahead === undefined ? undefined : { ...ahead, total } };
+}
+
+/** Takes the first page, or one that the cursor led to. */
+function takenInTurn(before: State, page: Page): State {
+  const { how } = before;
+  const first = before.phase.kind === "first";
+  const { list: grown, chunk } = inTurn(before.list, page, how.resource);
+  const size = { records: grown.distinct, bytes: grown.bytes };
+  const announced = first && page.nextPageToken !== "" ? (grown.lastTotal ?? 0) : 0;
+  const tooLarge = refused({ ...before, list: grown }, () => {
+    checkAfterPage(how.resource, size, how.limits);
+    checkAnnounced(how.resource, announced, how.limits);
+  });
+  if (tooLarge !== undefined) return tooLarge;
+  // A front, or a replica that is ill, may answer nothing at all; rows behind a row number move.
+  const weak = first ? page.bare === true && how.bareProvesNothing : how.tokens !== "keyset";
+  const list = { ...grown, proved: grown.proved && !weak, ended: page.nextPageToken === "" };
+  if (list.ended) return emitted(closed({ ...before, phase: { kind: "cursor" } }), list, chunk);
+  if (first) {
+    const chosen = wayChosen({ ...before, list }, page);
+    return chosen.phase.kind === "over" ? chosen : emitted(chosen, list, chunk);
+  }
+  return emitted({ ...before, phase: { kind: "cursor" } }, list, chunk);
+}
+
+/** The end of a list that `check` throws for. */
+function refused(state: State, check: () => void): State | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (problem) {
+    return over(state, { kind: "fail", problem });
+  }
+}
+
+function inTurn(list: Committed, page: Page, resource: string): Taken {
+  if (list.keepsKeys) return takeNew(list, page);
+  if (!ascends(page.keys)) throw incomplete(resource, "its records left their order");
+  const { list: grown, chunk } = takeAfter(list, { ...page, skip: undefined });
+  return { list: { ...grown, rank: list.rank + page.keys.length, token: page.nextPageToken }, chunk };
+}
+
+function emitted(state: State, list: Committed, chunk: Uint8Array | undefined): State {
+  if (chunk === undefined) return { ...state, list };
+  return {
+    ...state,
+    list,
+    wanted: false,
+    actions: [...state.actions, { kind: "emit", chunk, reading: state.reading }],
+  };
+}
+
+// ---- by cursor
+
+/** Only a page without a token ends a list, least of all a short one. */
+function followToken(state: State): State {
+  const { list, how, followed, cursorPages } = state;
+  const { token } = list;
+  // The whole set, not the last token only: A, B, A, B would go on for ever.
+  if (followed.has(token)) throw incomplete(how.resource, "a page token came twice");
+  // Pages that were read by rank overlap: they count by what they brought.
+  const pages = cursorPages > 0 ? cursorPages : list.pages === 1 ? 1 : Math.floor(list.distinct / how.limits.pageSize);
+  checkPages(how.resource, pages, how.limits);
+  const emptyPages = cursorPages === 0 && list.pages === 1 && list.distinct === 0 ? 1 : state.emptyPages;
+  return ask(
+    {
+      ...state,
+      phase: { kind: "token", ahead: false },
+      followed: new Set(followed).add(token),
+      cursorPages: pages + 1,
+      emptyPages,
+    },
+    { token, rank: list.rank },
+  );
+}
+
+function onToken(before: State, got: Fetched): State {
+  if (got.kind !== "page") return notPage(before, got);
+  const { page } = got;
+  const { list, how } = before;
+  const caughtUp = list.catchingUp && !holdsAll(list, page.keys);
+  if (!list.catchingUp && beginsAgain(list, page)) throw incomplete(how.resource, "the platform began again");
+  const emptyPages = isEmpty(page) ? before.emptyPages + 1 : 0;
+  if (emptyPages > MAX_EMPTY_PAGES) throw incomplete(how.resource, "the platform sends only empty pages");
+  const state = { ...before, emptyPages };
+  if (page.nextPageToken === "") {
+    const short = shortfall(list, page, newIn(list, page.keys), how.totals);
+    if (short !== undefined) return doubted(state, page, short, NO_DOUBT);
+  }
+  const went = takenInTurn(state, page);
+  return caughtUp ? { ...went, list: { ...went.list, catchingUp: false } } : went;
+}
+
+/**
+ * True when `page`, asked for with a token, begins the list again: with its very first record, or with known records only.
+ * Platforms answer an expired token like that, without an error. Known records beside new ones are no such sign: an insert
+ * shifts the pages of an offset token. (A restart hidden by other writers is followed to its end, which is a whole reading too.)
+ */
+function beginsAgain(list: Committed, page: Page): boolean {
+  const [first] = page.keys;
+  if (first === undefined) return false;
+  if (first === list.firstKey) return true;
+  if (list.ascending && (list.lastKey === undefined || first > list.lastKey)) return false;
+  return holdsAll(list, page.keys);
+}
+
+// ---- how it ends
+
+function finished(state: State): State {
+  const { how, list, announced, way, guessed } = state;
+  const witness = witnessOf(list);
+  checkWitness(how.resource, witness, announced ?? how.require);
+  const counts = way === "parallel" || (guessed && list.pages === 1);
+  const learned = counts ? { ...state, actions: [...state.actions, learnCount(list.distinct)] } : state;
+  return over(learned, { kind: "finish", witness });
+}
+
+function learnCount(count: number): Action {
+  return { kind: "learn-count", count };
+}
+
+/** A refusal is the list's answer; anything else is thrown. */
+function notPage(state: State, got: Exclude<Fetched, { readonly kind: "page" }>): State {
+  if (got.kind === "refused") return over(state, { kind: "refuse", response: got.response });
+  if (got.kind === "failed" && got.problem instanceof Error) throw got.problem;
+  throw new Problem("INTERNAL", "internal error", { cause: got.kind === "failed" ? got.problem : undefined });
+}
+
+function over(state: State, end: Action): State {
+  const stopped = cancelled(state);
+  return { ...stopped, phase: { kind: "over" }, ahead: undefined, actions: [...stopped.actions, end] };
+}
+
+type Lost = "skip" | "order" | "repairs";
+
+const WHY: Readonly<Record<Lost, string>> = {
+  skip: "skip is not heeded any more",
+  order: "its records left their order",
+  repairs: "it changes faster than it can be read",
+};
+
+/** This way is of no use any more: the list goes on by its cursor, unless it was promised to be proved and cannot be. */
+function lost(before: State, why: Lost, short?: Shortfall): State {
+  const { how, list, announced } = before;
+  const learned: State = why === "skip" ? skipIgnored(before) : noted(before, "list-way-left");
+  if (short !== undefined) return failed(learned, tooFew(how.resource, short));
+  if (announced === "cover" && (why === "order" || how.tokens !== "keyset"))
+    return failed(learned, incomplete(how.resource, WHY[why]));
+  // Some page said that the list ends, which was not believed: no token leads on from there.
+  if (list.token === "")
+    return failed(learned, incomplete(how.resource, "it ends by its tokens, and goes on by its count"));
+  return provably({
+    ...closed(learned),
+    way: "cursor",
+    phase: { kind: "cursor" },
+    trying: false,
+    provable: how.tokens === "keyset",
+  });
+}
+
+function skipIgnored(state: State): State {
+  const noticed = noted(state, "list-skip-ignored");
+  return { ...noticed, heedsSkip: false, actions: [...noticed.actions, { kind: "learn-skip", heeded: false }] };
+}
+
+/**
+ * Begins the list anew, once, when its pages contradict each other or cannot be read: an expired token, a page cut short, a confused
+ * replica may not be met again. While nothing has gone out, the second reading stands for itself. What went out is kept, and
+ * only what is new is taken; behind what was promised to be proved, the second reading must prove as much.
+ */
+function failed(state: State, thrown: unknown): State {
+  const { how, announced, reading, list } = state;
+  const mayPass =
+    thrown instanceof Problem && (thrown.reason === "DRAIN_INCOMPLETE" || thrown.reason === "UPSTREAM_INVALID");
+  if (!mayPass || reading > 0 || (announced === "cover" && how.tokens !== "keyset")) {
+    return over(state, { kind: "fail", problem: thrown });
+  }
+  const { actions } = cancelled(state);
+  return noted(
+    {
+      ...startOf(how),
+      list: announced === undefined ? emptyList(how.keyOrder) : startOver(list),
+      reading: 1,
+      wanted: state.wanted,
+      nextCall: state.nextCall,
+      greatest: state.greatest,
+      heedsSkip: state.heedsSkip,
+      announced,
+      notes: state.notes,
+      actions,
+    },
+    "list-read-again",
+  );
+}
+
+function noted(state: State, note: DrainNote): State {
+  return state.notes.has(note) ? state : { ...state, notes: new Set(state.notes).add(note) };
+}
+
+/** The pages of a list contradict each other. */
+function incomplete(resource: string, why: string): Problem {
+  return new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${resource} do not form a whole list: ${why}`);
+}
+
+function tooFew(resource: string, { read, total }: Shortfall): Problem {
+  const why = `its last page counts ${total} records, and ${read} were read`;
+  return new Problem(
+    "DRAIN_INCOMPLETE",
+    `the platform's pages of ${resource} do not form a whole list: ${why} (upstream.v2.totals: ignore, where totals count records that the caller may not see)`,
+    { metadata: { read: String(read), total: String(total) } },
+  );
+}

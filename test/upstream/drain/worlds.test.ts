@@ -1,0 +1,42 @@
+/** No small world makes the drain answer a short list as whole (see worlds.ts; design section 5). */
+import { expect, it } from "vitest";
+import { figure } from "../../support/figures.ts";
+import { scale } from "../../support/scale.ts";
+import { variants } from "../../support/tier.ts";
+import { brokenPromises, type End, mustBeServed, readWorld, type World, worlds } from "./worlds.ts";
+
+/** What is wrong, how often, and the first world of it. */
+function judged(sizes: Parameters<typeof worlds>[0], judge: (world: World, end: End) => readonly string[]) {
+  const broken = new Map<string, { times: number; world: World; end: End }>();
+  const ends = new Map<string, number>();
+  let count = 0;
+  for (const world of worlds(sizes)) {
+    count += 1;
+    const end = readWorld(world);
+    ends.set(end.kind, (ends.get(end.kind) ?? 0) + 1);
+    for (const what of judge(world, end)) {
+      const before = broken.get(what);
+      broken.set(what, before === undefined ? { times: 1, world, end } : { ...before, times: before.times + 1 });
+    }
+  }
+  return { broken: [...broken], count, ends: Object.fromEntries(ends) };
+}
+
+const SIZES = variants(
+  { records: [4, 7], pages: [2], calls: 4 },
+  scale(
+    { records: [0, 1, 3, 5, 7], pages: [1, 2, 3], calls: 6 },
+    { records: [0, 1, 2, 3, 4, 5, 6, 7, 8, 9], pages: [1, 2, 3, 4], calls: 9 },
+  ),
+);
+
+it("T-DRN-12: no list ends cleanly below its own count, and none is proved that misses a record", () => {
+  const { broken, count, ends } = judged(SIZES, (world, end) => [
+    ...brokenPromises(world, end),
+    ...(mustBeServed(world) && end.kind !== "finish" ? [`${world.fault} once: not served`] : []),
+  ]);
+  expect(broken).toEqual([]);
+  expect(ends["finish"]).toBeGreaterThan(count / 4);
+  expect(ends["fail"]).toBeGreaterThan(count / 20);
+  figure("T-DRN-12", "small worlds in which no short list was answered as whole", count, "worlds");
+});
