@@ -1,6 +1,6 @@
 /** Did v2 refuse what only carryover can have said: a field that v2 does not know, a mask that it does not take? */
-import { OWN_WORDS_REFUSED } from "./control/record.ts";
 import type { Exchange } from "./model/exchange.ts";
+import { OWN_WORDS_REFUSED } from "./model/fault.ts";
 import type { SendLayer } from "./model/message.ts";
 
 /** As decoders of JSON into messages say it, and those who read masks. */

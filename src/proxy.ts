@@ -4,7 +4,7 @@ import type { Exchange, Upstream } from "./model/exchange.ts";
 import type { Match, Routed } from "./model/match.ts";
 import type { Answer, HeaderList } from "./model/message.ts";
 import type { AnswerPlan, Decide, PassPlan, Plan, RequestHead } from "./model/plan.ts";
-import { PROBLEMS, Problem, problemBody } from "./model/problem.ts";
+import { Problem, problemBody } from "./model/problem.ts";
 import type { Operation } from "./model/resource.ts";
 import type { Signal } from "./model/signal.ts";
 import type { Router } from "./route/router.ts";
@@ -143,8 +143,7 @@ function followed(plan: AnswerPlan, { follow }: Pick<Shadow, "follow">, ask: () 
       try {
         return follow(ask(), await plan.respond(body, signal));
       } catch (error) {
-        const fault = error instanceof Problem ? PROBLEMS[error.reason].fault : undefined;
-        if (error instanceof Problem && (fault === "client" || fault === "translation"))
+        if (error instanceof Problem && (error.fault === "client" || error.fault === "translation"))
           follow(ask(), refusalOf(error));
         throw error;
       }

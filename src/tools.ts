@@ -169,6 +169,7 @@ function createMaskMemory(configured: "auto" | "camelCase" | "snake_case"): Mask
     get known() {
       return memory.known;
     },
+    fixed: configured !== "auto",
     learn: (spelling) => {
       memory.known = spelling;
     },

@@ -77,7 +77,7 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
       reads: unasked,
       drain: unasked,
       longDrain: unasked,
-      mask: { known: undefined, learn: () => {} },
+      mask: { known: undefined, fixed: false, learn: () => {} },
       exchange,
     }),
   };

@@ -10,8 +10,9 @@ import { readmeWith } from "../chart/table.ts";
 import { readValues } from "../chart/values.ts";
 import { dashboardFile } from "../monitoring/dashboard.ts";
 import { GOALS } from "../trust/goals.ts";
-import { trustPage } from "../trust/page.ts";
+import { missedWords, type Result, trustPage } from "../trust/page.ts";
 import { draw } from "./architecture.ts";
+import { withBlock } from "./blocks.ts";
 import { checkPage } from "./check.ts";
 import { configurationPage, configurationSchemaFile } from "./configuration.ts";
 import { coveragePage } from "./coverage.ts";
@@ -27,6 +28,7 @@ import { trapsPage } from "./traps.ts";
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
 const catalogue = () => loadCatalogue("v2beta1");
+const trustResult = (): Result => JSON.parse(read("test/trust/result.json"));
 const values = () => readValues(read("helm/values.yaml"));
 
 /** Schemas that the chart's schema contains: as they are made now, not as they are on the disk. */
@@ -41,6 +43,7 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   () => string | Promise<string>
 >([
   ...SCHEMAS,
+  ["README.md", () => withBlock(read("README.md"), "missed goals", missedWords(GOALS, trustResult()))],
   ["docs/architecture.svg", () => draw(fileURLToPath(new URL("src", ROOT)))],
   ["docs/check.md", () => checkPage(read("docs/check.md"))],
   ["docs/configuration.md", configurationPage],
@@ -62,7 +65,7 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   ["docs/rules.md", rulesPage],
   ["docs/scale.md", () => filledIn(read("docs/scale.md"), JSON.parse(read("test/bench/replicas.json")))],
   ["docs/traps.md", trapsPage],
-  ["docs/trust.md", () => trustPage(PROMISES, GOALS, JSON.parse(read("test/trust/result.json")))],
+  ["docs/trust.md", () => trustPage(PROMISES, GOALS, trustResult())],
   ["helm/README.md", () => readmeWith(read("helm/README.md"), values())],
   ["helm/files/dashboards/carryover.json", dashboardFile],
   [

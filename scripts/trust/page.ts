@@ -53,10 +53,10 @@ const MEASURED = /^(?:ms|s|seconds?|effects|ratio|share|%|x|MB|MiB|GiB|°)$|\/|^
 /** The whole page. */
 export function trustPage(promises: readonly Planned[], goals: readonly Goal[], result: Result): string {
   return [
-    opening(promises, result),
+    opening(promises, goals, result),
     "## Figures",
     goalTable(goals, result),
-    ...promises.flatMap((promise) => [`## ${promise.title}`, promise.says, rowTable(promise, result)]),
+    ...promises.flatMap((promise) => [`## ${promise.title}`, promise.says, rowTable(promise, goals, result)]),
     ...absent(promises),
     "## How it is made",
     runTable(result),
@@ -66,17 +66,51 @@ export function trustPage(promises: readonly Planned[], goals: readonly Goal[], 
     .concat("\n");
 }
 
-function opening(promises: readonly Planned[], result: Result): string {
+/** A figure that does not reach its goal, and the rows to which it belongs. */
+export interface Missed {
+  readonly what: string;
+  readonly measured: string;
+  readonly goal: string;
+  readonly by: readonly string[];
+}
+
+/** Of a goal that several rows share, those rows have missed it whose own figures do. */
+export function missedGoals(goals: readonly Goal[], { figures }: Result): readonly Missed[] {
+  return goals.flatMap((goal) => {
+    const found = figuresFor(goal, figures);
+    if (found.length === 0 || isMet(goal, found)) return [];
+    const own = found.filter((one) => !isMet(goal, [one])).map(({ id }) => id);
+    return [{ what: goal.what, measured: measured(goal, found), goal: goal.goal, by: [...new Set(own)] }];
+  });
+}
+
+/** What README.md says of them among the limits. */
+export function missedWords(goals: readonly Goal[], result: Result): string {
+  const lines = missedGoals(goals, result).map(
+    ({ what, measured: value, goal }) => `- ${what}: ${value}; goal: ${goal}`,
+  );
+  if (lines.length === 0) return "The last run of all tests missed none of its goals ([trust](docs/trust.md)).";
+  return ["The last run of all tests missed these goals ([trust](docs/trust.md)):", "", ...lines].join("\n");
+}
+
+function opening(promises: readonly Planned[], goals: readonly Goal[], result: Result): string {
   const rows = promises.flatMap(({ rows: all }) => all).filter(({ notApplicable }) => notApplicable === undefined);
-  const failed = rows.filter(({ id }) => (result.tests[id]?.failed ?? 0) > 0).map(({ id }) => id);
+  const missed = new Set(missedGoals(goals, result).flatMap(({ by }) => by));
   const missing = rows.filter(({ id }) => result.tests[id] === undefined).map(({ id }) => id);
-  const passed = rows.length - failed.length - missing.length;
+  const failed = rows.flatMap(({ id }) => {
+    if (missed.has(id)) return [`${id} missed its goal`];
+    return (result.tests[id]?.failed ?? 0) > 0 ? [id] : [];
+  });
+  const passed = rows.filter(({ id }) => {
+    return result.tests[id] !== undefined && result.tests[id].failed === 0 && !missed.has(id);
+  }).length;
   return `# Trust
 
 What carryover promises, what was tried to break each promise, and what came of it. This page is written by \`npm run trust\` from the results of its runs; nothing on it is written by hand.
 What is trusted and what is not is told in [security.md](security.md).
 
 Of ${rows.length} rows ${passed} passed, ${failed.length} failed${listed(failed)}, and ${missing.length} were not run${listed(missing)}.
+A row fails when one of its tests does, or when a figure of it misses its goal.
 
 - ${result.machine}; Node ${result.node}
 - commit ${result.commit}, ${result.date}; seed of random cases ${result.seed}`;
@@ -88,18 +122,26 @@ function listed(ids: readonly string[]): string {
 
 function goalTable(goals: readonly Goal[], { figures }: Result): string {
   const rows = goals.map((goal) => {
-    const found = figures.filter(({ id, what }) => goal.of.includes(id) && goal.figure.test(what));
-    const verdict = found.length === 0 ? ["not measured", ""] : judged(goal, found);
-    return `| ${cell(goal.what)} | ${verdict[0]} | ${goal.goal} | ${verdict[1]} | ${goal.of.join(", ")} |`;
+    const found = figuresFor(goal, figures);
+    const value = found.length === 0 ? "not measured" : measured(goal, found);
+    const verdict = found.length === 0 || goal.met === undefined ? "" : isMet(goal, found) ? "met" : "**missed**";
+    return `| ${cell(goal.what)} | ${value} | ${goal.goal} | ${verdict} | ${goal.of.join(", ")} |`;
   });
   return ["| | measured | goal | | by |", "|---|---|---|---|---|", ...rows].join("\n");
 }
 
-function judged(goal: Goal, found: readonly Summed[]): readonly [string, string] {
-  const value = together(goal.take, found);
+function figuresFor(goal: Goal, figures: readonly Summed[]): readonly Summed[] {
+  return figures.filter(({ id, what }) => goal.of.includes(id) && goal.figure.test(what));
+}
+
+function isMet(goal: Goal, found: readonly Summed[]): boolean {
+  return goal.met === undefined || goal.met(together(goal.take, found));
+}
+
+function measured(goal: Goal, found: readonly Summed[]): string {
+  const value = shown(together(goal.take, found));
   const unit = found[0]?.unit ?? "";
-  const verdict = goal.met === undefined ? "" : goal.met(value) ? "met" : "**missed**";
-  return [unit === "ratio" ? shown(value) : `${shown(value)} ${unit}`.trim(), verdict];
+  return unit === "ratio" ? value : `${value} ${unit}`.trim();
 }
 
 function together(take: Take, found: readonly Summed[]): number {
@@ -109,12 +151,13 @@ function together(take: Take, found: readonly Summed[]): number {
     : Math.max(...found.map(({ greatest }) => greatest));
 }
 
-function rowTable({ rows }: Planned, result: Result): string {
+function rowTable({ rows }: Planned, goals: readonly Goal[], result: Result): string {
+  const missed = new Set(missedGoals(goals, result).flatMap(({ by }) => by));
   const lines = rows
     .filter(({ notApplicable }) => notApplicable === undefined)
     .map(({ id, what }) => {
       const figures = result.figures.filter((figure) => figure.id === id).map(figureText);
-      return `| ${id} | ${cell(what)} | ${countText(result.tests[id])} | ${figures.map(cell).join("; ")} |`;
+      return `| ${id} | ${cell(what)} | ${countText(result.tests[id])}${missed.has(id) ? ", **goal missed**" : ""} | ${figures.map(cell).join("; ")} |`;
     });
   return ["| | | tests | figures |", "|---|---|---|---|", ...lines].join("\n");
 }

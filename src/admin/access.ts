@@ -32,9 +32,12 @@ function sameText(given: string, expected: string): boolean {
   return timingSafeEqual(digest(given), digest(expected)) && given !== "";
 }
 
+/** What proxies add to a request. */
+const FROM_A_PROXY = /^(?:via|forwarded|x-real-ip|x-forwarded-.*)$/;
+
 function isLocal(request: IncomingMessage): boolean {
   // A proxy on this machine makes everybody a local peer; what it adds gives it away.
-  if (request.headers["x-forwarded-for"] !== undefined || request.headers.forwarded !== undefined) return false;
+  if (Object.keys(request.headers).some((name) => FROM_A_PROXY.test(name))) return false;
   if (!isSingle(request, "host")) return false;
   // A page in a local browser can reach a local port under a name of its own (DNS rebinding): its Host tells.
   const host = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();

@@ -3,7 +3,7 @@ import { couldMove, evidence, promote, reduce as reducePromotion } from "../cuto
 import { type Retreat, type RetreatEvent, reduce as reduceRetreat } from "../cutover/retreat.ts";
 import { type Comparison, isDifference, isJudged } from "../model/comparison.ts";
 import { CLIENT_LEFT, type Exchange, wasLetIn } from "../model/exchange.ts";
-import { PROBLEMS } from "../model/problem.ts";
+import { faultOf } from "../model/fault.ts";
 import { follows, isClear, mayMove, moveAll, noteComparison, noteRequest } from "./operations.ts";
 import { effectiveMode, type Held, nameOf, translates, translatesOperation } from "./state.ts";
 import { changeWords, evidenceWords, percent, phaseWords } from "./words.ts";
@@ -29,28 +29,20 @@ export interface ControlEvent {
 
 export type Tell = (event: ControlEvent) => void;
 
-const FAULTS: ReadonlyMap<string, string> = new Map(
-  Object.entries(PROBLEMS).map(([reason, { fault }]) => [reason, fault]),
-);
-
-/** Note of an exchange: v2 refused what only carryover can have said. */
-export const OWN_WORDS_REFUSED = "own-words-refused";
-
 /**
  * What a finished v1 request says about translation: true when it failed because of it, false when it went well, undefined
- * when it says nothing: not translated, the client left, its own error (also one that the platform found), the platform's
- * outage, a limit of this instance, or a caller whom the platform did not let in, who could be anybody. These are not counted
- * at all: they would make the share of failures smaller than it is.
+ * when it says nothing: not translated, the client left, its own error (also one that the platform found), a limit of its
+ * HTTP version or its patience, the platform's outage, a limit of this instance, or a caller whom the platform did not let
+ * in, who could be anybody. These are not counted at all: they would make the share of failures smaller than it is.
  */
 export function failedByTranslation(exchange: Exchange): boolean | undefined {
   const { apiVersion, mode, aborted, status, reason } = exchange;
   if (apiVersion !== "v1" || mode !== "translate" || aborted || status === CLIENT_LEFT) return undefined;
-  // A mistake of carryover's own is one, whoever finds it.
-  if (reason === "INTERNAL") return true;
-  // No caller can bring that about, whoever it is.
-  if (status === 400 && exchange.notes.includes(OWN_WORDS_REFUSED)) return true;
+  const fault = faultOf(exchange);
+  // A mistake of carryover's own is one, whoever finds it; and so are its words that v2 refused.
+  if (fault === "translation" && (reason === "INTERNAL" || reason === undefined)) return true;
   if (!wasLetIn(exchange)) return undefined;
-  if (reason !== undefined) return FAULTS.get(reason) === "translation" ? true : undefined;
+  if (fault !== undefined) return fault === "translation" ? true : undefined;
   return status >= 200 && status < 400 ? false : undefined;
 }
 

@@ -11,7 +11,7 @@ const HALF = 100;
 
 /**
  * Failures of comparisons that are no reason to doubt the operation: this instance had no room, native was in trouble, the
- * caller was not let in or left, somebody wrote meanwhile. Any other means that it was tried and could not be shown right.
+ * caller was not let in, left or speaks HTTP/1.0, somebody wrote meanwhile. Any other means that it was tried and could not be shown right.
  */
 const SILENT: ReadonlySet<string> = new Set([
   "busy",
@@ -22,6 +22,7 @@ const SILENT: ReadonlySet<string> = new Set([
   "gone",
   "overtaken",
   "overloaded",
+  "old-http",
   "closed",
 ]);
 

@@ -85,5 +85,12 @@ function toolsOf(exchange: Exchange, send: Tools["send"], { limits, mask }: Reco
     },
   });
   // Nothing is sent, so nothing is long.
-  return { send, reads: send, drain, longDrain: drain, mask: { known: mask, learn: () => {} }, exchange };
+  return {
+    send,
+    reads: send,
+    drain,
+    longDrain: drain,
+    mask: { known: mask, fixed: mask !== undefined, learn: () => {} },
+    exchange,
+  };
 }

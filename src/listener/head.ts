@@ -32,7 +32,9 @@ const DROPPED: ReadonlyMap<string, Fate> = new Map<string, Fate>(
     "expect",
     "host",
     "forwarded",
+    "x-http-method",
     "x-http-method-override",
+    "x-method-override",
   ].map((name) => [name, Fate.DROP]),
 );
 

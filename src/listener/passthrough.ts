@@ -8,11 +8,11 @@ import type { HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Stream, StreamSink } from "../model/stream.ts";
 import { relayBody, SEND_STALL_MS } from "./body.ts";
-import { cutOff, sendProblem } from "./errors.ts";
+import { sendProblem } from "./errors.ts";
 import { pairs, returned } from "./headers.ts";
 import { createPatience, type Patience, STALL_MS, stalled } from "./patience.ts";
 import { writeHead } from "./reply.ts";
-import { hasBody, noteCall, noteProblem, stop, type Visit, visitOf } from "./visit.ts";
+import { hasBody, noteCall, stop, type Visit, visitOf } from "./visit.ts";
 import { guarded } from "./watched.ts";
 
 /** Milliseconds. */
@@ -91,11 +91,9 @@ function call(visit: Visit, body: Readable | undefined, { upstreams, basePath, t
 
 function sinkOf(visit: Visit, basePath: string, stallMs: number): StreamSink {
   const { res, exchange } = visit;
-  let begun = false;
   let patience: Patience | undefined;
   return {
     head: (status, statusText, headers) => {
-      begun = true;
       noteCall(visit, status);
       visit.watch?.head(status, headers);
       if (res.destroyed) return;
@@ -127,9 +125,7 @@ function sinkOf(visit: Visit, basePath: string, stallMs: number): StreamSink {
     fail: (problem) => {
       noteCall(visit, 0);
       visit.watch?.over(false);
-      if (!begun) return sendProblem(visit, problem);
-      noteProblem(exchange, problem);
-      cutOff(visit);
+      sendProblem(visit, problem);
     },
   };
 }

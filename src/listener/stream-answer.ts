@@ -24,16 +24,20 @@ export function discard(body: Uint8Array | BodyStream): void {
   if (!(body instanceof Uint8Array)) takePieces(body).stop();
 }
 
-/**
- * Throws DRAIN_TOO_LARGE where `body` comes in pieces and the client speaks HTTP/1.0 (design: drains), and ends the making of
- * it. `httpVersion` undefined: 1.1.
- */
-export function refuseOldHttp(httpVersion: string | undefined, body: Uint8Array | BodyStream): void {
-  if (body instanceof Uint8Array || httpVersion === undefined || httpVersion === "1.1") return;
+/** True where `body` comes in pieces and the client speaks HTTP/1.0, which has none. `httpVersion` undefined: 1.1. */
+export function isTooOld(httpVersion: string | undefined, body: Uint8Array | BodyStream): boolean {
+  return !(body instanceof Uint8Array || httpVersion === undefined || httpVersion === "1.1");
+}
+
+/** Throws DRAIN_TOO_LARGE where the client's HTTP is too old for `body` (design: drains), and ends the making of it. */
+function refuseOldHttp(httpVersion: string, body: Uint8Array | BodyStream): void {
+  if (!isTooOld(httpVersion, body)) return;
   discard(body);
   throw new Problem(
     "DRAIN_TOO_LARGE",
     "the list is too long for HTTP/1.0, which cannot tell a cut answer from a whole one: use HTTP/1.1, or narrow it with a filter",
+    // Any other client of the rule gets the list.
+    { fault: "client" },
   );
 }
 

@@ -93,5 +93,6 @@ export function noteCall({ exchange, pass, passedAt, house }: Visit, status: num
 /** Notes in the exchange that carryover itself answers. */
 export function noteProblem(exchange: Exchange, problem: Problem): void {
   exchange.reason = problem.reason;
+  exchange.fault = problem.fault;
   exchange.cause = problem.cause;
 }

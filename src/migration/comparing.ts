@@ -4,11 +4,12 @@ import { compareAnswers } from "../cutover/compare.ts";
 import { withoutNoise } from "../cutover/noise.ts";
 import { shapeOf } from "../cutover/shape.ts";
 import type { Decisions } from "../decide.ts";
-import { refuseOldHttp } from "../listener/stream-answer.ts";
+import { discard, isTooOld } from "../listener/stream-answer.ts";
 import type { Comparison } from "../model/comparison.ts";
 import { createExchange, type Exchange } from "../model/exchange.ts";
 import { type HeaderList, header } from "../model/message.ts";
 import type { RequestHead } from "../model/plan.ts";
+import { failing } from "../shadow/failure.ts";
 import type { TranslateInShadow } from "../shadow/options.ts";
 import { createShadow, type Shadow } from "../shadow/shadow.ts";
 import { createToolbox } from "../tools.ts";
@@ -52,8 +53,10 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
     if (plan.kind !== "answer") throw new Error("what is compared is translated");
     try {
       const answer = await plan.respond(body, signal);
-      // As the client would be answered.
-      refuseOldHttp(head.httpVersion, answer.body);
+      if (isTooOld(head.httpVersion, answer.body)) {
+        discard(answer.body);
+        throw failing("old-http");
+      }
       return { answer, exchange };
     } finally {
       hooks.learn(exchange, head);

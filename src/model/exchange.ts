@@ -1,4 +1,5 @@
 /** What happened to one request? The one wide record that metrics, log line and ledger read. */
+import type { Fault } from "./problem.ts";
 
 export type Upstream = "v1" | "v2" | "sts";
 /** What served the request: `pass` is untouched v2 or token exchange, `refused` never left carryover. */
@@ -58,6 +59,8 @@ export interface Exchange {
   status: number;
   /** Reason of carryover's own error, when it answered with one. */
   reason: string | undefined;
+  /** Whose fault that error is; `faultOf` reads it. */
+  fault?: Fault | undefined;
   /** For the log only: why. */
   cause: unknown;
   requestBytes: number;
@@ -95,6 +98,7 @@ export function createExchange(requestId: string, startedAt: number, method: str
     credential: undefined,
     status: 0,
     reason: undefined,
+    fault: undefined,
     cause: undefined,
     requestBytes: 0,
     responseBytes: 0,

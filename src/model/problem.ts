@@ -2,10 +2,12 @@
 import { RpcCode } from "./status.ts";
 
 /**
- * Every reason with its HTTP status, its RPC code, and whose fault it is: the `client`'s request, the `platform`'s outage, a
- * limit of this instance's `capacity`, or `translation`: what native v1 would have answered. Rules step back on the last
- * only (design section 7).
+ * The `client`'s request, the `platform`'s outage, a limit of this instance's `capacity`, or `translation`: what native v1
+ * would have answered. Rules go back to native on the last only (design section 7).
  */
+export type Fault = "client" | "platform" | "capacity" | "translation";
+
+/** Every reason with its HTTP status, its RPC code, and whose fault it usually is. */
 export const PROBLEMS = {
   INVALID_REQUEST: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
   INVALID_PATH: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
@@ -49,6 +51,8 @@ export interface ProblemOptions {
   readonly fieldViolations?: readonly FieldViolation[];
   /** Seconds after which a retry makes sense; becomes `Retry-After`. */
   readonly retryAfter?: number;
+  /** Whose fault it is, where that is not what the reason says. */
+  readonly fault?: Fault;
   /** For the log only. */
   readonly cause?: unknown;
 }
@@ -59,6 +63,7 @@ export class Problem extends Error {
   readonly metadata: Readonly<Record<string, string>>;
   readonly fieldViolations: readonly FieldViolation[];
   readonly retryAfter: number | undefined;
+  readonly fault: Fault;
 
   /** `message` is shown to clients: what was wrong, where, what is expected. */
   constructor(reason: ProblemReason, message: string, options: ProblemOptions = {}) {
@@ -68,6 +73,7 @@ export class Problem extends Error {
     this.metadata = options.metadata ?? {};
     this.fieldViolations = options.fieldViolations ?? [];
     this.retryAfter = options.retryAfter;
+    this.fault = options.fault ?? PROBLEMS[reason].fault;
   }
 
   get http(): number {

@@ -33,5 +33,5 @@ export function shownName(name: string): string {
 }
 
 function escaped(character: string): string {
-  return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
+  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }

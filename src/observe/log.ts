@@ -1,6 +1,7 @@
 /** What does the log say, and what happens to it when nobody reads it? */
 import { pino, stdTimeFunctions } from "pino";
 import type { Exchange } from "../model/exchange.ts";
+import { faultOf, usualFault } from "../model/fault.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import { createSink, MAX_BUFFERED_BYTES, type Sink } from "./log-sink.ts";
 import { requestMembers } from "./request-line.ts";
@@ -26,7 +27,10 @@ export interface LogOptions {
 export type LogFacts = Readonly<Record<string, string | number | boolean>>;
 
 export interface Log {
-  /** One line for a finished request: error for carryover's own mistakes, warn for its other 5xx, else info. */
+  /**
+   * One line for a finished request: error for carryover's own mistakes, warn for what else went wrong for a client, info for
+   * the rest, which includes what native v1 would have refused as well.
+   */
   request(exchange: Exchange): void;
   debug(message: string, facts?: LogFacts): void;
   info(message: string, facts?: LogFacts): void;
@@ -124,9 +128,13 @@ const formatters = { level: (label: string) => ({ level: label }) };
 
 function levelOf(exchange: Exchange): "error" | "warn" | "info" {
   if (exchange.reason === "INTERNAL") return "error";
-  if (exchange.reason === undefined || exchange.status === 501) return "info";
-  // With a reason and a status of success, an answer that had begun was cut off.
-  return exchange.status >= 500 || (exchange.status >= 200 && exchange.status < 300) ? "warn" : "info";
+  const fault = faultOf(exchange);
+  return fault === undefined || (fault === "client" && isOrdinary(exchange)) ? "info" : "warn";
+}
+
+/** Native v1 would have refused it as well. An error with a status of success cut off an answer that had begun. */
+function isOrdinary({ reason, status }: Exchange): boolean {
+  return status >= 400 && (usualFault(reason) ?? "client") === "client";
 }
 
 function scrubbed(facts: LogFacts | undefined): LogFacts {

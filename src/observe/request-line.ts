@@ -1,10 +1,14 @@
 /** Which facts of a request belong into its log line? (Never a token, a page token or a value of a query.) */
 import type { Exchange, UpstreamCall } from "../model/exchange.ts";
+import { faultOf } from "../model/fault.ts";
 import { distinctFields, shownName } from "./field-names.ts";
 import { causeText, scrub, scrubPath, stackText } from "./scrub.ts";
 
 const MAX_NAMES = 20;
 const MAX_KINDS = 12;
+
+/** The reason, in the log only, of an error that is the platform's own. */
+const UPSTREAM_ERROR = "UPSTREAM_ERROR";
 
 /** Texts that JSON writes as they are. */
 const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
@@ -37,7 +41,10 @@ function rareMembers(exchange: Exchange): string {
   };
   if (client !== "unknown") add("client", shownName(client));
   if (rule !== undefined) add("rule", rule);
+  const fault = faultOf(exchange);
   if (reason !== undefined) add("reason", reason);
+  else if (fault === "platform") add("reason", UPSTREAM_ERROR);
+  if (fault !== undefined) add("fault", fault);
   if (exchange.aborted) add("aborted", true);
   if (list !== undefined) add("list", list);
   if (unknownFields.length > 0) {

@@ -21,9 +21,15 @@ export interface Effect {
   readonly spelling: MaskSpelling | undefined;
 }
 
+/** How platforms say that a mask names no field of theirs. */
+const ABOUT_THE_MASK = /mask|(?:unknown|invalid|no) (?:field|name|path)|could not find field/i;
+/** Only so much of an error is searched. */
+const MOST_BYTES = 4096;
+
 /**
- * Sends the PATCH in the spelling that this upstream is known to want. While it is not known: camelCase, as the
- * specification names fields; a refusal of it (400, code 3: nothing was done) is answered by sending snake_case once.
+ * Sends the PATCH in the remembered spelling; while there is none, in camelCase, as the specification names fields. When
+ * that is refused (400, code 3: nothing was done), the other spelling is tried once, unless the configuration fixes it. A
+ * spelling that worked before must be refused for the mask: anything else is wrong with what the client sent.
  */
 export async function sendPatch(patch: Patch, path: string, headers: HeaderList, tools: Tools): Promise<Patched> {
   const send = (spelling: MaskSpelling) =>
@@ -33,15 +39,21 @@ export async function sendPatch(patch: Patch, path: string, headers: HeaderList,
       headers,
       body: Buffer.from(patch.body),
     });
-  const { known } = tools.mask;
-  if (known !== undefined) return { response: await send(known), spelling: undefined };
-  const first: Patched = { response: await send("camelCase"), spelling: "camelCase" };
+  const { known, fixed } = tools.mask;
+  const spelling = known ?? "camelCase";
+  const first: Patched = { response: await send(spelling), spelling: known === undefined ? spelling : undefined };
   const sameInBoth = patch.asked.every(({ mask }) => mask.camelCase === mask.snake_case);
-  if (sameInBoth || !isRefusedArgument(first.response)) return first;
-  const second: Patched = { response: await send("snake_case"), spelling: "snake_case" };
-  // Refused for the same reason: then it was not, or not only, the spelling. Any other refusal came behind the check of
+  if (fixed || sameInBoth || !isRefusedArgument(first.response)) return first;
+  if (known !== undefined && !isAboutMask(first.response)) return first;
+  const other = spelling === "camelCase" ? "snake_case" : "camelCase";
+  const second: Patched = { response: await send(other), spelling: other };
+  // Refused for the same reason: then it was not, or not only, the spelling. Any other refusal came after the check of
   // the mask, and tells the client more than the first.
   return isRefusedArgument(second.response) ? first : second;
+}
+
+function isAboutMask({ body }: ApiResponse): boolean {
+  return ABOUT_THE_MASK.test(new TextDecoder().decode(body.subarray(0, MOST_BYTES)));
 }
 
 function isRefusedArgument(response: ApiResponse): boolean {

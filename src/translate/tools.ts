@@ -14,9 +14,11 @@ export interface V1Request {
   readonly body: Uint8Array;
 }
 
-/** How one upstream wants masks spelled; `learned` is remembered by whoever hands this in. */
+/** How one upstream wants masks spelled. */
 export interface MaskMemory {
   readonly known: MaskSpelling | undefined;
+  /** True when the configuration says so: then nothing else is tried or learned. */
+  readonly fixed: boolean;
   learn(spelling: MaskSpelling): void;
 }
 

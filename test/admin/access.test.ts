@@ -29,3 +29,16 @@ test("with a token an address is no longer looked at, in either direction", () =
 test("a request without Host is not from a local browser or tool", () => {
   expect(refusal(from("127.0.0.1", {}), undefined)?.reason).toBe("UNAUTHENTICATED");
 });
+
+test.each([
+  "via",
+  "x-real-ip",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-forwarded-user",
+  "forwarded",
+])("a request with %s came through a proxy, so it may be anybody's", (name) => {
+  expect(refusal(from("127.0.0.1", { host: "localhost:8081", [name]: "" }), undefined)?.reason).toBe("UNAUTHENTICATED");
+  expect(refusal(from("127.0.0.1", { authorization: "Bearer t", [name]: "x" }), "t")).toBeUndefined();
+});

@@ -50,6 +50,7 @@ describe("requests", () => {
     ["of v2", { apiVersion: "v2", reason: "INTERNAL", status: 500 }],
     ["that no rule decided on", { rule: undefined, reason: "INTERNAL", status: 500 }],
     ["with a reason of its own", { status: 500, reason: "__proto__" }],
+    ["that failed for its client alone", { status: 422, reason: "DRAIN_TOO_LARGE", fault: "client" }],
     ["that never reached the platform", { calls: [], status: 422, reason: "DRAIN_TOO_LARGE" }],
     ["of a caller whom the platform did not let in", { calls: [call(401)], status: 502, reason: "UPSTREAM_INVALID" }],
     ["that the platform did not answer", { calls: [call(0)], status: 502, reason: "UPSTREAM_INVALID" }],

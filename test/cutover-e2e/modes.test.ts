@@ -127,7 +127,7 @@ describe("shadow", () => {
     expect([await asked("owner"), await asked("viewer")]).toEqual([2, 2]);
   });
 
-  it("finds what translation would refuse to a client of HTTP/1.0", async () => {
+  it("tell of what translation refuses to HTTP/1.0 alone, and hold it against no rule", async () => {
     const get = (url: string, path: string, token: string) =>
       new Promise<number>((resolve, reject) => {
         const { hostname, port } = new URL(url);
@@ -146,10 +146,11 @@ describe("shadow", () => {
     const [long, short] = ["/iam/v1/groups", `/iam/v1/groups?id=${rig.sandbox.wellKnown.emptyGroup}`];
     for (const path of [long, short]) expect(await get(rig.url, path, token)).toBe(200);
     await rig.compared(2);
-    expect(await rig.metric("carryover_comparisons_total", { result: "status" })).toBe(1);
+    expect(await rig.metric("carryover_comparison_failures_total", { reason: "old-http" })).toBe(1);
     expect(await rig.metric("carryover_comparisons_total", { result: "equal" })).toBe(1);
     await rig.change(rule("translate", "sample: 0"));
     expect([await get(rig.url, long, token), await get(rig.url, short, token)]).toEqual([422, 200]);
+    expect((await rig.view("/rules")).rules[0]).toMatchObject({ requests: 1, failures: 0 });
   });
 });
 

@@ -99,14 +99,22 @@ describe("how well", () => {
     expect(whyNot(1, [20, EQUAL], [20, { kind: "failed", failure }])).toBe("failures");
   });
 
-  test.each(["busy", "memory", "native", "aborted", "refused", "gone", "overtaken", "overloaded", "closed"])(
-    "%s says nothing, for or against",
-    (failure) => {
-      const before = given([20, EQUAL]);
-      expect(reduce(before, { kind: "failed", failure })).toBe(before);
-      expect(whyNot(1, [500, { kind: "failed", failure }])).toBe("too-few");
-    },
-  );
+  test.each([
+    "busy",
+    "memory",
+    "native",
+    "aborted",
+    "refused",
+    "gone",
+    "overtaken",
+    "overloaded",
+    "old-http",
+    "closed",
+  ])("%s says nothing, for or against", (failure) => {
+    const before = given([20, EQUAL]);
+    expect(reduce(before, { kind: "failed", failure })).toBe(before);
+    expect(whyNot(1, [500, { kind: "failed", failure }])).toBe("too-few");
+  });
 
   test("what is wrong in one operation is not made up for by others: more than a tenth that differs holds it", () => {
     expect(whyNot(1, [18, EQUAL], [2, DIFFERENT])).toBeUndefined();

@@ -44,6 +44,8 @@ const FIELDS: readonly [string, ...string[]] = [
   "Authorization: Bearer other",
   "Authorization: Bearer a,Bearer b",
   "X-HTTP-Method-Override: DELETE",
+  "X-HTTP-Method: DELETE",
+  "X-Method-Override: DELETE",
   "Grpc-Metadata-Authorization: Bearer other",
   "grpc-timeout: 1n",
   "X-Forwarded-For: 10.0.0.1",

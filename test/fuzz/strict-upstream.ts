@@ -34,7 +34,7 @@ const LINE = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS) (\/[\x21-\x22\x24-\x7e\x
 const FIELD = /^([A-Za-z0-9-]+): ?([\t\x20-\x7e\x80-\xff]*)$/;
 /** Of the connection, or able to pass for somebody else's; never sent on. */
 const FORBIDDEN =
-  /^(?:keep-alive|proxy-connection|proxy-authorization|te|trailer|upgrade|http2-settings|expect|x-http-method-override|grpc-.*|forwarded)$/;
+  /^(?:keep-alive|proxy-connection|proxy-authorization|te|trailer|upgrade|http2-settings|expect|x-http-method(?:-override)?|x-method-override|grpc-.*|forwarded)$/;
 const DOTS = /(?:^|\/|%2f|\\|%5c)(?:\.|%2e){1,2}(?:;[^/]*)?(?:\/|%2f|\\|%5c|$)/i;
 
 /** What is wrong with the head of a request for everybody, whatever it asks. */

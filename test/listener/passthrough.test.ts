@@ -71,6 +71,8 @@ describe("the fields of a request", () => {
       "Trailer: X-T",
       "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA",
       "X-HTTP-Method-Override: DELETE",
+      "X-HTTP-Method: DELETE",
+      "X-Method-Override: DELETE",
       "Grpc-Metadata-Authorization: Bearer evil",
       "Grpc-Timeout: 9S",
       "X_Forwarded_For: 1.2.3.4",

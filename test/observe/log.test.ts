@@ -89,15 +89,27 @@ describe("the line of a request", () => {
   });
 
   test.each([
-    [{ status: 500, reason: "INTERNAL" }, "error"],
-    [{ status: 502, reason: "UPSTREAM_INVALID" }, "warn"],
-    [{ status: 501, reason: "NOT_TRANSLATABLE" }, "info"],
-    [{ status: 400, reason: "INVALID_BODY" }, "info"],
-    [{ status: 500 }, "info"],
+    [{ status: 200 }, "info", undefined, undefined],
+    [{ status: 404 }, "info", "client", undefined],
+    [{ status: 400, reason: "INVALID_BODY" }, "info", "client", "INVALID_BODY"],
+    [{ status: 400, notes: ["own-words-refused"] }, "warn", "translation", undefined],
+    // What native v1 would have answered is told, whoever is to blame.
+    [{ status: 422, reason: "DRAIN_TOO_LARGE" }, "warn", "translation", "DRAIN_TOO_LARGE"],
+    [{ status: 422, reason: "DRAIN_TOO_LARGE", fault: "client" }, "warn", "client", "DRAIN_TOO_LARGE"],
+    [{ status: 500 }, "warn", "platform", "UPSTREAM_ERROR"],
+    [{ status: 503, mode: "native" }, "warn", "platform", "UPSTREAM_ERROR"],
+    [{ status: 500, reason: "INTERNAL" }, "error", "translation", "INTERNAL"],
+    [{ status: 501, reason: "NOT_TRANSLATABLE" }, "warn", "translation", "NOT_TRANSLATABLE"],
+    [{ status: 501, reason: "METHOD_NOT_ALLOWED" }, "info", "client", "METHOD_NOT_ALLOWED"],
+    [{ status: 502, reason: "UPSTREAM_INVALID" }, "warn", "translation", "UPSTREAM_INVALID"],
+    [{ status: 503, reason: "OVERLOADED" }, "warn", "capacity", "OVERLOADED"],
+    [{ status: 504, reason: "UPSTREAM_TIMEOUT" }, "warn", "platform", "UPSTREAM_TIMEOUT"],
     // An answer that had begun, and was cut off.
-    [{ status: 200, reason: "DRAIN_INCOMPLETE" }, "warn"],
-  ])("%j is logged as %s", (facts, level) => {
-    expect(oneLine(facts)["level"]).toBe(level);
+    [{ status: 200, reason: "DRAIN_INCOMPLETE" }, "warn", "translation", "DRAIN_INCOMPLETE"],
+    [{ status: 200, reason: "REQUEST_TIMEOUT" }, "warn", "client", "REQUEST_TIMEOUT"],
+  ] as const)("%j is logged at %s, as the fault of the %s, with reason %s", (facts, level, fault, reason) => {
+    const line = oneLine(facts as Partial<Exchange>);
+    expect([line["level"], line["fault"], line["reason"]]).toEqual([level, fault, reason]);
   });
 
   test("a stack is given for carryover's own mistakes only", () => {

@@ -219,8 +219,10 @@ test("whoever asks for the numbers misses no request that is over", async () => 
   expect(await metrics.text()).toMatch(/carryover_requests_total\{[^}]*\} 300\n/);
 });
 
-test("a clock that says nonsense costs no request its count", async () => {
-  const metrics = createMetrics({ version: "1", resources: [], now: () => Number.NaN });
+test.each([Number.NaN, -250])("a clock that says %d costs no request its count, and takes no time off", async (now) => {
+  const metrics = createMetrics({ version: "1", resources: [], now: () => now });
   metrics.observe(finished());
-  expect(await metrics.text()).toMatch(/carryover_request_duration_seconds_count\{[^}]*\} 1\n/);
+  const text = await metrics.text();
+  expect(text).toMatch(/carryover_request_duration_seconds_count\{[^}]*\} 1\n/);
+  expect(text).toMatch(/carryover_request_duration_seconds_sum\{[^}]*\} 0\n/);
 });

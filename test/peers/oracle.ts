@@ -56,7 +56,7 @@ const PLAIN = /^[a-z0-9-]+$/;
 /** Of one connection, or for somebody else to say. */
 const NEVER: ReadonlySet<string> = new Set([
   ...["keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer", "upgrade", "http2-settings", "expect"],
-  ...["forwarded", "x-http-method-override", "x-real-ip"],
+  ...["forwarded", "x-http-method-override", "x-http-method", "x-method-override", "x-real-ip"],
 ]);
 /** Those of a client that every recipe takes away. */
 const FORGED: ReadonlySet<string> = new Set(

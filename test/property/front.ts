@@ -50,7 +50,7 @@ export function createFront(catalogue: Catalogue, v2: Send, options: Partial<Tra
     tools: (exchange) => ({
       ...readingTools(send, { signal }),
       exchange,
-      mask: { known: "snake_case", learn: () => {} },
+      mask: { known: "snake_case", fixed: true, learn: () => {} },
     }),
   });
   return async ({ method, target, headers, body }) => {

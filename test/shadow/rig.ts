@@ -177,7 +177,7 @@ function translator(
     if (translation === undefined) throw new Error(`no translation of ${match.operation.name}`);
     const exchange = createExchange("s", 0, head.method, head.target);
     const tools = { ...readingTools(layer(send), { signal: stop }), exchange };
-    const mask = { known: "camelCase", learn: () => {} } as const;
+    const mask = { known: "camelCase", fixed: true, learn: () => {} } as const;
     const answer = await translation({ match, headers: head.headers, body }, { ...tools, mask });
     return { answer, exchange };
   };

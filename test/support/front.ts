@@ -67,6 +67,7 @@ function createMask(): MaskMemory {
     get known() {
       return memory.known;
     },
+    fixed: false,
     learn(spelling) {
       memory.known = spelling;
     },

@@ -28,6 +28,7 @@ interface More {
   readonly options?: Partial<TranslateOptions>;
   readonly headers?: readonly (readonly [string, string])[];
   readonly known?: "camelCase" | "snake_case";
+  readonly fixed?: boolean;
 }
 
 function put(rows: readonly Row[], body: unknown, { stored = { uid: "a/b" }, ...more }: More = {}): Promise<Run> {
@@ -372,12 +373,42 @@ describe("the spelling of the mask, while it is not known", () => {
     expect(result.sent).toHaveLength(1);
   });
 
-  test.each(["camelCase", "snake_case"] as const)("is not tried again when it is known to be %s", async (known) => {
-    const result = await put([DESCRIPTION], body, {
-      known,
-      answer: () => json(400, { code: 3, message: "", details: [] }),
-    });
-    expect(maskTargets(result)).toEqual([known === "camelCase" ? "longText" : "long_text"]);
+  test.each(["camelCase", "snake_case"] as const)(
+    "is not tried again when the configuration says %s",
+    async (known) => {
+      const result = await put([DESCRIPTION], body, {
+        known,
+        fixed: true,
+        answer: () => json(400, { code: 3, message: "invalid mask", details: [] }),
+      });
+      expect(maskTargets(result)).toEqual([known === "camelCase" ? "longText" : "long_text"]);
+    },
+  );
+});
+
+describe("a remembered spelling of the mask", () => {
+  const body = { text: "t" };
+  const masks = ({ sent }: Run) => sent.map((request) => maskOf(request).join());
+
+  test.each([
+    ["camelCase", "snake_case", ["longText", "long_text"]],
+    ["snake_case", "camelCase", ["long_text", "longText"]],
+  ] as const)("that is %s is learned anew from a platform that wants %s", async (known, wanted, sent) => {
+    const result = await put([DESCRIPTION], body, { known, answer: platform({ uid: "a/b" }, wanted) });
+    expect([result.response.status, masks(result), result.learned]).toEqual([200, sent, [wanted]]);
+  });
+
+  test("is kept when the other one is refused as well, and the client gets the first refusal", async () => {
+    let calls = 0;
+    const answer = () => json(400, { code: 3, message: `mask refused: ${++calls}`, details: [] });
+    const result = await put([DESCRIPTION], body, { known: "snake_case", answer });
+    expect([result.body, calls, result.learned]).toMatchObject([{ message: "mask refused: 1" }, 2, []]);
+  });
+
+  test("is sent once when the refusal is not about the mask: the client's values are wrong", async () => {
+    const answer = () => json(400, { code: 3, message: "Invalid argument: long_text: is too long", details: [] });
+    const result = await put([DESCRIPTION], body, { known: "snake_case", answer });
+    expect([result.response.status, masks(result)]).toEqual([400, ["long_text"]]);
   });
 });
 

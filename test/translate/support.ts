@@ -44,6 +44,8 @@ export interface RunInput {
   readonly headers?: readonly (readonly [string, string])[];
   readonly options?: Partial<TranslateOptions>;
   readonly known?: Tools["mask"]["known"];
+  /** Default: false. */
+  readonly fixed?: boolean;
   /** The platform. */
   readonly answer: (request: ApiRequest) => ApiResponse | Promise<ApiResponse>;
 }
@@ -60,7 +62,7 @@ export async function runOperation(input: RunInput): Promise<Run> {
   const tools: Tools = {
     send,
     exchange,
-    mask: { known: input.known, learn: (spelling) => learned.push(spelling) },
+    mask: { known: input.known, fixed: input.fixed ?? false, learn: (spelling) => learned.push(spelling) },
     reads: send,
     ...believingDrains(send),
   };

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { GOALS } from "../../scripts/trust/goals.ts";
-import { type Result, trustPage } from "../../scripts/trust/page.ts";
+import { missedGoals, missedWords, type Result, trustPage } from "../../scripts/trust/page.ts";
 import { PROMISES, ROWS } from "./plan.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
@@ -98,12 +98,48 @@ describe("the page", () => {
     expect(empty).toContain("and 3 were not run (T-AAA-01, T-AAA-02, T-AAA-03)");
   });
 
+  it("fails a row whose tests pass and whose figure misses its goal", () => {
+    const page = pageOf(5);
+    expect(page).toContain("Of 3 rows 0 passed, 2 failed (T-AAA-01 missed its goal, T-AAA-02), and 1 were not run");
+    expect(page).toContain("| T-AAA-01 | one | 2 passed, 1 skipped, **goal missed** |");
+  });
+
+  it("blames those rows alone whose own figures miss a goal that several share", () => {
+    const share = {
+      ...GOAL,
+      of: ["T-AAA-01", "T-AAA-03"],
+      figure: /^p99/,
+      take: "greatest",
+      met: (ms: number) => ms < 5,
+    } as const;
+    const figures = [
+      { id: "T-AAA-01", what: "p99", value: 7, unit: "ms" },
+      { id: "T-AAA-03", what: "p99", value: 3, unit: "ms" },
+    ];
+    const found = missedGoals(
+      [share],
+      resultOf([{ command: "x", passed: 1, failed: 0, seconds: 1, tests: new Map(), figures }], AROUND),
+    );
+    expect(found).toEqual([{ what: "bytes lost", measured: "7 ms", goal: "0", by: ["T-AAA-01"] }]);
+  });
+
   it("adds up what was counted, and shows from where to where what was measured", () => {
     expect(pageOf(4)).toContain("bytes lost: 4; p99: 3.50 to 7 ms |");
   });
 });
 
 describe("other pages", () => {
+  it("README.md names each goal that is missed among the limits, with what was measured", () => {
+    const limits = readFileSync(join(ROOT, "README.md"), "utf8").split("## Limits of this version")[1] ?? "";
+    expect(limits).toContain(missedWords(GOALS, result));
+    for (const { what, measured, goal } of missedGoals(GOALS, result)) {
+      expect(missedWords(GOALS, result)).toContain(`- ${what}: ${measured}; goal: ${goal}`);
+    }
+    expect(missedWords([], result)).toBe(
+      "The last run of all tests missed none of its goals ([trust](docs/trust.md)).",
+    );
+  });
+
   it.each(["docs/security.md", "SECURITY.md"])("%s names ids of the plan only", (page) => {
     const known = new Set(ROWS.map(({ id }) => id));
     const named = readFileSync(join(ROOT, page), "utf8").match(/T-[A-Z]{3}-\d{2}/g) ?? [];

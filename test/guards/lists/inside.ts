@@ -44,7 +44,7 @@ export const INSIDE = [
       ["without a token only this machine", "if (isLocal(request)) return undefined;", "return undefined;"],
       [
         "no proxy in between",
-        'if (request.headers["x-forwarded-for"] !== undefined || request.headers.forwarded !== undefined) return false;',
+        "if (Object.keys(request.headers).some((name) => FROM_A_PROXY.test(name))) return false;",
         "",
       ],
       ["no page in a local browser", '&& (host === "localhost" || isLoopback(host))', ""],
