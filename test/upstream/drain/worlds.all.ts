@@ -1,3 +1,3 @@
-/** Some 800,000 worlds; `npm run test:long` tries 3 million. */
+/** The same worlds, more of them. */
 import "../../support/every-variant.ts";
 import "./worlds.test.ts";
