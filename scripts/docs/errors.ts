@@ -118,8 +118,8 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   DRAIN_INCOMPLETE: {
     means:
-      "the platform's pages contradict each other twice over, or a record that belongs to the list could not be read",
-    act: "client: again later; operator: `carryover check`, and the notes in the log",
+      "the platform's pages contradict each other twice over, hold fewer records than the last one counts (`read`, `total` in the metadata), or a record that belongs to the list could not be read",
+    act: "client: again later; operator: `carryover check`, and the notes in the log. Where totals count records that the caller may not see: `upstream.v2.totals: ignore`",
     again: "yes, later",
   },
   UPDATE_INCOMPLETE: {
@@ -174,6 +174,7 @@ const METADATA: readonly (readonly [key: string, says: string])[] = [
     "partial",
     "what a write of several calls had written before it failed (as the header `carryover-partial`); repeating the request writes the rest",
   ],
+  ["read, total", "how many records the list has that was read, and how many its last page counts"],
   [
     "limit, count, unit",
     "the limit that was reached, how much there is at least, and of what: `records`, `bytes`, `pages`, `seconds`",

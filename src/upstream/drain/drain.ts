@@ -3,10 +3,10 @@ import type { Drain, DrainedList, DrainRefused, ListPlan, LongDrain, LongList } 
 import { Problem } from "../../model/problem.ts";
 import { checkWitness, witnessOf } from "./end.ts";
 import { type Chunk, type Chunks, createReader, type DrainParts, type Reader } from "./reader.ts";
-import { floorOf } from "./step.ts";
+import { floorOf } from "./state.ts";
 
 export type { DrainMemory, DrainParts } from "./reader.ts";
-export type { DrainNote } from "./step.ts";
+export type { DrainNote } from "./state.ts";
 
 /** Both ways in which an operation may ask for a list. */
 export interface Drains {

@@ -83,3 +83,17 @@ export function checkWitness(resource: string, witness: Witness, required: Witne
     { metadata: { required, witness } },
   );
 }
+
+/** The pages of a list contradict each other. */
+export function incomplete(resource: string, why: string): Problem {
+  return new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${resource} do not form a whole list: ${why}`);
+}
+
+export function tooFew(resource: string, { read, total }: Shortfall): Problem {
+  const why = `its last page counts ${total} records, and ${read} were read`;
+  return new Problem(
+    "DRAIN_INCOMPLETE",
+    `the platform's pages of ${resource} do not form a whole list: ${why} (upstream.v2.totals: ignore, where totals count records that the caller may not see)`,
+    { metadata: { read: String(read), total: String(total) } },
+  );
+}

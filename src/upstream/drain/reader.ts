@@ -7,7 +7,8 @@ import { createStopper, type Signal, type Stopper } from "../../model/signal.ts"
 import type { Place } from "./ahead.ts";
 import type { Totals } from "./end.ts";
 import { checkTime, type DrainLimits } from "./limits.ts";
-import { type Action, type DrainNote, type Got, type How, next, notesOf, type State, startOf } from "./step.ts";
+import { type Action, type DrainNote, type Got, type How, notesOf, type State, startOf } from "./state.ts";
+import { next } from "./step.ts";
 
 /** What is remembered from one list to the next, for one credential: nobody's habits, counts or tricks are another's. */
 export interface DrainMemory {
@@ -125,7 +126,7 @@ export function createReader(plan: ListPlan, parts: DrainParts): Reader {
   const one = (action: Action): void => {
     switch (action.kind) {
       case "fetch":
-        fetch(action.call, action.place);
+        call(action.call, action.place);
         break;
       case "cancel":
         calls.get(action.call)?.abort(OVER);
@@ -163,16 +164,16 @@ export function createReader(plan: ListPlan, parts: DrainParts): Reader {
     // Over before it came to wait no longer: nobody else would give it back.
     if (ended !== undefined) given();
   };
-  const fetch = (call: number, place: Place): void => {
+  const call = (id: number, place: Place): void => {
     const stopper = createStopper();
-    calls.set(call, stopper);
+    calls.set(id, stopper);
     const came = (got: Got): void => {
-      calls.delete(call);
-      apply({ kind: "came", call, got });
+      calls.delete(id);
+      apply({ kind: "came", call: id, got });
     };
-    fetchOnce(place, stopper.signal).then(came, (problem: unknown) => came({ kind: "failed", problem }));
+    fetched(place, stopper.signal).then(came, (problem: unknown) => came({ kind: "failed", problem }));
   };
-  const fetchOnce = async ({ rank: _, ...place }: Place, stop: Signal): Promise<Got> => {
+  const fetched = async ({ rank: _, ...place }: Place, stop: Signal): Promise<Got> => {
     checkTime(plan.resource, state.list.distinct, (parts.now() - startedAt) / 1000, limits);
     const atStart = place.token === undefined && place.skip === undefined;
     const send = atStart ? parts.send : parts.reads;

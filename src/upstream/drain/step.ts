@@ -2,9 +2,6 @@
  * One list while it is read: one value, and one pure step from what happened to what to do next. One page, cursor, windows and
  * segments are ways through the same phases; whether the list is buffered or streamed makes no difference here.
  */
-import type { Witness } from "../../model/exchange.ts";
-import type { ListPage } from "../../model/list.ts";
-import type { ApiResponse } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import {
   type Ahead,
@@ -15,11 +12,10 @@ import {
   dropFront,
   type Fetched,
   front,
-  type Place,
-  plan,
   withoutFront,
   withoutPart,
 } from "./ahead.ts";
+import { ask, dispatched, isEmpty, MAX_EMPTY_PAGES, received, saysNothing } from "./calls.ts";
 import {
   ascends,
   type Committed,
@@ -40,151 +36,29 @@ import {
 import {
   checkWitness,
   confirms,
-  isMiscounted,
+  incomplete,
   isOvercounted,
   type Shortfall,
   shortfall,
-  type Totals,
+  tooFew,
   witnessOf,
 } from "./end.ts";
-import { checkAfterPage, checkAnnounced, checkPages, type DrainLimits } from "./limits.ts";
+import { checkAfterPage, checkAnnounced, checkPages } from "./limits.ts";
+import {
+  type Action,
+  type Call,
+  cancelled,
+  closed,
+  type Event,
+  type Got,
+  noted,
+  over,
+  REPAIRS,
+  type Seek,
+  type State,
+  startOf,
+} from "./state.ts";
 
-/**
- * What was odd about a list that is nevertheless whole, for `Exchange.notes`: begun anew; a gap that was closed; a page read
- * twice; keys out of the declared order; a key that came twice; a count that changed or was not met; `skip` without effect;
- * a token that began the list again; a way of reading that was left for the next.
- */
-export type DrainNote =
-  | "list-read-again"
-  | "list-repaired"
-  | "list-page-again"
-  | "list-order"
-  | "list-duplicate"
-  | "list-total"
-  | "list-skip-ignored"
-  | "list-token-restarted"
-  | "list-way-left";
-
-/** What is said of a list before it is read; it never changes. */
-export interface How {
-  readonly resource: string;
-  readonly keyOrder: boolean;
-  /** A first page without any list of records proves nothing. */
-  readonly bareProvesNothing: boolean;
-  readonly limits: DrainLimits;
-  readonly tokens: "keyset" | "offset" | "unknown";
-  readonly totals: Totals;
-  readonly require: Witness;
-  /** Whether `skip` was lately heeded; undefined: nobody knows. */
-  readonly heedsSkip: boolean | undefined;
-  /** Records that the list had the last time; undefined: nobody knows. */
-  readonly expected: number | undefined;
-}
-
-export type Event =
-  /** The next records are wanted: the client has taken what came before. */
-  | { readonly kind: "pull" }
-  /** A call has ended. `read`: what its response held, before anything of it was checked. */
-  | { readonly kind: "came"; readonly call: number; readonly got: Got }
-  /** The list begins to go out with what was emitted so far, and promises `witness`. */
-  | { readonly kind: "announced"; readonly witness: Witness };
-
-/** What a call brought. */
-export type Got =
-  | { readonly kind: "page"; readonly page: ListPage }
-  | { readonly kind: "refused"; readonly response: ApiResponse }
-  | { readonly kind: "failed"; readonly problem: unknown };
-
-export type Action =
-  | { readonly kind: "fetch"; readonly call: number; readonly place: Place }
-  | { readonly kind: "cancel"; readonly call: number }
-  /** Records of reading number `reading`: what an earlier reading emitted is void unless it was announced. */
-  | { readonly kind: "emit"; readonly chunk: Uint8Array; readonly reading: number }
-  | { readonly kind: "finish"; readonly witness: Witness }
-  /** The platform refused a page: its response is the answer. */
-  | { readonly kind: "refuse"; readonly response: ApiResponse }
-  | { readonly kind: "fail"; readonly problem: unknown }
-  | { readonly kind: "learn-skip"; readonly heeded: boolean }
-  | { readonly kind: "learn-count"; readonly count: number };
-
-/** A call that is under way, or waits until one of the list's `readers` is free. */
-interface Call {
-  readonly id: number;
-  readonly place: Place;
-  /** The rank that was asked for first: pages after empty ones stand for it. */
-  readonly skip: number | undefined;
-  /** For which part; undefined: the list waits for it. */
-  readonly part: number | undefined;
-  readonly made: boolean;
-  readonly again: boolean;
-  readonly empties: number;
-}
-
-/** Looking for the commit point by rank. */
-interface Seek {
-  readonly kind: "seek";
-  readonly skip: number;
-  /** How much further back the next try begins. */
-  readonly back: number;
-  /** The page that did not join on, to be taken when the gap before it is closed. */
-  readonly held: Page | undefined;
-  /** Readings of the last page, when its being the last is in doubt. */
-  readonly tries: number;
-  readonly short: Shortfall | undefined;
-  /** The page that seemed to be the last. */
-  readonly last: Page | undefined;
-  /** The parts have run out, and are to be planned anew. */
-  readonly planAgain: boolean;
-}
-
-type Phase =
-  | { readonly kind: "start" | "first" | "ahead" | "cursor" | "over" }
-  /** The page behind a token is asked for; `ahead`: because the parts have run out. */
-  | { readonly kind: "token"; readonly ahead: boolean }
-  | Seek
-  /** Does the token of a short page with nothing new lead to an empty end? */
-  | { readonly kind: "behind"; readonly page: Page; readonly seek: Seek };
-
-export interface State {
-  readonly how: How;
-  readonly list: Committed;
-  /** 0, and 1 when the list was begun anew. */
-  readonly reading: number;
-  readonly phase: Phase;
-  /** Somebody waits for the next records. */
-  readonly wanted: boolean;
-  readonly way: "parallel" | "cursor";
-  readonly ahead: Ahead | undefined;
-  /** Windows were asked for together with the first page. */
-  readonly guessed: boolean;
-  readonly firstPage: { readonly records: number; readonly bytes: number };
-  readonly calls: readonly Call[];
-  readonly nextCall: number;
-  /** Calls that may still be repeated, or made to close a gap. */
-  readonly repairs: number;
-  /** The greatest last key of any page, taken or not. */
-  readonly greatest: string | undefined;
-  readonly heedsSkip: boolean | undefined;
-  /** The list is read in the hope that `skip` is heeded: nothing may go out yet. */
-  readonly trying: boolean;
-  /** The way in which the rest is being read can prove it. */
-  readonly provable: boolean;
-  /** What the head of the response promised; undefined while nothing has gone out. */
-  readonly announced: Witness | undefined;
-  /** Tokens that were followed one after another. */
-  readonly followed: ReadonlySet<string>;
-  /** Pages that count for `maxPages` on the way by cursor, and empty ones in a row. */
-  readonly cursorPages: number;
-  readonly emptyPages: number;
-  readonly notes: ReadonlySet<DrainNote>;
-  /** What to do after this step, in order. */
-  readonly actions: readonly Action[];
-}
-
-/** Repairs that any list may take; longer ones may take as many more as they have pages. */
-const REPAIRS = 16;
-/** AIP-158 allows empty pages with a token; a platform that sends nothing else must not hold a client for ever. */
-const MAX_EMPTY_PAGES = 3;
 /** Readings of a last page that is in doubt. */
 const END_TRIES = 3;
 /** How far back a second try begins, in pages, and by how much each further one goes back. */
@@ -200,34 +74,6 @@ const GUESSED_RECORD_BYTES = 400;
 /** What a platform may answer that knows no `skip`. */
 const REFUSES_SKIP: ReadonlySet<number> = new Set([400, 404, 422, 501]);
 
-/** Nothing is asked for until the first pull. */
-export function startOf(how: How): State {
-  return {
-    how,
-    list: emptyList(how.keyOrder),
-    reading: 0,
-    phase: { kind: "start" },
-    wanted: false,
-    way: "cursor",
-    ahead: undefined,
-    guessed: false,
-    firstPage: { records: 0, bytes: 0 },
-    calls: [],
-    nextCall: 0,
-    repairs: REPAIRS,
-    greatest: undefined,
-    heedsSkip: how.heedsSkip,
-    trying: false,
-    provable: true,
-    announced: undefined,
-    followed: new Set(),
-    cursorPages: 0,
-    emptyPages: 0,
-    notes: new Set(),
-    actions: [],
-  };
-}
-
 /** The step. Nothing is done here: `actions` of what it gives are to be done, in order. Never throws. */
 export function next(before: State, event: Event): State {
   const state: State = { ...before, wanted: before.wanted || event.kind === "pull", actions: [] };
@@ -241,21 +87,6 @@ export function next(before: State, event: Event): State {
       return over(state, { kind: "fail", problem: again });
     }
   }
-}
-
-/** What the head of a response may promise now, so that the end keeps it or breaks the list off. A count is promised only where it is required. */
-export function floorOf({ list, provable, how }: State): Witness {
-  if (list.ended) return witnessOf(list);
-  if (provable && list.proved && list.ascending) return "cover";
-  return how.require === "count" ? "count" : "none";
-}
-
-/** What was odd so far. */
-export function notesOf({ how, list, notes }: State): readonly DrainNote[] {
-  const order = how.keyOrder && !list.ascending ? (["list-order"] as const) : [];
-  const twice = list.repeated ? (["list-duplicate"] as const) : [];
-  const total = list.ended && isMiscounted(list) ? (["list-total"] as const) : [];
-  return [...new Set([...notes, ...order, ...twice, ...total])];
 }
 
 function after(state: State, event: Event): State {
@@ -306,133 +137,9 @@ function begun(state: State): State {
   return { ...asked, guessed: true, ahead: aheadOf(cut, expected, false) };
 }
 
-// ---- calls
-
-function ask(state: State, place: Place): State {
-  const call = { place, skip: place.skip, part: undefined, made: false, again: false, empties: 0 };
-  return enlisted(state, call);
-}
-
-function enlisted(state: State, call: Omit<Call, "id">): State {
-  const { calls, nextCall } = state;
-  const entry = { ...call, id: nextCall };
-  // What the list waits for goes before what is read ahead.
-  const all = call.part === undefined || call.again || call.empties > 0 ? [entry, ...calls] : [...calls, entry];
-  return { ...state, calls: all, nextCall: nextCall + 1 };
-}
-
-/** Makes as many calls as may be under way at a time. */
-function dispatched(from: State): State {
-  let state = from;
-  if (state.phase.kind === "over") return state;
-  if (state.ahead !== undefined) {
-    const { ahead, calls } = plan(state.ahead);
-    state = { ...state, ahead };
-    for (const { part, place } of calls)
-      state = enlisted(state, { place, skip: place.skip, part, made: false, again: false, empties: 0 });
-  }
-  let open = state.calls.reduce((count, call) => (call.made ? count + 1 : count), 0);
-  if (open === state.calls.length) return state;
-  const actions: Action[] = [];
-  const calls = state.calls.map((call) => {
-    if (call.made || open >= state.how.limits.readers) return call;
-    open += 1;
-    actions.push({ kind: "fetch", call: call.id, place: call.place });
-    return { ...call, made: true };
-  });
-  return { ...state, calls, actions: [...state.actions, ...actions] };
-}
-
-/** Stops all calls that `leave` does not spare. */
-function cancelled(state: State, spare: (call: Call) => boolean = () => false): State {
-  const actions = state.calls.filter((call) => call.made && !spare(call)).map(cancelOf);
-  return { ...state, calls: state.calls.filter(spare), actions: [...state.actions, ...actions] };
-}
-
-function cancelOf({ id }: Call): Action {
-  return { kind: "cancel", call: id };
-}
-
-/** Nothing is read ahead any more. */
-function closed(state: State): State {
-  if (state.ahead === undefined) return state;
-  return { ...cancelled(state, (call) => call.part === undefined), ahead: undefined };
-}
-
-/** What came of a call: one that cannot be read, or is answered 5xx, is made once more while there are repairs. */
 function came(before: State, id: number, got: Got): State {
-  const call = before.calls.find((one) => one.id === id);
-  if (call === undefined) return before;
-  const state = { ...before, calls: before.calls.filter((one) => one !== call) };
-  const fetched = checked(state, call, got);
-  const isStart = call.place.token === undefined && call.place.skip === undefined;
-  if (isBad(fetched) && !isStart && !call.again && state.repairs > 0) {
-    return enlisted(noted({ ...state, repairs: state.repairs - 1 }, "list-page-again"), {
-      ...call,
-      made: false,
-      again: true,
-    });
-  }
-  if (fetched.kind !== "page") return delivered(state, call, fetched);
-  const { page } = fetched;
-  const last = page.keys.at(-1);
-  const { greatest = "" } = state;
-  const seen = last !== undefined && last > greatest ? { ...state, greatest: last } : state;
-  if (call.skip !== undefined && isEmpty(page) && page.nextPageToken !== "" && call.empties < MAX_EMPTY_PAGES) {
-    // The records that begin at a rank may come behind the token of an empty page.
-    const place = { token: page.nextPageToken, rank: call.skip };
-    return enlisted(seen, { ...call, place, made: false, again: false, empties: call.empties + 1 });
-  }
-  // Nothing comes before rank 0, whatever is read there: of a page behind a token that cannot be said.
-  const stands = call.empties > 0 && call.skip !== undefined && call.skip > 0;
-  return delivered(seen, call, stands ? { kind: "page", page: { ...page, skip: call.skip } } : fetched);
-}
-
-function isBad(got: Fetched): boolean {
-  if (got.kind === "refused") return got.response.status >= 500;
-  return got.kind === "failed" && got.problem instanceof Problem && got.problem.reason === "UPSTREAM_INVALID";
-}
-
-function isEmpty({ keys }: ListPage): boolean {
-  return keys.length === 0;
-}
-
-/** Is this the page that was asked for? */
-function checked(state: State, { place }: Call, got: Got): Fetched {
-  if (got.kind !== "page") return got;
-  const { how, list } = state;
-  const { page } = got;
-  const atStart = place.token === undefined && place.skip === undefined;
-  const skip = atStart ? 0 : place.skip;
-  if (place.skip !== undefined && page.skipped !== undefined && page.skipped !== place.skip)
-    return { kind: "unskipped" };
-  if (page.keys.length > how.limits.pageSize) {
-    return invalid(`a page of ${how.resource} holds more than the ${how.limits.pageSize} records asked for`);
-  }
-  // No skip was asked for, so an echoed one means records left out.
-  if (place.skip === undefined && page.skipped !== undefined && page.skipped !== 0) {
-    return invalid(`a page of ${how.resource} skipped records that were asked for`);
-  }
-  if (saysNothing(list, page)) return invalid(`a page of ${how.resource} behind the first one says nothing at all`);
-  if (page.bare === true) {
-    // Zeros may be left out, and an empty list with them: but not where records are to come.
-    const rank = skip ?? place.rank;
-    const counted = rank !== undefined && (plausible(page.totalCount) ?? 0) > rank;
-    if (counted || page.nextPageToken !== "") return invalid(`a page of ${how.resource} is without its records`);
-  }
-  return { kind: "page", page: { ...page, skip } };
-}
-
-/**
- * True when `page`, behind the first one, is as good as `{}`: no record, no token, and no count where the list had one. A
- * front may have answered it; of a list that was emptied meanwhile a second reading shows the same in its first page.
- */
-function saysNothing({ pages, firstTotal = 0 }: Committed, page: ListPage): boolean {
-  return pages > 0 && firstTotal > 0 && page.totalCount === undefined && isEmpty(page) && page.nextPageToken === "";
-}
-
-function invalid(what: string): Fetched {
-  return { kind: "failed", problem: new Problem("UPSTREAM_INVALID", what) };
+  const { state, delivered: brought } = received(before, id, got);
+  return brought === undefined ? state : delivered(state, brought.call, brought.fetched);
 }
 
 function delivered(state: State, { part }: Call, got: Fetched): State {
@@ -463,7 +170,7 @@ function onFirst(before: State, got: Fetched): State {
   const firstPage = { records: page.keys.length, bytes: page.bytes.length };
   const state = { ...before, repairs, firstPage };
   if (page.nextPageToken === "") {
-    const short = shortfall(state.list, page, newIn(state.list, page.keys), state.how.totals);
+    const short = shortOf(state, page, newIn(state.list, page.keys));
     if (short !== undefined) return doubted(closed(state), page, short, NO_DOUBT);
   }
   return takenInTurn(state, page);
@@ -641,7 +348,7 @@ function soughtOn(state: State, page: Page, seek: Seek): State {
 function judged(state: State, page: Page, about: Doubt): State {
   if (page.nextPageToken !== "") return takenInOrder(state, page, false, about);
   const { list, how } = state;
-  const short = shortfall(list, page, freshIn(list, page.keys), how.totals);
+  const short = shortOf(state, page, freshIn(list, page.keys));
   const odd = how.totals === "verify" && isOvercounted(page);
   if (short === undefined && (about.tries >= END_TRIES || !(odd || (about.tries === 1 && sawMore(state, page))))) {
     return takenInOrder(state, page, true, about);
@@ -656,7 +363,17 @@ function doubted(before: State, page: Page, short: Shortfall | undefined, about:
   }
   if (short === undefined) return takenInOrder(before, page, true, about);
   if (about.tries >= END_TRIES && reachesPast(list, page.keys)) return takenInOrder(before, page, false, about);
-  throw tooFew(how.resource, short);
+  return failed(before, tooFew(how.resource, short), short);
+}
+
+/**
+ * What is missing when `page` ends the list. A second reading that found as many records as the first one missed shows that they were
+ * created meanwhile, and so may be what it falls short of itself.
+ */
+function shortOf({ list, how, missed, announced }: State, page: Page, fresh: number): Shortfall | undefined {
+  const short = shortfall(list, page, fresh, how.totals);
+  const grew = announced === undefined && missed !== undefined && short !== undefined && short.read >= missed;
+  return grew ? undefined : short;
 }
 
 function mayReread({ how, list, heedsSkip }: State, page: Page): boolean {
@@ -817,7 +534,7 @@ function onToken(before: State, got: Fetched): State {
   if (emptyPages > MAX_EMPTY_PAGES) throw incomplete(how.resource, "the platform sends only empty pages");
   const state = { ...before, emptyPages };
   if (page.nextPageToken === "") {
-    const short = shortfall(list, page, newIn(list, page.keys), how.totals);
+    const short = shortOf(state, page, newIn(list, page.keys));
     if (short !== undefined) return doubted(state, page, short, NO_DOUBT);
   }
   const went = takenInTurn(state, page);
@@ -859,11 +576,6 @@ function notPage(state: State, got: Exclude<Fetched, { readonly kind: "page" }>)
   throw new Problem("INTERNAL", "internal error", { cause: got.kind === "failed" ? got.problem : undefined });
 }
 
-function over(state: State, end: Action): State {
-  const stopped = cancelled(state);
-  return { ...stopped, phase: { kind: "over" }, ahead: undefined, actions: [...stopped.actions, end] };
-}
-
 type Lost = "skip" | "order" | "repairs";
 
 const WHY: Readonly<Record<Lost, string>> = {
@@ -876,7 +588,7 @@ const WHY: Readonly<Record<Lost, string>> = {
 function lost(before: State, why: Lost, short?: Shortfall): State {
   const { how, list, announced } = before;
   const learned: State = why === "skip" ? skipIgnored(before) : noted(before, "list-way-left");
-  if (short !== undefined) return failed(learned, tooFew(how.resource, short));
+  if (short !== undefined) return failed(learned, tooFew(how.resource, short), short);
   if (announced === "cover" && (why === "order" || how.tokens !== "keyset"))
     return failed(learned, incomplete(how.resource, WHY[why]));
   // Some page said that the list ends, which was not believed: no token leads on from there.
@@ -901,7 +613,7 @@ function skipIgnored(state: State): State {
  * replica may not be met again. While nothing has gone out, the second reading stands for itself. What went out is kept, and
  * only what is new is taken; behind what was promised to be proved, the second reading must prove as much.
  */
-function failed(state: State, thrown: unknown): State {
+function failed(state: State, thrown: unknown, short?: Shortfall): State {
   const { how, announced, reading, list } = state;
   const mayPass =
     thrown instanceof Problem && (thrown.reason === "DRAIN_INCOMPLETE" || thrown.reason === "UPSTREAM_INVALID");
@@ -919,27 +631,10 @@ function failed(state: State, thrown: unknown): State {
       greatest: state.greatest,
       heedsSkip: state.heedsSkip,
       announced,
+      missed: short?.total,
       notes: state.notes,
       actions,
     },
     "list-read-again",
-  );
-}
-
-function noted(state: State, note: DrainNote): State {
-  return state.notes.has(note) ? state : { ...state, notes: new Set(state.notes).add(note) };
-}
-
-/** The pages of a list contradict each other. */
-function incomplete(resource: string, why: string): Problem {
-  return new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${resource} do not form a whole list: ${why}`);
-}
-
-function tooFew(resource: string, { read, total }: Shortfall): Problem {
-  const why = `its last page counts ${total} records, and ${read} were read`;
-  return new Problem(
-    "DRAIN_INCOMPLETE",
-    `the platform's pages of ${resource} do not form a whole list: ${why} (upstream.v2.totals: ignore, where totals count records that the caller may not see)`,
-    { metadata: { read: String(read), total: String(total) } },
   );
 }

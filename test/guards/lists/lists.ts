@@ -18,7 +18,7 @@ export const LISTS = [
     ["the announced records of a list", "if (totalCount > limits.maxRecords) throw", "if (false) throw"],
     ["the announced pages of a list", "if (pages > limits.maxPages) throw", "if (false) throw"],
   ]),
-  ...guards("src/upstream/drain/step.ts", DRAINS, [
+  ...guards("src/upstream/drain/calls.ts", DRAINS, [
     ["a page is no longer than asked for", "if (page.keys.length > how.limits.pageSize) {", "if (false) {"],
     ["a page skips what it was asked to", "page.skipped !== undefined && page.skipped !== place.skip)", "false)"],
     [
@@ -33,6 +33,8 @@ export const LISTS = [
       "if (false) {",
       ["test/lists/bad-pages.test.ts > T-DRN-17: a page that could be taken"],
     ],
+  ]),
+  ...guards("src/upstream/drain/step.ts", DRAINS, [
     [
       "repairs have an end",
       "if (state.repairs <= 0) return lost(",

@@ -38,7 +38,6 @@ const STATE: readonly Remembered[] = [
     "made-up credentials push guesses out: a wrong or missing one costs a request, never a record",
   ],
   ["upstream/drain/memory.ts skips", `SHA-256 of ${DIGEST} and resource`, "2,000, 10 minutes", "as above"],
-  ["upstream/drain/memory.ts miscounting", `SHA-256 of ${DIGEST} and resource`, "2,000, an hour", "as above"],
   [
     "upstream/drain/slots.ts taken",
     DIGEST,
@@ -138,6 +137,7 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["observe/request-line.ts", "kinds"],
   ["listener/head.ts", "watched"],
   ["listener/compress.ts", "weights"],
+  ["upstream/drain/reader.ts", "calls"],
 ];
 const passing = new Set(PASSING.flatMap(([file, ...variables]) => variables.map((variable) => `${file} ${variable}`)));
 

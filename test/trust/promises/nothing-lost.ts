@@ -17,7 +17,10 @@ export const NOTHING_LOST: readonly TrustPromise[] = [
       row("T-DRN-09", "empty pages are read past, and endless ones end"),
       row("T-DRN-10", "short pages in the middle end nothing"),
       row("T-DRN-11", "a platform that ignores `skip` is noticed"),
-      row("T-DRN-12", "a wrong total changes no list and reserves no memory"),
+      row(
+        "T-DRN-12",
+        "a list that falls short of its count is an error that names both numbers; no other wrong count changes a list or reserves memory",
+      ),
       row("T-DRN-13", "a page that fails once is asked for again"),
       row("T-DRN-14", "a page that fails for ever gives an error and no list"),
       row("T-DRN-15", "a list that cannot be finished is visibly broken"),

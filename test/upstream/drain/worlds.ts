@@ -6,7 +6,8 @@ import type { Witness } from "../../../src/model/exchange.ts";
 import type { ListPage } from "../../../src/model/list.ts";
 import type { Place } from "../../../src/upstream/drain/ahead.ts";
 import { isEnough } from "../../../src/upstream/drain/end.ts";
-import { floorOf, type Got, type How, next, type State, startOf } from "../../../src/upstream/drain/step.ts";
+import { floorOf, type Got, type How, type State, startOf } from "../../../src/upstream/drain/state.ts";
+import { next } from "../../../src/upstream/drain/step.ts";
 import { DRAIN_LIMITS } from "../../support/drains.ts";
 
 /** What goes wrong. `always`: with every page that it can befall; else with the page that call number `at` asks for. */
