@@ -64,7 +64,7 @@ const END_TRIES = 3;
 /** How far back a second try begins, in pages, and by how much each further one goes back. */
 const BACK_PAGES = 1;
 const BACK_FACTOR = 4;
-/** A page of which less than this part is new uses up repairs; a gap whose page brings more than this part of a full one does not. */
+/** A page of which less than this part is new uses up repairs; a gap whose page brings more than this part of a usual one does not. */
 const LITTLE = 4;
 const MUCH = 4;
 /** Pages may be shorter than asked for by this factor. */
@@ -406,12 +406,13 @@ function takenInOrder(before: State, page: Page, end: boolean, about: Doubt): St
   const tooLong = refused({ ...before, list }, () => checkPages(how.resource, pages, how.limits));
   if (tooLong !== undefined) return tooLong;
   const fresh = list.distinct - before.list.distinct;
-  const closesGap = before.phase.kind === "seek" && fresh * MUCH >= how.limits.pageSize;
+  const usual = Math.min(how.limits.pageSize, Math.max(1, before.firstPage.records));
+  const closesGap = before.phase.kind === "seek" && fresh * MUCH >= usual;
   // A list that always seems to go on, and brings hardly anything, is no list.
   const little = fresh * LITTLE < Math.max(1, page.keys.length);
   const repairs = state.repairs + (closesGap ? 1 : 0) - (little ? 1 : 0);
   if (repairs < 0) return lost(state, "repairs");
-  return goingOn({ ...state, repairs }, about);
+  return goingOn({ ...state, repairs, emptyPages: fresh > 0 ? 0 : state.emptyPages }, about);
 }
 
 function skipHeeded(state: State): State {
