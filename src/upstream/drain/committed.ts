@@ -101,7 +101,7 @@ export function startOver(list: Committed): Committed {
 export function takeAfter(list: Committed, page: Page): Taken {
   const from = page.keys.length - freshIn(list, page.keys);
   if (from === page.keys.length) return { list: counted(list, page), chunk: undefined };
-  const wanted = new Uint8Array(page.keys.length).fill(1, from);
+  const wanted = from === 0 ? undefined : new Uint8Array(page.keys.length).fill(1, from);
   const fresh = from === 0 ? page.keys : page.keys.slice(from);
   const rank = page.skip === undefined ? list.rank + fresh.length : page.skip + page.keys.length;
   return keep({ ...counted(list, page), ...remembered(list, fresh), rank, token: page.nextPageToken }, page, wanted);
@@ -112,7 +112,7 @@ export function takeNew(list: Committed, page: Page): Taken {
   const { keys } = page;
   const at = { ...counted(list, page), rank: list.rank + keys.length, token: page.nextPageToken };
   if (list.ascending && ascends(keys, list.lastKey)) {
-    return keep({ ...at, ...remembered(list, keys) }, page, new Uint8Array(keys.length).fill(1));
+    return keep({ ...at, ...remembered(list, keys) }, page, undefined);
   }
   const seen = indexOf(list);
   const { lastKey, catchingUp } = list;
@@ -147,22 +147,21 @@ function counted(list: Committed, { totalCount }: Page): Committed {
   return { ...list, pages: list.pages + 1, firstTotal, lastTotal: total ?? list.lastTotal, steady };
 }
 
-function keep(list: Committed, page: Page, wanted: Uint8Array): Taken {
+/** `at`, made for this, with the records `i` of `page` that have `wanted[i]` set; undefined: all of them. */
+function keep(at: Mutable<Committed>, page: Page, wanted: Uint8Array | undefined): Taken {
   const last = page.keys.at(-1);
   // Of a list that is read again, pages before the commit point come first.
-  const back = list.catchingUp && list.ascending && list.lastKey !== undefined && (last ?? "") < list.lastKey;
-  const at = {
-    ...list,
-    firstKey: list.firstKey ?? page.keys[0],
-    lastKey: back ? list.lastKey : (last ?? list.lastKey),
-  };
+  const back = at.catchingUp && at.ascending && at.lastKey !== undefined && (last ?? "") < at.lastKey;
+  at.firstKey ??= page.keys[0];
+  if (!back) at.lastKey = last ?? at.lastKey;
   const kept = keptBytes(page, wanted);
   if (kept === undefined) return { list: at, chunk: undefined };
-  return {
-    list: { ...at, shown: at.shown + kept.records, bytes: at.bytes + kept.bytes.length },
-    chunk: kept.bytes,
-  };
+  at.shown += kept.records;
+  at.bytes += kept.bytes.length;
+  return { list: at, chunk: kept.bytes };
 }
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** How many of ascending `keys` come after the commit point. */
 export function freshIn({ lastKey }: Committed, keys: readonly string[]): number {
@@ -224,15 +223,22 @@ export function plausible(count: number | undefined): number | undefined {
 const COMMA = 0x2c;
 
 /**
- * The records `i` of `page` with `wanted[i]` set that are not hidden, as `rec,…,rec`; undefined when there is none.
+ * The records `i` of `page` with `wanted[i]` set (undefined: all of them) that are not hidden, as `rec,…,rec`; undefined when there is none.
  * A page that is kept whole is not copied; any other is, so that the rest of it can be collected.
  */
-export function keptBytes(page: ListPage, wanted: Uint8Array): { bytes: Uint8Array; records: number } | undefined {
+export function keptBytes(
+  page: ListPage,
+  wanted: Uint8Array | undefined,
+): { bytes: Uint8Array; records: number } | undefined {
+  const count = page.keys.length;
+  const [first, last] = [page.starts[0], page.ends[count - 1]];
+  if (wanted === undefined && page.hidden === undefined && first !== undefined && last !== undefined)
+    return { bytes: page.bytes.subarray(first, last), records: count };
   const runs: { start: number; end: number }[] = [];
   let records = 0;
   let open: { start: number; end: number } | undefined;
-  for (let i = 0; i < wanted.length; i++) {
-    if (wanted[i] !== 1 || page.hidden?.[i] === 1) {
+  for (let i = 0; i < count; i++) {
+    if (wanted?.[i] === 0 || page.hidden?.[i] === 1) {
       open = undefined;
       continue;
     }
@@ -245,10 +251,9 @@ export function keptBytes(page: ListPage, wanted: Uint8Array): { bytes: Uint8Arr
       runs.push(open);
     } else open.end = end;
   }
-  const [first] = runs;
-  if (first === undefined) return undefined;
-  const whole = records === wanted.length;
-  return { bytes: whole ? page.bytes.subarray(first.start, first.end) : joined(page.bytes, runs), records };
+  const [only] = runs;
+  if (only === undefined) return undefined;
+  return { bytes: records === count ? page.bytes.subarray(only.start, only.end) : joined(page.bytes, runs), records };
 }
 
 /** Copies of `runs`, separated by commas. */

@@ -2,7 +2,7 @@
 import type { Drain, DrainedList, DrainRefused, ListPlan, LongDrain, LongList } from "../../model/list.ts";
 import { Problem } from "../../model/problem.ts";
 import { checkWitness, witnessOf } from "./end.ts";
-import { type Chunk, type Chunks, createReader, type DrainParts, type Reader } from "./reader.ts";
+import { type Chunk, type Chunks, createReader, type DrainParts, type Next, type Reader } from "./reader.ts";
 import { floorOf } from "./state.ts";
 
 export type { DrainMemory, DrainParts } from "./reader.ts";
@@ -34,7 +34,8 @@ export function createDrains(parts: DrainParts): Drains {
 async function read(plan: ListPlan, parts: DrainParts, room: number): Promise<DrainedList | LongList | DrainRefused> {
   const reader = createReader(plan, parts);
   const whole = room === Number.POSITIVE_INFINITY && plan.show === undefined;
-  const chunks = shown(plan, reader, whole ? reader.chunks : oneAhead(reader.chunks));
+  const made = whole ? reader.chunks : oneAhead(reader.chunks);
+  const chunks = plan.show === undefined ? made : shown(plan.show, reader, made);
   const held: Uint8Array[] = [];
   let reading = 0;
   let bytes = 0;
@@ -130,9 +131,10 @@ function once(generator: AsyncGenerator<Uint8Array, void>, reader: Reader): Long
   return { [Symbol.asyncIterator]: () => iterator };
 }
 
+type Made = AsyncGenerator<Chunk, DrainRefused | undefined>;
+
 /** `chunks` as the plan shows them. Ends early with the refusal of a read that showing needed. */
-async function* shown({ show }: ListPlan, reader: Reader, chunks: Chunks): Chunks {
-  if (show === undefined) return yield* chunks;
+async function* shown(show: NonNullable<ListPlan["show"]>, reader: Reader, chunks: Chunks): Made {
   try {
     for (;;) {
       const next = await chunks.next();
@@ -153,7 +155,7 @@ async function* shown({ show }: ListPlan, reader: Reader, chunks: Chunks): Chunk
 }
 
 /** `chunks` with the next one under way while the one before is used. */
-async function* oneAhead(chunks: Chunks): Chunks {
+async function* oneAhead(chunks: Chunks): Made {
   let next = begin(chunks);
   try {
     for (;;) {
@@ -168,7 +170,7 @@ async function* oneAhead(chunks: Chunks): Chunks {
 }
 
 /** A failure is told to whoever waits for the chunk; until somebody does, it must not count as unheard. */
-function begin(chunks: Chunks): ReturnType<Chunks["next"]> {
+function begin(chunks: Chunks): Promise<Next> {
   const next = chunks.next();
   next.catch(() => {});
   return next;

@@ -59,7 +59,13 @@ export interface Chunk {
 }
 
 /** Records in order; ends with the platform's refusal, or with undefined when the list is whole. */
-export type Chunks = AsyncGenerator<Chunk, DrainRefused | undefined>;
+export interface Chunks {
+  next(): Promise<Next>;
+  /** Nobody wants more. */
+  return(value: undefined): Promise<unknown>;
+}
+
+export type Next = IteratorResult<Chunk, DrainRefused | undefined>;
 
 export interface Reader {
   readonly chunks: Chunks;
@@ -87,7 +93,7 @@ const OUTCOMES: ReadonlyMap<ProblemReason, ListFacts["outcome"]> = new Map([
 
 /** Waits for the next records. */
 interface Pull {
-  readonly resolve: (result: IteratorResult<Chunk, DrainRefused | undefined>) => void;
+  readonly resolve: (result: Next) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -207,7 +213,7 @@ export function createReader(plan: ListPlan, parts: DrainParts): Reader {
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
 
-  const nextChunk = (): Promise<IteratorResult<Chunk, DrainRefused | undefined>> =>
+  const nextChunk = (): Promise<Next> =>
     new Promise((resolve, reject) => {
       if (ended !== undefined) return reject(ended.reason);
       const outcome = outcomes.shift();
@@ -215,15 +221,8 @@ export function createReader(plan: ListPlan, parts: DrainParts): Reader {
       pull = { resolve, reject };
       apply({ kind: "pull" });
     });
-  async function* read(): Chunks {
-    for (;;) {
-      const result = await nextChunk();
-      if (result.done === true) return result.value;
-      yield result.value;
-    }
-  }
   return {
-    chunks: read(),
+    chunks: { next: nextChunk, return: async () => stop(OVER) },
     state: () => state,
     head: () => ({ headers, pages }),
     announce: (witness) => {

@@ -194,6 +194,7 @@ export function noted(state: State, note: DrainNote): State {
 
 /** Stops all calls that `leave` does not spare. */
 export function cancelled(state: State, spare: (call: Call) => boolean = () => false): State {
+  if (state.calls.every(spare)) return state;
   const actions = state.calls.filter((call) => call.made && !spare(call)).map(cancelOf);
   return { ...state, calls: state.calls.filter(spare), actions: [...state.actions, ...actions] };
 }
