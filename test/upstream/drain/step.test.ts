@@ -29,6 +29,11 @@ function how({ limits, ...more }: Partial<Omit<How, "limits">> & { readonly limi
 }
 
 const got = (answer: Parameters<typeof respond>[0]): Got => ({ kind: "page", page: planOf().read(respond(answer)) });
+/** A page that has no list of records at all. */
+function bare(answer: Parameters<typeof respond>[0]): Got {
+  const page = got(answer);
+  return page.kind === "page" ? { kind: "page", page: { ...page.page, bare: true } } : page;
+}
 const asked = (state: State): readonly Omit<PageSelector, "size">[] =>
   state.actions.flatMap((action) => (action.kind === "fetch" ? [action.place] : []));
 
@@ -142,6 +147,8 @@ describe("a page behind the first", () => {
     ["that is answered 599", status(599)],
     ["that is longer than asked for", got(pageOf(KEYS, { size: 11, skip: 8 }, "keyset"))],
     ["that says nothing at all", got({ items: [], next: "", total: undefined })],
+    ["without its records, though it has a token", bare({ items: [], next: "more", total: undefined })],
+    ["without its records, though there are some by its count", bare({ items: [], next: "", total: "9" })],
   ])("%s is asked for once more, and no third time", (_, answer) => {
     const again = came(begun(KEYS, how()), answer);
     expect(asked(again)).toEqual([{ skip: 8 }]);
@@ -226,7 +233,7 @@ describe("repairs", () => {
     let state = begun(KEYS, how());
     let calls = 0;
     // Whatever is asked for by rank comes from far behind, but the very beginning.
-    for (let skip = state.calls[0]?.place.skip; skip !== undefined; skip = state.calls[0]?.place.skip) {
+    for (let skip = state.calls[0]?.place.skip; skip !== undefined && calls < 500; skip = state.calls[0]?.place.skip) {
       calls += 1;
       const page = pageOf(KEYS, { size: 10, skip: skip === 0 ? 0 : 500 }, "keyset");
       state = came(state, got({ ...page, skipped: skip }));
