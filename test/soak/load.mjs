@@ -9,8 +9,8 @@ const MOST_OPEN = 400;
 const TICK_MS = 20;
 const EXAMPLES = 10;
 
-/** A crowd of clients before `url`; `random` decides what they send. */
-export function createLoad(url, random) {
+/** A crowd of clients before `url`; `random` decides what they send. `hard`: see `nextRequest`. */
+export function createLoad(url, random, hard = false) {
   const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 });
   const counts = {
     sent: 0,
@@ -20,6 +20,8 @@ export function createLoad(url, random) {
     looked: 0,
     foreign: 0,
     shed: 0,
+    lists: 0,
+    short: 0,
     unexpected: 0,
     withheld: 0,
   };
@@ -32,7 +34,7 @@ export function createLoad(url, random) {
   };
 
   async function one() {
-    const request = nextRequest(random);
+    const request = nextRequest(random, hard);
     open += 1;
     counts.sent += 1;
     if (request.fault !== "ok" && request.fault !== "slow") counts.faults += 1;
@@ -70,8 +72,13 @@ export function createLoad(url, random) {
     else if (!allowed.includes(status)) return wrong(request, `${status} ${text.slice(0, 200)}`);
     if (status !== 200) return;
     const records = (text.match(/"id":/g) ?? []).length;
-    if (request.records !== undefined && records !== request.records)
-      wrong(request, `${records} records of ${request.records}`);
+    const { stay } = request;
+    const lost = stay === undefined ? 0 : stay.filter((id) => !text.includes(`/${id}"`)).length;
+    if (request.records !== undefined || stay !== undefined) counts.lists += 1;
+    if (lost > 0 || (request.records !== undefined && records !== request.records)) {
+      counts.short += 1;
+      wrong(request, lost > 0 ? `${lost} records lost that stayed` : `${records} records of ${request.records}`);
+    }
     if (!text.includes(`tenant-${request.tenant}-`)) wrong(request, "an answer without a record");
   }
 
@@ -104,6 +111,7 @@ export function createLoad(url, random) {
   return {
     counts,
     examples,
+    judge,
     flatOut,
     steady,
     /** Resolves when nothing is under way any more, and closes all connections. */

@@ -30,6 +30,12 @@ function pick(table, at) {
   return table[0][0];
 }
 
+/** Of 1,000 lists in a hard soak: the platform's pages contradict its count, or others write meanwhile. */
+const LIST_FAULTS = [
+  ["expired", 200],
+  ["writers", 600],
+];
+
 /** What passes through begins to go out before it is known whether it will be whole. */
 const STREAMED = new Set(["pass", "native", "shadow", "big"]);
 
@@ -44,15 +50,18 @@ function allowed(kind, fault) {
       return STREAMED.has(kind) ? [0, 502] : [502];
     case "cancel":
       return [];
+    case "expired":
+      return [502];
     default:
       return [200];
   }
 }
 
-/** The next request of `random` (numbers from 0 up to 1): all of it follows from these. */
-export function nextRequest(random) {
+/** The next request of `random` (numbers from 0 up to 1): all of it follows from these. `hard`: lists meet more. */
+export function nextRequest(random, hard = false) {
   const kind = pick(KINDS, random());
-  const fault = pick(FAULTS, random());
+  const usual = pick(FAULTS, random());
+  const fault = hard && kind === "list" && usual === "ok" ? pick([...LIST_FAULTS, ["ok", 200]], random()) : usual;
   const tenant = 1 + Math.floor(random() * TENANTS);
   const index = Math.floor(random() * RECORDS);
   const id = `${tenant.toString(16).padStart(40, "0")}/${index.toString(16).padStart(16, "0")}`;
@@ -68,7 +77,7 @@ export function nextRequest(random) {
   };
   switch (kind) {
     case "list":
-      return { ...shared, method: "GET", path: "/iam/v1/groups", headers, records: RECORDS };
+      return { ...shared, method: "GET", path: "/iam/v1/groups", headers, ...recordsOf(fault) };
     case "pass":
       return { ...shared, method: "GET", path: `/iam/v2beta1/groups/${id}`, headers };
     case "big":
@@ -89,6 +98,13 @@ export function nextRequest(random) {
     default:
       return { ...shared, method: "GET", path: `/iam/v1/groups/${id}`, headers };
   }
+}
+
+/** With writers each tenth record may be missing, and no other. */
+function recordsOf(fault) {
+  if (fault !== "writers") return { records: RECORDS };
+  const stay = Array.from({ length: RECORDS }, (_, i) => i).filter((i) => i % 10 !== 0);
+  return { stay: stay.map((i) => i.toString(16).padStart(16, "0")) };
 }
 
 /** Under these, header `x-soak` says who answers. `round`: another text each time, which changes nothing for anybody here. */

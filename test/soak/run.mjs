@@ -1,6 +1,6 @@
 /**
  * Does anything grow while carryover works for hours? (`npm run soak -- --minutes 10`: half of what it can serve, of all kinds, with faults, clients that
- * leave and rules that change. `--seed N` repeats what is asked. T-LOD-11.)
+ * leave and rules that change. `--seed N` repeats what is asked; `--hard` adds all that `hogs.mjs` does. T-LOD-11.)
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { optionsOf } from "../../scripts/options.mjs";
+import { createHogs } from "./hogs.mjs";
 import { createLoad } from "./load.mjs";
 import { createRandom, rulesOf } from "./mix.mjs";
 import { slope } from "./slope.mjs";
@@ -32,8 +33,12 @@ const MOST_LEFT = 2;
 const MOST_SHED = 0.001;
 
 const values = optionsOf(
-  { minutes: { type: "string", default: "10" }, seed: { type: "string", default: "20261122" } },
-  "npm run soak -- [--minutes N] [--seed N]",
+  {
+    minutes: { type: "string", default: "10" },
+    seed: { type: "string", default: "20261122" },
+    hard: { type: "boolean", default: false },
+  },
+  "npm run soak -- [--minutes N] [--seed N] [--hard]",
   (given) => {
     if (!(Number(given.minutes) > 0)) return `${given.minutes} is no number of minutes`;
     return Number.isSafeInteger(Number(given.seed)) ? undefined : `${given.seed} is no seed, which is a whole number`;
@@ -120,24 +125,26 @@ async function main() {
   const atFirst = await ask("settle");
   const filesAtFirst = openFiles(carryover.child.pid);
   const random = createRandom(seed);
-  const load = createLoad(url, random);
+  const load = createLoad(url, random, values.hard);
   const most = await load.flatOut(CALIBRATE_MS, CLIENTS);
   const rate = Math.max(10, Math.floor(most / 2));
   console.log(`flat out ${Math.round(most)} requests/s; now ${rate} requests/s for ${minutes} min, seed ${seed}`);
+  const hogs = values.hard ? createHogs(url, load.judge) : undefined;
   const watching = sampleFor(minutes * 60_000, carryover, rulesFile);
   await load.steady(minutes * 60_000, rate);
   const { samples, reloads } = await watching;
+  await hogs?.end();
   await load.end();
   await sleep(IDLE_MS);
   const atLast = await ask("settle");
   const leftOpen = openFiles(carryover.child.pid) - filesAtFirst;
   carryover.child.kill("SIGTERM");
   const [code] = await once(carryover.child, "exit");
-  return { samples, reloads, load, rate, atFirst, atLast, leftOpen, code };
+  return { samples, reloads, load, hogs, rate, atFirst, atLast, leftOpen, code };
 }
 
 /** [what, value, unit, whether the goal is met (undefined: there is none)] */
-function judged({ samples, reloads, load, rate, atFirst, atLast, leftOpen, code }) {
+function judged({ samples, reloads, load, hogs, rate, atFirst, atLast, leftOpen, code }) {
   const warm = samples.slice(Math.floor(samples.length * WARM_UP));
   const growth = (of) => slope(warm.map((sample) => [sample.minute, of(sample)]));
   const rss = growth((sample) => sample.rss / MB);
@@ -154,6 +161,10 @@ function judged({ samples, reloads, load, rate, atFirst, atLast, leftOpen, code 
     ["changes of the rules", reloads, "changes"],
     ["answers looked through for foreign markers", counts.looked, "answers"],
     ["foreign markers", counts.foreign, "markers", counts.foreign === 0],
+    ["lists looked through for records that stayed", counts.lists, "lists"],
+    ["lists that were short", counts.short, "lists", counts.short === 0],
+    ...(hogs === undefined ? [] : Object.entries(hogs.counts).map(([what, count]) => [`hogs: ${what}`, count, ""])),
+    ["most memory (RSS)", Math.max(...samples.map((sample) => sample.rss)) / MB, "MB"],
     ["requests refused for load", counts.shed, "requests", counts.shed <= counts.sent * MOST_SHED],
     ["answers that no fault explains", counts.unexpected, "answers", counts.unexpected === 0],
     ["memory slope after warming up (RSS)", rss, "MB/min", rss < MOST_GROWTH],
