@@ -2,10 +2,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createExchange, type Exchange } from "../model/exchange.ts";
 import { Problem, problemBody } from "../model/problem.ts";
-import type { Shed } from "./admission.ts";
 import { problemHeaders } from "./errors.ts";
 import { isRequestId } from "./trace.ts";
 import { noteProblem } from "./visit.ts";
+
+/** Why a request is turned away, as metrics say it: too many are here, or it would wait too long. */
+export type Shed = "shed-in-flight" | "shed-wait";
 
 export interface ShedOptions {
   readonly observe: (exchange: Exchange) => void;
@@ -20,7 +22,7 @@ const LENGTHS: ReadonlySet<number> = new Set([...SPECIAL, "x-request-id"].map((n
 
 const PROBLEMS: Readonly<Record<Shed, Problem>> = {
   "shed-in-flight": new Problem("OVERLOADED", "too many requests at a time", { retryAfter: 1 }),
-  "shed-event-loop": new Problem("OVERLOADED", "too many requests a second", { retryAfter: 1 }),
+  "shed-wait": new Problem("OVERLOADED", "more requests are waiting than can be served in time", { retryAfter: 1 }),
 };
 
 /** What is said to a request that is turned away for `why`. */
@@ -48,7 +50,7 @@ export type Shedding = (req: IncomingMessage, res: ServerResponse, why: Shed, id
 
 /** Under overload this is most of the work: no head is read as a whole, no timer set, no list entered. */
 export function createShedding({ observe, newRequestId, now, limits }: ShedOptions): Shedding {
-  const ready = { "shed-in-flight": readyFor("shed-in-flight"), "shed-event-loop": readyFor("shed-event-loop") };
+  const ready = { "shed-in-flight": readyFor("shed-in-flight"), "shed-wait": readyFor("shed-wait") };
   return (req, res, why, id) => {
     const { method = "", url = "" } = req;
     const { headers, body } = ready[why];

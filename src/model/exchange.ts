@@ -115,7 +115,12 @@ export const CLIENT_LEFT = 499;
 /** Said only to a caller who was recognised. A gateway says 400, 404, 405, 429 and 501 before it looks at any token. */
 const RECOGNISED: ReadonlySet<number> = new Set([304, 403, 409, 412]);
 
-/** True when an upstream gave an answer that it gives to nobody but a caller whom it let in. */
+/** True for a status that an upstream gives to nobody but a caller whom it let in. */
+export function isRecognised(status: number): boolean {
+  return (status >= 200 && status < 300) || RECOGNISED.has(status);
+}
+
+/** True when an upstream gave such an answer. */
 export function wasLetIn({ calls }: Pick<Exchange, "calls">): boolean {
-  return calls.some(({ status }) => (status >= 200 && status < 300) || RECOGNISED.has(status));
+  return calls.some(({ status }) => isRecognised(status));
 }

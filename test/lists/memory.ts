@@ -21,6 +21,7 @@ export interface Lister {
   list(as: string, target: string): Promise<Listed>;
   /** What lists take up at present. */
   readonly lists: Toolbox["lists"];
+  readonly calls: Toolbox["calls"];
 }
 
 /** What does not change while lists are read; making it takes longer than most lists. */
@@ -45,7 +46,7 @@ export async function createLister(
   const making = settled.get(key) ?? settle(flags);
   settled.set(key, making);
   const { config, decisions } = await making;
-  const { tools, lists } = createToolbox(config, { send, budget: createBudget() }, time);
+  const { tools, lists, calls } = createToolbox(config, { send, budget: createBudget() }, time);
   const list: Lister["list"] = async (as, target) => {
     const headers = Object.entries(headersOf({ as }));
     const { signal } = createStopper();
@@ -59,7 +60,7 @@ export async function createLister(
     });
     return { outcome: outcomeOf(got, as), facts: exchange.list };
   };
-  return { list, lists };
+  return { list, lists, calls };
 }
 
 /** A response as a client has it at its end: a stream that fails is one that broke off. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTurns } from "../../../src/upstream/drain/turns.ts";
+import { createTurns } from "../../../src/upstream/queue/turns.ts";
 
 /** A loop whose turns a test takes. */
 function loop() {
