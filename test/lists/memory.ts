@@ -6,7 +6,7 @@ import { createExchange, type ListFacts } from "../../src/model/exchange.ts";
 import type { Answer, Send } from "../../src/model/message.ts";
 import { Problem, problemBody } from "../../src/model/problem.ts";
 import { createStopper } from "../../src/model/signal.ts";
-import { createToolbox, type Time, type Toolbox } from "../../src/tools.ts";
+import { createToolbox, TIME, type Time, type Toolbox } from "../../src/tools.ts";
 import { createBudget } from "../../src/upstream/budget.ts";
 import { headersOf } from "./client.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
@@ -50,7 +50,7 @@ export async function createLister(
   const list: Lister["list"] = async (as, target) => {
     const headers = Object.entries(headersOf({ as }));
     const { signal } = createStopper();
-    const exchange = createExchange("list", 0, "GET", target);
+    const exchange = createExchange("list", (time ?? TIME).now(), "GET", target);
     const head = { method: "GET", target, headers };
     const decide = decisions.decide((each) => tools(each, head, signal));
     const got = await gotOf(async () => {
