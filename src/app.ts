@@ -134,7 +134,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const listener = createListener({
     ...config.listen,
     limits: config.limits,
-    admit: createAdmission({ ...config.limits, calls: served, lists: toolbox.lists }),
+    admit: createAdmission({ ...config.limits, calls: served, lists: toolbox.lists, now: clock.now }),
     credentialOf: createDigest(randomBytes(32).toString("hex")),
     decide: signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
     upstreams: Object.fromEntries(upstreams.streams),

@@ -139,7 +139,7 @@ function createDrainSource(
     tokens: upstream.v2.tokens,
     require: (resource): Witness => lists.require.resources.get(resource) ?? lists.require.default,
     now,
-    turn: createTurns(),
+    turn: createTurns(now),
   };
   return ({ exchange, request, signal, send, reads }) =>
     createDrains({

@@ -63,7 +63,7 @@ export function createIntake(options: IntakeOptions): Intake {
       if (why !== undefined && expectation === "none" && !house.closing && res.socket !== null) {
         const id = idOfPlain(req);
         if (id !== undefined) {
-          shed(req, res, why, id);
+          shed.refuse(req, res, why, id);
           return undefined;
         }
       }
@@ -101,6 +101,7 @@ export function createIntake(options: IntakeOptions): Intake {
     },
     endIdle: peers.endIdle,
     close(whenEmpty) {
+      shed.settle();
       onEmpty = whenEmpty;
       if (house.here === 0) whenEmpty();
     },

@@ -76,7 +76,7 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
     wall: () => Date.now(),
     random: Math.random,
     later,
-    turn: createTurns(),
+    turn: createTurns(() => performance.now()),
   });
   return {
     ...shadow,

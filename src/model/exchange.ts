@@ -76,6 +76,8 @@ export interface Exchange {
   readonly notes: string[];
   /** The client left before its answer was complete. */
   aborted: boolean;
+  /** How many requests this stands for, when more than one: those that were turned away together, of which this was the first. */
+  times?: number | undefined;
 }
 
 /** A fresh record for a request that just arrived. */
@@ -106,6 +108,7 @@ export function createExchange(requestId: string, startedAt: number, method: str
     mismatches: [],
     notes: [],
     aborted: false,
+    times: undefined,
   };
 }
 

@@ -119,8 +119,9 @@ function observeRare(exchange: Exchange, resource: string, counts: Counts): void
     const { witness, outcome } = exchange.list;
     counts.lists.at([resource, witnessLabel(witness), outcomeLabel(outcome)]).count++;
   }
-  if (exchange.reason !== undefined) counts.problems.at([reasonLabel(exchange.reason)]).count++;
-  for (const note of exchange.notes) counts.notes.at([wordLabel(note)]).count++;
+  const times = exchange.times ?? 1;
+  if (exchange.reason !== undefined) counts.problems.at([reasonLabel(exchange.reason)]).count += times;
+  for (const note of exchange.notes) counts.notes.at([wordLabel(note)]).count += times;
   for (const field of distinctFields(exchange)) counts.unknown.at([resource, directionLabel(field.direction)]).count++;
   for (const field of exchange.defaultedFields) counts.defaulted.at([resource, wordLabel(field)]).count++;
   for (const field of exchange.mismatches) counts.mismatches.at([resource, wordLabel(field)]).count++;

@@ -38,6 +38,7 @@ function rareMembers(exchange: Exchange): string {
   if (client !== "unknown") add("client", shownName(client));
   if (rule !== undefined) add("rule", rule);
   if (reason !== undefined) add("reason", reason);
+  if (exchange.times !== undefined) add("times", exchange.times);
   if (exchange.aborted) add("aborted", true);
   if (list !== undefined) add("list", list);
   if (unknownFields.length > 0) {

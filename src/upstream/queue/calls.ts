@@ -6,7 +6,6 @@ import type { Signal } from "../../model/signal.ts";
 import type { Later } from "../later.ts";
 import { createFairQueue, type Entry, type Kind } from "./fair-queue.ts";
 import { type Begun, createLearned, type Outcome, OVERLOAD } from "./learned.ts";
-import { createOverload, type Waits } from "./waits.ts";
 
 /** On whose behalf a call is made, and what it may wait. */
 export interface Caller {
@@ -50,6 +49,12 @@ export interface LongQueue {
   readonly refused: number;
 }
 
+/** How many calls got a place, and how many seconds they waited for it. */
+export interface Waits {
+  readonly count: number;
+  readonly seconds: number;
+}
+
 /** For metrics. */
 export interface CallsState {
   readonly waiting: Readonly<Record<Kind, number>>;
@@ -74,14 +79,14 @@ export interface Calls {
   layer(caller: () => Caller): SendLayer;
   /** Whether so many wait that a request that arrives now may wait too long. */
   isLong(): boolean;
-  /** Whether a request that arrives now would wait longer than `leftMs`, or than requests wait at most under overload. */
-  wouldWait(credential: string, leftMs: number): boolean;
+  /** How long a request that arrives now would wait. */
+  predictedMs(credential: string): number;
   /** Whether the platform has let `credential` in lately. */
   accepted(credential: string): boolean;
   /** Calls that `credential` has under way or in the queue. */
   held(credential: string): number;
-  /** Notes that a request was refused before it came here. `full`: since there were too many. */
-  turnedAway(full: boolean): void;
+  /** Notes that a request was refused before it came here; `overloaded`: from now on the newest go first for a while. */
+  turnedAway(overloaded: boolean): void;
   state(): CallsState;
 }
 
@@ -93,8 +98,10 @@ interface Ticket extends Entry {
 /** A response takes at most so long, or the call has ended by its timeouts. */
 const LONGEST_CALL_MS = 30_000;
 const TICK_MS = 100;
-/** Longest wait of a new request while overload stands; clients that have waited for long are likely to have left. */
-const SHORT_MS = 250;
+/** Overload is over when nobody was turned away for so long. */
+const OVERLOAD_MS = 1_000;
+/** Who has waited so long under overload is told to come again: clients that have waited for long are likely to have left. */
+const MOST_MS = 1_000;
 /** So few that wait are let in always: the pace is known too badly to refuse them. */
 const FEW = 64;
 /** A wait that the log tells of, and how often. */
@@ -105,7 +112,6 @@ export function createCalls({ connections, pages, start, now, wall, later, long 
   // An eighth of the connections is left to short calls, whatever lists do.
   const mostPages = Math.max(1, Math.min(pages, connections - Math.ceil(connections / 8)));
   const learned = createLearned(start, mostPages, now, wall);
-  const overload = createOverload();
   const waits = {
     short: { count: 0, seconds: 0 },
     page: { count: 0, seconds: 0 },
@@ -113,21 +119,22 @@ export function createCalls({ connections, pages, start, now, wall, later, long 
   };
   const queue = createFairQueue<Ticket>({
     capacity: connections,
-    kept: connections >> 3,
+    kept: connections >> 4,
     pages: learned.limit,
     mostPages,
     mayRead: learned.quota.mayRead,
     accepted: learned.accepted,
     longestMs: LONGEST_CALL_MS,
   });
-  const state = { ticking: false, refused: 0, loggedAt: Number.NEGATIVE_INFINITY };
+  const never = Number.NEGATIVE_INFINITY;
+  const state = { ticking: false, refused: 0, loggedAt: never, overloadedAt: never };
+  const isOverloaded = (at: number): boolean => at - state.overloadedAt < OVERLOAD_MS;
 
   const begin = (ticket: Ticket, at: number): void => {
     const { kind, credential } = ticket;
     const waited = at - ticket.at;
     waits[kind].count += 1;
     waits[kind].seconds += waited / 1_000;
-    if (kind === "short") overload.waited(waited, at);
     ticket.start(placeOf(ticket, learned.begin(credential, kind !== "short", queue.pages(), at)));
   };
   const placeOf = (ticket: Ticket, call: Begun): Place => {
@@ -150,13 +157,13 @@ export function createCalls({ connections, pages, start, now, wall, later, long 
   };
   const pump = (): void => {
     const at = now();
-    queue.newestFirst = overload.isStanding(at);
+    queue.newestFirst = isOverloaded(at);
     for (let ticket = queue.next(at); ticket !== undefined; ticket = queue.next(at)) begin(ticket, at);
   };
   const tick = (): void => {
     state.ticking = false;
     const at = now();
-    for (const ticket of queue.expire(at)) refuse(ticket);
+    for (const ticket of queue.expire(at, isOverloaded(at) ? MOST_MS : undefined)) refuse(ticket);
     pump();
     tell(at);
     watch();
@@ -205,16 +212,12 @@ export function createCalls({ connections, pages, start, now, wall, later, long 
       }
     },
     isLong: () => queue.waiting("short") >= FEW,
-    wouldWait(credential, leftMs) {
-      const at = now();
-      return queue.predictedMs(credential, at) > (overload.isStanding(at) ? Math.min(SHORT_MS, leftMs) : leftMs);
-    },
+    predictedMs: (credential) => queue.predictedMs(credential, now()),
     accepted: learned.accepted,
     held: queue.held,
-    turnedAway(full) {
-      const at = now();
+    turnedAway(overloaded) {
       state.refused += 1;
-      if (full || overload.isStanding(at)) overload.turnedAway(at);
+      if (overloaded) state.overloadedAt = now();
     },
     state: () => ({
       waiting: { short: queue.waiting("short"), page: queue.waiting("page"), background: queue.waiting("background") },

@@ -35,7 +35,7 @@ export interface FairQueueOptions {
   readonly kept: number;
   /** Places that pages may take at present. */
   readonly pages?: () => number;
-  /** The most that they may ever take. The last eighth is for credentials that read no page: the pages of others may hang. */
+  /** The most that they may ever take. The last sixteenth is for credentials that read no page: the pages of others may hang. */
   readonly mostPages?: number;
   /** Whether `credential`, which has `pages` pages under way, may read one more at `now`. */
   readonly mayRead?: (credential: string, pages: number, now: number) => boolean;
@@ -54,8 +54,8 @@ export interface FairQueue<E extends Entry> {
   next(now: number): E | undefined;
   /** False when it does not wait any more. */
   cancel(entry: E): boolean;
-  /** Takes out those whose deadline leaves no chance any more. */
-  expire(now: number): E[];
+  /** Takes out those whose deadline leaves no chance any more, and new short work that has waited for `mostMs`. */
+  expire(now: number, mostMs?: number): E[];
   /** How long new short work of `credential` would wait, at the pace of the last second. */
   predictedMs(credential: string, now: number): number;
   /** While true the newest go first: what has waited for long is hardly wanted any more. */
@@ -119,7 +119,7 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
   };
   const hasRoom = (line: Line<E>): boolean => taken < capacity - (line.taken < kept ? 0 : kept);
   const mayReadNow = (line: Line<E>, now: number): boolean => {
-    const most = line.pages === 0 ? mostPages : Math.min(pages(), mostPages - (mostPages >> 3));
+    const most = line.pages === 0 ? mostPages : Math.min(pages(), mostPages - (mostPages >> 4));
     return pagesTaken < most && mayRead(line.credential, line.pages, now);
   };
   /** The entry of `line` that is next, if one may start. */
@@ -229,11 +229,12 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
       if (line !== undefined) settle(line);
       return waiting[entry.kind] < before;
     },
-    expire(now) {
+    expire(now, mostMs = Number.POSITIVE_INFINITY) {
       const late: E[] = [];
-      for (const line of lines.values())
-        for (const row of [line.begun, line.fresh, line.reads])
-          for (const entry of row) if (isLate(entry, now)) late.push(entry);
+      for (const { begun, fresh, reads } of lines.values()) {
+        for (const row of [begun, reads]) for (const entry of row) if (isLate(entry, now)) late.push(entry);
+        for (const entry of fresh) if (now - entry.at >= mostMs || isLate(entry, now)) late.push(entry);
+      }
       return late.filter((entry) => queue.cancel(entry));
     },
     predictedMs(credential, now) {

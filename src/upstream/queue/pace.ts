@@ -4,13 +4,18 @@ export interface Pace {
   /** Somebody waits, and nobody did: only now does the pace say how fast places can be given back. */
   begin(now: number): void;
   ended(now: number): void;
+  /** Places a millisecond; infinite while it is not known yet. */
   perMs(now: number): number;
 }
 
-/** Measured over so long. */
-const PACE_MS = 1_000;
+/** Measured over so long at least, … */
+const LEAST_MS = 200;
+/** … so many places, … */
+const LEAST_PLACES = 20;
+/** … or so long. */
+const MOST_MS = 2_000;
 
-/** How many places a millisecond are given back: in the last whole second, or since then where that is longer ago. `least`: never fewer. */
+/** `least`: places a millisecond that are given back in any case. */
 export function createPace(least: number): Pace {
   let from = 0;
   let count = 0;
@@ -22,16 +27,13 @@ export function createPace(least: number): Pace {
       last = Number.POSITIVE_INFINITY;
     },
     ended: (now) => {
-      if (now - from >= PACE_MS) {
-        last = count / (now - from);
-        from = now;
-        count = 0;
-      }
       count += 1;
-    },
-    perMs: (now) => {
       const ms = now - from;
-      return Math.max(least, ms >= PACE_MS ? Math.max(1, count) / ms : last);
+      if (ms < LEAST_MS || (count < LEAST_PLACES && ms < MOST_MS)) return;
+      last = count / ms;
+      from = now;
+      count = 0;
     },
+    perMs: (now) => Math.max(least, now - from < MOST_MS ? last : count / (now - from)),
   };
 }

@@ -83,7 +83,7 @@ export const FRONT = [
     "src/upstream/queue/admission.ts",
     ["test/upstream/queue/admission.test.ts"],
     [
-      ["the number of requests at a time", 'if (here >= inFlight) return refuse("shed-in-flight");', ""],
+      ["the number of requests at a time", 'if (here >= inFlight) return refuse("shed-in-flight", true);', ""],
       ["the share of one credential in it", " || held > (inFlight - here) * SHARE", ""],
       ["the share of credentials that were not accepted", "isFull || ", ""],
     ],

@@ -5,8 +5,10 @@ import type { Calls } from "../../../src/upstream/queue/calls.ts";
 interface Known {
   readonly held?: number;
   readonly accepted?: boolean;
+  /** Of the other queue. */
+  readonly idleMs?: number;
   readonly long?: boolean;
-  readonly wouldWait?: boolean;
+  readonly waitMs?: number;
 }
 
 /** The queues of two upstreams, v1 with nothing in it. */
@@ -14,15 +16,22 @@ function subject(known: Known = {}) {
   const turnedAway: boolean[] = [];
   const calls = (of: Known) => ({
     isLong: () => of.long === true,
-    wouldWait: () => of.wouldWait === true,
+    predictedMs: () => of.waitMs ?? 0,
     accepted: () => of.accepted === true,
     held: () => of.held ?? 0,
-    turnedAway: (full: boolean) => void turnedAway.push(full),
+    turnedAway: (overloaded: boolean) => void turnedAway.push(overloaded),
   });
-  const idle = { ...known, held: 0, long: false, accepted: false };
+  const idle = { ...known, held: 0, long: false, accepted: false, waitMs: known.idleMs ?? 0 };
+  const clock = { now: 0 };
   const both = [calls(idle), calls(known)] as unknown as Calls[];
-  const admit = createAdmission({ inFlight: 1_000, requestSeconds: 50, calls: both, lists: { held: () => 0 } });
-  return { admit: (here: number) => admit(here, () => "a"), turnedAway };
+  const admit = createAdmission({
+    inFlight: 1_000,
+    requestSeconds: 50,
+    calls: both,
+    lists: { held: () => 0 },
+    now: () => clock.now,
+  });
+  return { admit: (here: number) => admit(here, () => "a"), turnedAway, clock };
 }
 
 describe("a request is let in", () => {
@@ -46,9 +55,21 @@ describe("a request is let in", () => {
     expect([subject().admit(749), subject().admit(750)]).toEqual([undefined, "shed-in-flight"]);
   });
 
-  it("not when it would wait too long, whichever upstream it is for", () => {
-    expect(subject({ long: true, wouldWait: true }).admit(10)).toBe("shed-wait");
-    expect(subject({ long: true, wouldWait: false }).admit(10)).toBeUndefined();
-    expect(subject({ long: false, wouldWait: true }).admit(10)).toBeUndefined();
+  it("not when it would wait beyond its deadline, whichever upstream it is for", () => {
+    expect(subject({ long: true, waitMs: 60_000, idleMs: 60_000 }).admit(10)).toBe("shed-wait");
+    expect(subject({ long: true, waitMs: 60_000 }).admit(10)).toBeUndefined();
+    expect(subject({ long: false, waitMs: 60_000, idleMs: 60_000 }).admit(10)).toBeUndefined();
+  });
+
+  it("under overload only when it would wait for a moment, until nobody was turned away for a second", () => {
+    const { admit, clock, turnedAway } = subject({ accepted: true, long: true, waitMs: 300 });
+    expect([admit(499), admit(500), admit(400), turnedAway.every((overloaded) => overloaded)]).toEqual([
+      undefined,
+      "shed-wait",
+      "shed-wait",
+      true,
+    ]);
+    clock.now = 1_000;
+    expect(admit(400)).toBeUndefined();
   });
 });

@@ -77,7 +77,7 @@ function subject(options: Partial<CallsOptions> = {}) {
 const page = { kind: "page" } as const;
 
 describe("page reads", () => {
-  it("are few at first, then twice as many after each clean round, and leave an eighth to newcomers", async () => {
+  it("are few at first, then twice as many after each clean round, and leave some to newcomers", async () => {
     const { held, start, giveAll, calls } = subject({ start: 4 });
     await start(100, "a", page);
     const seen: number[] = [];
@@ -85,12 +85,12 @@ describe("page reads", () => {
       seen.push(held.length);
       await giveAll();
     }
-    expect(seen).toEqual([4, 8, 16, 28, 28]);
+    expect(seen).toEqual([4, 8, 16, 30, 30]);
     await start(20, "a", page);
-    expect(held).toHaveLength(28);
+    expect(held).toHaveLength(30);
     await start(2, "b", page);
-    expect(held).toHaveLength(29);
-    expect(calls.state()).toMatchObject({ reading: 29 });
+    expect(held).toHaveLength(31);
+    expect(calls.state()).toMatchObject({ reading: 31 });
   });
 
   it("leave connections to short calls, however few there are", async () => {
@@ -181,33 +181,37 @@ describe("a call that waits", () => {
   });
 });
 
-describe("standing overload", () => {
-  /** Hundreds of calls wait, and 9 are done in each 100 ms. */
-  async function busy(full: boolean) {
-    const here = subject({ connections: 10 });
+describe("many that wait", () => {
+  /** Of 400 calls 9 are done in each 100 ms. */
+  async function busy(overloaded: boolean) {
+    const here = subject({ connections: 9 });
     await here.start(400);
-    for (let i = 0; i < 25; i++) {
+    for (let i = 0; i < 8; i++) {
       await here.clock.pass(100);
-      if (full) here.calls.turnedAway(true);
+      if (overloaded) here.calls.turnedAway(true);
       await here.giveAll();
     }
     return here;
   }
 
-  it("is not a crowd that waits: the oldest are next, and nobody is refused", async () => {
-    const { calls, done } = await busy(false);
-    expect(calls.wouldWait("b", 50_000)).toBe(false);
-    expect(done).toEqual(Array(225).fill(200));
-  });
-
-  it("is when requests had to be turned away, and nobody has waited for less than 100 ms: waits are short then", async () => {
-    const { calls, clock, giveAll } = await busy(true);
-    expect([calls.wouldWait("a", 50_000), calls.wouldWait("b", 50_000)]).toEqual([true, false]);
-    for (let i = 0; i < 11; i++) {
+  it("are a crowd: the oldest are next, and nobody is refused", async () => {
+    const { calls, done, clock, giveAll } = await busy(false);
+    expect(Math.round(calls.predictedMs("a") / 1_000)).toBe(3);
+    for (let i = 0; i < 40; i++) {
       await clock.pass(100);
       await giveAll();
     }
-    expect(calls.wouldWait("a", 50_000)).toBe(false);
+    expect(done).toEqual(Array(400).fill(200));
+  });
+
+  it("under overload: the newest are next, and those that have waited for a second are told to come again", async () => {
+    const { start, calls, clock, giveAll, held, done } = await busy(true);
+    await start(1, "a");
+    await giveAll();
+    expect(held.some(({ at }) => at === clock.now())).toBe(true);
+    await clock.pass(300);
+    expect(done.filter((one) => one !== 200).length).toBeGreaterThan(300);
+    expect([calls.state().waiting.short, calls.isLong()]).toEqual([0, false]);
   });
 });
 

@@ -151,7 +151,7 @@ describe("who waits", () => {
       leave(`a${i}`, i * 1_000);
       next(i * 1_000);
     }
-    expect([enter("a7", 3_000, { deadline: 4_500 }), enter("a8", 3_000, { deadline: 8_000 })]).toEqual([
+    expect([enter("a7", 3_000, { deadline: 4_200 }), enter("a8", 3_000, { deadline: 8_000 })]).toEqual([
       "refused",
       "waits",
     ]);
