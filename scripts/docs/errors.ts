@@ -141,7 +141,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   OVERLOADED: {
     means:
-      "no place in time: `limits.inFlight`, `lists.maxConcurrent` or `lists.maxConcurrentPerCredential` (of lists the metadata has `limit` and `scope`, of the others the message says which); the processor is behind; no connection to the platform is free; or this process is stopping",
+      "too many requests at a time (`limits.inFlight`), or more are waiting than can be served in time: the message says which. Or this process is stopping",
     act: "client: wait for `Retry-After`; operator: more replicas, or a higher bound where the platform can take it",
     again: "yes, after `Retry-After`",
   },

@@ -7,6 +7,7 @@ export interface QueueGauges {
   state(): {
     readonly waiting: Readonly<Record<string, number>>;
     readonly waits: Readonly<Record<string, { readonly count: number; readonly seconds: number }>>;
+    readonly longestMs: number;
     readonly limit: number;
     readonly reading: number;
     /** Milliseconds until all may read pages again, and until every credential may. */
@@ -37,6 +38,9 @@ export function createQueueGauges(make: Maker, queues: ReadonlyMap<Upstream, Que
     "queue_wait_seconds_total",
     byKind(({ waits }) => mapped(waits, ({ seconds }) => seconds)),
   );
+  make.gauge("queue_longest_wait_seconds", function* () {
+    for (const [upstream, { state }] of queues) yield [[upstream], state().longestMs / 1_000];
+  });
   const v2 = (of: (state: ReturnType<QueueGauges["state"]>) => number) =>
     function* (): Iterable<Reading> {
       const state = queues.get("v2")?.state();

@@ -82,7 +82,7 @@ function report(what, { clients, asked, ms, idealMs, cpuMs }) {
     `  p50 / p99 ${quantile(times(asked), 0.5).toFixed(0)} / ${quantile(times(asked), 0.99).toFixed(0)} ms; p99 of the smallest ${ratio.toFixed(2)} of the median`,
   );
   const refused = asked.filter(({ how }) => how !== "whole").length;
-  figure("T-LOD-14", `${what}: not served`, refused, "requests");
-  figure("T-LOD-14", `${what}: total time beside the ideal`, ms / idealMs, "ratio");
-  figure("T-LOD-14", `${what}: p99 of the smallest clients beside the median`, ratio, "ratio");
+  figure("T-LOD-15", `${what}: not served`, refused, "requests");
+  figure("T-LOD-15", `${what}: total time beside the ideal`, ms / idealMs, "ratio");
+  figure("T-LOD-15", `${what}: p99 of the smallest clients beside the median`, ratio, "ratio");
 }

@@ -196,11 +196,12 @@ test("what long lists take up is read when it is asked for, and left out where n
   let pausedMs = 500;
   const waits = { short: { count: 7, seconds: 0.5 }, page: { count: 3, seconds: 2 } };
   const waiting = { short: 1, page: 2 };
-  const state = () => ({ waiting, waits, limit, reading: 3, gatedMs: 1500, pausedMs });
+  const state = () => ({ waiting, waits, longestMs: 250, limit, reading: 3, gatedMs: 1500, pausedMs });
   const made = metrics({ queues: new Map([["v2", { state }]]), lists: () => ({ reading: 5, waiting: 1 }) });
   limit = 8;
   const { samples } = parsePrometheus(await made.text());
   const value = (name: string) => samples.find((sample) => sample.name === `carryover_${name}`)?.value;
+  expect(value("queue_longest_wait_seconds")).toBe(0.25);
   expect(value("list_readers_limit")).toBe(8);
   expect(value("list_readers")).toBe(3);
   expect(value("list_readers_waiting")).toBe(2);

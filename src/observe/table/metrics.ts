@@ -63,6 +63,7 @@ export const METRICS = {
   queue_waiting: gauge("calls", "Calls to the upstream that wait for a place", [label.UPSTREAM, label.WORK], 9),
   queue_calls_total: counter("calls", "Calls that got a place", [label.UPSTREAM, label.WORK], 9),
   queue_wait_seconds_total: counter("seconds", "Time that they waited for it", [label.UPSTREAM, label.WORK], 9),
+  queue_longest_wait_seconds: gauge("seconds", "How long the call that waits longest has waited", [label.UPSTREAM], 3),
   lists_in_progress: gauge("lists", "Long lists being read"),
   lists_waiting: gauge("lists", "Long lists that wait for their turn"),
   list_readers: gauge("pages", "Pages being read"),

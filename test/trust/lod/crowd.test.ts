@@ -8,7 +8,7 @@ const GROUPS = "/iam/v1/groups";
 /** Places are as scarce beside this crowd as they are beside a real one (test/bench/crowd.mjs). */
 const SCARCE = { upstreamV2Connections: "8", listsReadersPerUpstream: "4", listsMaxConcurrent: "3" };
 
-describe("T-LOD-14: nobody in a crowd is refused who can be served", () => {
+describe("T-LOD-15: nobody in a crowd is refused who can be served", () => {
   it.each<[string, number, number, number]>([
     ["clients with one token, lists of several pages", 40, 1, 700],
     ["clients with one token, lists of one page", 80, 1, 150],
@@ -20,6 +20,6 @@ describe("T-LOD-14: nobody in a crowd is refused who can be served", () => {
     const asked = Array.from({ length: clients }, (_, i) => rig.ask("GET", GROUPS, { as: `admin#${i % tokens}` }));
     const seen = (await Promise.all(asked)).map(({ status, json }) => [status, json.items?.length]);
     expect(seen).toEqual(Array(clients).fill([200, groups]));
-    figure("T-LOD-14", `${what}: not served, of ${clients}`, 0, "requests");
+    figure("T-LOD-15", `${what}: not served, of ${clients}`, 0, "requests");
   });
 });
