@@ -179,7 +179,6 @@ const METADATA: readonly (readonly [key: string, says: string])[] = [
     "the limit that was reached, how much there is at least, and of what: `records`, `bytes`, `pages`, `seconds`",
   ],
   ["records", "how many records of a list had come when its time was over"],
-  ["scope", "of `OVERLOADED`: `credential` or `process`"],
   ["required, witness", "what a list should have proved, and what it did"],
   ["resource, operation", "of `NOT_TRANSLATABLE`: which"],
   ["status", "what the platform answered to a page of a list that had begun (in the log only: the answer is cut off)"],

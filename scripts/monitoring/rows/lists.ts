@@ -62,6 +62,12 @@ export const lists = {
       ],
     }),
     lines({
+      title: "Calls in the queue",
+      description: "Calls to an upstream that wait for a place, by kind.",
+      unit: "short",
+      queries: [[`sum by (upstream, kind) (carryover_queue_waiting{${OF}})`, "{{upstream}} {{kind}}"]],
+    }),
+    lines({
       title: "Wait in the queue",
       description:
         "Mean wait of a call to an upstream for its place, by kind; background are comparisons, which have idle places only.",
