@@ -18,9 +18,11 @@ import { createLog, type Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { createUnknownFields } from "./observe/unknown-fields.ts";
 import { createRenewal } from "./renewal.ts";
+import { createDigest } from "./share/credential.ts";
 import { createShare } from "./share/share.ts";
 import { createToolbox, TIME, type Time } from "./tools.ts";
 import type { Translate } from "./translate/operations.ts";
+import { createAdmission } from "./upstream/queue/admission.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { VERSION } from "./version.ts";
 import { createViews } from "./views.ts";
@@ -80,6 +82,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const migration = createMigration(config, catalogue, decisions, {
     log,
     renewal,
+    queues: upstreams.queues,
     wall,
     later,
     compared: (comparison) => {
@@ -95,7 +98,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     inFlightLimit: config.limits.inFlight,
     ready: () => state.ready,
     droppedLogLines: () => log.dropped(),
-    lists: toolbox.lists,
+    queues: upstreams.queues,
+    lists: toolbox.lists.state,
     upstreams: { breakers: upstreams.breakers, certificates: renewal.certificates },
     cutover: migration.sources,
   });
@@ -125,9 +129,13 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     publicUrl: config.listen.publicUrl,
     rule: migration.control.rule,
   });
+  const { v1, v2 } = { v1: upstreams.queues.get("v1"), v2: upstreams.queues.get("v2") };
+  const served = [v1, v2].filter((queue) => queue !== undefined);
   const listener = createListener({
     ...config.listen,
     limits: config.limits,
+    admit: createAdmission({ ...config.limits, calls: served, lists: toolbox.lists, now: clock.now }),
+    credentialOf: createDigest(randomBytes(32).toString("hex")),
     decide: signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
     upstreams: Object.fromEntries(upstreams.streams),
     observe,

@@ -31,13 +31,12 @@ export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "
     /** Contents of `tokenFile` without white space around it. */
     readonly token?: string;
   };
-  readonly lists: Readonly<Settings["lists"]> & { readonly bufferBytes: number; readonly queueSeconds: number };
+  readonly lists: Readonly<Settings["lists"]> & { readonly bufferBytes: number };
   readonly fallback: "native" | "refuse";
 }
 
 /** Defaults of what must not be above another option: setting that one alone is no contradiction. */
 const BUFFER_BYTES = 2 * 1024 ** 2;
-const QUEUE_SECONDS = 5;
 
 /** Where `loadConfig` looks. */
 export interface ConfigInput {
@@ -190,7 +189,6 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
     lists: {
       ...lists,
       bufferBytes: lists.bufferBytes ?? Math.min(BUFFER_BYTES, lists.maxBytes),
-      queueSeconds: lists.queueSeconds ?? Math.min(QUEUE_SECONDS, lists.maxSeconds / 2),
     },
     upstream: {
       v2: { ...withTls("v2", v2), audience: v2.audience ?? v2.url },

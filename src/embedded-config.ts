@@ -132,18 +132,14 @@ export interface CarryoverConfig {
     readonly bufferBytes?: number | string | undefined;
     /** Pages of one list read at a time. Default: `4`. */
     readonly readers?: number | undefined;
-    /** Pages read at a time for one credential. Default: `8`. */
-    readonly readersPerCredential?: number | undefined;
     /** Pages read at a time in all; fewer while the platform is slow or refuses. Default: `32`. */
     readonly readersPerUpstream?: number | undefined;
     /** Sent as order_by with every page, where a platform does not list by uid unasked. */
     readonly orderBy?: string | undefined;
-    /** Lists of several pages drained at a time; further ones wait. Default: `16`. */
+    /** Lists of several pages read at a time; further ones wait. Default: `16`. */
     readonly maxConcurrent?: number | undefined;
-    /** The same for one credential. Default: `4`. */
+    /** Of these, how many are kept for credentials that read fewer; one alone may have all others. Default: `4`. */
     readonly maxConcurrentPerCredential?: number | undefined;
-    /** Longest wait of a list for its turn before 503 OVERLOADED; 0 refuses at once; default: 5s, or half of lists.maxSeconds where that is less. */
-    readonly queueSeconds?: number | string | undefined;
     readonly share?: {
       /** Whether equal lists of one credential under way at a time are read once. Default: `false`. */
       readonly collapse?: boolean | undefined;
@@ -214,7 +210,7 @@ export interface CarryoverConfig {
     readonly headerBytes?: number | string | undefined;
     /** Longest request target; below limits.headerBytes. Default: `8KiB`. */
     readonly uriBytes?: number | string | undefined;
-    /** Requests under way at a time; further ones get 503. Default: `1000`. */
+    /** Requests under way at a time, waiting ones included: the bound of their memory; further ones get 503. Default: `2000`. */
     readonly inFlight?: number | undefined;
     /** Longest time for one request; below the 60 s of an ingress. Default: `50s`. */
     readonly requestSeconds?: number | string | undefined;

@@ -31,12 +31,14 @@ import type { Cutover } from "./proxy.ts";
 import type { Shadow } from "./shadow/shadow.ts";
 import { PAGE_SIZE } from "./tools.ts";
 import type { Later } from "./upstream/later.ts";
-import type { UpstreamParts } from "./upstreams.ts";
+import type { UpstreamParts, Upstreams } from "./upstreams.ts";
 
 /** Who else hears of it. */
 export interface MigrationHooks {
   readonly log: Log;
   readonly renewal: UpstreamParts["renewal"];
+  /** Where calls to the upstreams wait. */
+  readonly queues: Upstreams["queues"];
   /** Milliseconds since 1970, by which rules begin, step back and expire. */
   readonly wall: () => number;
   /** When files are looked at and saved. */
@@ -103,6 +105,7 @@ export function createMigration(
       forgetMatched();
     },
     renewal: hooks.renewal,
+    queues: hooks.queues,
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });
   const rulesFile = rulesFileOf(config, catalogue, control, hooks);

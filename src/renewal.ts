@@ -12,6 +12,7 @@ import type { Pool } from "./upstream/pool.ts";
 /** What is said of it. */
 export interface EventLog {
   info(message: string, facts: EventFacts): void;
+  warn(message: string, cause: undefined, facts: EventFacts): void;
   error(message: string, cause: undefined, facts: EventFacts): void;
 }
 type EventFacts = Readonly<Record<string, string | number | boolean>>;

@@ -6,17 +6,19 @@ import { compose, header, type Send, type SendLayer } from "./model/message.ts";
 import type { RequestHead } from "./model/plan.ts";
 import type { Signal } from "./model/signal.ts";
 import { noteOwnWords } from "./own-words.ts";
-import { credentialOf, keyedDigest } from "./share/credential.ts";
+import { createDigest } from "./share/credential.ts";
 import type { MaskMemory, Tools } from "./translate/tools.ts";
 import type { Budget } from "./upstream/budget.ts";
 import { createDrains, type DrainParts, type Drains } from "./upstream/drain/drain.ts";
 import { type DrainLimits, READING } from "./upstream/drain/limits.ts";
 import { createMemory } from "./upstream/drain/memory.ts";
-import { createSlots, type Slots } from "./upstream/drain/slots.ts";
-import { createTurns } from "./upstream/drain/turns.ts";
 import { type Later, later } from "./upstream/later.ts";
 import { pause } from "./upstream/pause.ts";
-import { createReaders, type ReadersState } from "./upstream/readers/readers.ts";
+import { type Caller, type Calls, createCalls } from "./upstream/queue/calls.ts";
+import type { Kind } from "./upstream/queue/fair-queue.ts";
+import { createLists, type Lists } from "./upstream/queue/lists.ts";
+import { createRepeat } from "./upstream/queue/repeat.ts";
+import { createTurns } from "./upstream/queue/turns.ts";
 import { createRetry } from "./upstream/retry.ts";
 import { createTimed } from "./upstream/timed.ts";
 
@@ -38,8 +40,8 @@ export const TIME: Time = { now: () => performance.now(), wall: () => Date.now()
 /** The upstream that translated requests are sent to. */
 export interface V2 {
   readonly send: Send;
-  /** The same for requests that have made a call already: they may wait longer for a connection. */
-  readonly further?: Send | undefined;
+  /** Where its calls wait for a place; by default a queue of its own. */
+  readonly calls?: Calls | undefined;
   /** Repeats to v2, whoever makes them. */
   readonly budget: Budget;
 }
@@ -51,46 +53,46 @@ export interface Toolbox {
    * upstream: what only looks at what a request would do keeps its writes back there.
    */
   tools(exchange: Exchange, head: RequestHead, signal: Signal, innermost?: SendLayer): Tools;
-  /** What lists take up at present. */
-  readonly lists: { readonly readers: () => ReadersState; readonly slots: () => ReturnType<Slots["inUse"]> };
+  /** Where its calls wait for a place, and lists for theirs. */
+  readonly calls: Calls;
+  readonly lists: Lists;
 }
 
-/** Nothing is sent until a request asks for it. */
+/** Nothing is sent until a request asks for it. `background`: nobody waits for what these tools do, and everybody else goes first. */
 export function createToolbox(
   config: Pick<Config, "lists" | "upstream" | "unknownFields">,
   v2: V2,
   time: Time = TIME,
+  background = false,
 ): Toolbox {
-  const { now, wall, sleep } = time;
+  const { now, wall, sleep, later } = time;
   const retry = createRetry({ budget: v2.budget, now: wall, random: Math.random, sleep });
   const mask = createMaskMemory(config.upstream.v2.maskSpelling);
-  const slots = createSlots(config.lists, time.later);
-  const drainsFor = createDrainSource(config, slots, now);
-  const readers = createReaders({
-    perCredential: config.lists.readersPerCredential,
-    perUpstream: config.lists.readersPerUpstream,
-    start: config.lists.readers,
-    now,
-    wall,
-    random: Math.random,
-    sleep,
-  });
-  const digest = createDigest();
+  const { readers: start, readersPerUpstream: pages } = config.lists;
+  const calls =
+    v2.calls ?? createCalls({ connections: config.upstream.v2.connections, pages, start, now, wall, later });
+  const lists = createLists({ ...config.lists, now, later });
+  const repeat = createRepeat({ wall, random: Math.random, sleep });
+  const drainsFor = createDrainSource(config, lists, now);
+  const digest = createDigest(randomBytes(32).toString("hex"));
   const tools: Toolbox["tools"] = (exchange, head, signal, innermost) => {
     const timed = createTimed(exchange, "v2", now);
-    const out: Send = (request, options) =>
-      (exchange.calls.length === 0 ? v2.send : (v2.further ?? v2.send))(request, options);
-    const upstream = innermost === undefined ? out : innermost(out);
+    const credential = head.credential ?? digest(header(head.headers, "authorization") ?? "");
+    const request = { credential, since: exchange.startedAt, deadline: head.deadline ?? Number.POSITIVE_INFINITY };
+    const queued = (kind: Kind): SendLayer =>
+      calls.layer(
+        (): Caller => ({ ...request, kind: background ? "background" : kind, begun: exchange.calls.length > 0 }),
+      );
+    const upstream = innermost === undefined ? v2.send : innermost(v2.send);
     // With `pass` a field that v2 does not know may be the client's.
     const noting = config.unknownFields.request === "pass" ? [] : [noteOwnWords(exchange)];
-    const send = compose([...noting, retry, timed], upstream);
+    const send = compose([...noting, retry, timed, queued("short")], upstream);
     // Made when it is asked for: most requests are no lists.
     let made: Listing | undefined;
     const listing = (): Listing => {
       made ??= (() => {
-        const credential = digest(head);
-        const reads = compose([retry, readers.layer(credential), timed], upstream);
-        return { reads, ...drainsFor({ exchange, credential, signal, send, reads }) };
+        const reads = compose([retry, repeat, timed, queued("page")], upstream);
+        return { reads, ...drainsFor({ exchange, request, signal, send, reads }) };
       })();
       return made;
     };
@@ -103,7 +105,7 @@ export function createToolbox(
       exchange,
     };
   };
-  return { tools, lists: { readers: readers.state, slots: slots.inUse } };
+  return { tools, calls, lists };
 }
 
 /** How large a list may be, and how it is read. */
@@ -118,17 +120,16 @@ interface Listing extends Drains {
 
 interface DrainInput {
   readonly exchange: Exchange;
-  /** A keyed digest. */
-  readonly credential: string;
+  readonly request: Pick<Caller, "credential" | "since" | "deadline">;
   readonly signal: Signal;
   readonly send: Send;
   readonly reads: Send;
 }
 
-/** What all drains share: slots, limits, and what was learnt of lists. */
+/** What all drains share: the queue of lists, limits, and what was learnt of lists. */
 function createDrainSource(
   config: Pick<Config, "lists" | "upstream">,
-  slots: Slots,
+  queue: Lists,
   now: () => number,
 ): (input: DrainInput) => Drains {
   const { lists, upstream } = config;
@@ -139,28 +140,21 @@ function createDrainSource(
     totals: upstream.v2.totals,
     require: (resource): Witness => lists.require.resources.get(resource) ?? lists.require.default,
     now,
-    turn: createTurns(),
+    turn: createTurns(now),
   };
-  return ({ exchange, credential, signal, send, reads }) =>
+  return ({ exchange, request, signal, send, reads }) =>
     createDrains({
       ...shared,
       send,
       reads,
       signal,
-      memory: memory.of(credential),
-      claim: () => slots.claim(credential, signal),
+      memory: memory.of(request.credential),
+      claim: () => queue.claim(request, signal),
       report: (facts, notes) => {
         exchange.list = facts;
         exchange.notes.push(...notes);
       },
     });
-}
-
-/** A keyed digest of a request's credential, however its scheme is spelt: the token itself is kept nowhere. */
-function createDigest(): (head: RequestHead) => string {
-  const secret = randomBytes(32);
-  return ({ headers }) =>
-    credentialOf(headers, secret)?.digest ?? keyedDigest(header(headers, "authorization") ?? "", secret);
 }
 
 function createMaskMemory(configured: "auto" | "camelCase" | "snake_case"): MaskMemory {

@@ -1,15 +1,16 @@
 /** Over which connections are the upstreams reached? */
 import type { Config } from "./config.ts";
 import type { Upstream } from "./model/exchange.ts";
-import type { Send } from "./model/message.ts";
+import { compose, type Send } from "./model/message.ts";
 import type { Stream } from "./model/stream.ts";
 import type { EventLog, Renewal } from "./renewal.ts";
-import type { V2 } from "./tools.ts";
+import { TIME, type V2 } from "./tools.ts";
 import { createBreaker } from "./upstream/breaker.ts";
 import { type Budget, createBudget } from "./upstream/budget.ts";
 import { createSend } from "./upstream/client.ts";
 import { later } from "./upstream/later.ts";
 import { createPool, type Pool } from "./upstream/pool.ts";
+import { type Caller, type Calls, createCalls, type LongQueue } from "./upstream/queue/calls.ts";
 import { createStream } from "./upstream/stream.ts";
 
 /** Where an upstream is and how it is called. */
@@ -19,6 +20,8 @@ type Settings = NonNullable<Config["upstream"]["v1"]>;
 export interface Upstreams {
   readonly v2: V2;
   readonly streams: ReadonlyMap<Upstream, Stream>;
+  /** Where calls wait. */
+  readonly queues: ReadonlyMap<Upstream, Calls>;
   /** Of each: whether calls to it fail at once at present. */
   breakers(): Iterable<readonly [Upstream, boolean]>;
   close(): Promise<void>;
@@ -30,6 +33,12 @@ export interface BackgroundUpstreams {
   readonly v2: V2;
   close(): Promise<void>;
 }
+
+/** Calls of comparisons to native v1: they have what is idle. */
+const BACKGROUND: Caller = {
+  ...{ credential: "", kind: "background", begun: false, since: 0 },
+  deadline: Number.POSITIVE_INFINITY,
+};
 
 /** Largest answer of one call that is read whole. */
 const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
@@ -45,23 +54,28 @@ export interface UpstreamParts {
 export function createUpstreams(config: Config, parts: UpstreamParts & { readonly log: EventLog }): Upstreams {
   const streams = new Map<Upstream, Stream>();
   const pools = new Map<Upstream, Pool>();
-  const open = (name: Upstream, settings: Settings, budget: Budget): Pool => {
+  const queues = new Map<Upstream, Calls>();
+  const { readers: start, readersPerUpstream: pages } = config.lists;
+  const open = (name: Upstream, settings: Settings, budget: Budget): { pool: Pool; queue: Calls } => {
     const pool = poolOf(name, settings, settings.connections, parts, told(parts.log, name));
+    const long = toldOfQueue(parts.log, name);
+    const queue = createCalls({ connections: settings.connections, pages, start, ...TIME, long });
     pools.set(name, pool);
-    streams.set(name, createStream(pool, budget));
-    return pool;
+    queues.set(name, queue);
+    streams.set(name, createStream(pool, budget, queue));
+    return { pool, queue };
   };
   const { v1, v2, sts } = config.upstream;
   // One per upstream: translated calls and pass-through together must not repeat more than it allows.
   const budget = createBudget();
   const platform = open("v2", v2, budget);
-  const send = createSend(platform, { maxResponseBytes: MAX_RESPONSE_BYTES });
-  const further = createSend(platform, { maxResponseBytes: MAX_RESPONSE_BYTES, patient: true });
+  const send = createSend(platform.pool, { maxResponseBytes: MAX_RESPONSE_BYTES });
   if (v1 !== undefined) open("v1", v1, createBudget());
   if (sts !== undefined) open("sts", sts, createBudget());
   return {
-    v2: { send, further, budget },
+    v2: { send, budget, calls: platform.queue },
     streams,
+    queues,
     breakers: function* () {
       for (const [name, { breaker }] of pools) yield [name, breaker.isOpen()];
     },
@@ -70,20 +84,39 @@ export function createUpstreams(config: Config, parts: UpstreamParts & { readonl
 }
 
 /**
- * `connections` to each upstream at most; native's answers may have `answerBytes`. Their breakers are their own: what
- * comparisons meet must not keep clients out.
+ * `connections` to each upstream at most; native's answers may have `answerBytes`. Calls take places of the same queues as those of
+ * clients, but only idle ones. Their breakers are their own: what comparisons meet must not keep clients out.
  */
 export function createBackgroundUpstreams(
   { v1, v2 }: { readonly v1: Settings; readonly v2: Settings },
   connections: number,
   answerBytes: number,
-  parts: UpstreamParts,
+  parts: UpstreamParts & { readonly queues: Upstreams["queues"] },
 ): BackgroundUpstreams {
+  const { queues } = parts;
   const [native, platform] = [poolOf("v1", v1, connections, parts), poolOf("v2", v2, connections, parts)];
+  const waits = queues.get("v1")?.layer(() => BACKGROUND);
   return {
-    v1: createSend(native, { maxResponseBytes: answerBytes }),
-    v2: { send: createSend(platform, { maxResponseBytes: MAX_RESPONSE_BYTES }), budget: createBudget() },
+    v1: compose(waits === undefined ? [] : [waits], createSend(native, { maxResponseBytes: answerBytes })),
+    v2: {
+      send: createSend(platform, { maxResponseBytes: MAX_RESPONSE_BYTES }),
+      budget: createBudget(),
+      calls: queues.get("v2"),
+    },
     close: () => closeAll([native, platform]),
+  };
+}
+
+/** One line while calls wait for long. */
+function toldOfQueue(log: EventLog, upstream: Upstream): (facts: LongQueue) => void {
+  return ({ waiting, longestSeconds, refused }) => {
+    const seconds = Math.round(longestSeconds * 10) / 10;
+    log.warn("calls to an upstream wait in the queue", undefined, {
+      upstream,
+      waiting,
+      longestSeconds: seconds,
+      refused,
+    });
   };
 }
 

@@ -68,11 +68,9 @@ describe("defaults", () => {
         maxSeconds: 45,
         bufferBytes: 2_097_152,
         readers: 4,
-        readersPerCredential: 8,
         readersPerUpstream: 32,
         maxConcurrent: 16,
         maxConcurrentPerCredential: 4,
-        queueSeconds: 5,
         share: { collapse: false, seconds: 0, bytes: 33_554_432 },
       },
       updates: { mismatch: "zeros" },
@@ -92,8 +90,8 @@ describe("defaults", () => {
   });
 
   test("what must stay below a limit follows it down, when only the limit is set", () => {
-    const { config, warnings } = load({ flags: { listsMaxBytes: "1MiB", listsMaxSeconds: "4s" } });
-    expect([config.lists.bufferBytes, config.lists.queueSeconds, warnings]).toEqual([1_048_576, 2, []]);
+    const { config, warnings } = load({ flags: { listsMaxBytes: "1MiB" } });
+    expect([config.lists.bufferBytes, warnings]).toEqual([1_048_576, []]);
   });
 
   test("the configuration is frozen to its leaves", () => {
@@ -290,10 +288,8 @@ describe("faults", () => {
     ["a list that may outlast its request", { limitsRequestSeconds: "20" }, "lists.maxSeconds"],
     ["a list that may last as long as its request", { limitsRequestSeconds: "45" }, "lists.maxSeconds"],
     ["more lists for one than for all", { listsMaxConcurrent: "2" }, "lists.maxConcurrentPerCredential"],
-    ["more readers for one list than for its credential", { listsReaders: "9" }, "--lists-readers"],
-    ["more readers for one than for all", { listsReadersPerCredential: "33" }, "--lists-readers-per-credential"],
+    ["more readers for one list than for all", { listsReaders: "33" }, "--lists-readers"],
     ["a buffer that no list may fill", { listsMaxBytes: "1MiB", listsBufferBytes: "2MiB" }, "--lists-buffer-bytes"],
-    ["a wait as long as the list", { listsQueueSeconds: "5", listsMaxSeconds: "5" }, "--lists-queue-seconds"],
     ["a target longer than the head it is in", { limitsHeaderBytes: "4KiB" }, "limits.uriBytes"],
     [
       "TLS files for http",
@@ -307,9 +303,9 @@ describe("faults", () => {
     expect(found[0]?.split(":")[0]).toBe(where);
   });
 
-  test("readers, buffer and wait may be as large as what bounds them", () => {
-    const readers = { listsReaders: "32", listsReadersPerCredential: "32" };
-    expect(faults({ flags: { ...readers, listsBufferBytes: "256MiB", listsQueueSeconds: "44.9s" } })).toEqual([]);
+  test("readers and buffer may be as large as what bounds them", () => {
+    const readers = { listsReaders: "32" };
+    expect(faults({ flags: { ...readers, listsBufferBytes: "256MiB" } })).toEqual([]);
   });
 
   test("both ports may be any free one", () => {

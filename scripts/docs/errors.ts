@@ -141,7 +141,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   OVERLOADED: {
     means:
-      "no place in time: `limits.inFlight`, `lists.maxConcurrent` or `lists.maxConcurrentPerCredential` (of lists the metadata has `limit` and `scope`, of the others the message says which); the processor is behind; no connection to the platform is free; or this process is stopping",
+      "too many requests at a time (`limits.inFlight`), or more are waiting than can be served in time: the message says which. Or this process is stopping",
     act: "client: wait for `Retry-After`; operator: more replicas, or a higher bound where the platform can take it",
     again: "yes, after `Retry-After`",
   },
@@ -180,7 +180,6 @@ const METADATA: readonly (readonly [key: string, says: string])[] = [
     "the limit that was reached, how much there is at least, and of what: `records`, `bytes`, `pages`, `seconds`",
   ],
   ["records", "how many records of a list had come when its time was over"],
-  ["scope", "of `OVERLOADED`: `credential` or `process`"],
   ["required, witness", "what a list should have proved, and what it did"],
   ["resource, operation", "of `NOT_TRANSLATABLE`: which"],
   ["status", "what the platform answered to a page of a list that had begun (in the log only: the answer is cut off)"],

@@ -67,8 +67,7 @@ export function contradictions(settings: Settings): readonly Remark[] {
 /** Each option of the left column may be as large as the one beside it, and no larger. */
 const AT_MOST = [
   ["maxConcurrentPerCredential", "maxConcurrent"],
-  ["readers", "readersPerCredential"],
-  ["readersPerCredential", "readersPerUpstream"],
+  ["readers", "readersPerUpstream"],
   ["bufferBytes", "maxBytes"],
 ] as const;
 
@@ -79,13 +78,6 @@ function listContradictions({ lists, limits }: Settings): readonly Remark[] {
       path: "lists.maxSeconds",
       what: `${lists.maxSeconds} s is not below limits.requestSeconds (${limits.requestSeconds} s)`,
       remedy: "lower it, or raise limits.requestSeconds",
-    });
-  }
-  if ((lists.queueSeconds ?? 0) >= lists.maxSeconds) {
-    found.push({
-      path: "lists.queueSeconds",
-      what: `${lists.queueSeconds} s is not below lists.maxSeconds (${lists.maxSeconds} s), which counts the wait too`,
-      remedy: "lower it, or raise lists.maxSeconds",
     });
   }
   for (const [lower, upper] of AT_MOST) {
@@ -137,7 +129,7 @@ export function doubts(settings: Settings): readonly Remark[] {
   if (lists.readersPerUpstream > connections) {
     found.push({
       path: "lists.readersPerUpstream",
-      what: `${lists.readersPerUpstream} is above upstream.v2.connections (${connections}): pages of lists may take every connection, and all other calls wait`,
+      what: `${lists.readersPerUpstream} is above upstream.v2.connections (${connections}): an eighth of the connections is left to other calls, and pages use the rest at most`,
       remedy: "lower it, or raise upstream.v2.connections",
     });
   }

@@ -159,7 +159,6 @@ const lists = z.strictObject({
       "Lists up to this size are answered whole, longer ones page by page; default: 2MiB, or lists.maxBytes where that is less",
     ),
   readers: whole(1, 100).default(4).describe("Pages of one list read at a time"),
-  readersPerCredential: whole(1, 1000).default(8).describe("Pages read at a time for one credential"),
   readersPerUpstream: whole(1, 10_000)
     .default(32)
     .describe("Pages read at a time in all; fewer while the platform is slow or refuses"),
@@ -169,13 +168,10 @@ const lists = z.strictObject({
     .meta(form("order"))
     .optional()
     .describe("Sent as order_by with every page, where a platform does not list by uid unasked"),
-  maxConcurrent: whole(1, 10_000).default(16).describe("Lists of several pages drained at a time; further ones wait"),
-  maxConcurrentPerCredential: whole(1, 10_000).default(4).describe("The same for one credential"),
-  queueSeconds: seconds(0, 58)
-    .optional()
-    .describe(
-      "Longest wait of a list for its turn before 503 OVERLOADED; 0 refuses at once; default: 5s, or half of lists.maxSeconds where that is less",
-    ),
+  maxConcurrent: whole(1, 10_000).default(16).describe("Lists of several pages read at a time; further ones wait"),
+  maxConcurrentPerCredential: whole(1, 10_000)
+    .default(4)
+    .describe("Of these, how many are kept for credentials that read fewer; one alone may have all others"),
   share: share.prefault({}),
 });
 
@@ -185,7 +181,9 @@ const limits = z.strictObject({
     .describe("Largest request body"),
   headerBytes: bytes(1024, MiB).prefault("16KiB").describe("Largest request head: request line and headers"),
   uriBytes: bytes(256, MiB).prefault("8KiB").describe("Longest request target; below limits.headerBytes"),
-  inFlight: whole(1, 1_000_000).default(1000).describe("Requests under way at a time; further ones get 503"),
+  inFlight: whole(1, 1_000_000)
+    .default(2000)
+    .describe("Requests under way at a time, waiting ones included: the bound of their memory; further ones get 503"),
   requestSeconds: seconds(1, 59).prefault("50s").describe("Longest time for one request; below the 60 s of an ingress"),
 });
 

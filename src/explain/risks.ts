@@ -52,7 +52,7 @@ function listRisks({ resource, settings }: RiskParts): Risk[] {
     own("UPSTREAM_TIMEOUT", `the list takes longer than ${lists.maxSeconds} s (lists.maxSeconds)`),
     own(
       "OVERLOADED",
-      `${lists.maxConcurrent} long lists at a time, ${lists.maxConcurrentPerCredential} of one credential; others wait for ${lists.queueSeconds} s`,
+      `${lists.maxConcurrent} long lists are read at a time; others wait, and one that would wait beyond ${lists.maxSeconds} s is refused`,
     ),
     ...(required === "none" ? [] : [own("LIST_UNPROVEN", `the list cannot be proved to ${required} (lists.require)`)]),
   ];

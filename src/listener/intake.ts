@@ -3,19 +3,22 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
 import { Problem } from "../model/problem.ts";
-import { createAdmission, type Shed } from "./admission.ts";
 import { clientTimeout } from "./deadline.ts";
 import { sendProblem } from "./errors.ts";
 import { judge } from "./gate.ts";
 import { type Head, readHead, single } from "./head.ts";
 import { createPeers } from "./peers.ts";
-import { createShedding, idOfPlain, problemOf } from "./shed.ts";
+import { createShedding, idOfPlain, problemOf, type Shed } from "./shed.ts";
 import { givenRequestId } from "./trace.ts";
 import { type House, noteProblem, stop, type Visit } from "./visit.ts";
 
 export interface IntakeOptions {
   readonly basePath: string;
   readonly limits: { readonly uriBytes: number; readonly inFlight: number; readonly requestSeconds: number };
+  /** Why a request is not let in, asked before anything is made for it; `here`: requests in the process. By default `inFlight` decides. */
+  readonly admit?: ((here: number, credentialOf: () => string) => Shed | undefined) | undefined;
+  /** A keyed digest of an Authorization value. */
+  readonly credentialOf?: ((authorization: string) => string) | undefined;
   readonly observe: (exchange: Exchange) => void;
   readonly newRequestId: () => string;
   readonly now: () => number;
@@ -47,27 +50,31 @@ export function createIntake(options: IntakeOptions): Intake {
   const peers = createPeers();
   // A number, no set of visits: the tables that a busy set leaves behind would carry requests into the old generation.
   const house: House = { closing: false, here: 0, now };
-  const admission = createAdmission({ inFlight: limits.inFlight, now, nextTurn: (run) => setTimeout(run, 1).unref() });
+  const {
+    admit = (here: number) => (here >= limits.inFlight ? "shed-in-flight" : undefined),
+    credentialOf = () => "",
+  } = options;
   const shed = createShedding({ ...options, observe: (exchange) => report(exchange, options) });
   let onEmpty: (() => void) | undefined;
   return {
     arrive(req, res, expectation) {
-      const why = admission.refusal(house.here);
+      const why = admit(house.here, () => credentialOf(authorizationOf(req.rawHeaders)));
       // One that waits behind another answer has no socket yet. What breaks its connection has to know of it, to wait its turn.
       if (why !== undefined && expectation === "none" && !house.closing && res.socket !== null) {
         const id = idOfPlain(req);
         if (id !== undefined) {
-          shed(req, res, why, id);
+          shed.refuse(req, res, why, id);
           return undefined;
         }
       }
       const head = readHead(req.rawHeaders);
-      const visit = createVisit(req, res, head, options, house);
+      const lifeMs = lifeOf(head, limits.requestSeconds);
+      const visit = createVisit(req, res, { head, house, lifeMs, credentialOf }, options);
       visit.expects = expectation === "continue";
       // Node forgets what came in one packet behind an offer to upgrade: better no second request than one in silence.
       if (head.watched.has("upgrade")) visit.last = true;
       house.here++;
-      const timer = setTimeout(() => expire(visit), lifeOf(head, limits.requestSeconds));
+      const timer = setTimeout(() => expire(visit), lifeMs);
       const first = peers.add(visit, () => {
         clearTimeout(timer);
         house.here--;
@@ -94,6 +101,7 @@ export function createIntake(options: IntakeOptions): Intake {
     },
     endIdle: peers.endIdle,
     close(whenEmpty) {
+      shed.settle();
       onEmpty = whenEmpty;
       if (house.here === 0) whenEmpty();
     },
@@ -148,12 +156,28 @@ function leave(visit: Visit): void {
   stop(visit, new Error("the client left"));
 }
 
+/** The first one: whether there are more is for the gate to say. */
+function authorizationOf(rawHeaders: readonly string[]): string {
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? "";
+    if (name.length === 13 && name.toLowerCase() === "authorization") return rawHeaders[i + 1] ?? "";
+  }
+  return "";
+}
+
+/** What is known of a request besides Node's own. */
+interface Known {
+  readonly head: Head;
+  readonly house: House;
+  readonly lifeMs: number;
+  readonly credentialOf: (authorization: string) => string;
+}
+
 function createVisit(
   req: IncomingMessage,
   res: ServerResponse,
-  head: Head,
+  { head, house, lifeMs, credentialOf }: Known,
   options: IntakeOptions,
-  house: House,
 ): Visit {
   const { method = "", url = "" } = req;
   const query = url.indexOf("?");
@@ -167,6 +191,8 @@ function createVisit(
     res,
     head,
     exchange,
+    credential: credentialOf(single(head, "authorization") ?? ""),
+    deadline: exchange.startedAt + lifeMs,
     target,
     house,
     expects: false,

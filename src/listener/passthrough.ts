@@ -75,7 +75,8 @@ function relay(visit: Visit, options: PassOptions): void {
 }
 
 function call(visit: Visit, body: Readable | undefined, { upstreams, basePath, timeouts }: PassOptions): void {
-  const { pass, exchange, outgoing, house } = visit;
+  const { pass, exchange, outgoing, house, credential, deadline } = visit;
+  const from = { credential, since: exchange.startedAt, deadline };
   const stream = pass === undefined ? undefined : upstreams[pass.upstream];
   if (pass === undefined || stream === undefined) {
     sendProblem(visit, new Problem("INTERNAL", "internal error", { cause: new Error("no such upstream") }));
@@ -84,7 +85,7 @@ function call(visit: Visit, body: Readable | undefined, { upstreams, basePath, t
   visit.passedAt = house.now();
   // What stops a call finds it on the visit. A closure kept there would make the collector carry every request along.
   visit.call = stream(
-    { method: exchange.method, target: pass.target, headers: outgoing, body },
+    { method: exchange.method, target: pass.target, headers: outgoing, body, from },
     sinkOf(visit, basePath, timeouts?.stallMs ?? STALL_MS),
   );
 }

@@ -8,7 +8,7 @@ import type { Stream } from "../model/stream.ts";
 import { answer } from "./answer.ts";
 import { sendProblem } from "./errors.ts";
 import { forwarded, pairs } from "./headers.ts";
-import { createIntake, type Expectation, type Intake } from "./intake.ts";
+import { createIntake, type Expectation, type Intake, type IntakeOptions } from "./intake.ts";
 import { registerPassThrough } from "./passthrough.ts";
 import { createTrust, plainAddress, type Trusts } from "./trust.ts";
 import { VISIT, type Visit, visitOf } from "./visit.ts";
@@ -53,6 +53,9 @@ export interface ListenerOptions {
   readonly trustedProxies: readonly string[];
   readonly decide: Decide;
   readonly upstreams: Partial<Readonly<Record<Upstream, Stream>>>;
+  /** See `IntakeOptions`. */
+  readonly admit?: IntakeOptions["admit"];
+  readonly credentialOf?: IntakeOptions["credentialOf"];
   /** Called once per request, when its answer has been sent or its client has left. */
   readonly observe: (exchange: Exchange) => void;
   /** A fresh random id, best a UUID. */
@@ -237,6 +240,7 @@ function planner(options: ListenerOptions, trusts: Trusts): (visit: Visit) => bo
   };
 }
 
-function headOf({ exchange, outgoing, req }: Visit, target: string): RequestHead {
-  return { method: exchange.method, target, headers: pairs(outgoing), httpVersion: req.httpVersion };
+function headOf({ exchange, outgoing, req, credential, deadline }: Visit, target: string): RequestHead {
+  const { method } = exchange;
+  return { method, target, headers: pairs(outgoing), httpVersion: req.httpVersion, credential, deadline };
 }

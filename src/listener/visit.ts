@@ -23,6 +23,10 @@ export interface Visit {
   readonly res: ServerResponse;
   readonly head: Head;
   readonly exchange: Exchange;
+  /** Stands for its credential: a keyed digest. */
+  readonly credential: string;
+  /** When its time is over. */
+  readonly deadline: number;
   /** The raw target without our base path; undefined when it is not below it. */
   readonly target: string | undefined;
   readonly house: House;

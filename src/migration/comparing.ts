@@ -1,4 +1,4 @@
-/** How are answers of both versions compared in the background? (Connections, places and memory of its own: design section 7.) */
+/** How are answers of both versions compared in the background? (Connections and memory of its own, and idle places: design section 7.) */
 import type { Config } from "../config.ts";
 import { compareAnswers } from "../cutover/compare.ts";
 import { withoutNoise } from "../cutover/noise.ts";
@@ -12,12 +12,12 @@ import type { RequestHead } from "../model/plan.ts";
 import { failing } from "../shadow/failure.ts";
 import type { TranslateInShadow } from "../shadow/options.ts";
 import { createShadow, type Shadow } from "../shadow/shadow.ts";
-import { createToolbox } from "../tools.ts";
+import { createToolbox, TIME } from "../tools.ts";
 import { decode } from "../upstream/decode.ts";
-import { createTurns } from "../upstream/drain/turns.ts";
 import { later } from "../upstream/later.ts";
+import { createTurns } from "../upstream/queue/turns.ts";
 import { retryAfter } from "../upstream/retry.ts";
-import { createBackgroundUpstreams, type UpstreamParts } from "../upstreams.ts";
+import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "../upstreams.ts";
 
 /** Who asks, and who hears of what is found. */
 export interface ComparingHooks {
@@ -29,6 +29,8 @@ export interface ComparingHooks {
   learn(exchange: Exchange, head: RequestHead): void;
   /** Keeps the connections up to date. */
   readonly renewal: UpstreamParts["renewal"];
+  /** Where calls wait for their turn. */
+  readonly queues: Upstreams["queues"];
 }
 
 /** Pages of one list read at a time: slower than for a client, who waits. */
@@ -41,10 +43,11 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
   const { concurrent, answerBytes, memoryBytes, seconds } = config.shadow;
   const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * READERS, answerBytes, {
     renewal: hooks.renewal,
+    queues: hooks.queues,
     now: () => performance.now(),
     random: Math.random,
   });
-  const toolbox = createToolbox({ ...config, lists: backgroundLists(config) }, upstreams.v2);
+  const toolbox = createToolbox({ ...config, lists: backgroundLists(config) }, upstreams.v2, TIME, true);
   const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
     const [path = ""] = head.target.split("?", 1);
     const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), head.method, path);
@@ -76,7 +79,7 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
     wall: () => Date.now(),
     random: Math.random,
     later,
-    turn: createTurns(),
+    turn: createTurns(() => performance.now()),
   });
   return {
     ...shadow,
@@ -88,17 +91,14 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
 }
 
 /**
- * Lists read for comparing: a few pages at a time, and nobody waits in line. How long they may be is the client's own limit:
+ * Lists read for comparing: a few pages at a time. How long they may be is the client's own limit:
  * what is refused here would be refused there. A list too long to be compared comes in pieces, and is given up on the way.
  */
 function backgroundLists({ lists, shadow }: Config): Config["lists"] {
   return {
     ...lists,
     readers: Math.min(lists.readers, READERS),
-    readersPerCredential: shadow.concurrent * READERS,
-    readersPerUpstream: shadow.concurrent * READERS,
     maxConcurrent: shadow.concurrent,
     maxConcurrentPerCredential: shadow.concurrent,
-    queueSeconds: 0,
   };
 }

@@ -79,6 +79,8 @@ export interface Exchange {
   readonly notes: string[];
   /** The client left before its answer was complete. */
   aborted: boolean;
+  /** How many requests this stands for, when more than one: those that were turned away together, of which this was the first. */
+  times?: number | undefined;
 }
 
 /** A fresh record for a request that just arrived. */
@@ -110,6 +112,7 @@ export function createExchange(requestId: string, startedAt: number, method: str
     mismatches: [],
     notes: [],
     aborted: false,
+    times: undefined,
   };
 }
 
@@ -119,7 +122,12 @@ export const CLIENT_LEFT = 499;
 /** Said only to a caller who was recognised. A gateway says 400, 404, 405, 429 and 501 before it looks at any token. */
 const RECOGNISED: ReadonlySet<number> = new Set([304, 403, 409, 412]);
 
-/** True when an upstream gave an answer that it gives to nobody but a caller whom it let in. */
+/** True for a status that an upstream gives to nobody but a caller whom it let in. */
+export function isRecognised(status: number): boolean {
+  return (status >= 200 && status < 300) || RECOGNISED.has(status);
+}
+
+/** True when an upstream gave such an answer. */
 export function wasLetIn({ calls }: Pick<Exchange, "calls">): boolean {
-  return calls.some(({ status }) => (status >= 200 && status < 300) || RECOGNISED.has(status));
+  return calls.some(({ status }) => isRecognised(status));
 }

@@ -9,6 +9,8 @@ export interface StreamRequest {
   /** Flat: name, value, name, value; in order, repeats kept, nothing that belongs to one connection, no Host. */
   readonly headers: string[];
   readonly body: NodeJS.ReadableStream | undefined;
+  /** Whose share of the upstream it takes (a keyed digest), when it came, and when its time is over; of nobody when absent. */
+  readonly from?: { readonly credential: string; readonly since: number; readonly deadline: number } | undefined;
 }
 
 /** Who takes the answer: `head` once, then `data`, then `end`; `fail` ends it at any time. */

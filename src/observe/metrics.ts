@@ -1,7 +1,7 @@
 /** What do Prometheus metrics say about every request? (Design section 8 and 10: names, bounded labels.) */
 import { Registry } from "prom-client";
 import type { Comparison } from "../model/comparison.ts";
-import type { Exchange } from "../model/exchange.ts";
+import type { Exchange, Upstream } from "../model/exchange.ts";
 import { PROBLEMS } from "../model/problem.ts";
 import { createBatch } from "./batch.ts";
 import { type CutoverSources, createCutoverMetrics } from "./cutover-metrics.ts";
@@ -17,7 +17,7 @@ import {
   witnessLabel,
   wordLabel,
 } from "./labels.ts";
-import { createListGauges, type ListGauges } from "./list-gauges.ts";
+import { createListGauges, createQueueGauges, type ListState, type QueueGauges } from "./list-gauges.ts";
 import { addNodeMetrics, createMaker, type Maker } from "./maker.ts";
 import { createRequestCounts } from "./request-counts.ts";
 import { createUpstreamGauges, type UpstreamGauges } from "./upstream-gauges.ts";
@@ -33,8 +33,10 @@ export interface MetricsOptions {
   readonly inFlightLimit?: number;
   /** Whether requests are taken; not shown when absent. */
   readonly ready?: () => boolean;
-  /** What long lists take up; not shown when absent. */
-  readonly lists?: ListGauges;
+  /** Calls that wait, by upstream; not shown when absent. */
+  readonly queues?: ReadonlyMap<Upstream, QueueGauges>;
+  /** Long lists under way and waiting; not shown when absent. */
+  readonly lists?: ListState;
   /** Upstreams' state; not shown when absent. */
   readonly upstreams?: UpstreamGauges;
   /** Clients, rules and comparisons; not shown when absent. */
@@ -117,8 +119,9 @@ function observeRare(exchange: Exchange, resource: string, counts: Counts): void
     const { witness, outcome } = exchange.list;
     counts.lists.at([resource, witnessLabel(witness), outcomeLabel(outcome)]).count++;
   }
-  if (exchange.reason !== undefined) counts.problems.at([reasonLabel(exchange.reason)]).count++;
-  for (const note of exchange.notes) counts.notes.at([wordLabel(note)]).count++;
+  const times = exchange.times ?? 1;
+  if (exchange.reason !== undefined) counts.problems.at([reasonLabel(exchange.reason)]).count += times;
+  for (const note of exchange.notes) counts.notes.at([wordLabel(note)]).count += times;
   for (const field of distinctFields(exchange)) counts.unknown.at([resource, directionLabel(field.direction)]).count++;
   for (const field of exchange.defaultedFields) counts.defaulted.at([resource, wordLabel(field)]).count++;
   for (const field of exchange.mismatches) counts.mismatches.at([resource, wordLabel(field)]).count++;
@@ -147,6 +150,7 @@ function createState(make: Maker, options: MetricsOptions): { reloaded: boolean;
   if (ready !== undefined) make.gauge("ready", () => [[[], Number(ready())]]);
   make.gauge("config_last_reload_successful", () => [[[], Number(state.reloaded)]]);
   make.gauge("config_last_reload_successful_timestamp_seconds", () => [[[], state.reloadedAt / 1000]]);
+  if (options.queues !== undefined) createQueueGauges(make, options.queues);
   if (lists !== undefined) createListGauges(make, lists);
   if (options.upstreams !== undefined) createUpstreamGauges(make, options.upstreams);
   if (droppedLogLines !== undefined) make.counter("log_lines_dropped_total", () => [[[], droppedLogLines()]]);

@@ -38,13 +38,13 @@ export function createRequestCounts(
       codeLabel(exchange.status),
     ]);
     addTo(row, exchange, seconds);
-    durations.observe(row.duration, seconds);
+    for (let i = exchange.times ?? 1; i > 0; i--) durations.observe(row.duration, seconds);
   };
 }
 
 function addTo(row: Requests, exchange: Exchange, seconds: number): void {
   const upstream = Math.max(0, exchange.upstreamMs) / 1000;
-  row.count++;
+  row.count += exchange.times ?? 1;
   row.requestBytes += Math.max(0, exchange.requestBytes);
   row.responseBytes += Math.max(0, exchange.responseBytes);
   row.upstreamSeconds += upstream;

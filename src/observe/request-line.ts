@@ -45,6 +45,7 @@ function rareMembers(exchange: Exchange): string {
   if (reason !== undefined) add("reason", reason);
   else if (fault === "platform") add("reason", UPSTREAM_ERROR);
   if (fault !== undefined) add("fault", fault);
+  if (exchange.times !== undefined) add("times", exchange.times);
   if (exchange.aborted) add("aborted", true);
   if (list !== undefined) add("list", list);
   if (unknownFields.length > 0) {

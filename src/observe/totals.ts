@@ -26,7 +26,7 @@ export function createTotals(wall: () => number): TotalsCounter {
     ([version = OTHER, , , mode = OTHER, codes = OTHER]) => [version, OTHER, OTHER, mode, codes],
   );
   return {
-    observe: ({ apiVersion, resource, operation, mode, status }) => {
+    observe: ({ apiVersion, resource, operation, mode, status, times = 1 }) => {
       const row = series.at([
         apiVersionLabel(apiVersion),
         wordLabel(resource),
@@ -34,7 +34,7 @@ export function createTotals(wall: () => number): TotalsCounter {
         modeLabel(mode),
         classLabel(status === 0 || status === CLIENT_LEFT ? "none" : `${Math.floor(status / 100)}xx`),
       ]);
-      row.requests++;
+      row.requests += times;
       // A clock that was set back must not make a request forgotten.
       row.lastSeen = Math.max(row.lastSeen, wall());
     },

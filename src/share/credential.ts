@@ -1,5 +1,5 @@
 /** Whose request is this, and until when may that be believed? */
-import { createHmac } from "node:crypto";
+import { createHmac, hash } from "node:crypto";
 import type { HeaderList } from "../model/message.ts";
 
 /** Who asks: nothing of it can be turned back into the token. */
@@ -32,6 +32,22 @@ export function credentialOf(headers: HeaderList, secret: Uint8Array): Credentia
 /** What stands for `text` where others may come to see it: without `secret` it cannot even be guessed at. */
 export function keyedDigest(text: string, secret: Uint8Array): string {
   return createHmac("sha256", secret).update(text).digest("base64url");
+}
+
+/**
+ * Tells credentials apart at the least expense: a keyed digest of an Authorization value, however its scheme is spelled. Empty for
+ * none: anonymous callers are one.
+ */
+export function createDigest(secret: string): (authorization: string) => string {
+  return (authorization) => {
+    if (authorization === "") return "";
+    const end = authorization.indexOf(" ");
+    return hash(
+      "sha256",
+      `${secret}${authorization.slice(0, end).toLowerCase()} ${authorization.slice(end).trim()}`,
+      "base64url",
+    );
+  };
 }
 
 /** The claim `exp` of a JWT (RFC 7519), read without trusting it: it can only shorten. Infinity for any other token. */

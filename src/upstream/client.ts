@@ -13,8 +13,6 @@ import { tellFailure } from "./signs.ts";
 export interface SendLimits {
   /** Longest body of an answer, after decompression too. */
   readonly maxResponseBytes: number;
-  /** Its calls may wait for a connection as long as their request lives: the request has been begun. */
-  readonly patient?: boolean | undefined;
 }
 
 /** An answer as it came: fields flat, body still compressed where it was. */
@@ -60,7 +58,7 @@ function call(
   pool: Pool,
   request: ApiRequest,
   signal: Signal,
-  { maxResponseBytes: maxBytes, patient = false }: SendLimits,
+  { maxResponseBytes: maxBytes }: SendLimits,
 ): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
@@ -69,8 +67,7 @@ function call(
     const onAbort = () => {
       reject(signal.reason);
       gathering.settled = true;
-      if (gathering.control === undefined) giveUp();
-      else gathering.control.abort(new Error("cancelled by the caller"));
+      gathering.control?.abort(new Error("cancelled by the caller"));
     };
     const gathering = newGathering({ pool, request, beganAt }, maxBytes, (outcome) => {
       signal.removeEventListener("abort", onAbort);
@@ -79,7 +76,7 @@ function call(
     });
     signal.addEventListener("abort", onAbort, { once: true });
     const { body } = request;
-    const giveUp = pool.line.dispatch(
+    pool.dispatch(
       {
         path: pool.basePath + request.target,
         method: request.method as Dispatcher.HttpMethod,
@@ -87,7 +84,6 @@ function call(
         body: body === undefined || body.length === 0 ? null : Buffer.from(body.buffer, body.byteOffset, body.length),
       },
       handlerOf(gathering),
-      patient,
     );
   });
 }

@@ -1,9 +1,7 @@
 /** Over which connections does carryover reach one upstream? */
 import { type LookupFunction, Socket } from "node:net";
-import { buildConnector, Pool as UndiciPool } from "undici";
+import { buildConnector, type Dispatcher, Pool as UndiciPool } from "undici";
 import { type Breaker, noBreaker, type Probe } from "./breaker.ts";
-import { later } from "./later.ts";
-import { createLine, type Line } from "./line.ts";
 import { neverEmpty } from "./lookup.ts";
 import { answers } from "./probe.ts";
 
@@ -28,10 +26,8 @@ export interface PoolOptions {
   readonly url: string;
   readonly tls?: PoolTls | undefined;
   readonly timeouts: PoolTimeouts;
-  /** Most connections at a time; further calls wait in line. */
+  /** Most connections at a time. */
   readonly connections: number;
-  /** Longest wait there of a call that begins a request, milliseconds (five seconds). */
-  readonly waitMs?: number | undefined;
   /** Makes a breaker that asks by `probe`; without one every call goes out. */
   readonly breaker?: ((probe: Probe) => Breaker) | undefined;
   /** How names are looked up; by default as the machine does it. */
@@ -40,8 +36,8 @@ export interface PoolOptions {
 
 /** The connections to one upstream; shared by translated calls and pass-through. */
 export interface Pool {
-  /** Over which calls are sent, when there is a connection for them. */
-  readonly line: Line;
+  /** Sends a call. Beyond `connections` it would wait where nobody can take it back: ask the queue for a place first. */
+  dispatch(options: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): void;
   readonly breaker: Breaker;
   /** Scheme, host and port, as `URL.origin`. */
   readonly origin: string;
@@ -52,16 +48,13 @@ export interface Pool {
   /** Where connections were made to since the last `renew`: IP addresses. */
   addresses(): ReadonlySet<string>;
   /**
-   * From now on calls go over new connections, with `tls` where it is given. What is under way or in line ends on the old
+   * From now on calls go over new connections, with `tls` where it is given. What is under way ends on the old
    * ones, which are then closed.
    */
   renew(tls?: PoolTls): void;
   /** Cuts what is still open. To be called when nothing is in flight any more. */
   close(): Promise<void>;
 }
-
-/** As long as a list may wait for its turn. */
-const WAIT_MS = 5_000;
 
 /**
  * Own connections, never undici's global ones: certificates are checked, HTTP/1.1 without pipelining, and idle
@@ -73,7 +66,6 @@ export function createPool(options: PoolOptions): Pool {
   const retired = new Set<Connections>();
   let tls = options.tls;
   let current = connect(url.origin, options, tls);
-  const { connections, waitMs = WAIT_MS } = options;
   const basePath = url.pathname.replace(/\/+$/, "");
   // Its connection is its own: those for calls may all be taken by calls that hang.
   const probe = async (): Promise<boolean> => {
@@ -85,15 +77,10 @@ export function createPool(options: PoolOptions): Pool {
     return said;
   };
   const breaker = options.breaker?.(probe) ?? noBreaker();
-  const line = createLine({
-    connections,
-    waitMs,
-    now: () => performance.now(),
-    later,
-    dispatcher: () => current.pool,
-  });
   return {
-    line,
+    dispatch: (call, handler) => {
+      current.pool.dispatch(call, handler);
+    },
     breaker,
     origin: url.origin,
     basePath,

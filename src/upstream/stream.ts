@@ -6,15 +6,15 @@ import type { Stream, StreamRequest, StreamSink } from "../model/stream.ts";
 import type { Budget } from "./budget.ts";
 import { failure, invalidAnswer, neverLeft } from "./failure.ts";
 import { endToEnd, hideOrigin } from "./headers.ts";
-import type { GiveUp } from "./line.ts";
 import type { Pool } from "./pool.ts";
+import type { Calls, Place } from "./queue/calls.ts";
 import { tellFailure } from "./signs.ts";
 
 /**
  * Streams over `pool`: the request target is not parsed, fields keep their order and spelling. A GET or HEAD without a body
  * that brought no answer is sent once more within the budget; nothing else ever is (design: pass-through).
  */
-export function createStream(pool: Pool, budget: Budget): Stream {
+export function createStream(pool: Pool, budget: Budget, calls: Pick<Calls, "enter"> = UNBOUNDED): Stream {
   return (request, sink) => {
     budget.called();
     const repeatable = request.body === undefined && (request.method === "GET" || request.method === "HEAD");
@@ -25,8 +25,9 @@ export function createStream(pool: Pool, budget: Budget): Stream {
       beganAt: 0,
       control: undefined,
       giveUp: undefined,
+      place: undefined,
       settled: false,
-      answered: false,
+      status: 0,
       leave: undefined,
     };
     const again = (problem: Problem): boolean => {
@@ -34,16 +35,15 @@ export function createStream(pool: Pool, budget: Budget): Stream {
       const giveBack = repeatable && mayRepeat ? budget.repeat() : undefined;
       if (giveBack === undefined) return false;
       relay.leave = giveBack;
-      dispatch(relay, request, undefined);
+      enter(relay, request, calls, undefined);
       return true;
     };
-    dispatch(relay, request, again);
+    enter(relay, request, calls, again);
     return {
       resume: () => relay.control?.resume(),
       cancel: () => {
         settle(relay);
-        if (relay.control === undefined) relay.giveUp?.();
-        else relay.control.abort(new Error("cancelled by the client"));
+        relay.control?.abort(new Error("cancelled by the client"));
       },
     };
   };
@@ -56,26 +56,65 @@ interface Relay {
   readonly method: string;
   beganAt: number;
   control: Dispatcher.DispatchController | undefined;
-  giveUp: GiveUp | undefined;
+  /** Gives up waiting for a place. */
+  giveUp: (() => void) | undefined;
+  place: Place | undefined;
   settled: boolean;
-  answered: boolean;
+  /** Of the response, once it has begun. */
+  status: number;
   /** Gives the leave to repeat back. */
   leave: (() => void) | undefined;
 }
 
-function dispatch(relay: Relay, request: StreamRequest, again: ((problem: Problem) => boolean) | undefined): void {
+type Again = ((problem: Problem) => boolean) | undefined;
+
+/** For a pool that has connections enough. */
+const UNBOUNDED: Pick<Calls, "enter"> = {
+  enter: (_, start) => {
+    start({ done: () => {} });
+    return () => {};
+  },
+};
+
+/** Anybody whose share is not known: tests, and requests without an origin. */
+const NOBODY = { credential: "", since: 0, deadline: Number.POSITIVE_INFINITY };
+
+/** Sends when there is a place. */
+function enter(relay: Relay, request: StreamRequest, calls: Pick<Calls, "enter">, again: Again): void {
+  const { from = NOBODY } = request;
+  const fail = (problem: Problem): void => {
+    endBody(request);
+    if (settle(relay)) relay.sink.fail(problem);
+  };
+  relay.giveUp = calls.enter(
+    { ...from, kind: "short", begun: again === undefined },
+    (place) => {
+      relay.place = place;
+      dispatch(relay, request, again);
+    },
+    fail,
+  );
+}
+
+/** Nobody will read the body of a call that is never sent. */
+function endBody({ body }: StreamRequest): void {
+  (body as Readable | undefined)?.destroy();
+}
+
+function dispatch(relay: Relay, request: StreamRequest, again: Again): void {
   const { pool } = relay;
   relay.control = undefined;
   const beganAt = pool.breaker.begin();
   if (typeof beganAt !== "number") {
     // The caller has to know the call before it hears of its end.
     queueMicrotask(() => {
+      relay.place?.done({ status: 0 });
       if (settle(relay)) relay.sink.fail(beganAt);
     });
     return;
   }
   relay.beganAt = beganAt;
-  relay.giveUp = pool.line.dispatch(
+  pool.dispatch(
     {
       path: pool.basePath + request.target,
       method: request.method as Dispatcher.HttpMethod,
@@ -83,7 +122,6 @@ function dispatch(relay: Relay, request: StreamRequest, again: ((problem: Proble
       body: (request.body as Readable | undefined) ?? null,
     },
     handlerOf(relay, again),
-    again === undefined,
   );
 }
 
@@ -100,13 +138,16 @@ function handlerOf(relay: Relay, again: ((problem: Problem) => boolean) | undefi
       if (!relay.settled && !relay.sink.data(chunk)) controller.pause();
     },
     onResponseEnd() {
+      relay.place?.done(relay);
       if (settle(relay)) relay.sink.end();
     },
     onResponseError(_controller, error) {
+      // Told as well when the call was cancelled: the connection is free only now.
+      relay.place?.done(relay);
       if (relay.settled) return;
       const problem = failure(error, { method: relay.method, sent: relay.control !== undefined });
-      if (!relay.answered) tellFailure(relay.pool.breaker, relay.beganAt, problem);
-      if (!relay.answered && again?.(problem)) return;
+      if (relay.status === 0) tellFailure(relay.pool.breaker, relay.beganAt, problem);
+      if (relay.status === 0 && again?.(problem)) return;
       if (settle(relay)) relay.sink.fail(problem);
     },
   };
@@ -119,7 +160,7 @@ function begin(relay: Relay, controller: Dispatcher.DispatchController, status: 
     controller.abort(new Error("status code out of range"));
     return;
   }
-  relay.answered = true;
+  relay.status = status;
   const headers = endToEnd(controller.rawHeaders as Buffer[]);
   pool.breaker.answered();
   sink.head(status, statusText, hideOrigin(headers, pool.origin, pool.basePath));

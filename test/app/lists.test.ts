@@ -201,21 +201,20 @@ describe("what the operator demands of lists", () => {
           return next(request, options);
         },
       },
-      flags: { listsMaxConcurrentPerCredential: "1", listsQueueSeconds: "0s" },
+      flags: { listsMaxConcurrent: "2", listsMaxConcurrentPerCredential: "1" },
     });
     const admin = rig.sandbox.token("admin");
     const first = rig.ask("GET", GROUPS);
     await held;
-    const second = await rig.ask("GET", GROUPS);
-    expect([second.status, second.json.code, reasonOf(second)]).toEqual([503, 14, "OVERLOADED"]);
-    expect(Number(second.field("retry-after"))).toBeGreaterThan(0);
-    // However its scheme is spelt, it is the same credential.
-    const spelt = await rig.ask("GET", GROUPS, { as: null, headers: { authorization: `bEARER   ${admin}` } });
-    expect([spelt.status, reasonOf(spelt)]).toEqual([503, "OVERLOADED"]);
+    const waiting = [
+      rig.ask("GET", GROUPS),
+      // However its scheme is spelled, it is the same credential.
+      rig.ask("GET", GROUPS, { as: null, headers: { authorization: `bEARER   ${admin}` } }),
+    ];
     expect((await rig.ask("GET", SHORT(rig))).status).toBe(200);
     expect((await rig.ask("GET", GROUPS, { as: "viewer" })).status).toBe(200);
+    expect(rig.exchanges).toHaveLength(2);
     release();
-    expect(isWhole(await first, rig)).toBe(true);
-    expect((await rig.ask("GET", GROUPS)).status).toBe(200);
+    for (const list of await Promise.all([first, ...waiting])) expect(isWhole(list, rig)).toBe(true);
   });
 });

@@ -6,7 +6,7 @@ import { createExchange, type ListFacts } from "../../src/model/exchange.ts";
 import type { Answer, Send } from "../../src/model/message.ts";
 import { Problem, problemBody } from "../../src/model/problem.ts";
 import { createStopper } from "../../src/model/signal.ts";
-import { createToolbox, type Time, type Toolbox } from "../../src/tools.ts";
+import { createToolbox, TIME, type Time, type Toolbox } from "../../src/tools.ts";
 import { createBudget } from "../../src/upstream/budget.ts";
 import { headersOf } from "./client.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
@@ -21,6 +21,7 @@ export interface Lister {
   list(as: string, target: string): Promise<Listed>;
   /** What lists take up at present. */
   readonly lists: Toolbox["lists"];
+  readonly calls: Toolbox["calls"];
 }
 
 /** What does not change while lists are read; making it takes longer than most lists. */
@@ -45,11 +46,11 @@ export async function createLister(
   const making = settled.get(key) ?? settle(flags);
   settled.set(key, making);
   const { config, decisions } = await making;
-  const { tools, lists } = createToolbox(config, { send, budget: createBudget() }, time);
+  const { tools, lists, calls } = createToolbox(config, { send, budget: createBudget() }, time);
   const list: Lister["list"] = async (as, target) => {
     const headers = Object.entries(headersOf({ as }));
     const { signal } = createStopper();
-    const exchange = createExchange("list", 0, "GET", target);
+    const exchange = createExchange("list", (time ?? TIME).now(), "GET", target);
     const head = { method: "GET", target, headers };
     const decide = decisions.decide((each) => tools(each, head, signal));
     const got = await gotOf(async () => {
@@ -59,7 +60,7 @@ export async function createLister(
     });
     return { outcome: outcomeOf(got, as), facts: exchange.list };
   };
-  return { list, lists };
+  return { list, lists, calls };
 }
 
 /** A response as a client has it at its end: a stream that fails is one that broke off. */

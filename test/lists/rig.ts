@@ -41,11 +41,11 @@ export const BUFFERED = { listsBufferBytes: "128MiB" };
 /** To be called at the top of a test file: after each test everything must be at rest, and all that lists take up given back. */
 export function checkAfterEach(): void {
   afterEach(async () => {
-    for (const [platform, { lists }] of inMemory.splice(0)) {
+    for (const [platform, { calls, lists }] of inMemory.splice(0)) {
       for (let turns = 0; platform.busy.now > 0 && turns < 1_000; turns++) await settled();
       expect(platform.busy.now).toBe(0);
-      expect(lists.slots()).toEqual({ drains: 0, credentials: 0, waiting: 0 });
-      expect(lists.readers()).toMatchObject({ inFlight: 0, waiting: 0 });
+      expect(lists.state()).toEqual({ reading: 0, waiting: 0 });
+      expect(calls.state()).toMatchObject({ reading: 0, waiting: { short: 0, page: 0, background: 0 } });
     }
     for (const one of kept.values()) {
       if (one.used) await atRest(one);

@@ -80,9 +80,9 @@ describe("T-DRN-23, T-DRN-30: a list of 100,000 records (20,000 in npm test)", (
 });
 
 describe("T-DRN-24: many long lists at a time", () => {
-  const flags = { listsMaxConcurrent: "4", listsMaxConcurrentPerCredential: "2", listsQueueSeconds: "0", ...STREAMED };
+  const flags = { listsMaxConcurrent: "4", listsMaxConcurrentPerCredential: "2", ...STREAMED };
 
-  it("are read so many at a time; the others are told when to come again, and what is no list waits for none", async () => {
+  it("are read so many at a time; the others wait, all are served, and what is no list waits for none", async () => {
     const shelf = createShelf(rowsOf(1_400));
     const gate: { open: () => void } = { open: () => {} };
     const opened = new Promise<void>((resolve) => Object.assign(gate, { open: resolve }));
@@ -93,15 +93,7 @@ describe("T-DRN-24: many long lists at a time", () => {
     expect([(await passed).status, (await one).status]).toEqual([200, 200]);
     gate.open();
     const outcomes = await Promise.all(asking);
-    expect(outcomes.filter(({ kind }) => kind === "whole").length).toBeGreaterThanOrEqual(4);
-    for (const outcome of outcomes) {
-      if (outcome.kind === "whole") expectWhole(outcome, uidsOf(shelf));
-      else if (outcome.kind === "broken") throw new Error("a list broke off");
-      else {
-        expect([outcome.status, outcome.reason]).toEqual([503, "OVERLOADED"]);
-        expect(Number(outcome.got.fields.get("retry-after"))).toBeGreaterThan(0);
-      }
-    }
+    for (const outcome of outcomes) expectWhole(outcome, uidsOf(shelf));
     expect(rig.platform.busy.most).toBeLessThanOrEqual(4 * 4 + 20);
   });
 });

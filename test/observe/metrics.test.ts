@@ -194,18 +194,24 @@ describe("labels", () => {
 test("what long lists take up is read when it is asked for, and left out where nothing drains", async () => {
   let limit = 4;
   let pausedMs = 500;
-  const lists = {
-    readers: () => ({ limit, inFlight: 3, waiting: 2, gatedMs: 1500, pausedMs }),
-    slots: () => ({ drains: 5, waiting: 1 }),
-  };
-  const made = metrics({ lists });
+  const waits = { short: { count: 7, seconds: 0.5 }, page: { count: 3, seconds: 2 } };
+  const waiting = { short: 1, page: 2 };
+  const state = () => ({ waiting, waits, longestMs: 250, limit, reading: 3, gatedMs: 1500, pausedMs });
+  const made = metrics({ queues: new Map([["v2", { state }]]), lists: () => ({ reading: 5, waiting: 1 }) });
   limit = 8;
   const { samples } = parsePrometheus(await made.text());
   const value = (name: string) => samples.find((sample) => sample.name === `carryover_${name}`)?.value;
+  expect(value("queue_longest_wait_seconds")).toBe(0.25);
   expect(value("list_readers_limit")).toBe(8);
   expect(value("list_readers")).toBe(3);
   expect(value("list_readers_waiting")).toBe(2);
   expect(value("list_readers_paused_seconds")).toBe(1.5);
+  const short = samples.filter(({ labels }) => labels.get("upstream") === "v2" && labels.get("kind") === "short");
+  expect(Object.fromEntries(short.map((sample) => [sample.name, sample.value]))).toEqual({
+    carryover_queue_waiting: 1,
+    carryover_queue_calls_total: 7,
+    carryover_queue_wait_seconds_total: 0.5,
+  });
   pausedMs = 2000;
   expect(await made.text()).toContain("\ncarryover_list_readers_paused_seconds 2\n");
   expect(value("lists_in_progress")).toBe(5);

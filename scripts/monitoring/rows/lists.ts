@@ -62,6 +62,25 @@ export const lists = {
       ],
     }),
     lines({
+      title: "Calls in the queue",
+      description: "Calls to an upstream that wait for a place, by kind.",
+      unit: "short",
+      queries: [[`sum by (upstream, kind) (carryover_queue_waiting{${OF}})`, "{{upstream}} {{kind}}"]],
+    }),
+    lines({
+      title: "Wait in the queue",
+      description:
+        "Mean wait of a call to an upstream for its place, by kind; background are comparisons, which have idle places only.",
+      unit: "s",
+      queries: [
+        [
+          `sum by (upstream, kind) (rate(carryover_queue_wait_seconds_total{${OF}}[$__rate_interval])) / sum by (upstream, kind) (rate(carryover_queue_calls_total{${OF}}[$__rate_interval]))`,
+          "{{upstream}} {{kind}}",
+        ],
+        [`max by (upstream) (carryover_queue_longest_wait_seconds{${OF}})`, "{{upstream}} longest"],
+      ],
+    }),
+    lines({
       title: "Readers paused",
       description:
         "What is left of the platform's Retry-After, on each instance. Often above 0: lower lists.readersPerUpstream.",
@@ -70,7 +89,7 @@ export const lists = {
     }),
     lines({
       title: "Long lists",
-      description: "Lists of more than one page under way, and waiting for a place (lists.maxConcurrent).",
+      description: "Lists of more than one page under way, and waiting for their turn (lists.maxConcurrent).",
       unit: "short",
       width: 12,
       queries: [

@@ -28,6 +28,11 @@ export const MODE = label(
 );
 export const CODE = label("code", "Status of the answer", "48 registered ones, `none` for no answer, `other`");
 export const UPSTREAM = label("upstream", "Who was called", "`v1`, `v2`, `sts`");
+export const WORK = label(
+  "kind",
+  "What the call is for",
+  "`short` (a request of one call, or the first page of a list), `page` (a further page), `background` (comparisons)",
+);
 export const WITNESS = label("witness", "What was proved about the list", "`cover`, `count`, `none`");
 export const OUTCOME = label(
   "outcome",

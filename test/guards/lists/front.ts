@@ -82,11 +82,12 @@ export const FRONT = [
     ["what Connection names ends here", "if (named.has(name)) fates[i]", "if (false) fates[i]"],
   ]),
   ...guards(
-    "src/listener/admission.ts",
-    ["test/listener/admission.test.ts"],
+    "src/upstream/queue/admission.ts",
+    ["test/upstream/queue/admission.test.ts"],
     [
-      ["the number of requests at a time", 'if (here >= inFlight) return "shed-in-flight";', ""],
-      ["nothing new while behind", 'full = true;\n      return "shed-event-loop";', "return undefined;"],
+      ["the number of requests at a time", 'if (here >= inFlight) return refuse("shed-in-flight", true);', ""],
+      ["the share of one credential in it", " || held > (inFlight - here) * SHARE", ""],
+      ["the share of credentials that were not accepted", "isFull || ", ""],
     ],
   ),
   ...guards(

@@ -62,12 +62,13 @@ export const LISTS = [
     ],
   ),
   ...guards(
-    "src/upstream/drain/slots.ts",
-    ["test/upstream/drain/slots.test.ts"],
+    "src/upstream/queue/fair-queue.ts",
+    ["test/upstream/queue/fair-queue.test.ts"],
     [
-      ["the number of long lists at a time", "total < limits.maxConcurrent &&", ""],
-      ["the number of one credential's", "&& own(credential) < limits.maxConcurrentPerCredential", ""],
-      ["the length of the line", "queue.length >= limits.maxConcurrent * QUEUE_FACTOR ||", ""],
+      ["the number of places", "const free = taken < capacity && ", "const free = "],
+      ["the places kept for others", "(line.taken < kept ? 0 : kept)", "0"],
+      ["the turns of credentials", "line.taken < best.taken", "false"],
+      ["the floor of credentials that were not accepted", "starts % FLOOR === FLOOR - 1", "false"],
     ],
   ),
 ];

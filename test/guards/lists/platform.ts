@@ -22,7 +22,7 @@ export const PLATFORM = [
     ["a status that HTTP knows", "if (status > 599)", "if (false)"],
     [
       "who leaves cancels the call",
-      'else gathering.control.abort(new Error("cancelled by the caller"));',
+      'gathering.control?.abort(new Error("cancelled by the caller"));',
       "",
       ["test/trust/cancel/routes.test.ts"],
     ],
@@ -106,11 +106,11 @@ export const PLATFORM = [
       ["a streamed write is not sent twice", "const giveBack = repeatable && mayRepeat", "const giveBack = mayRepeat"],
       [
         "an answer that has begun is not asked for again",
-        "if (!relay.answered && again?.(problem)) return;",
+        "if (relay.status === 0 && again?.(problem)) return;",
         "if (again?.(problem)) return;",
         ["test/trust/sec/missed.test.ts > T-FLT-09"],
       ],
-      ["who leaves cancels the stream", 'else relay.control.abort(new Error("cancelled by the client"));', ""],
+      ["who leaves cancels the stream", 'relay.control?.abort(new Error("cancelled by the client"));', ""],
       [
         "a slow client makes the platform wait",
         "controller.pause();",

@@ -4,6 +4,7 @@ import type { Exchange } from "../../../src/model/exchange.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { createBudget } from "../../../src/upstream/budget.ts";
 import { createPool, type PoolOptions } from "../../../src/upstream/pool.ts";
+import type { Calls } from "../../../src/upstream/queue/calls.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
 import { later } from "../../support/take-down.ts";
 import { createDouble, type Double, type Script } from "./double.ts";
@@ -20,7 +21,12 @@ export interface Rig {
   ended(count: number): Promise<Exchange>;
 }
 
-type Choices = Partial<ListenerOptions> & { readonly script?: Script; readonly pool?: Partial<PoolOptions> };
+type Choices = Partial<ListenerOptions> & {
+  readonly script?: Script;
+  readonly pool?: Partial<PoolOptions>;
+  /** Where calls wait; by default nowhere. */
+  readonly calls?: Calls;
+};
 
 export const LIMITS = {
   bodyBytes: 64 * 1024,
@@ -33,7 +39,7 @@ export const POOL = { timeouts: { connectMs: 2_000, headersMs: 5_000, bodyMs: 5_
 
 /** Everything passes through to the double, unless `decide` says otherwise. */
 export async function rig(choices: Choices = {}): Promise<Rig> {
-  const { script, pool: poolChoices, ...rest } = choices;
+  const { script, pool: poolChoices, calls, ...rest } = choices;
   const double = await createDouble(script ?? "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
   later(double.close);
   const pool = createPool({ url: double.url, ...POOL, ...poolChoices });
@@ -48,7 +54,7 @@ export async function rig(choices: Choices = {}): Promise<Rig> {
     limits: LIMITS,
     trustedProxies: [],
     decide: ({ target }) => pass(target),
-    upstreams: { v2: createStream(pool, createBudget()) },
+    upstreams: { v2: createStream(pool, createBudget(), calls) },
     observe: (exchange) => {
       seen.push(exchange);
       for (const look of [...waiting]) look();

@@ -138,8 +138,8 @@ describe("a platform that answers too late, or twice", () => {
     const make = (): Errand => {
       const errand = errandOf(ALL, random);
       const patience = random() < 0.3 ? "Grpc-Timeout: 40m\r\n" : "";
-      // 502: a connection that an answer too many had made unfit just when a write took it.
-      const late = [...errand.statuses, 504, 502];
+      // 502: a connection that an answer too many had made unfit just when a write took it. 503: its time was over in the queue.
+      const late = [...errand.statuses, 504, 503, 502];
       return { ...errand, statuses: late, fields: `${errand.fields ?? ""}${patience}` };
     };
     await watchers(24, carried, tally, make, () => tally.answers >= total);

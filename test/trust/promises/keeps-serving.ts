@@ -42,13 +42,14 @@ export const KEEPS_SERVING: readonly TrustPromise[] = [
   },
   {
     title: "Overload is turned away early",
-    says: "More work than fits is refused at once with a time to come back; what was accepted is still done at nearly full speed.",
+    says: "A crowd waits in a fair queue and is served. More work than fits is refused at once with a time to come back.",
     rows: [
       row("T-LOD-01", "pass-through under load: rate and latency, no errors"),
       row("T-LOD-02", "translated single records under load"),
       row("T-LOD-03", "translated lists under load"),
       row("T-LOD-04", "all of it mixed"),
       row("T-LOD-05", "three times what fits: goodput stays, the rest is refused quickly, and it recovers"),
+      row("T-LOD-15", "nobody in a crowd is refused who can be served"),
       row("T-LOD-06", "many long lists leave pass-through its speed"),
       row("T-LOD-12", "the event loop is never held up for long"),
       row("T-LOD-11", "hours under load and faults: memory, connections and timers stay flat"),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createLatency, type Latency } from "../../../src/upstream/readers/latency.ts";
+import { createLatency, type Latency } from "../../../src/upstream/queue/latency.ts";
 
 /** Answers that take `ms` each (or as the function says), `count` of them; at which of them the limit was to be halved. */
 function halvings(latency: Latency, count: number, ms: number | ((i: number) => number), limit = 8): readonly number[] {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createLimit, type Limit } from "../../../src/upstream/readers/limit.ts";
+import { createLimit, type Limit } from "../../../src/upstream/queue/limit.ts";
 
 function subject({ start = 4, max = 32 } = {}) {
   const clock = { now: 1_000_000 };

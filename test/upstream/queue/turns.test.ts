@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTurns } from "../../../src/upstream/drain/turns.ts";
+import { createTurns } from "../../../src/upstream/queue/turns.ts";
 
 /** A loop whose turns a test takes. */
 function loop() {
@@ -17,7 +17,7 @@ function loop() {
 
 test("one page a turn of the loop, in the order of asking", async () => {
   const { next, turn } = loop();
-  const take = createTurns(next);
+  const take = createTurns(() => 0, next);
   const made: string[] = [];
   for (const name of ["a", "b", "c"]) void take().then(() => made.push(name));
   expect(made).toEqual([]);
@@ -33,7 +33,7 @@ test("one page a turn of the loop, in the order of asking", async () => {
 
 test("nothing is left behind, and it begins again", async () => {
   const { next, turn, waiting } = loop();
-  const take = createTurns(next);
+  const take = createTurns(() => 0, next);
   const first = take();
   await turn();
   await first;
@@ -43,4 +43,27 @@ test("nothing is left behind, and it begins again", async () => {
   expect(waiting()).toBe(1);
   await turn();
   await second;
+});
+
+test("while the loop has other work, that has as long as the page before", async () => {
+  const { next, turn } = loop();
+  const clock = { now: 0 };
+  const take = createTurns(() => clock.now, next);
+  const made: number[] = [];
+  const page = () =>
+    void take().then(() => {
+      made.push(clock.now);
+      clock.now += 4;
+    });
+  for (let i = 0; i < 3; i++) page();
+  for (let i = 0; i < 8; i++) {
+    await turn();
+    clock.now += 2;
+  }
+  expect(made).toEqual([0, 8, 16]);
+  // And without a pause where there is none.
+  const at = clock.now;
+  for (let i = 0; i < 3; i++) page();
+  for (let i = 0; i < 4; i++) await turn();
+  expect(made.slice(3)).toEqual([at, at + 4, at + 8]);
 });

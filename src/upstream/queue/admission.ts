@@ -1,0 +1,65 @@
+/** Is a request let in? (Decided as soon as its head has come, and before anything is made for it.) */
+import type { Calls } from "./calls.ts";
+import type { Lists } from "./lists.ts";
+
+/** Why not, as metrics say it. */
+export type Shed = "shed-in-flight" | "shed-wait";
+
+export interface AdmissionOptions {
+  /** Requests in the process, those that wait included (`limits.inFlight`): the bound of their memory. */
+  readonly inFlight: number;
+  /** What a request has in all (`limits.requestSeconds`). */
+  readonly requestSeconds: number;
+  /** The queues of the upstreams that requests may be for. */
+  readonly calls: readonly Calls[];
+  readonly lists: Pick<Lists, "held">;
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+}
+
+/** `here`: requests in the process; `credentialOf` is asked for only where it matters. Undefined: let it in. */
+export type Admit = (here: number, credentialOf: () => string) => Shed | undefined;
+
+/** Beyond this part of the memory there is more than a crowd. */
+const PRESSURE = 0.5;
+/** What credentials may use that the platform has not accepted: the rest is left to the others. */
+const STRANGERS = 0.75;
+/** One credential may hold so many times what is free (dynamic thresholds, Choudhury and Hahne): alone 8/9 of all. */
+const SHARE = 8;
+/** Longest wait of new requests under overload (as CoDel's target, RFC 8289). */
+const TARGET_MS = 100;
+/** Overload is over when nobody was turned away for so long. */
+const OVERLOAD_MS = 1_000;
+
+/**
+ * A crowd waits: it is refused only what would wait beyond its deadline. When half of the memory is in use, and more comes than is
+ * done, that is overload: what is let in waits for a moment only, so that its client is still there when it is served, and all else
+ * is refused at once, which costs least of all.
+ */
+export function createAdmission({ inFlight, requestSeconds, calls, lists, now }: AdmissionOptions): Admit {
+  const leftMs = requestSeconds * 1_000;
+  let overloadedAt = Number.NEGATIVE_INFINITY;
+  const refuse = (why: Shed, overloaded: boolean): Shed => {
+    if (overloaded) overloadedAt = now();
+    for (const queue of calls) queue.turnedAway(overloaded);
+    return why;
+  };
+  return (here, credentialOf) => {
+    if (here >= inFlight) return refuse("shed-in-flight", true);
+    const isPressed = here >= inFlight * PRESSURE;
+    const isLong = calls.some((queue) => queue.isLong());
+    if (!isPressed && !isLong) return undefined;
+    const credential = credentialOf();
+    if (isPressed) {
+      const accepted = calls.some((queue) => queue.accepted(credential));
+      const held = calls.reduce((sum, queue) => sum + queue.held(credential), lists.held(credential));
+      const isFull = here >= inFlight * STRANGERS && !accepted;
+      if (isFull || held > (inFlight - here) * SHARE) return refuse("shed-in-flight", false);
+    }
+    // Which upstream it is for is not known yet.
+    const waits = calls.map((queue) => queue.predictedMs(credential));
+    const isOverload = isPressed || now() - overloadedAt < OVERLOAD_MS;
+    if (isLong && isOverload && Math.max(...waits) > TARGET_MS) return refuse("shed-wait", true);
+    return Math.min(...waits) > leftMs ? refuse("shed-wait", false) : undefined;
+  };
+}

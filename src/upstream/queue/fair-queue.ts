@@ -1,0 +1,269 @@
+/**
+ * Which of those that wait gets the next place? (Pure: no clock, no timer, no I/O. What it is told and when is all that it knows.)
+ *
+ * Weighted fair queueing with equal weights: the next place goes to the credential with the fewest places, among equals to the one
+ * that has gone without for longest. Within a credential a request that has begun goes first, since it must finish; then short work,
+ * then pages of lists, those of the oldest list first, so that lists finish and memory stays bounded.
+ */
+import { createPace } from "./pace.ts";
+
+/** `short`: one call, or the first page of a list. `page`: a further page. `background`: only where places are idle. */
+export type Kind = "short" | "page" | "background";
+
+/** A piece of work that needs a place. */
+export interface Entry {
+  /** Whose share it takes. */
+  readonly credential: string;
+  readonly kind: Kind;
+  /** Its request has had a place before. */
+  readonly begun: boolean;
+  /** When its request began. */
+  readonly since: number;
+  /** When its request ends, whatever happens. */
+  readonly deadline: number;
+  /** When it began to wait; set here. */
+  at: number;
+}
+
+export interface FairQueueOptions {
+  /** Places in all. */
+  readonly capacity: number;
+  /**
+   * Places kept for credentials that hold fewer than this: one alone may take all others. Without it a newcomer would wait until a
+   * slow piece of work of somebody else has ended.
+   */
+  readonly kept: number;
+  /** Places that pages may take at present. */
+  readonly pages?: () => number;
+  /** The most that they may ever take. The last sixteenth is for credentials that read no page: the pages of others may hang. */
+  readonly mostPages?: number;
+  /** Whether `credential`, which has `pages` pages under way, may read one more at `now`. */
+  readonly mayRead?: (credential: string, pages: number, now: number) => boolean;
+  /** Credentials that the platform has accepted go before the others. */
+  readonly accepted?: (credential: string) => boolean;
+  /** Places are given back at least this often: what is under way has a timeout. Milliseconds for one of them. */
+  readonly longestMs?: number;
+}
+
+export interface FairQueue<E extends Entry> {
+  /** Takes a place, or waits for one; `refused` when it would certainly wait beyond its deadline. */
+  enter(entry: E, now: number): "started" | "waits" | "refused";
+  /** Gives the place of `entry` back. */
+  leave(entry: E, now: number): void;
+  /** The next that may start, with its place taken; undefined: nobody can. */
+  next(now: number): E | undefined;
+  /** False when it does not wait any more. */
+  cancel(entry: E): boolean;
+  /** Takes out those whose deadline leaves no chance any more, and new short work that has waited for `mostMs`. */
+  expire(now: number, mostMs?: number): E[];
+  /** How long new short work of `credential` would wait, at the pace of the last second. */
+  predictedMs(credential: string, now: number): number;
+  /** While true the newest go first: what has waited for long is hardly wanted any more. */
+  newestFirst: boolean;
+  taken(): number;
+  /** Places taken by pages. */
+  pages(): number;
+  /** How many wait: all of them, or those of one kind. */
+  waiting(kind?: Kind): number;
+  /** Places that `credential` has or waits for. */
+  held(credential: string): number;
+  /** When the one that has waited for longest began to wait; undefined: nobody waits. */
+  oldest(): number | undefined;
+}
+
+/** One credential with work under way or waiting. */
+interface Line<E> {
+  readonly credential: string;
+  taken: number;
+  pages: number;
+  readonly begun: E[];
+  readonly fresh: E[];
+  /** In the order of their lists' beginnings. */
+  readonly reads: E[];
+}
+
+/** One start in so many is for credentials that the platform has not accepted: a new client always gets in. */
+const FLOOR = 8;
+/** Time that a request needs after its wait: this share of all it has, a second at most. */
+const SPARE_SHARE = 0.2;
+const SPARE_MS = 1_000;
+
+export function createFairQueue<E extends Entry>(options: FairQueueOptions): FairQueue<E> {
+  const { capacity, kept, mostPages = capacity, pages = () => mostPages } = options;
+  const { mayRead = () => true, accepted = () => true } = options;
+  const lines = new Map<string, Line<E>>();
+  /** Lines with waiting work; the first has gone without for longest. */
+  const known = new Set<Line<E>>();
+  const unknown = new Set<Line<E>>();
+  const background: E[] = [];
+  const waiting: Record<Kind, number> = { short: 0, page: 0, background: 0 };
+  const pace = createPace(options.longestMs === undefined ? 0 : capacity / options.longestMs);
+  let taken = 0;
+  let pagesTaken = 0;
+  let starts = 0;
+
+  const lineOf = (credential: string): Line<E> => {
+    let line = lines.get(credential);
+    if (line === undefined) {
+      line = { credential, taken: 0, pages: 0, begun: [], fresh: [], reads: [] };
+      lines.set(credential, line);
+    }
+    return line;
+  };
+  const isEmpty = ({ begun, fresh, reads }: Line<E>): boolean => begun.length + fresh.length + reads.length === 0;
+  const settle = (line: Line<E>): void => {
+    if (!isEmpty(line)) return;
+    known.delete(line);
+    unknown.delete(line);
+    if (line.taken === 0) lines.delete(line.credential);
+  };
+  const hasRoom = (line: Line<E>): boolean => taken < capacity - (line.taken < kept ? 0 : kept);
+  const mayReadNow = (line: Line<E>, now: number): boolean => {
+    const most = line.pages === 0 ? mostPages : Math.min(pages(), mostPages - (mostPages >> 4));
+    return pagesTaken < most && mayRead(line.credential, line.pages, now);
+  };
+  /** The entry of `line` that is next, if one may start. */
+  const first = (line: Line<E>, now: number): E | undefined => {
+    const { begun, fresh, reads } = line;
+    return begun[0] ?? (queue.newestFirst ? fresh.at(-1) : fresh[0]) ?? (mayReadNow(line, now) ? reads[0] : undefined);
+  };
+  const bestOf = (some: ReadonlySet<Line<E>>, now: number): Line<E> | undefined => {
+    let best: Line<E> | undefined;
+    for (const line of some) {
+      if ((best === undefined || line.taken < best.taken) && hasRoom(line) && first(line, now) !== undefined) {
+        best = line;
+        if (line.taken === 0) break;
+      }
+    }
+    return best;
+  };
+  const rowOf = (line: Line<E>, { kind, begun }: E): E[] =>
+    kind === "page" ? line.reads : begun ? line.begun : line.fresh;
+  const take = (entry: E, line: Line<E>): void => {
+    taken += 1;
+    line.taken += 1;
+    if (entry.kind !== "page") return;
+    pagesTaken += 1;
+    line.pages += 1;
+  };
+  const drop = (entry: E): Line<E> | undefined => {
+    const line = lines.get(entry.credential);
+    const row = entry.kind === "background" ? background : line && rowOf(line, entry);
+    const at = row === undefined ? -1 : row.indexOf(entry);
+    if (row === undefined || at < 0) return undefined;
+    row.splice(at, 1);
+    waiting[entry.kind] -= 1;
+    return line;
+  };
+  const isIdle = (): boolean => waiting.short + waiting.page === 0 && taken < capacity / 2;
+
+  const queue: FairQueue<E> = {
+    newestFirst: false,
+    enter(entry, now) {
+      entry.at = now;
+      const line = lineOf(entry.credential);
+      if (entry.kind === "background") {
+        if (isIdle() && mayReadNow(line, now)) {
+          take(entry, line);
+          return "started";
+        }
+        background.push(entry);
+        settle(line);
+      } else {
+        const free = taken < capacity && isEmpty(line) && hasRoom(line);
+        // Whoever else waits cannot start: a place that is free has been offered to all of them.
+        if (free && (entry.kind === "short" || mayReadNow(line, now))) {
+          take(entry, line);
+          return "started";
+        }
+        if (!entry.begun && queue.predictedMs(entry.credential, now) > entry.deadline - now) {
+          settle(line);
+          return "refused";
+        }
+        const row = rowOf(line, entry);
+        let at = row.length;
+        if (row === line.reads) while (at > 0 && (row[at - 1] as E).since > entry.since) at -= 1;
+        row.splice(at, 0, entry);
+        (accepted(entry.credential) ? known : unknown).add(line);
+      }
+      if (waiting.short + waiting.page === 0) pace.begin(now);
+      waiting[entry.kind] += 1;
+      return "waits";
+    },
+    leave(entry, now) {
+      const line = lines.get(entry.credential);
+      if (line === undefined) return;
+      taken -= 1;
+      line.taken -= 1;
+      if (entry.kind === "page") {
+        pagesTaken -= 1;
+        line.pages -= 1;
+      }
+      pace.ended(now);
+      settle(line);
+    },
+    next(now) {
+      if (taken >= capacity) return undefined;
+      const [one, other] = starts % FLOOR === FLOOR - 1 ? [unknown, known] : [known, unknown];
+      const line = bestOf(one, now) ?? bestOf(other, now);
+      if (line === undefined) {
+        const [entry] = background;
+        if (entry === undefined || !isIdle() || !mayReadNow(lineOf(entry.credential), now)) return undefined;
+        drop(entry);
+        take(entry, lineOf(entry.credential));
+        return entry;
+      }
+      const entry = first(line, now) as E;
+      starts += 1;
+      drop(entry);
+      take(entry, line);
+      // To the end of the round, or out of it. A credential may have been accepted meanwhile.
+      known.delete(line);
+      unknown.delete(line);
+      if (!isEmpty(line)) (accepted(line.credential) ? known : unknown).add(line);
+      return entry;
+    },
+    cancel(entry) {
+      const before = waiting[entry.kind];
+      const line = drop(entry);
+      if (line !== undefined) settle(line);
+      return waiting[entry.kind] < before;
+    },
+    expire(now, mostMs = Number.POSITIVE_INFINITY) {
+      const late: E[] = [];
+      for (const { begun, fresh, reads } of lines.values()) {
+        for (const row of [begun, reads]) for (const entry of row) if (isLate(entry, now)) late.push(entry);
+        for (const entry of fresh) if (now - entry.at >= mostMs || isLate(entry, now)) late.push(entry);
+      }
+      return late.filter((entry) => queue.cancel(entry));
+    },
+    predictedMs(credential, now) {
+      if (waiting.short + waiting.page === 0) return 0;
+      const line = lines.get(credential);
+      const own = line === undefined ? 0 : line.begun.length + line.fresh.length;
+      // By turns: for each of its own before it, one of each other credential that waits.
+      const ahead = Math.min(waiting.short + waiting.page, (own + 1) * (known.size + unknown.size));
+      return ahead / pace.perMs(now);
+    },
+    taken: () => taken,
+    pages: () => pagesTaken,
+    waiting: (kind) => (kind === undefined ? waiting.short + waiting.page + waiting.background : waiting[kind]),
+    held: (credential) => {
+      const line = lines.get(credential);
+      return line === undefined ? 0 : line.taken + line.begun.length + line.fresh.length + line.reads.length;
+    },
+    oldest: () => {
+      let at: number | undefined;
+      for (const set of [known, unknown])
+        for (const { begun, fresh, reads } of set)
+          for (const entry of [begun[0], fresh[0], reads[0]])
+            if (entry !== undefined && (at === undefined || entry.at < at)) at = entry.at;
+      return at;
+    },
+  };
+  return queue;
+}
+
+function isLate({ since, deadline }: Entry, now: number): boolean {
+  return now >= deadline - Math.min(SPARE_MS, (deadline - since) * SPARE_SHARE);
+}

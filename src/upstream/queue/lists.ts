@@ -1,0 +1,96 @@
+/** How many lists of several pages are read at a time, and which is next? (They hold memory: calls alone would not bound them.) */
+import { Problem } from "../../model/problem.ts";
+import type { Signal } from "../../model/signal.ts";
+import type { Later } from "../later.ts";
+import { createFairQueue, type Entry } from "./fair-queue.ts";
+
+export interface ListsOptions {
+  /** Lists at a time (`lists.maxConcurrent`). */
+  readonly maxConcurrent: number;
+  /** As many of them are kept for credentials that read fewer (`lists.maxConcurrentPerCredential`). */
+  readonly maxConcurrentPerCredential: number;
+  /** Longest time of one list, its wait included (`lists.maxSeconds`). */
+  readonly maxSeconds: number;
+  readonly now: () => number;
+  readonly later: Later;
+}
+
+export interface Lists {
+  /**
+   * Resolves with how to end when the list may begin to read further pages. Rejects with `Problem` OVERLOADED when it would not
+   * come to its turn in time, and with the signal's reason as soon as it aborts.
+   */
+  claim(list: Pick<Entry, "credential" | "since" | "deadline">, signal: Signal): Promise<() => void>;
+  /** Lists of `credential`, those that wait included. */
+  held(credential: string): number;
+  state(): { readonly reading: number; readonly waiting: number };
+}
+
+interface Waiting extends Entry {
+  readonly start: () => void;
+  readonly refuse: () => void;
+}
+
+const TICK_MS = 100;
+
+/** The queue of calls once more, with lists in it: fair by credential, first come first served. */
+export function createLists(options: ListsOptions): Lists {
+  const { maxConcurrent, maxConcurrentPerCredential: share, maxSeconds, now, later } = options;
+  const longestMs = maxSeconds * 1_000;
+  const kept = Math.min(share, maxConcurrent >> 1);
+  const queue = createFairQueue<Waiting>({ capacity: maxConcurrent, kept, longestMs });
+  let ticking = false;
+
+  const release = (entry: Waiting) => {
+    let over = false;
+    return () => {
+      if (over) return;
+      over = true;
+      queue.leave(entry, now());
+      for (let next = queue.next(now()); next !== undefined; next = queue.next(now())) next.start();
+    };
+  };
+  const watch = (): void => {
+    if (ticking || queue.waiting() === 0) return;
+    ticking = true;
+    later(TICK_MS, () => {
+      ticking = false;
+      for (const late of queue.expire(now())) late.refuse();
+      watch();
+    });
+  };
+  return {
+    claim: ({ credential, since, deadline }, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const gone = (): void => {
+          queue.cancel(entry);
+          reject(signal.reason);
+        };
+        const stay = (): void => signal.removeEventListener("abort", gone);
+        const entry: Waiting = {
+          ...{ credential, since, kind: "short", begun: false, at: 0 },
+          deadline: Math.min(deadline, since + longestMs),
+          start: () => {
+            stay();
+            resolve(release(entry));
+          },
+          refuse: () => {
+            stay();
+            reject(overloaded());
+          },
+        };
+        signal.addEventListener("abort", gone, { once: true });
+        const became = queue.enter(entry, now());
+        if (became === "started") entry.start();
+        else if (became === "refused") entry.refuse();
+        else watch();
+      }),
+    held: queue.held,
+    state: () => ({ reading: queue.taken(), waiting: queue.waiting() }),
+  };
+}
+
+function overloaded(): Problem {
+  return new Problem("OVERLOADED", "more long lists are waiting than can be read in time", { retryAfter: 2 });
+}

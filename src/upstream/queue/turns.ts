@@ -1,0 +1,48 @@
+/** How do short requests come between the pages of long lists? */
+
+/** Resolves when the caller may use the processor for one page. */
+export type Turn = () => Promise<void>;
+
+/** A turn of the event loop that took no longer had nothing else to do. */
+const IDLE_MS = 0.2;
+
+/**
+ * One page at a time, in the order of asking: many lists may have a page ready at the same moment, and making all of them at once
+ * would hold up everybody else. The next one follows as soon as the event loop has nothing else to do; while it has, pages get half
+ * of its time. `next` runs something in the next turn of the loop.
+ */
+export function createTurns(now: () => number, next: (run: () => void) => void = setImmediate): Turn {
+  const waiting: (() => void)[] = [];
+  let running = false;
+  /** When the latest page was made, and how long that took. */
+  let madeAt = Number.NEGATIVE_INFINITY;
+  let took = 0;
+  let turnedAt = 0;
+  const step = (): void => {
+    const at = now();
+    const isIdle = at - Math.max(turnedAt, madeAt) < IDLE_MS;
+    turnedAt = at;
+    if (!isIdle && at - madeAt < took) {
+      next(step);
+      return;
+    }
+    const first = waiting.shift();
+    running = first !== undefined;
+    if (first === undefined) return;
+    first();
+    // Behind what waited for this turn.
+    queueMicrotask(() => {
+      madeAt = now();
+      took = madeAt - at;
+    });
+    next(step);
+  };
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      if (running) return;
+      running = true;
+      turnedAt = now();
+      next(step);
+    });
+}

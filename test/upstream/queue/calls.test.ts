@@ -1,0 +1,232 @@
+import { describe, expect, it } from "vitest";
+import type { ApiRequest, ApiResponse, HeaderList, Send } from "../../../src/model/message.ts";
+import { compose } from "../../../src/model/message.ts";
+import { Problem } from "../../../src/model/problem.ts";
+import { createStopper, type Signal } from "../../../src/model/signal.ts";
+import { type Caller, type CallsOptions, createCalls, type LongQueue } from "../../../src/upstream/queue/calls.ts";
+import { createRepeat } from "../../../src/upstream/queue/repeat.ts";
+import { fakeClock, settled } from "../clock.ts";
+
+const DATE = Date.parse("2026-11-21T12:00:00Z");
+const PAGE = "/iam/v2beta1/groups?page_size=200";
+
+function answer(status: number, headers: HeaderList = []): ApiResponse {
+  return { status, headers, body: new Uint8Array(0) };
+}
+
+/** A call that has reached the upstream and waits for its response. */
+interface Held {
+  readonly credential: string;
+  readonly at: number;
+  give(response: ApiResponse): Promise<void>;
+  fail(error: unknown): Promise<void>;
+}
+
+function subject(options: Partial<CallsOptions> = {}) {
+  const clock = fakeClock();
+  const told: LongQueue[] = [];
+  const wall = () => DATE + clock.now();
+  const calls = createCalls({
+    ...{ connections: 128, pages: 32, start: 32, now: clock.now, wall, later: clock.later },
+    long: (facts) => told.push(facts),
+    ...options,
+  });
+  const repeat = createRepeat({ wall, random: () => 0.5, sleep: clock.sleep });
+  const held: Held[] = [];
+  const done: (number | string)[] = [];
+  const upstream =
+    (credential: string): Send =>
+    (_, { signal }) =>
+      new Promise((resolve, reject) => {
+        const end = (settle: () => void) => {
+          held.splice(held.indexOf(call), 1);
+          signal.removeEventListener("abort", gone);
+          settle();
+          return settled();
+        };
+        const gone = () => void end(() => reject(signal.reason));
+        const call: Held = {
+          ...{ credential, at: clock.now() },
+          give: (response) => end(() => resolve(response)),
+          fail: (error) => end(() => reject(error)),
+        };
+        held.push(call);
+        signal.addEventListener("abort", gone, { once: true });
+      });
+  /** One call; what became of it is in `done`: a status, or the message of an error. */
+  async function call(credential = "a", given: Partial<Caller> = {}, signal: Signal = createStopper().signal) {
+    const since = clock.now();
+    const caller: Caller = { credential, kind: "short", begun: false, since, deadline: since + 50_000, ...given };
+    const layers = [...(caller.kind === "page" ? [repeat] : []), calls.layer(() => caller)];
+    const request: ApiRequest = { method: "GET", target: PAGE, headers: [] };
+    await compose(layers, upstream(credential))(request, { signal }).then(
+      ({ status }) => done.push(status),
+      (error: Error) => done.push(error.message),
+    );
+  }
+  const start = async (count: number, credential?: string, given?: Partial<Caller>) => {
+    for (let i = 0; i < count; i++) void call(credential, given);
+    await settled();
+  };
+  const giveAll = async (response = answer(200)) => {
+    for (const one of [...held]) await one.give(response);
+  };
+  return { clock, calls, held, done, told, call, start, giveAll };
+}
+
+const page = { kind: "page" } as const;
+
+describe("page reads", () => {
+  it("are few at first, then twice as many after each clean round, and leave some to newcomers", async () => {
+    const { held, start, giveAll, calls } = subject({ start: 4 });
+    await start(100, "a", page);
+    const seen: number[] = [];
+    for (let round = 0; round < 5; round++) {
+      seen.push(held.length);
+      await giveAll();
+    }
+    expect(seen).toEqual([4, 8, 16, 30, 30]);
+    await start(20, "a", page);
+    expect(held).toHaveLength(30);
+    await start(2, "b", page);
+    expect(held).toHaveLength(31);
+    expect(calls.state()).toMatchObject({ reading: 31 });
+  });
+
+  it("leave connections to short calls, however few there are", async () => {
+    const { held, start } = subject({ connections: 4 });
+    await start(10, "a", page);
+    expect(held).toHaveLength(3);
+    await start(1, "b");
+    expect(held.at(-1)?.credential).toBe("b");
+  });
+
+  it("of a credential that is refused pause as the platform says, and go on; nobody else waits", async () => {
+    const { clock, held, start, done } = subject();
+    await start(2, "a", page);
+    for (const one of [...held]) await one.give(answer(429, [["retry-after", "5"]]));
+    expect(held).toEqual([]);
+    await start(8, "b", page);
+    expect(held).toHaveLength(8);
+    await clock.pass(4_900);
+    expect(held).toHaveLength(8);
+    await clock.pass(200);
+    expect(held.filter(({ credential }) => credential === "a")).toHaveLength(2);
+    for (const one of [...held]) await one.give(answer(200));
+    expect(done).toEqual(Array(10).fill(200));
+  });
+
+  it("that are told to come back in ten minutes tell their client at once, and hold up no other page of the list", async () => {
+    const { held, start, done, clock } = subject();
+    await start(4, "a", page);
+    await held[1]?.give(answer(429, [["retry-after", "600"]]));
+    expect([done, clock.now()]).toEqual([[429], 0]);
+    await start(1, "a", page);
+    for (const one of [...held]) await one.give(answer(429, [["retry-after", "600"]]));
+    expect([done, clock.now()]).toEqual([[429, 429, 429, 429, 429], 0]);
+  });
+
+  it("are asked for four times at most", async () => {
+    const { held, start, done, clock } = subject();
+    await start(1, "a", page);
+    for (let i = 0; i < 4; i++) {
+      await held[0]?.give(answer(429));
+      if (i < 3) await clock.next();
+    }
+    expect([done, held.length]).toEqual([[429], 0]);
+  });
+
+  it.each([503, 504])("with %i are given back at once: a repeat is not decided here", async (status) => {
+    const { start, held, done } = subject();
+    await start(1, "a", page);
+    await held[0]?.give(answer(status));
+    expect(done).toEqual([status]);
+  });
+});
+
+describe("a call that waits", () => {
+  it("starts when one has ended, however it ended", async () => {
+    const { held, start, done } = subject({ connections: 1 });
+    await start(4);
+    await held[0]?.fail(new Problem("UPSTREAM_UNREACHABLE", "reset"));
+    await held[0]?.give(answer(404));
+    await held[0]?.give(answer(500));
+    await held[0]?.give(answer(200));
+    expect(done).toEqual(["reset", 404, 500, 200]);
+  });
+
+  it("is never sent once its caller has left", async () => {
+    const { held, start, call, done, calls } = subject({ connections: 1 });
+    await start(1);
+    const stopper = createStopper();
+    void call("b", {}, stopper.signal);
+    await settled();
+    stopper.abort(new Error("gone"));
+    await settled();
+    expect([done, calls.state().waiting.short]).toEqual([["gone"], 0]);
+    await held[0]?.give(answer(200));
+    expect(held).toEqual([]);
+  });
+
+  it("is refused shortly before its request's time is over, and the log is told", async () => {
+    const { start, done, clock, told } = subject({ connections: 1 });
+    await start(1);
+    await start(2, "b", { deadline: 10_000 });
+    await clock.pass(10_000);
+    expect(done).toEqual(Array(2).fill("more requests are waiting than can be served in time"));
+    expect(told).toEqual([
+      { waiting: 2, longestSeconds: 1, refused: 0 },
+      { waiting: 2, longestSeconds: 6, refused: 0 },
+    ]);
+  });
+});
+
+describe("many that wait", () => {
+  /** Of 400 calls 9 are done in each 100 ms. */
+  async function busy(overloaded: boolean) {
+    const here = subject({ connections: 9 });
+    await here.start(400);
+    for (let i = 0; i < 8; i++) {
+      await here.clock.pass(100);
+      if (overloaded) here.calls.turnedAway(true);
+      await here.giveAll();
+    }
+    return here;
+  }
+
+  it("are a crowd: the oldest are next, and nobody is refused", async () => {
+    const { calls, done, clock, giveAll } = await busy(false);
+    expect(Math.round(calls.predictedMs("a") / 1_000)).toBe(3);
+    for (let i = 0; i < 40; i++) {
+      await clock.pass(100);
+      await giveAll();
+    }
+    expect(done).toEqual(Array(400).fill(200));
+  });
+
+  it("under overload: the newest are next, and those that have waited for a second are told to come again", async () => {
+    const { start, calls, clock, giveAll, held, done } = await busy(true);
+    await start(1, "a");
+    await giveAll();
+    expect(held.some(({ at }) => at === clock.now())).toBe(true);
+    await clock.pass(300);
+    expect(done.filter((one) => one !== 200).length).toBeGreaterThan(300);
+    expect([calls.state().waiting.short, calls.isLong()]).toEqual([0, false]);
+  });
+});
+
+describe("credentials", () => {
+  it("are accepted when the platform lets them in, and no more when it answers 401", async () => {
+    const { held, start, calls } = subject();
+    for (const [status, accepted] of [
+      [404, false],
+      [200, true],
+      [500, true],
+      [401, false],
+    ] as const) {
+      await start(1);
+      await held[0]?.give(answer(status));
+      expect([status, calls.accepted("a")]).toEqual([status, accepted]);
+    }
+  });
+});
