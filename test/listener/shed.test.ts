@@ -52,6 +52,18 @@ describe("a request that is turned away", () => {
     first.leave();
   });
 
+  it("together with others is reported with them", async () => {
+    const { refused, first, ended, seen } = await full();
+    const { body } = await refused("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+    for (let i = 0; i < 2; i++) await refused(`GET /y${i} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    await ended(1);
+    const reported = seen.filter(({ status }) => status === 503);
+    expect(reported[0]).toMatchObject({ path: "/x", notes: ["shed-in-flight"] });
+    await expect.poll(() => seen.reduce((sum, { times = 1 }) => sum + times, 0)).toBe(3);
+    expect(seen.reduce((sum, { responseBytes }) => sum + responseBytes, 0)).toBe(3 * body.length);
+    first.leave();
+  });
+
   it.each([
     ["odd", "X-Request-Id: a b\r\n"],
     ["given twice", "X-Request-Id: a\r\nX-Request-Id: b\r\n"],

@@ -25,6 +25,6 @@ export const GROUPS: ReadonlyMap<string, number> = new Map([
   ["DRN", 32],
   ["PUT", 10],
   ["ISO", 12],
-  ["LOD", 14],
+  ["LOD", 15],
   ["SEC", 4],
 ]);

@@ -170,7 +170,7 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
         background.push(entry);
         settle(line);
       } else {
-        const free = taken < capacity && isEmpty(line) && hasRoom(line);
+        const free = isEmpty(line) && hasRoom(line);
         // Whoever else waits cannot start: a place that is free has been offered to all of them.
         if (free && (entry.kind === "short" || mayReadNow(line, now))) {
           take(entry, line);

@@ -65,7 +65,7 @@ export const LISTS = [
     "src/upstream/queue/fair-queue.ts",
     ["test/upstream/queue/fair-queue.test.ts"],
     [
-      ["the number of places", "const free = taken < capacity && ", "const free = "],
+      ["the number of places", "taken < capacity - (line.taken", "0 < capacity - (line.taken"],
       ["the places kept for others", "(line.taken < kept ? 0 : kept)", "0"],
       ["the turns of credentials", "line.taken < best.taken", "false"],
       ["the floor of credentials that were not accepted", "starts % FLOOR === FLOOR - 1", "false"],

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { rigForTest, takeDownAfterEach } from "../../app/rig.ts";
 import { figure } from "../../support/figures.ts";
+import { scale } from "../../support/scale.ts";
 
 takeDownAfterEach();
 
@@ -10,9 +11,9 @@ const SCARCE = { upstreamV2Connections: "8", listsReadersPerUpstream: "4", lists
 
 describe("T-LOD-15: nobody in a crowd is refused who can be served", () => {
   it.each<[string, number, number, number]>([
-    ["clients with one token, lists of several pages", 40, 1, 700],
-    ["clients with one token, lists of one page", 80, 1, 150],
-    ["clients with eight tokens, lists of several pages", 64, 8, 450],
+    ["clients with one token, lists of several pages", scale(40, 256), 1, scale(700, 2_000)],
+    ["clients with one token, lists of one page", scale(80, 512), 1, 150],
+    ["clients with eight tokens, lists of several pages", scale(64, 512), 8, scale(450, 2_000)],
   ])("%s", async (what, clients, tokens, size) => {
     const flags = { ...SCARCE, listsMaxConcurrentPerCredential: "1" };
     const rig = await rigForTest({ sandbox: { size, latencyMs: 5 }, flags });
