@@ -188,8 +188,11 @@ function wayChosen(state: State, first: Page): State {
     return provably({ ...clean, way: "cursor", phase: { kind: "cursor" }, provable: how.tokens === "keyset" });
   const total = list.lastTotal ?? 0;
   const going: State = { ...clean, way: "parallel", phase: { kind: "ahead" }, trying: state.heedsSkip === undefined };
-  if (guessed !== undefined) return provably({ ...going, ahead: { ...guessed, total }, provable: true });
-  return provably(planned(going, total));
+  if (guessed === undefined) return provably(planned(going, total));
+  // The windows are as guessed; how many are read at a time follows from how long the list is now.
+  const { readers, ahead } = cutOf(how.limits, how.tokens, state.firstPage, { rank: list.rank, total });
+  const cut = { ...guessed.cut, readers, ahead };
+  return provably({ ...going, ahead: { ...guessed, cut, total, readers }, provable: true });
 }
 
 /** Can the rest be read by rank? A count, an order of keys, a page long enough to overlap with the next. */

@@ -77,6 +77,14 @@ describe("a list that was long the last time", () => {
     }
   });
 
+  it("is read as many pages at a time as its length asks for, however short it was", async () => {
+    const { served, open, most, flow } = holding(quiet(KEYS));
+    const listed = drained(served, guessing(25));
+    await flow();
+    expect(uidsOf(await listed)).toEqual(KEYS);
+    expect([most.atOnce, open.length]).toEqual([4, 0]);
+  });
+
   it("costs a bounded number of requests more when it is shorter, or its pages are", async () => {
     const short = await drained(quiet(keysOf(5)), guessing(1000));
     expect(short.requests.length).toBeLessThanOrEqual(1 + 8);
