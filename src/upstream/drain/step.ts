@@ -258,9 +258,10 @@ function takenAsPart(state: State, page: Page, planAgain: boolean): State {
   return judged(state, page, { ...NO_DOUBT, planAgain });
 }
 
-/** What begins the list cannot be so far behind its beginning. */
-function isFirstAgain({ firstKey }: Committed, { skip, keys }: Page): boolean {
-  return skip !== undefined && skip > 0 && keys[0] !== undefined && keys[0] === firstKey;
+/** What begins the list cannot be so far behind its beginning, unless as many records were created before it. */
+function isFirstAgain({ firstKey, firstTotal = 0 }: Committed, { skip, keys, totalCount }: Page): boolean {
+  if (skip === undefined || skip === 0 || keys[0] === undefined || keys[0] !== firstKey) return false;
+  return (plausible(totalCount) ?? 0) - firstTotal < skip;
 }
 
 function nextPart(state: State, ahead: Ahead): State {
