@@ -13,11 +13,13 @@ import { createSignposts } from "./migration/signposts.ts";
 import { createMigration, type Migration } from "./migration.ts";
 import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
+import { createMemoryBudget } from "./model/memory-budget.ts";
 import { forgetMatched } from "./model/remains.ts";
 import { createLog, type Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { createUnknownFields } from "./observe/unknown-fields.ts";
 import { createRenewal } from "./renewal.ts";
+import { createCallers } from "./share/callers.ts";
 import { createShare } from "./share/share.ts";
 import { createToolbox, TIME, type Time } from "./tools.ts";
 import type { Translate } from "./translate/operations.ts";
@@ -73,6 +75,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const adminToken = createAdminToken(config.admin, files);
   const watches: Watch[] = adminToken === undefined ? [renewal] : [renewal, adminToken];
   const clock = { now: () => performance.now(), random: Math.random };
+  const memory = createMemoryBudget(config.limits.memoryBytes);
+  const callers = createCallers();
   const upstreams = createUpstreams(config, { ...clock, renewal, log });
   const toolbox = createToolbox(config, upstreams.v2);
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
@@ -93,6 +97,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     resources: knownLabels(catalogue),
     inFlight: () => state.inFlight(),
     inFlightLimit: config.limits.inFlight,
+    heldBytes: memory.held,
     ready: () => state.ready,
     droppedLogLines: () => log.dropped(),
     lists: toolbox.lists,
@@ -130,6 +135,9 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     limits: config.limits,
     decide: signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
     upstreams: Object.fromEntries(upstreams.streams),
+    connections: upstreams.connections,
+    memory,
+    callers,
     observe,
     newRequestId: () => randomUUID(),
     now: () => performance.now(),

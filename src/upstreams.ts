@@ -19,6 +19,8 @@ type Settings = NonNullable<Config["upstream"]["v1"]>;
 export interface Upstreams {
   readonly v2: V2;
   readonly streams: ReadonlyMap<Upstream, Stream>;
+  /** Most connections to each. */
+  readonly connections: Partial<Readonly<Record<Upstream, number>>>;
   /** Of each: whether calls to it fail at once at present. */
   breakers(): Iterable<readonly [Upstream, boolean]>;
   close(): Promise<void>;
@@ -62,6 +64,7 @@ export function createUpstreams(config: Config, parts: UpstreamParts & { readonl
   return {
     v2: { send, further, budget },
     streams,
+    connections: { v2: v2.connections, v1: v1?.connections ?? 0, sts: sts?.connections ?? 0 },
     breakers: function* () {
       for (const [name, { breaker }] of pools) yield [name, breaker.isOpen()];
     },

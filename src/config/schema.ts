@@ -186,6 +186,16 @@ const limits = z.strictObject({
   headerBytes: bytes(1024, MiB).prefault("16KiB").describe("Largest request head: request line and headers"),
   uriBytes: bytes(256, MiB).prefault("8KiB").describe("Longest request target; below limits.headerBytes"),
   inFlight: whole(1, 1_000_000).default(1000).describe("Requests under way at a time; further ones get 503"),
+  minBodyRate: bytes(0, MiB)
+    .prefault("1KiB")
+    .describe(
+      "Bytes a second that a client must send of a request body, after the first 10 s; slower ones get 408; 0: any",
+    ),
+  memoryBytes: bytes(16 * MiB, 4096 * MiB)
+    .prefault("128MiB")
+    .describe(
+      "Bytes of bodies held for clients at a time, half of them for one credential; beyond them reading waits. About a quarter of the container's memory",
+    ),
   requestSeconds: seconds(1, 59).prefault("50s").describe("Longest time for one request; below the 60 s of an ingress"),
 });
 

@@ -3,20 +3,21 @@ import { type Answer, type HeaderList, header } from "../model/message.ts";
 import type { AnswerPlan } from "../model/plan.ts";
 import { Problem } from "../model/problem.ts";
 import { createStopper, type Signal } from "../model/signal.ts";
-import { readBody } from "./body.ts";
+import { type BodyParts, readBody, type WholeBody } from "./body.ts";
 import { chooseEncoding, compress, type Encoding, isCompressible } from "./compress.ts";
 import { sendProblem } from "./errors.ts";
 import { placed } from "./headers.ts";
 import { STALL_MS } from "./patience.ts";
 import { writeWhole } from "./reply.ts";
 import { discard, writeStream } from "./stream-answer.ts";
-import { hasBody, isAnswered, type Visit } from "./visit.ts";
+import { hasBody, isAnswered, provesCredential, type Visit } from "./visit.ts";
 
 export interface AnswerOptions {
   readonly bodyBytes: number;
   readonly basePath: string;
   /** How long a client may take nothing of a body that comes in pieces, milliseconds (half a minute). */
   readonly stallMs?: number | undefined;
+  readonly bodies: BodyParts;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -38,9 +39,12 @@ const OWN: ReadonlySet<string> = new Set([
 export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOptions): Promise<void> {
   const controller = createStopper();
   visit.controller = controller;
+  const { callers } = options.bodies;
+  let body: WholeBody | undefined;
   try {
-    const body = hasBody(visit) ? await readBody(visit, options.bodyBytes) : NO_BYTES;
-    const response = await plan.respond(body, controller.signal);
+    if (hasBody(visit)) body = await readBody(visit, options.bodyBytes, options.bodies, controller.signal);
+    const response = await plan.respond(body?.bytes ?? NO_BYTES, controller.signal);
+    if (provesCredential(visit, response.status)) callers.served(visit.head.watched.get("authorization")?.[0]);
     if (isAnswered(visit)) discard(response.body);
     else {
       const delivering = deliver(visit, response, controller.signal, options);
@@ -49,6 +53,8 @@ export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOpti
     }
   } catch (error) {
     if (!isAnswered(visit)) sendProblem(visit, Problem.from(error));
+  } finally {
+    body?.release();
   }
 }
 

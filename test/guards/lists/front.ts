@@ -111,7 +111,42 @@ export const FRONT = [
     ["test/listener/answer.test.ts > over the limit"],
     [
       ["the stated length of a body", "> limit) throw tooLarge(limit);", "> Infinity) throw tooLarge(limit);"],
-      ["the length of a body that comes", "else reject(tooLarge(limit));", ""],
+      [
+        "the length of a body that comes",
+        "if (gathered.length() + chunk.length > limit) return reject(tooLarge(limit));",
+        "",
+      ],
+      [
+        "a body that is not here takes no connection without a place",
+        "if (asked || hasRoom()) return !asked;",
+        "begin(false);",
+        ["test/trust/slo/senders.test.ts > hold a quarter of the connections"],
+      ],
+    ],
+  ),
+  ...guards(
+    "src/listener/uploads.ts",
+    ["test/listener/uploads.test.ts"],
+    [
+      ["half of the connections for bodies", "total < most ? waiting : []", "waiting"],
+      ["a quarter of them for one caller", "count < mostOfOne && ", ""],
+    ],
+  ),
+  ...guards(
+    "src/listener/pace.ts",
+    ["test/listener/pace.test.ts"],
+    [
+      ["bytes a second", "if (latest.length < beats || bytes >= ", "if (true || bytes >= "],
+      ["nothing sent over a connection", "if (connected && silentMs >= stallMs)", "if (false)"],
+      ["a client that may not send is not to blame", "    rests() {\n      stop?.();", "    rests() {"],
+    ],
+  ),
+  ...guards(
+    "src/model/memory-budget.ts",
+    ["test/model/memory-budget.test.ts"],
+    [
+      ["half of the memory for one owner", "(owner?.held ?? 0) + wanted <= share && ", ""],
+      ["all memory held for clients", " && total + wanted <= limit", ""],
     ],
   ),
   ...guards(
