@@ -23,6 +23,7 @@ import { createCallers } from "./share/callers.ts";
 import { createShare } from "./share/share.ts";
 import { createToolbox, TIME, type Time } from "./tools.ts";
 import type { Translate } from "./translate/operations.ts";
+import { createHeldMemory } from "./upstream/held.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { VERSION } from "./version.ts";
 import { createViews } from "./views.ts";
@@ -78,7 +79,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const memory = createMemoryBudget(config.limits.memoryBytes);
   const callers = createCallers();
   const upstreams = createUpstreams(config, { ...clock, renewal, log });
-  const toolbox = createToolbox(config, upstreams.v2);
+  const held = createHeldMemory(memory, callers);
+  const toolbox = createToolbox(config, { ...upstreams.v2, held });
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
   const decisions = createDecisions(config, catalogue, options.translate);
   const migration = createMigration(config, catalogue, decisions, {

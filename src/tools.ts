@@ -14,6 +14,7 @@ import { type DrainLimits, READING } from "./upstream/drain/limits.ts";
 import { createMemory } from "./upstream/drain/memory.ts";
 import { createSlots, type Slots } from "./upstream/drain/slots.ts";
 import { createTurns } from "./upstream/drain/turns.ts";
+import type { HeldMemory } from "./upstream/held.ts";
 import { type Later, later } from "./upstream/later.ts";
 import { pause } from "./upstream/pause.ts";
 import { createReaders, type ReadersState } from "./upstream/readers/readers.ts";
@@ -40,6 +41,8 @@ export interface V2 {
   readonly send: Send;
   /** The same for requests that have made a call already: they may wait longer for a connection. */
   readonly further?: Send | undefined;
+  /** Makes calls wait for memory; without it they do not. */
+  readonly held?: HeldMemory | undefined;
   /** Repeats to v2, whoever makes them. */
   readonly budget: Budget;
 }
@@ -83,13 +86,15 @@ export function createToolbox(
     const upstream = innermost === undefined ? out : innermost(out);
     // With `pass` a field that v2 does not know may be the client's.
     const noting = config.unknownFields.request === "pass" ? [] : [noteOwnWords(exchange)];
-    const send = compose([...noting, retry, timed], upstream);
+    const held = v2.held?.(head.headers);
+    const holding = held === undefined ? [] : [held.layer];
+    const send = compose([...noting, ...holding, retry, timed], upstream);
     // Made when it is asked for: most requests are no lists.
     let made: Listing | undefined;
     const listing = (): Listing => {
       made ??= (() => {
         const credential = digest(head);
-        const reads = compose([retry, readers.layer(credential), timed], upstream);
+        const reads = compose([...holding, retry, readers.layer(credential), timed], upstream);
         return { reads, ...drainsFor({ exchange, credential, signal, send, reads }) };
       })();
       return made;
@@ -101,6 +106,7 @@ export function createToolbox(
       longDrain: (plan) => listing().longDrain(plan),
       mask,
       exchange,
+      done: held?.done,
     };
   };
   return { tools, lists: { readers: readers.state, slots: slots.inUse } };

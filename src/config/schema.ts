@@ -192,7 +192,7 @@ const limits = z.strictObject({
       "Bytes a second that a client must send of a request body, after the first 10 s; slower ones get 408; 0: any",
     ),
   memoryBytes: bytes(16 * MiB, 4096 * MiB)
-    .prefault("128MiB")
+    .prefault("96MiB")
     .describe(
       "Bytes of bodies held for clients at a time, half of them for one credential; beyond them reading waits. About a quarter of the container's memory",
     ),

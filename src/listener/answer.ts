@@ -3,11 +3,10 @@ import { type Answer, type HeaderList, header } from "../model/message.ts";
 import type { AnswerPlan } from "../model/plan.ts";
 import { Problem } from "../model/problem.ts";
 import { createStopper, type Signal } from "../model/signal.ts";
-import { type BodyParts, readBody, type WholeBody } from "./body.ts";
+import { type BodyParts, callerOf, holdUntaken, readBody, type WholeBody } from "./body.ts";
 import { chooseEncoding, compress, type Encoding, isCompressible } from "./compress.ts";
 import { sendProblem } from "./errors.ts";
 import { placed } from "./headers.ts";
-import { STALL_MS } from "./patience.ts";
 import { writeWhole } from "./reply.ts";
 import { discard, writeStream } from "./stream-answer.ts";
 import { hasBody, isAnswered, provesCredential, type Visit } from "./visit.ts";
@@ -66,10 +65,11 @@ function deliver(visit: Visit, response: Answer, signal: Signal, options: Answer
   const encoding = negotiate(visit, response, headers);
   if (!(body instanceof Uint8Array)) {
     if (encoding !== undefined) headers.push("content-encoding", encoding);
-    return writeStream(visit, { status, headers, body, encoding }, signal, options.stallMs ?? STALL_MS);
+    return writeStream(visit, { status, headers, body, encoding }, signal, options);
   }
-  if (encoding !== undefined) return deliverCompressed(visit, { status, headers, body }, encoding);
+  if (encoding !== undefined) return deliverCompressed(visit, { status, headers, body }, encoding, options.bodies);
   writeWhole(visit, status, headers, body);
+  holdUntaken(visit, options.bodies);
   return undefined;
 }
 
@@ -77,11 +77,16 @@ async function deliverCompressed(
   visit: Visit,
   { status, headers, body }: { readonly status: number; readonly headers: string[]; readonly body: Uint8Array },
   encoding: Encoding,
+  bodies: BodyParts,
 ): Promise<void> {
-  const compressed = await compress(body, encoding);
+  const hold = bodies.memory.open(callerOf(visit, bodies.callers));
+  hold.set(body.length);
+  const compressed = await compress(body, encoding).finally(() => hold.set(0));
   visit.exchange.notes.push(encoding);
   headers.push("content-encoding", encoding);
-  if (!isAnswered(visit)) writeWhole(visit, status, headers, compressed);
+  if (isAnswered(visit)) return;
+  writeWhole(visit, status, headers, compressed);
+  holdUntaken(visit, bodies);
 }
 
 /** The encoding that this client gets; says in `flat` when another might get another. */

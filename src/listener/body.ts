@@ -213,6 +213,16 @@ export function callerOf({ head }: Visit, callers: Callers): string {
   return callers.of(head.watched.get("authorization")?.[0]);
 }
 
+/** Counts what was written to a client and not taken by it, until its response is over. */
+export function holdUntaken(visit: Visit, { memory, callers }: BodyParts): void {
+  const { res } = visit;
+  // Most responses are with the kernel by now.
+  if (res.writableLength === 0 || res.destroyed) return;
+  const hold = memory.open(callerOf(visit, callers));
+  hold.set(res.writableLength);
+  res.once("close", () => hold.set(0));
+}
+
 /** What is said to a client that sends too slowly; `begun`: a part of its request has reached the platform. */
 function tooSlow({ exchange: { method } }: Visit, what: string, begun: boolean): Problem {
   const safe = !begun || method === "GET" || method === "HEAD" || method === "OPTIONS";

@@ -4,10 +4,11 @@ import httpProxy from "@fastify/http-proxy";
 import type { FastifyInstance } from "fastify";
 import { lackingIn } from "../cutover/deprecation.ts";
 import type { Upstream } from "../model/exchange.ts";
+import type { Hold } from "../model/memory-budget.ts";
 import type { HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Stream, StreamSink } from "../model/stream.ts";
-import { type BodyParts, relayBody } from "./body.ts";
+import { type BodyParts, callerOf, holdUntaken, relayBody } from "./body.ts";
 import { sendProblem } from "./errors.ts";
 import { pairs, returned } from "./headers.ts";
 import { createPatience, type Patience, STALL_MS, stalled } from "./patience.ts";
@@ -91,10 +92,12 @@ function call(visit: Visit, body: Readable | undefined, options: PassOptions): v
   );
 }
 
-function sinkOf(visit: Visit, { basePath, timeouts, bodies: { callers } }: PassOptions): StreamSink {
+function sinkOf(visit: Visit, { basePath, timeouts, bodies }: PassOptions): StreamSink {
   const stallMs = timeouts?.stallMs ?? STALL_MS;
+  const { callers, memory } = bodies;
   const { res, exchange } = visit;
   let patience: Patience | undefined;
+  let hold: Hold | undefined;
   return {
     head: (status, statusText, headers) => {
       noteCall(visit, status);
@@ -119,11 +122,17 @@ function sinkOf(visit: Visit, { basePath, timeouts, bodies: { callers } }: PassO
       if (res.write(chunk)) return true;
       // Most answers are small, and taken at once.
       patience ??= createPatience(res, stallMs, () => giveUp(visit, stalled(stallMs)));
-      void patience.taken().then(() => visit.call?.resume());
+      hold ??= memory.open(callerOf(visit, callers));
+      hold.set(res.writableLength);
+      void patience.taken().then(() => {
+        hold?.set(0);
+        visit.call?.resume();
+      });
       return false;
     },
     end: () => {
       res.end();
+      holdUntaken(visit, bodies);
       visit.watch?.over(true);
     },
     fail: (problem) => {

@@ -10,6 +10,10 @@ export interface Hold {
 export interface MemoryBudget {
   /** Bytes held now. */
   held(): number;
+  /** So little is held that nobody needs to wait for a little more. */
+  isPlenty(): boolean;
+  /** Is there room for `bytes`, whoever waits for some? */
+  fits(owner: string, bytes: number): boolean;
   /** Counts bytes that are here already. */
   open(owner: string): Hold;
   /** Holds `bytes` if there is room for them, and nobody of `owner` waits for some. */
@@ -30,6 +34,7 @@ interface Owner {
 
 /** One owner may hold this part of the budget: one client cannot leave the others without. */
 const SHARE = 0.5;
+const PLENTY = 0.25;
 
 /**
  * A budget of `limit` bytes. When room comes, the owner that holds least is next, and within one owner who came first. More than a
@@ -92,6 +97,8 @@ export function createMemoryBudget(limit: number): MemoryBudget {
   };
   return {
     held: () => total,
+    isPlenty: () => total < limit * PLENTY,
+    fits: (name, bytes) => fits(owners.get(name), bytes),
     open: (name) => hold(name, 0),
     take,
     wait: (name, bytes, signal) => {

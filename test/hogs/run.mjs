@@ -146,7 +146,11 @@ async function uploads() {
 
 async function unread() {
   const { port, rss, peak, end, admin } = await stage();
-  const held = async () => /carryover_held_bytes (\d+)/.exec(await (await fetch(`${admin}/metrics`)).text())?.[1];
+  const held = async () => {
+    const text = await (await fetch(`${admin}/metrics`)).text();
+    const mib = (name) => Math.round(Number(new RegExp(`^${name} (\\S+)`, "m").exec(text)?.[1]) / 2 ** 20);
+    return `${mib("carryover_held_bytes")} MiB (external ${mib("\\w*external_memory_bytes")}, heap ${mib("\\w*heap_size_used_bytes")})`;
+  };
   const before = rss();
   const hogs = await dialMany(port, 0, "");
   const head = `GET /iam/v1/groups?name=long HTTP/1.1\r\nHost: a\r\n${GOOD}\r\n`;
