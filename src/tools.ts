@@ -107,9 +107,14 @@ export function createToolbox(
       mask,
       exchange,
       done: held?.done,
+      turn: nextTurn,
     };
   };
   return { tools, lists: { readers: readers.state, slots: slots.inUse } };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** How large a list may be, and how it is read. */

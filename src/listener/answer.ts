@@ -1,9 +1,10 @@
 /** How is a request answered that carryover answers itself? */
+import { ANONYMOUS } from "../model/callers.ts";
 import { type Answer, type HeaderList, header } from "../model/message.ts";
 import type { AnswerPlan } from "../model/plan.ts";
 import { Problem } from "../model/problem.ts";
 import { createStopper, type Signal } from "../model/signal.ts";
-import { type BodyParts, callerOf, holdUntaken, readBody, type WholeBody } from "./body.ts";
+import { type BodyParts, callerOf, GATHERED_BYTES, holdUntaken, readBody, type WholeBody } from "./body.ts";
 import { chooseEncoding, compress, type Encoding, isCompressible } from "./compress.ts";
 import { sendProblem } from "./errors.ts";
 import { placed } from "./headers.ts";
@@ -42,7 +43,7 @@ export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOpti
   let body: WholeBody | undefined;
   try {
     if (hasBody(visit)) body = await readBody(visit, options.bodyBytes, options.bodies, controller.signal);
-    const response = await plan.respond(body?.bytes ?? NO_BYTES, controller.signal);
+    const response = await respond(visit, plan, body?.bytes ?? NO_BYTES, controller.signal, options.bodies);
     if (provesCredential(visit, response.status)) callers.served(visit.head.watched.get("authorization")?.[0]);
     if (isAnswered(visit)) discard(response.body);
     else {
@@ -55,6 +56,14 @@ export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOpti
   } finally {
     body?.release();
   }
+}
+
+/** What a long body costs is known once it is read: callers that the platform has not accepted yet take turns at it. */
+function respond(visit: Visit, plan: AnswerPlan, body: Uint8Array, signal: Signal, parts: BodyParts): Promise<Answer> {
+  const light = body.length <= GATHERED_BYTES || callerOf(visit, parts.callers) !== ANONYMOUS;
+  return light
+    ? plan.respond(body, signal)
+    : parts.duty.run(signal, () => plan.respond(body, signal)).then((made) => made);
 }
 
 function deliver(visit: Visit, response: Answer, signal: Signal, options: AnswerOptions): Promise<void> | undefined {

@@ -1,9 +1,10 @@
 /** How is the body of a request read? */
 import { Readable } from "node:stream";
-import type { Callers } from "../model/callers.ts";
+import { ANONYMOUS, type Callers } from "../model/callers.ts";
 import type { Hold, MemoryBudget } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
+import type { Duty } from "./duty.ts";
 import { afterReading, createPace } from "./pace.ts";
 import type { Uploads } from "./uploads.ts";
 import { isAnswered, type Visit } from "./visit.ts";
@@ -20,7 +21,12 @@ export interface BodyParts {
   readonly heldBytes: number;
   readonly memory: MemoryBudget;
   readonly callers: Callers;
+  /** The turns of callers whose credential the platform has not accepted yet. */
+  readonly duty: Duty;
 }
+
+/** What reading costs the processor, roughly. */
+const MS_PER_BYTE = 4 / 2 ** 20;
 
 /** So much of each body may be here, whatever else is held. */
 export const GATHERED_BYTES = 64 * 1024;
@@ -39,7 +45,7 @@ export interface WholeBody {
 export async function readBody(visit: Visit, limit: number, parts: BodyParts, signal: Signal): Promise<WholeBody> {
   const stated = statedLength(visit);
   if ((stated ?? 0) > limit) throw tooLarge(limit);
-  const { memory } = parts;
+  const { memory, duty } = parts;
   const gathered = createGathered(limit);
   let hold: Hold | undefined;
   let over = false;
@@ -60,7 +66,14 @@ export async function readBody(visit: Visit, limit: number, parts: BodyParts, si
         waited = true;
         req.pause();
         pace.rests();
-        memory.wait(callerOf(visit, parts.callers), stated ?? limit, signal).then((given) => {
+        const caller = callerOf(visit, parts.callers);
+        const bytes = stated ?? limit;
+        const turn = caller === ANONYMOUS ? duty.run(signal, () => {}, bytes * MS_PER_BYTE) : undefined;
+        const room = async () => {
+          await turn;
+          return memory.wait(caller, bytes, signal);
+        };
+        room().then((given) => {
           hold = given;
           if (over) return release();
           pace.waits(false);

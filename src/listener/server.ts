@@ -9,6 +9,7 @@ import { Problem, problemBody } from "../model/problem.ts";
 import type { Stream } from "../model/stream.ts";
 import { answer } from "./answer.ts";
 import type { BodyParts } from "./body.ts";
+import { createDuty } from "./duty.ts";
 import { sendProblem } from "./errors.ts";
 import { forwarded, pairs } from "./headers.ts";
 import { createIntake, type Expectation, type Intake } from "./intake.ts";
@@ -127,7 +128,7 @@ export function createListener(options: ListenerOptions): Listener {
   };
 }
 
-function bodyParts({ limits, timeouts, memory, callers }: ListenerOptions): BodyParts {
+function bodyParts({ limits, timeouts, memory, callers, now }: ListenerOptions): BodyParts {
   return {
     minRate: limits.minBodyRate ?? MIN_BODY_RATE,
     graceMs: timeouts?.sendGraceMs ?? SEND_GRACE_MS,
@@ -135,6 +136,7 @@ function bodyParts({ limits, timeouts, memory, callers }: ListenerOptions): Body
     heldBytes: limits.heldBytes ?? HELD_BYTES,
     memory: memory ?? unlimitedMemory(),
     callers: callers ?? ONE_CALLER,
+    duty: createDuty({ now, later: (ms, run) => setTimeout(run, ms).unref() }),
   };
 }
 

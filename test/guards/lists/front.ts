@@ -142,6 +142,30 @@ export const FRONT = [
     ],
   ),
   ...guards(
+    "src/listener/duty.ts",
+    ["test/listener/duty.test.ts"],
+    [["the processor's rest after work for strangers", "REST * (ended - began + knownMs)", "0"]],
+  ),
+  ...guards(
+    "src/translate/body.ts",
+    ["test/translate/body.test.ts > more values"],
+    [["the values of a body", "if (hasMoreValues(bytes, MOST_VALUES)) {", "if (false) {"]],
+  ),
+  ...guards(
+    "src/json/page.ts",
+    ["test/json/slices.test.ts"],
+    [["turns between the records of a long page", "if (at > slice) {", "if (false) {"]],
+  ),
+  ...guards(
+    "src/upstream/held.ts",
+    ["test/upstream/held.test.ts"],
+    [
+      ["memory before a call", "wanted > 0 ? await wait(wanted, options.signal) : undefined", "undefined"],
+      ["memory for a response", "!memory.fits(owner, bytes - mine)", "false"],
+      ["a request never waits for itself", "if (kept > 0) return 0;", ""],
+    ],
+  ),
+  ...guards(
     "src/model/memory-budget.ts",
     ["test/model/memory-budget.test.ts"],
     [

@@ -1,4 +1,5 @@
 /** A listener over a raw upstream, put together for one test. */
+import { createDuty } from "../../../src/listener/duty.ts";
 import { createListener, type Listener, type ListenerOptions } from "../../../src/listener/server.ts";
 import { ONE_CALLER } from "../../../src/model/callers.ts";
 import type { Exchange } from "../../../src/model/exchange.ts";
@@ -39,6 +40,7 @@ export const BODIES = {
   heldBytes: 1024 * 1024,
   memory: unlimitedMemory(),
   callers: ONE_CALLER,
+  duty: createDuty({ now: () => performance.now(), later: (ms, run) => setTimeout(run, ms) }),
 };
 export const POOL = { timeouts: { connectMs: 2_000, headersMs: 5_000, bodyMs: 5_000 }, connections: 16 };
 
