@@ -14,6 +14,7 @@ import { createMigration, type Migration } from "./migration.ts";
 import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { createMemoryBudget } from "./model/memory-budget.ts";
+import { header } from "./model/message.ts";
 import { forgetMatched } from "./model/remains.ts";
 import { createLog, type Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
@@ -79,7 +80,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const memory = createMemoryBudget(config.limits.memoryBytes);
   const callers = createCallers();
   const upstreams = createUpstreams(config, { ...clock, renewal, log });
-  const held = createHeldMemory(memory, callers);
+  const held = createHeldMemory(memory, (headers) => callers.of(header(headers, "authorization")));
   const toolbox = createToolbox(config, { ...upstreams.v2, held });
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
   const decisions = createDecisions(config, catalogue, options.translate);

@@ -102,6 +102,12 @@ function readOther(
   else reportOf(reports, "shape", plan.label ?? "", name).count++;
 }
 
+/** Where the reading of an array stands: at the next record, behind the last one. */
+interface Reading {
+  at: number;
+  end: number;
+}
+
 /** Rewrites the array at `start`. */
 function* readRecords(
   work: Work,
@@ -114,11 +120,21 @@ function* readRecords(
   const { text: view, output } = work;
   if (view.getUint8(start) !== 0x5b) fail(start, "expected an array of records");
   enter(start, depth);
-  let at = skipSpace(view, start + 1);
-  let end = at;
-  let slice = at + SLICE_BYTES;
-  output.from = at;
-  while (view.getUint8(at) !== 0x5d) {
+  const first = skipSpace(view, start + 1);
+  const reading: Reading = { at: first, end: first };
+  output.from = first;
+  while (!readSlice(work, record, reading, depth, records)) yield;
+  const { at, end } = reading;
+  records.bytes = untouched(output) ? text.subarray(output.from, end) : written(output, end);
+  return at + 1;
+}
+
+/** Rewrites records up to the end of a slice; true when there are no more. No generator: the engine is quicker at plain loops. */
+function readSlice(work: Work, record: CompiledObject, reading: Reading, depth: number, records: Records): boolean {
+  const { text: view, output } = work;
+  let { at, end } = reading;
+  const slice = at + SLICE_BYTES;
+  while (view.getUint8(at) !== 0x5d && at < slice) {
     if (view.getUint8(at) !== 0x7b) fail(at, "expected an object as record");
     if (records.ends.length > 0 && at !== end + 1) replace(output, end, at, ",");
     records.starts.push(placeOf(output, at));
@@ -129,13 +145,10 @@ function* readRecords(
     records.keyEnds.push(work.keyEnd);
     records.ends.push(placeOf(output, end));
     at = skipComma(view, end, 0x5d);
-    if (at > slice) {
-      slice = at + SLICE_BYTES;
-      yield;
-    }
   }
-  records.bytes = untouched(output) ? text.subarray(output.from, end) : written(output, end);
-  return at + 1;
+  reading.at = at;
+  reading.end = end;
+  return view.getUint8(at) === 0x5d;
 }
 
 /** True when strings can be read off as they stand: all ASCII, no escapes. */

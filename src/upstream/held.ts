@@ -1,11 +1,9 @@
 /** Is there memory for what a call brings? */
-import type { Callers } from "../model/callers.ts";
 import type { Hold, MemoryBudget } from "../model/memory-budget.ts";
 import {
   type ApiRequest,
   type ApiResponse,
   type HeaderList,
-  header,
   NoRoom,
   type Send,
   type SendLayer,
@@ -39,7 +37,7 @@ const MOST_LOOKS = 3;
  * Before a list is asked for, room is taken for one as large as the latest ones of its caller. A response that is larger is taken as
  * well if there is room; else a read is given up at its head, which frees its connection, and repeated when there is.
  */
-export function createHeldMemory(memory: MemoryBudget, callers: Callers): HeldMemory {
+export function createHeldMemory(memory: MemoryBudget, callerOf: (headers: HeaderList) => string): HeldMemory {
   const expected = new Map<string, number>();
   const learn = (caller: string, bytes: number): void => {
     const before = expected.get(caller) ?? 0;
@@ -49,7 +47,7 @@ export function createHeldMemory(memory: MemoryBudget, callers: Callers): HeldMe
     if (expected.size > MOST_CALLERS && oldest !== undefined) expected.delete(oldest);
   };
   return (headers) => {
-    const caller = (): string => callers.of(header(headers, "authorization"));
+    const caller = (): string => callerOf(headers);
     /** The platform may have accepted the credential meanwhile: from then on its share is its own. */
     const wait = async (bytes: number, signal: Signal): Promise<Hold> => {
       for (;;) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryBudget } from "../../src/model/memory-budget.ts";
-import { type ApiResponse, NoRoom, type Send } from "../../src/model/message.ts";
+import { type ApiResponse, type HeaderList, header, NoRoom, type Send } from "../../src/model/message.ts";
 import { createStopper } from "../../src/model/signal.ts";
 import { createHeldMemory } from "../../src/upstream/held.ts";
 import { settled } from "./clock.ts";
@@ -13,11 +13,11 @@ const { signal } = createStopper();
 function stage(limit: number, bytes: number) {
   const memory = createMemoryBudget(limit);
   const accepted = new Set<string | undefined>();
-  const callers = {
-    of: (authorization: string | undefined) => (accepted.has(authorization) ? String(authorization) : ""),
-    served: (authorization: string | undefined) => void accepted.add(authorization),
+  const callerOf = (headers: HeaderList): string => {
+    const token = header(headers, "authorization");
+    return accepted.has(token) ? String(token) : "";
   };
-  const held = createHeldMemory(memory, callers);
+  const held = createHeldMemory(memory, callerOf);
   let underWay = 0;
   let given = 0;
   const gates: (() => void)[] = [];

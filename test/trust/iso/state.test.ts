@@ -56,6 +56,19 @@ const STATE: readonly Remembered[] = [
   ["upstream/readers/refused.ts lately", DIGEST, "1,000", "only who gets the platform to answer 429"],
   ["upstream/readers/refused.ts paused", DIGEST, "5 s, and only while nobody else was refused", "as above"],
   [
+    "upstream/held.ts expected",
+    DIGEST,
+    "1,000, the oldest goes",
+    "only credentials that the platform accepted have a key of their own: how long a list is taken to be",
+  ],
+  ["listener/server.ts made", "name of an upstream", "three", "nobody"],
+  [
+    "listener/uploads.ts taken",
+    DIGEST,
+    "half of the connections",
+    "only credentials that the platform accepted have a key of their own",
+  ],
+  [
     "upstream/names.ts lastGiven",
     "an address that an upstream's name led to",
     "1,000 addresses, of the last 40 looks",
