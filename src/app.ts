@@ -13,15 +13,18 @@ import { createSignposts } from "./migration/signposts.ts";
 import { createMigration, type Migration } from "./migration.ts";
 import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
+import { createMemoryBudget } from "./model/memory-budget.ts";
 import { forgetMatched } from "./model/remains.ts";
 import { createLog, type Log } from "./observe/log.ts";
 import { createMetrics } from "./observe/metrics.ts";
 import { createUnknownFields } from "./observe/unknown-fields.ts";
 import { createRenewal } from "./renewal.ts";
+import { createCallers } from "./share/callers.ts";
 import { createDigest } from "./share/credential.ts";
 import { createShare } from "./share/share.ts";
 import { createToolbox, TIME, type Time } from "./tools.ts";
 import type { Translate } from "./translate/operations.ts";
+import { createHeldMemory } from "./upstream/held.ts";
 import { createAdmission } from "./upstream/queue/admission.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { VERSION } from "./version.ts";
@@ -75,8 +78,11 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const adminToken = createAdminToken(config.admin, files);
   const watches: Watch[] = adminToken === undefined ? [renewal] : [renewal, adminToken];
   const clock = { now: () => performance.now(), random: Math.random };
+  const memory = createMemoryBudget(config.limits.memoryBytes);
+  const callers = createCallers();
   const upstreams = createUpstreams(config, { ...clock, renewal, log });
-  const toolbox = createToolbox(config, upstreams.v2);
+  const held = createHeldMemory(memory, callers.of);
+  const toolbox = createToolbox(config, { ...upstreams.v2, held });
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
   const decisions = createDecisions(config, catalogue, options.translate);
   const migration = createMigration(config, catalogue, decisions, {
@@ -96,6 +102,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     resources: knownLabels(catalogue),
     inFlight: () => state.inFlight(),
     inFlightLimit: config.limits.inFlight,
+    heldBytes: memory.held,
     ready: () => state.ready,
     droppedLogLines: () => log.dropped(),
     queues: upstreams.queues,
@@ -138,6 +145,9 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     credentialOf: createDigest(randomBytes(32).toString("hex")),
     decide: signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
     upstreams: Object.fromEntries(upstreams.streams),
+    connections: upstreams.connections,
+    memory,
+    callers,
     observe,
     newRequestId: () => randomUUID(),
     now: () => performance.now(),

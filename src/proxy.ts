@@ -175,7 +175,8 @@ function translate(
     if (head.method === "GET" && body.length > 0) {
       throw new Problem("INVALID_BODY", "invalid body: a GET has none; send filters in the query");
     }
-    return translation({ match, headers: head.headers, body }, parts.tools(exchange, head, signal));
+    const tools = parts.tools(exchange, head, signal);
+    return translation({ match, headers: head.headers, body }, tools).finally(tools.done);
   });
 }
 

@@ -12,6 +12,7 @@ import type { Budget } from "./upstream/budget.ts";
 import { createDrains, type DrainParts, type Drains } from "./upstream/drain/drain.ts";
 import { type DrainLimits, READING } from "./upstream/drain/limits.ts";
 import { createMemory } from "./upstream/drain/memory.ts";
+import type { HeldMemory } from "./upstream/held.ts";
 import { type Later, later } from "./upstream/later.ts";
 import { pause } from "./upstream/pause.ts";
 import { type Caller, type Calls, createCalls } from "./upstream/queue/calls.ts";
@@ -42,6 +43,8 @@ export interface V2 {
   readonly send: Send;
   /** Where its calls wait for a place; by default a queue of its own. */
   readonly calls?: Calls | undefined;
+  /** Makes calls wait for memory; without it they do not. */
+  readonly held?: HeldMemory | undefined;
   /** Repeats to v2, whoever makes them. */
   readonly budget: Budget;
 }
@@ -86,12 +89,14 @@ export function createToolbox(
     const upstream = innermost === undefined ? v2.send : innermost(v2.send);
     // With `pass` a field that v2 does not know may be the client's.
     const noting = config.unknownFields.request === "pass" ? [] : [noteOwnWords(exchange)];
-    const send = compose([...noting, retry, timed, queued("short")], upstream);
+    const held = v2.held?.(credential);
+    const holding = held === undefined ? [] : [held.layer];
+    const send = compose([...noting, ...holding, retry, timed, queued("short")], upstream);
     // Made when it is asked for: most requests are no lists.
     let made: Listing | undefined;
     const listing = (): Listing => {
       made ??= (() => {
-        const reads = compose([retry, repeat, timed, queued("page")], upstream);
+        const reads = compose([...holding, retry, repeat, timed, queued("page")], upstream);
         return { reads, ...drainsFor({ exchange, request, signal, send, reads }) };
       })();
       return made;
@@ -103,9 +108,15 @@ export function createToolbox(
       longDrain: (plan) => listing().longDrain(plan),
       mask,
       exchange,
+      done: held?.done,
+      turn: nextTurn,
     };
   };
   return { tools, calls, lists };
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 /** How large a list may be, and how it is read. */

@@ -22,6 +22,8 @@ export interface Upstreams {
   readonly streams: ReadonlyMap<Upstream, Stream>;
   /** Where calls wait. */
   readonly queues: ReadonlyMap<Upstream, Calls>;
+  /** Most connections to each. */
+  readonly connections: Partial<Readonly<Record<Upstream, number>>>;
   /** Of each: whether calls to it fail at once at present. */
   breakers(): Iterable<readonly [Upstream, boolean]>;
   close(): Promise<void>;
@@ -76,6 +78,7 @@ export function createUpstreams(config: Config, parts: UpstreamParts & { readonl
     v2: { send, budget, calls: platform.queue },
     streams,
     queues,
+    connections: { v2: v2.connections, v1: v1?.connections ?? 0, sts: sts?.connections ?? 0 },
     breakers: function* () {
       for (const [name, { breaker }] of pools) yield [name, breaker.isOpen()];
     },

@@ -55,7 +55,8 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
     again: NO,
   },
   REQUEST_TIMEOUT: {
-    means: "the request itself came too slowly; or, in the log only, the client stopped taking its answer",
+    means:
+      "the request itself came too slowly, its body below `limits.minBodyRate`; or, in the log only, the client stopped taking its answer",
     act: "client: send it faster; operator: look at what stands in front",
     again: "yes",
   },
@@ -70,7 +71,8 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
     again: NO,
   },
   BODY_TOO_LARGE: {
-    means: "the body is longer than `limits.bodyBytes` (`limit` in the metadata), or its chunks carry long extensions",
+    means:
+      "the body is longer than `limits.bodyBytes` or has more than 20,000 JSON values (`limit` in the metadata), or its chunks carry long extensions",
     act: "client: send less; operator: raise `limits.bodyBytes`",
     again: NO,
   },

@@ -184,6 +184,16 @@ const limits = z.strictObject({
   inFlight: whole(1, 1_000_000)
     .default(2000)
     .describe("Requests under way at a time, waiting ones included: the bound of their memory; further ones get 503"),
+  minBodyRate: bytes(0, MiB)
+    .prefault("1KiB")
+    .describe(
+      "Bytes a second that a client must send of a request body, after the first 10 s; slower ones get 408; 0: any",
+    ),
+  memoryBytes: bytes(16 * MiB, 4096 * MiB)
+    .prefault("96MiB")
+    .describe(
+      "Bytes of bodies held for clients at a time, half of them for one credential; beyond them reading waits. About a quarter of the container's memory",
+    ),
   requestSeconds: seconds(1, 59).prefault("50s").describe("Longest time for one request; below the 60 s of an ingress"),
 });
 

@@ -34,8 +34,19 @@ interface Records {
   bytes: Uint8Array;
 }
 
-/** Reads the page of `text`, which `work` has loaded, rewriting its records. Throws `JsonError` without a pointer. */
-export function readPage(work: Work, plan: PagePlan, record: CompiledObject, text: Uint8Array): Page {
+/** So much of a page is rewritten at a time by those that give others a turn in between. */
+const SLICE_BYTES = 128 * 1024;
+
+/**
+ * Reads the page of `text`, which `work` has loaded, rewriting its records. Throws `JsonError` without a pointer. Yields between
+ * records, after each slice.
+ */
+export function* readPage(
+  work: Work,
+  plan: PagePlan,
+  record: CompiledObject,
+  text: Uint8Array,
+): Generator<undefined, Page> {
   const { source, text: view } = work;
   const depth = depthOf(plan);
   const records: Records = { keyStarts: [], keyEnds: [], starts: [], ends: [], bytes: text.subarray(0, 0) };
@@ -54,7 +65,7 @@ export function readPage(work: Work, plan: PagePlan, record: CompiledObject, tex
     if (items || plan.scalars?.includes(name)) claimName(seen, name, at);
     if (items && !(view.getUint8(value) === 0x6e && plan.missingItems === "empty")) {
       found = true;
-      at = readRecords(work, record, value, depth - 1, records, text);
+      at = yield* readRecords(work, record, value, depth - 1, records, text);
     } else {
       at = skipValue(view, value, depth - 1);
       if (!items) readOther(work, plan, name, value, at, scalars);
@@ -91,22 +102,39 @@ function readOther(
   else reportOf(reports, "shape", plan.label ?? "", name).count++;
 }
 
+/** Where the reading of an array stands: at the next record, behind the last one. */
+interface Reading {
+  at: number;
+  end: number;
+}
+
 /** Rewrites the array at `start`. */
-function readRecords(
+function* readRecords(
   work: Work,
   record: CompiledObject,
   start: number,
   depth: number,
   records: Records,
   text: Uint8Array,
-): number {
+): Generator<undefined, number> {
   const { text: view, output } = work;
   if (view.getUint8(start) !== 0x5b) fail(start, "expected an array of records");
   enter(start, depth);
-  let at = skipSpace(view, start + 1);
-  let end = at;
-  output.from = at;
-  while (view.getUint8(at) !== 0x5d) {
+  const first = skipSpace(view, start + 1);
+  const reading: Reading = { at: first, end: first };
+  output.from = first;
+  while (!readSlice(work, record, reading, depth, records)) yield;
+  const { at, end } = reading;
+  records.bytes = untouched(output) ? text.subarray(output.from, end) : written(output, end);
+  return at + 1;
+}
+
+/** Rewrites records up to the end of a slice; true when there are no more. No generator: the engine is quicker at plain loops. */
+function readSlice(work: Work, record: CompiledObject, reading: Reading, depth: number, records: Records): boolean {
+  const { text: view, output } = work;
+  let { at, end } = reading;
+  const slice = at + SLICE_BYTES;
+  while (view.getUint8(at) !== 0x5d && at < slice) {
     if (view.getUint8(at) !== 0x7b) fail(at, "expected an object as record");
     if (records.ends.length > 0 && at !== end + 1) replace(output, end, at, ",");
     records.starts.push(placeOf(output, at));
@@ -118,8 +146,9 @@ function readRecords(
     records.ends.push(placeOf(output, end));
     at = skipComma(view, end, 0x5d);
   }
-  records.bytes = untouched(output) ? text.subarray(output.from, end) : written(output, end);
-  return at + 1;
+  reading.at = at;
+  reading.end = end;
+  return view.getUint8(at) === 0x5d;
 }
 
 /** True when strings can be read off as they stand: all ASCII, no escapes. */

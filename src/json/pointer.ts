@@ -11,11 +11,16 @@ interface Level {
   keyNext: boolean;
 }
 
+/** Nobody looks for a place by its pointer so far into a text. */
+const FURTHEST = 1024 * 1024;
+
 /**
  * The RFC 6901 pointer of the innermost value around byte `offset`; of the member when `offset` is where its name begins.
- * For error messages: reads the text from its start, and takes it leniently, as it may be broken at `offset`.
+ * For error messages: reads the text from its start, and takes it leniently, as it may be broken at `offset`. Empty where that would
+ * take long.
  */
 export function pointerAt(document: Uint8Array, offset: number): string {
+  if (offset > FURTHEST) return "";
   const text = Buffer.from(document.buffer, document.byteOffset, document.byteLength);
   const levels: Level[] = [];
   let at = 0;

@@ -20,6 +20,8 @@ export function reportOf(
   member: string,
   value?: string,
 ): Counted {
+  // Looking each of them up would take longer than all else that is done for it.
+  if (reports.size > MOST_REPORTS && member !== OTHERS) return reportOf(reports, kind, object, OTHERS);
   // Asked for each odd member of a body, of which there may be hundreds of thousands: no quoting, which takes most of that time.
   const id = `${kind} ${object.length} ${member.length} ${object}${member}${value === undefined ? "" : `=${value}`}`;
   const known = reports.get(id);

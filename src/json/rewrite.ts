@@ -22,6 +22,13 @@ export interface PageResult extends Page {
   readonly reports: readonly Report[];
 }
 
+/** Rewrites pages. */
+export interface PageRewriter {
+  (text: Uint8Array): PageResult;
+  /** The same, with a `turn` for others between the records, so that no page takes the processor for long. */
+  inSlices(text: Uint8Array, turn: () => Promise<void>): Promise<PageResult>;
+}
+
 /**
  * A function that rewrites bodies by `plan`. Compile once, use often: calls share nothing but memory.
  * The function throws `JsonError` when the text is not one valid JSON value (RFC 8259, UTF-8, no byte order mark), is nested
@@ -49,14 +56,35 @@ export function rewriteValue(text: Uint8Array, plan: ValuePlan, options: ScanOpt
  * the page is no object, the items are missing (unless the plan allows it) or no array, a record is no object, or its key is
  * missing or no string.
  */
-export function createPageRewriter(plan: PagePlan): (text: Uint8Array) => PageResult {
+export function createPageRewriter(plan: PagePlan): PageRewriter {
   const compiler = createCompiler();
   const compiled = compileObject(compiler, plan.record === "copy" ? UNTOUCHED : plan.record, plan.key);
-  return createCall(compiler, (work, text) => {
-    const page = readPage(work, plan, compiled, text);
+  const finish = (work: Work, page: Page, text: Uint8Array): PageResult => {
     refuseSurrogates(text, plan);
     return { ...page, reports: listReports(work.reports) };
+  };
+  const atOnce = createCall(compiler, (work, text) => {
+    const steps = readPage(work, plan, compiled, text);
+    let step = steps.next();
+    while (step.done !== true) step = steps.next();
+    return finish(work, step.value, text);
   });
+  const inSlices: PageRewriter["inSlices"] = async (text, turn) => {
+    const work = createWork(compiler);
+    try {
+      beginCall(work, text);
+      const steps = readPage(work, plan, compiled, text);
+      let step = steps.next();
+      while (step.done !== true) {
+        await turn();
+        step = steps.next();
+      }
+      return finish(work, step.value, text);
+    } catch (error) {
+      throw relocated(text, error);
+    }
+  };
+  return Object.assign(atOnce, { inSlices });
 }
 
 /** Runs `rewrite` for each text that comes, with working state that is used again: making it costs more than a small text. */

@@ -1,22 +1,23 @@
 /** How is a request answered that carryover answers itself? */
+import { ANONYMOUS } from "../model/callers.ts";
 import { type Answer, type HeaderList, header } from "../model/message.ts";
 import type { AnswerPlan } from "../model/plan.ts";
 import { Problem } from "../model/problem.ts";
 import { createStopper, type Signal } from "../model/signal.ts";
-import { readBody } from "./body.ts";
+import { type BodyParts, callerOf, GATHERED_BYTES, holdUntaken, readBody, type WholeBody } from "./body.ts";
 import { chooseEncoding, compress, type Encoding, isCompressible } from "./compress.ts";
 import { sendProblem } from "./errors.ts";
 import { placed } from "./headers.ts";
-import { STALL_MS } from "./patience.ts";
 import { writeWhole } from "./reply.ts";
 import { discard, writeStream } from "./stream-answer.ts";
-import { hasBody, isAnswered, type Visit } from "./visit.ts";
+import { hasBody, isAnswered, provesCredential, type Visit } from "./visit.ts";
 
 export interface AnswerOptions {
   readonly bodyBytes: number;
   readonly basePath: string;
   /** How long a client may take nothing of a body that comes in pieces, milliseconds (half a minute). */
   readonly stallMs?: number | undefined;
+  readonly bodies: BodyParts;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -38,9 +39,12 @@ const OWN: ReadonlySet<string> = new Set([
 export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOptions): Promise<void> {
   const controller = createStopper();
   visit.controller = controller;
+  const { callers } = options.bodies;
+  let body: WholeBody | undefined;
   try {
-    const body = hasBody(visit) ? await readBody(visit, options.bodyBytes) : NO_BYTES;
-    const response = await plan.respond(body, controller.signal);
+    if (hasBody(visit)) body = await readBody(visit, options.bodyBytes, options.bodies, controller.signal);
+    const response = await respond(visit, plan, body?.bytes ?? NO_BYTES, controller.signal, options.bodies);
+    if (provesCredential(visit, response.status)) callers.served(visit.credential);
     if (isAnswered(visit)) discard(response.body);
     else {
       const delivering = deliver(visit, response, controller.signal, options);
@@ -49,7 +53,17 @@ export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOpti
     }
   } catch (error) {
     if (!isAnswered(visit)) sendProblem(visit, Problem.from(error));
+  } finally {
+    body?.release();
   }
+}
+
+/** What a long body costs is known once it is read: callers that the platform has not accepted yet take turns at it. */
+function respond(visit: Visit, plan: AnswerPlan, body: Uint8Array, signal: Signal, parts: BodyParts): Promise<Answer> {
+  const light = body.length <= GATHERED_BYTES || callerOf(visit, parts.callers) !== ANONYMOUS;
+  return light
+    ? plan.respond(body, signal)
+    : parts.duty.run(signal, () => plan.respond(body, signal)).then((made) => made);
 }
 
 function deliver(visit: Visit, response: Answer, signal: Signal, options: AnswerOptions): Promise<void> | undefined {
@@ -60,10 +74,11 @@ function deliver(visit: Visit, response: Answer, signal: Signal, options: Answer
   const encoding = negotiate(visit, response, headers);
   if (!(body instanceof Uint8Array)) {
     if (encoding !== undefined) headers.push("content-encoding", encoding);
-    return writeStream(visit, { status, headers, body, encoding }, signal, options.stallMs ?? STALL_MS);
+    return writeStream(visit, { status, headers, body, encoding }, signal, options);
   }
-  if (encoding !== undefined) return deliverCompressed(visit, { status, headers, body }, encoding);
+  if (encoding !== undefined) return deliverCompressed(visit, { status, headers, body }, encoding, options.bodies);
   writeWhole(visit, status, headers, body);
+  holdUntaken(visit, options.bodies);
   return undefined;
 }
 
@@ -71,11 +86,16 @@ async function deliverCompressed(
   visit: Visit,
   { status, headers, body }: { readonly status: number; readonly headers: string[]; readonly body: Uint8Array },
   encoding: Encoding,
+  bodies: BodyParts,
 ): Promise<void> {
-  const compressed = await compress(body, encoding);
+  const hold = bodies.memory.open(callerOf(visit, bodies.callers));
+  hold.set(body.length);
+  const compressed = await compress(body, encoding).finally(() => hold.set(0));
   visit.exchange.notes.push(encoding);
   headers.push("content-encoding", encoding);
-  if (!isAnswered(visit)) writeWhole(visit, status, headers, compressed);
+  if (isAnswered(visit)) return;
+  writeWhole(visit, status, headers, compressed);
+  holdUntaken(visit, bodies);
 }
 
 /** The encoding that this client gets; says in `flat` when another might get another. */

@@ -1,62 +1,157 @@
 /** How is the body of a request read? */
 import { Readable } from "node:stream";
+import { ANONYMOUS, type Callers } from "../model/callers.ts";
+import type { Hold, MemoryBudget } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
+import type { Signal } from "../model/signal.ts";
+import type { Duty } from "./duty.ts";
+import { afterReading, createPace } from "./pace.ts";
+import type { Uploads } from "./uploads.ts";
 import { isAnswered, type Visit } from "./visit.ts";
 
 const NO_BYTES = new Uint8Array(0);
 
-/**
- * The whole body of a request that has one, at most `limit` bytes of it. Rejects with BODY_TOO_LARGE, before reading when
- * the client says its length; with an Error when the client leaves midway.
- */
-export async function readBody(visit: Visit, limit: number): Promise<Uint8Array> {
-  if (Number(visit.head.watched.get("content-length")?.[0] ?? 0) > limit) throw tooLarge(limit);
-  const gathered = createGathered(limit);
-  await new Promise<void>((resolve, reject) => {
-    const { req } = visit;
-    req.on("data", (chunk: Uint8Array) => {
-      if (gathered.length() + chunk.length <= limit) gathered.add(chunk);
-      else reject(tooLarge(limit));
-    });
-    req.once("end", resolve);
-    req.once("close", () => reject(new Error("the client left while it was sending")));
-    invite(visit);
-  });
-  visit.exchange.requestBytes = gathered.length();
-  return gathered.take();
+/** What all bodies of requests share. */
+export interface BodyParts {
+  /** As in `PaceOptions`. */
+  readonly minRate: number;
+  readonly graceMs: number;
+  readonly stallMs: number;
+  /** A body of up to so many bytes is here as a whole before a connection to an upstream is taken for it, if memory has room. */
+  readonly heldBytes: number;
+  readonly memory: MemoryBudget;
+  readonly callers: Callers;
+  /** The turns of callers whose credential the platform has not accepted yet. */
+  readonly duty: Duty;
 }
 
-/** So much of a body, or all of a shorter one, has to be here before a connection to an upstream is taken for it. */
+/** What reading costs the processor, roughly. */
+const MS_PER_BYTE = 4 / 2 ** 20;
+
+/** So much of each body may be here, whatever else is held. */
 export const GATHERED_BYTES = 64 * 1024;
-/** How long a client may send nothing of a body that an upstream waits for. */
-export const SEND_STALL_MS = 5_000;
+
+/** A body that is here, until `release` is called. */
+export interface WholeBody {
+  readonly bytes: Uint8Array;
+  readonly release: () => void;
+}
+
+/**
+ * The whole body of a request that has one, at most `limit` bytes of it. Waits for memory before the rest of a long one is read.
+ * Rejects with BODY_TOO_LARGE, before reading when the client says its length; with REQUEST_TIMEOUT when the client is too slow; with an
+ * Error when it leaves midway.
+ */
+export async function readBody(visit: Visit, limit: number, parts: BodyParts, signal: Signal): Promise<WholeBody> {
+  const stated = statedLength(visit);
+  if ((stated ?? 0) > limit) throw tooLarge(limit);
+  const { memory, duty } = parts;
+  const gathered = createGathered(limit);
+  let hold: Hold | undefined;
+  let over = false;
+  const release = (): void => {
+    over = true;
+    hold?.set(0);
+  };
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const { req } = visit;
+      const pace = createPace({
+        ...parts,
+        later: afterReading,
+        tooSlow: (what) => reject(tooSlow(visit, what, false)),
+      });
+      let waited = false;
+      const waitForRoom = (): void => {
+        waited = true;
+        req.pause();
+        pace.rests();
+        const caller = callerOf(visit, parts.callers);
+        const bytes = stated ?? limit;
+        const turn = caller === ANONYMOUS ? duty.run(signal, () => {}, bytes * MS_PER_BYTE) : undefined;
+        const room = async () => {
+          await turn;
+          return memory.wait(caller, bytes, signal);
+        };
+        room().then((given) => {
+          hold = given;
+          if (over) return release();
+          pace.waits(false);
+          req.resume();
+        }, reject);
+      };
+      req.on("data", (chunk: Uint8Array) => {
+        if (over) return;
+        pace.came(chunk.length);
+        if (gathered.length() + chunk.length > limit) return reject(tooLarge(limit));
+        gathered.add(chunk);
+        if (!waited && gathered.length() > GATHERED_BYTES) waitForRoom();
+      });
+      req.once("end", () => {
+        pace.over();
+        resolve();
+      });
+      req.once("close", () => {
+        pace.over();
+        reject(new Error("the client left while it was sending"));
+      });
+      pace.waits(false);
+      invite(visit);
+    });
+  } catch (error) {
+    release();
+    throw error;
+  }
+  visit.exchange.requestBytes = gathered.length();
+  return { bytes: gathered.take(), release };
+}
 
 /** What becomes of a body that is passed on. */
 export interface Relaying {
   /** Called once, when enough of the body is here for a call to begin; not when the request has been answered by then. */
   readonly begin: (body: Readable) => void;
-  /** The upstream wants more, and the client has sent nothing for `stallMs`. */
-  readonly stalled: () => void;
-  readonly stallMs: number;
+  /** The client does not send fast enough. */
+  readonly tooSlow: (problem: Problem) => void;
+  /** Connections of the upstream that it goes to. */
+  readonly uploads: Uploads;
 }
 
 /**
- * The body of a request that has one, as a stream of its own. Whoever destroys it leaves the client's connection alone: the
- * rest is read and forgotten, so that an early answer can still be delivered.
+ * The body of a request that has one, as a stream of its own: begun when all of it is here, or, of one that is long or for which memory
+ * has no room, when its caller may hold a connection for it. Whoever destroys it leaves the client's connection alone: the rest is
+ * read and forgotten, so that an early answer can still be delivered.
  */
-export function relayBody(visit: Visit, relaying: Relaying): void {
+export function relayBody(visit: Visit, parts: BodyParts, relaying: Relaying): void {
   const { req, exchange } = visit;
-  const gathered = createGathered(GATHERED_BYTES);
-  const stall = createStall(visit, relaying);
+  const stated = statedLength(visit);
+  const wanted = Math.min(stated ?? parts.heldBytes, parts.heldBytes);
+  const gathered = createGathered(Math.max(wanted, GATHERED_BYTES));
+  let room = GATHERED_BYTES;
+  let hold: Hold | undefined;
+  /** Gives up the place among bodies that hold a connection, or the wait for one. */
+  let leave: (() => void) | undefined;
+  let asked = false;
   let begun = false;
+  const pace = createPace({
+    ...parts,
+    later: afterReading,
+    tooSlow: (what) => {
+      // The client that has its answer already need not send the rest.
+      if (isAnswered(visit)) return;
+      relaying.tooSlow(tooSlow(visit, what, begun));
+      relay.destroy();
+    },
+  });
   const relay = new Readable({
     highWaterMark: GATHERED_BYTES,
     read: () => {
-      if (begun) stall.wants();
+      if (begun) pace.waits(true);
       req.resume();
     },
     destroy: (error, done) => {
-      stall.over();
+      pace.over();
+      leave?.();
+      hold?.set(0);
       req.resume();
       done(error);
     },
@@ -66,68 +161,85 @@ export function relayBody(visit: Visit, relaying: Relaying): void {
   const begin = (whole: boolean): boolean => {
     if (isAnswered(visit)) {
       relay.destroy();
+      leave?.();
       return true;
     }
     const ready = gathered.length() === 0 || relay.push(gathered.take());
     // Its length is known then, and sent, whatever framing the client chose.
     if (whole) relay.push(null);
+    else hold?.set(GATHERED_BYTES);
     begun = true;
     relaying.begin(relay);
     return ready;
   };
+  /** True when more of the body may be gathered. */
+  const hasRoom = (): boolean => {
+    if (gathered.length() < room || room === stated) return true;
+    hold ??= parts.memory.take(callerOf(visit, parts.callers), wanted);
+    room = hold === undefined ? GATHERED_BYTES : wanted;
+    return gathered.length() < room || room === stated;
+  };
+  /** False when the client has to wait. */
   const take = (chunk: Uint8Array): boolean => {
     if (begun) return relay.push(chunk);
     gathered.add(chunk);
-    return gathered.length() < GATHERED_BYTES || begin(false);
+    if (asked || hasRoom()) return !asked;
+    asked = true;
+    const giveUp = relaying.uploads.enter(callerOf(visit, parts.callers), (given) => {
+      leave = given;
+      begin(false);
+    });
+    leave ??= giveUp;
+    return false;
   };
   req.on("data", (chunk: Uint8Array) => {
     if (!begun && isAnswered(visit)) relay.destroy();
     if (relay.destroyed) return;
     exchange.requestBytes += chunk.length;
     visit.watch?.sent(chunk);
-    stall.came();
+    pace.came(chunk.length);
     if (take(chunk) || relay.destroyed) return;
-    stall.full();
+    pace.rests();
     req.pause();
   });
   req.once("end", () => {
-    stall.over();
+    pace.over();
+    // From here on it is the platform's time.
+    if (begun) leave?.();
     if (!begun) begin(true);
     else if (!relay.destroyed) relay.push(null);
   });
   req.once("close", () => {
     if (!req.complete) relay.destroy(new Error("the client left while it was sending"));
   });
+  pace.waits(false);
   invite(visit);
 }
 
-/** Watches a client that sends: `wants` more and nothing `came`. */
-function createStall(visit: Visit, { stalled, stallMs }: Relaying) {
-  let timer: NodeJS.Timeout | undefined;
-  let waiting = false;
-  let over = false;
-  const run = () => {
-    // Who gets his answer already need not send the rest.
-    if (waiting && !over && !isAnswered(visit)) stalled();
-  };
-  return {
-    wants: () => {
-      if (over || waiting) return;
-      waiting = true;
-      if (timer === undefined) timer = setTimeout(run, stallMs);
-      else timer.refresh();
-    },
-    came: () => {
-      if (waiting) timer?.refresh();
-    },
-    full: () => {
-      waiting = false;
-    },
-    over: () => {
-      over = true;
-      clearTimeout(timer);
-    },
-  };
+function statedLength({ head }: Visit): number | undefined {
+  const length = head.watched.get("content-length")?.[0];
+  return length === undefined ? undefined : Number(length);
+}
+
+/** Who counts as the caller of a request; worked out for those that take up much. */
+export function callerOf({ credential }: Visit, callers: Callers): string {
+  return callers.of(credential);
+}
+
+/** Counts what was written to a client and not taken by it, until its response is over. */
+export function holdUntaken(visit: Visit, { memory, callers }: BodyParts): void {
+  const { res } = visit;
+  // Most responses are with the kernel by now.
+  if (res.writableLength === 0 || res.destroyed) return;
+  const hold = memory.open(callerOf(visit, callers));
+  hold.set(res.writableLength);
+  res.once("close", () => hold.set(0));
+}
+
+/** What is said to a client that sends too slowly; `begun`: a part of its request has reached the platform. */
+function tooSlow({ exchange: { method } }: Visit, what: string, begun: boolean): Problem {
+  const safe = !begun || method === "GET" || method === "HEAD" || method === "OPTIONS";
+  return new Problem("REQUEST_TIMEOUT", `the client sent ${what}`, { metadata: safe ? {} : { state: "unknown" } });
 }
 
 /** Bytes that come piece by piece. A list of pieces could cost a hundred times what they hold, where each holds a byte. */

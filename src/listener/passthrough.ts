@@ -4,29 +4,32 @@ import httpProxy from "@fastify/http-proxy";
 import type { FastifyInstance } from "fastify";
 import { lackingIn } from "../cutover/deprecation.ts";
 import type { Upstream } from "../model/exchange.ts";
+import type { Hold } from "../model/memory-budget.ts";
 import type { HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Stream, StreamSink } from "../model/stream.ts";
-import { relayBody, SEND_STALL_MS } from "./body.ts";
+import { type BodyParts, callerOf, holdUntaken, relayBody } from "./body.ts";
 import { sendProblem } from "./errors.ts";
 import { pairs, returned } from "./headers.ts";
 import { createPatience, type Patience, STALL_MS, stalled } from "./patience.ts";
 import { writeHead } from "./reply.ts";
-import { hasBody, noteCall, stop, type Visit, visitOf } from "./visit.ts";
+import type { Uploads } from "./uploads.ts";
+import { hasBody, noteCall, provesCredential, stop, type Visit, visitOf } from "./visit.ts";
 import { guarded } from "./watched.ts";
 
 /** Milliseconds. */
 export interface PassTimeouts {
   /** How long a client may take nothing of an answer (half a minute). */
   readonly stallMs?: number | undefined;
-  /** How long it may send nothing of a body that the platform waits for (5 s). */
-  readonly sendStallMs?: number | undefined;
 }
 
 export interface PassOptions {
   readonly upstreams: Partial<Readonly<Record<Upstream, Stream>>>;
   readonly basePath: string;
   readonly timeouts?: PassTimeouts | undefined;
+  readonly bodies: BodyParts;
+  /** Connections of each upstream that bodies may hold. */
+  readonly uploads: (upstream: Upstream) => Uploads;
   /** Told of what should never happen. */
   readonly log?: ((message: string, cause: unknown) => void) | undefined;
 }
@@ -59,9 +62,8 @@ function relay(visit: Visit, options: PassOptions): void {
     call(visit, undefined, options);
     return;
   }
-  const stallMs = options.timeouts?.sendStallMs ?? SEND_STALL_MS;
   // A client that does not send has no connection to the platform: there are few, and others need them.
-  relayBody(visit, {
+  relayBody(visit, options.bodies, {
     begin: (body) => {
       try {
         call(visit, body, options);
@@ -69,13 +71,14 @@ function relay(visit: Visit, options: PassOptions): void {
         sendProblem(visit, Problem.from(error));
       }
     },
-    stalled: () => giveUp(visit, unsent(visit, stallMs)),
-    stallMs,
+    tooSlow: (problem) => giveUp(visit, problem),
+    uploads: options.uploads(pass?.upstream ?? "v2"),
   });
 }
 
-function call(visit: Visit, body: Readable | undefined, { upstreams, basePath, timeouts }: PassOptions): void {
+function call(visit: Visit, body: Readable | undefined, options: PassOptions): void {
   const { pass, exchange, outgoing, house, credential, deadline } = visit;
+  const { upstreams } = options;
   const from = { credential, since: exchange.startedAt, deadline };
   const stream = pass === undefined ? undefined : upstreams[pass.upstream];
   if (pass === undefined || stream === undefined) {
@@ -86,16 +89,20 @@ function call(visit: Visit, body: Readable | undefined, { upstreams, basePath, t
   // What stops a call finds it on the visit. A closure kept there would make the collector carry every request along.
   visit.call = stream(
     { method: exchange.method, target: pass.target, headers: outgoing, body, from },
-    sinkOf(visit, basePath, timeouts?.stallMs ?? STALL_MS),
+    sinkOf(visit, options),
   );
 }
 
-function sinkOf(visit: Visit, basePath: string, stallMs: number): StreamSink {
+function sinkOf(visit: Visit, { basePath, timeouts, bodies }: PassOptions): StreamSink {
+  const stallMs = timeouts?.stallMs ?? STALL_MS;
+  const { callers, memory } = bodies;
   const { res, exchange } = visit;
   let patience: Patience | undefined;
+  let hold: Hold | undefined;
   return {
     head: (status, statusText, headers) => {
       noteCall(visit, status);
+      if (provesCredential(visit, status)) callers.served(visit.credential);
       visit.watch?.head(status, headers);
       if (res.destroyed) return;
       res.sendDate = false;
@@ -116,11 +123,17 @@ function sinkOf(visit: Visit, basePath: string, stallMs: number): StreamSink {
       if (res.write(chunk)) return true;
       // Most answers are small, and taken at once.
       patience ??= createPatience(res, stallMs, () => giveUp(visit, stalled(stallMs)));
-      void patience.taken().then(() => visit.call?.resume());
+      hold ??= memory.open(callerOf(visit, callers));
+      hold.set(res.writableLength);
+      void patience.taken().then(() => {
+        hold?.set(0);
+        visit.call?.resume();
+      });
       return false;
     },
     end: () => {
       res.end();
+      holdUntaken(visit, bodies);
       visit.watch?.over(true);
     },
     fail: (problem) => {
@@ -135,13 +148,6 @@ function sinkOf(visit: Visit, basePath: string, stallMs: number): StreamSink {
 function giveUp(visit: Visit, problem: Problem): void {
   stop(visit, problem);
   sendProblem(visit, problem);
-}
-
-/** What is said to a client that sent nothing for `ms`; a part of its request has reached the platform. */
-function unsent({ exchange: { method } }: Visit, ms: number): Problem {
-  const safe = method === "GET" || method === "HEAD" || method === "OPTIONS";
-  const text = `the client sent nothing of its request's body for ${ms / 1_000} s`;
-  return new Problem("REQUEST_TIMEOUT", text, { metadata: safe ? {} : { state: "unknown" } });
 }
 
 /** `flat` with the plan's own fields behind it, but for those that may stand once and are there. Changes and returns `flat`. */

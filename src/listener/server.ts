@@ -1,16 +1,21 @@
 /** How do requests come in, and how does the listener stop? */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import fastify, { type FastifyInstance } from "fastify";
+import { type Callers, ONE_CALLER } from "../model/callers.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
+import { type MemoryBudget, unlimitedMemory } from "../model/memory-budget.ts";
 import type { Decide, RequestHead } from "../model/plan.ts";
 import { Problem, problemBody } from "../model/problem.ts";
 import type { Stream } from "../model/stream.ts";
 import { answer } from "./answer.ts";
+import type { BodyParts } from "./body.ts";
+import { createDuty } from "./duty.ts";
 import { sendProblem } from "./errors.ts";
 import { forwarded, pairs } from "./headers.ts";
 import { createIntake, type Expectation, type Intake, type IntakeOptions } from "./intake.ts";
 import { registerPassThrough } from "./passthrough.ts";
 import { createTrust, plainAddress, type Trusts } from "./trust.ts";
+import { createUploads, type Uploads } from "./uploads.ts";
 import { VISIT, type Visit, visitOf } from "./visit.ts";
 
 export interface ListenerLimits {
@@ -23,6 +28,10 @@ export interface ListenerLimits {
   readonly inFlight: number;
   /** Longest life of a request, its answer included. */
   readonly requestSeconds: number;
+  /** Bytes a second that a client has to send of a body, after ten seconds (1 KiB); 0: any. */
+  readonly minBodyRate?: number | undefined;
+  /** A body that passes through is here as a whole, up to so many bytes, before a connection is taken for it (1 MiB). */
+  readonly heldBytes?: number | undefined;
 }
 
 /** Milliseconds that a client may take; the defaults suit an ingress with 60 s. */
@@ -39,6 +48,8 @@ export interface ListenerTimeouts {
   readonly stallMs?: number | undefined;
   /** For sending something of a body that the platform waits for (5 s). */
   readonly sendStallMs?: number | undefined;
+  /** Before its `limits.minBodyRate` is looked at, and from then on between two looks (10 s). */
+  readonly sendGraceMs?: number | undefined;
 }
 
 export interface ListenerOptions {
@@ -56,6 +67,12 @@ export interface ListenerOptions {
   /** See `IntakeOptions`. */
   readonly admit?: IntakeOptions["admit"];
   readonly credentialOf?: IntakeOptions["credentialOf"];
+  /** How many connections there may be to each (128). */
+  readonly connections?: Partial<Readonly<Record<Upstream, number>>> | undefined;
+  /** What may be held for clients; without it nothing waits for memory. */
+  readonly memory?: MemoryBudget | undefined;
+  /** Who counts as one caller; without it all do. */
+  readonly callers?: Callers | undefined;
   /** Called once per request, when its answer has been sent or its client has left. */
   readonly observe: (exchange: Exchange) => void;
   /** A fresh random id, best a UUID. */
@@ -82,6 +99,13 @@ export interface Listener {
 
 const TIMEOUTS: ListenerTimeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 1_000 };
 
+/** So long a client may send nothing of a body that an upstream waits for. */
+const SEND_STALL_MS = 5_000;
+const SEND_GRACE_MS = 10_000;
+const MIN_BODY_RATE = 1024;
+const HELD_BYTES = 1024 * 1024;
+const CONNECTIONS = 128;
+
 const NO_HEADERS = Object.freeze({});
 const INTERNAL = problemBody(new Problem("INTERNAL", "internal error"));
 
@@ -96,13 +120,35 @@ const noSchemas = (): never => {
  */
 export function createListener(options: ListenerOptions): Listener {
   const intake = createIntake({ ...options, log: options.log ?? (() => {}) });
-  const { app, server } = createApp(options, intake);
-  registerPassThrough(app, options);
+  const bodies = bodyParts(options);
+  const { app, server } = createApp(options, intake, bodies);
+  registerPassThrough(app, { ...options, bodies, uploads: uploadsOf(options.connections ?? {}) });
   return {
     listen: async () => ({ url: await app.listen({ host: options.host, port: options.port }) }),
     drain: () => drain(server, intake),
     close: (graceMs) => close({ app, server, intake }, graceMs),
     inFlight: intake.inFlight,
+  };
+}
+
+function bodyParts({ limits, timeouts, memory, callers, now }: ListenerOptions): BodyParts {
+  return {
+    minRate: limits.minBodyRate ?? MIN_BODY_RATE,
+    graceMs: timeouts?.sendGraceMs ?? SEND_GRACE_MS,
+    stallMs: timeouts?.sendStallMs ?? SEND_STALL_MS,
+    heldBytes: limits.heldBytes ?? HELD_BYTES,
+    memory: memory ?? unlimitedMemory(),
+    callers: callers ?? ONE_CALLER,
+    duty: createDuty({ now, later: (ms, run) => setTimeout(run, ms).unref() }),
+  };
+}
+
+function uploadsOf(connections: NonNullable<ListenerOptions["connections"]>): (upstream: Upstream) => Uploads {
+  const made = new Map<Upstream, Uploads>();
+  return (upstream) => {
+    const known = made.get(upstream) ?? createUploads(connections[upstream] ?? CONNECTIONS);
+    made.set(upstream, known);
+    return known;
   };
 }
 
@@ -155,9 +201,13 @@ async function close({ app, server, intake }: Opened, givenMs: number): Promise<
 }
 
 /** What passes through goes on to fastify and its plugin; an answer of ours needs neither. */
-function createApp(options: ListenerOptions, intake: Intake): { app: FastifyInstance; server: Server } {
+function createApp(
+  options: ListenerOptions,
+  intake: Intake,
+  bodies: BodyParts,
+): { app: FastifyInstance; server: Server } {
   const server = createNodeServer(options);
-  const passes = planner(options, createTrust(options.trustedProxies));
+  const passes = planner(options, bodies, createTrust(options.trustedProxies));
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -217,9 +267,9 @@ function createNodeServer({ limits, timeouts = TIMEOUTS }: ListenerOptions): Ser
 }
 
 /** Plans a request: true when it is to pass through, false when it is being answered. */
-function planner(options: ListenerOptions, trusts: Trusts): (visit: Visit) => boolean {
+function planner(options: ListenerOptions, bodies: BodyParts, trusts: Trusts): (visit: Visit) => boolean {
   const { decide, newRequestId: newId, basePath } = options;
-  const answerOptions = { bodyBytes: options.limits.bodyBytes, basePath, stallMs: options.timeouts?.stallMs };
+  const answerOptions = { bodyBytes: options.limits.bodyBytes, basePath, stallMs: options.timeouts?.stallMs, bodies };
   return (visit) => {
     const { head, exchange, req, target = "" } = visit;
     const peer = req.socket.remoteAddress ?? "";

@@ -1,11 +1,13 @@
 /** How does an answer go out that comes in pieces? */
+import type { Hold } from "../model/memory-budget.ts";
 import type { BodyStream } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
+import { type BodyParts, callerOf } from "./body.ts";
 import type { Encoding } from "./compress.ts";
 import { compressPieces } from "./compress-pieces.ts";
 import { sendProblem } from "./errors.ts";
-import { createPatience, stalled } from "./patience.ts";
+import { createPatience, STALL_MS, stalled } from "./patience.ts";
 import { type Pieces, takePieces } from "./pieces.ts";
 import { isBodyless, writeHead } from "./reply.ts";
 import type { Visit } from "./visit.ts";
@@ -17,6 +19,12 @@ export interface StreamedReply {
   readonly headers: string[];
   readonly body: BodyStream;
   readonly encoding: Encoding | undefined;
+}
+
+export interface StreamOptions {
+  /** How long a client may take nothing, milliseconds (half a minute). */
+  readonly stallMs?: number | undefined;
+  readonly bodies: BodyParts;
 }
 
 /** Ends the making of a body that nobody will take. */
@@ -47,7 +55,12 @@ function refuseOldHttp(httpVersion: string, body: Uint8Array | BodyStream): void
  * client that takes nothing for `stallMs`: no final chunk, nothing that could be read as whole (design: drains).
  * When `signal` aborts, whatever makes the body is stopped at once.
  */
-export async function writeStream(visit: Visit, reply: StreamedReply, signal: Signal, stallMs: number): Promise<void> {
+export async function writeStream(
+  visit: Visit,
+  reply: StreamedReply,
+  signal: Signal,
+  options: StreamOptions,
+): Promise<void> {
   refuseOldHttp(visit.req.httpVersion, reply.body);
   if (isBodyless(visit, reply.status)) {
     discard(reply.body);
@@ -57,7 +70,7 @@ export async function writeStream(visit: Visit, reply: StreamedReply, signal: Si
   }
   const taken = takePieces(reply.body);
   const pieces = reply.encoding === undefined ? taken : compressPieces(taken, reply.encoding);
-  await relay(visit, reply, pieces, signal, stallMs);
+  await relay(visit, reply, pieces, signal, options);
 }
 
 async function relay(
@@ -65,8 +78,10 @@ async function relay(
   reply: StreamedReply,
   pieces: Pieces,
   signal: Signal,
-  stallMs: number,
+  { stallMs = STALL_MS, bodies }: StreamOptions,
 ): Promise<void> {
+  const { res } = visit;
+  let hold: Hold | undefined;
   let over = false;
   const stop = () => {
     over = true;
@@ -88,13 +103,18 @@ async function relay(
       if (!begun) begin(visit, reply);
       begun = true;
       if (portion === undefined) break;
-      if (!write(visit, portion)) await patience.taken();
+      if (write(visit, portion)) continue;
+      hold ??= bodies.memory.open(callerOf(visit, bodies.callers));
+      hold.set(res.writableLength);
+      await patience.taken();
+      hold.set(0);
     }
     visit.res.end();
   } catch (error) {
     if (!begun && !over) throw error;
     fail(error);
   } finally {
+    hold?.set(0);
     signal.removeEventListener("abort", stop);
     pieces.stop();
   }

@@ -64,6 +64,11 @@ export function visitOf(carrier: object): Visit {
   return visit;
 }
 
+/** True when a response of `status` says that the platform accepts the credential of the request. */
+export function provesCredential({ exchange }: Visit, status: number): boolean {
+  return status >= 200 && status < 300 && exchange.resource !== "unknown" && exchange.apiVersion !== "sts";
+}
+
 /** True when nothing can be answered any more: the head has gone out, or the connection. */
 export function isAnswered({ req, res }: Visit): boolean {
   return res.headersSent || res.destroyed || req.socket.destroyed;

@@ -36,7 +36,7 @@ export interface ListPlan {
   readonly keyOrder: boolean;
   request(page: PageSelector): ApiRequest;
   /** Reads a 200 answer. Throws `Problem` UPSTREAM_INVALID when it is not a page. Pages may come in any order, and twice. */
-  read(response: ApiResponse): ListPage;
+  read(response: ApiResponse): ListPage | Promise<ListPage>;
   /** What a first page without any list of records is: an empty list, or nothing that proves one. */
   readonly bareMeans?: "empty" | "nothing" | undefined;
   /**

@@ -45,6 +45,19 @@ export function wholeAnswer(answer: Answer): ApiResponse | undefined {
 export interface SendOptions {
   /** Aborts when the client has left or the deadline has passed. */
   readonly signal: Signal;
+  /** Asked once the length of a response is known, or while one grows: false gives it up, and the call rejects with `NoRoom`. */
+  readonly room?: ((bytes: number) => boolean) | undefined;
+}
+
+/** A response has so many bytes, for which there is no room at present: its call may be made again later. */
+export class NoRoom extends Error {
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    super("no room for the response");
+    this.name = "NoRoom";
+    this.bytes = bytes;
+  }
 }
 
 /**

@@ -31,6 +31,8 @@ export interface MetricsOptions {
   readonly inFlight?: () => number;
   /** How many may be; not shown when absent. */
   readonly inFlightLimit?: number;
+  /** Bytes of bodies that are held for clients; not shown when absent. */
+  readonly heldBytes?: () => number;
   /** Whether requests are taken; not shown when absent. */
   readonly ready?: () => boolean;
   /** Calls that wait, by upstream; not shown when absent. */
@@ -144,9 +146,10 @@ function createCounts(make: Maker) {
 
 function createState(make: Maker, options: MetricsOptions): { reloaded: boolean; reloadedAt: number } {
   const state = { reloaded: true, reloadedAt: 0 };
-  const { inFlight, inFlightLimit, ready, lists, droppedLogLines } = options;
+  const { inFlight, inFlightLimit, heldBytes, ready, lists, droppedLogLines } = options;
   if (inFlight !== undefined) make.gauge("in_flight_requests", () => [[[], inFlight()]]);
   if (inFlightLimit !== undefined) make.gauge("in_flight_requests_limit", () => [[[], inFlightLimit]]);
+  if (heldBytes !== undefined) make.gauge("held_bytes", () => [[[], heldBytes()]]);
   if (ready !== undefined) make.gauge("ready", () => [[[], Number(ready())]]);
   make.gauge("config_last_reload_successful", () => [[[], Number(state.reloaded)]]);
   make.gauge("config_last_reload_successful_timestamp_seconds", () => [[[], state.reloadedAt / 1000]]);

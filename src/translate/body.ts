@@ -1,6 +1,7 @@
 /** What does a v1 request body say, in v2's words? (Design: fields in requests.) */
 import { JsonError } from "../json/error.ts";
 import { type Node, parseTree } from "../json/tree.ts";
+import { hasMoreValues } from "../json/values.ts";
 import { Problem } from "../model/problem.ts";
 import type { EnumTable, EnumValue, Row, Value } from "../model/resource.ts";
 import { snakeCase } from "./names.ts";
@@ -245,8 +246,16 @@ export function bodyText(body: V2Body): string {
   return `{${parts.join(",")}}`;
 }
 
-/** The tree of a whole body. Throws `Problem` INVALID_BODY when it is no JSON. */
+/** More than any record has, and little enough to be read in one turn of the event loop. */
+export const MOST_VALUES = 20_000;
+
+/** The tree of a whole body. Throws `Problem` INVALID_BODY when it is no JSON, BODY_TOO_LARGE when it has too many values. */
 export function parseBody(bytes: Uint8Array): Node {
+  if (hasMoreValues(bytes, MOST_VALUES)) {
+    throw new Problem("BODY_TOO_LARGE", `the request body has more than ${MOST_VALUES} JSON values`, {
+      metadata: { limit: String(MOST_VALUES), unit: "values" },
+    });
+  }
   try {
     return parseTree(bytes);
   } catch (error) {

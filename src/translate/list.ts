@@ -1,5 +1,5 @@
 /** How is a v1 list answered? (Design: lists; specification section 4.) */
-import type { DrainedList, ListPlan, LongList } from "../model/list.ts";
+import type { DrainedList, ListPage, ListPlan, LongList } from "../model/list.ts";
 import { collectionPath } from "../model/match.ts";
 import type { ApiResponse, BodyStream, HeaderList } from "../model/message.ts";
 import type { Operation } from "../model/resource.ts";
@@ -8,7 +8,7 @@ import { answerWith, readHeaders } from "./headers.ts";
 import { keepsRecord } from "./keep.ts";
 import { noteReports } from "./note.ts";
 import { answerPaged, envelopeText } from "./paged.ts";
-import { createPageReader, invalidAnswer, pageTarget, readPage } from "./pages.ts";
+import { createPageReader, invalidAnswer, pageTarget, readAnyPage } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import { type ListQuery, readListQuery } from "./query.ts";
 import { createShow, type Show } from "./show.ts";
@@ -36,6 +36,11 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
   const showOne = showOfGet(operation, parts) ?? show;
   const pages = createPageReader(resource, show.plan ?? "copy");
 
+  const believed = (page: ListPage): ListPage => {
+    if (page.bare === true && options.omitsZeros === "no") throw invalidAnswer(`a page without ${resource.items}`);
+    return page;
+  };
+
   return async (request, tools) => {
     const query = readListQuery(request.match.query, operation.filters);
     if (query.unknown.length > 0) tools.exchange.notes.push("query-unknown");
@@ -56,9 +61,8 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
         headers: readHeaders(request.headers),
       }),
       read: (response) => {
-        const page = readPage(response, pages, query.keyTests, (reports) => noteReports(reports, tools));
-        if (page.bare === true && options.omitsZeros === "no") throw invalidAnswer(`a page without ${resource.items}`);
-        return page;
+        const page = readAnyPage(response, pages, query.keyTests, (reports) => noteReports(reports, tools), tools.turn);
+        return page instanceof Promise ? page.then(believed) : believed(page);
       },
       bareMeans: options.omitsZeros === "yes" ? "empty" : "nothing",
       show: show.chunk?.(request, tools),

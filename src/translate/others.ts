@@ -1,11 +1,10 @@
 /** How are records of another resource read, when their uids are known? (Design: joined records.) */
-import type { PageResult } from "../json/rewrite.ts";
 import type { ApiResponse, HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Join, Resource } from "../model/resource.ts";
 import { isTypedRefusal, NOT_THERE } from "./error.ts";
 import { readHeaders } from "./headers.ts";
-import { checkKey, createPageReader, keyOf, pageTarget, readPage } from "./pages.ts";
+import { checkKey, createPageReader, keyOf, type PageReader, pageTarget, readPage } from "./pages.ts";
 import type { Tools } from "./tools.ts";
 
 /** Most uids in one request: a page of them, and a target that every gateway takes. */
@@ -109,7 +108,7 @@ async function readBatch(
   other: Resource,
   path: string,
   uids: readonly string[],
-  pages: (body: Uint8Array) => PageResult,
+  pages: PageReader,
   get: Get,
   into: Map<string, Uint8Array>,
 ): Promise<ApiResponse | undefined> {

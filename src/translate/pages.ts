@@ -41,8 +41,21 @@ const TOKEN = "nextPageToken";
 const HALF = /\p{Surrogate}/u;
 const SCALARS = [TOKEN, "totalCount", "skipped"];
 
-/** Reads the body of a page; `bare`: it has no list of records at all. */
-export type PageReader = (body: Uint8Array) => PageResult & { readonly bare?: boolean };
+/** `bare`: it has no list of records at all. */
+type ReadPage = PageResult & { readonly bare?: boolean };
+
+/** Reads bodies of pages. */
+export interface PageReader {
+  (body: Uint8Array): ReadPage;
+  /** The same for long ones, with a turn for others now and then. */
+  inSlices(body: Uint8Array, turn: Turn): Promise<ReadPage>;
+}
+
+/** Resolves when others had their turn. */
+export type Turn = () => Promise<void>;
+
+/** Pages up to here are read at once. */
+const AT_ONCE_BYTES = 512 * 1024;
 
 /** Longer tokens are no tokens: they would fill memory and requests. */
 const MAX_TOKEN_LENGTH = 4096;
@@ -50,14 +63,28 @@ const MAX_TOKEN_LENGTH = 4096;
 /** Reads pages of `resource` by `pagePlan`. The function throws `Problem` UPSTREAM_INVALID for what is no such page. */
 export function createPageReader(resource: Resource, record: "copy" | ObjectPlan): PageReader {
   const rewrite = createPageRewriter(pagePlan(resource, record));
-  return (body) => {
-    const page = readUpstream(() => rewrite(body));
+  const check = (page: PageResult, body: Uint8Array): ReadPage => {
     // Two records without a uid would count as one.
     if (page.keys.includes("")) throw invalidAnswer("a record without its uid");
     const strange = page.reports.filter(({ object }) => object === ENVELOPE);
     if (strange.length > 0) checkEnvelope(resource, page, strange, body);
     return page.keys.length > 0 ? page : { ...page, bare: isBare(resource, body) };
   };
+  const atOnce = (body: Uint8Array): ReadPage =>
+    check(
+      readUpstream(() => rewrite(body)),
+      body,
+    );
+  const inSlices: PageReader["inSlices"] = async (body, turn) => {
+    try {
+      return check(await rewrite.inSlices(body, turn), body);
+    } catch (error) {
+      return readUpstream(() => {
+        throw error;
+      });
+    }
+  };
+  return Object.assign(atOnce, { inSlices });
 }
 
 /** True when a page without records has no list of them either. */
@@ -102,7 +129,31 @@ export function readPage(
   keep: readonly ((uid: string) => boolean)[],
   onReports: (reports: readonly Report[]) => void,
 ): ListPage {
-  const page = readUpstream(() => read(response.body));
+  return listPage(
+    readUpstream(() => read(response.body)),
+    keep,
+    onReports,
+  );
+}
+
+/** `readPage`, in slices where the page is long. */
+export function readAnyPage(
+  response: ApiResponse,
+  read: PageReader,
+  keep: readonly ((uid: string) => boolean)[],
+  onReports: (reports: readonly Report[]) => void,
+  turn: Turn | undefined,
+): ListPage | Promise<ListPage> {
+  const { body } = response;
+  if (turn === undefined || body.length <= AT_ONCE_BYTES) return readPage(response, read, keep, onReports);
+  return read.inSlices(body, turn).then((page) => listPage(page, keep, onReports));
+}
+
+function listPage(
+  page: ReadPage,
+  keep: readonly ((uid: string) => boolean)[],
+  onReports: (reports: readonly Report[]) => void,
+): ListPage {
   onReports(page.reports);
   const token = page.scalars.get("nextPageToken") ?? "";
   if (typeof token !== "string") throw invalidAnswer("nextPageToken is no string");

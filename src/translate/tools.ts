@@ -33,6 +33,10 @@ export interface Tools {
   readonly longDrain: LongDrain;
   readonly mask: MaskMemory;
   readonly exchange: Pick<Exchange, "unknownFields" | "defaultedFields" | "mismatches" | "notes">;
+  /** To be called when the operation has its response: what its calls brought is held by the response from then on. */
+  readonly done?: (() => void) | undefined;
+  /** Gives others a turn of the event loop, for work that would hold it up. */
+  readonly turn?: (() => Promise<void>) | undefined;
 }
 
 /** Settings of every operation. */

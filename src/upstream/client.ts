@@ -1,8 +1,14 @@
 /** How does one call reach an upstream, and what comes back? */
 import type { Dispatcher } from "undici";
-import { type ApiRequest, type ApiResponse, type Send, withoutHeaders } from "../model/message.ts";
-import { Problem } from "../model/problem.ts";
-import type { Signal } from "../model/signal.ts";
+import {
+  type ApiRequest,
+  type ApiResponse,
+  NoRoom,
+  type Send,
+  type SendOptions,
+  withoutHeaders,
+} from "../model/message.ts";
+import type { Problem } from "../model/problem.ts";
 import type { Breaker } from "./breaker.ts";
 import { decode } from "./decode.ts";
 import { type CallFacts, failure, invalidAnswer } from "./failure.ts";
@@ -25,13 +31,14 @@ interface RawAnswer {
 /** What is no longer true once a body is decoded. */
 const OF_ENCODED_BYTES: ReadonlySet<string> = new Set(["content-encoding", "content-length"]);
 const NO_BYTES = new Uint8Array(0);
+const anySize = (): boolean => true;
 
 /**
  * Calls over `pool`. Redirects are answers like any other. Rejects with UPSTREAM_UNREACHABLE, UPSTREAM_TIMEOUT,
  * UPSTREAM_INVALID (a body over the limit is one) or UPSTREAM_UNAVAILABLE, or with the signal's reason when the caller gave up (design: Send).
  */
 export function createSend(pool: Pool, limits: SendLimits): Send {
-  return (request, { signal }) => call(pool, request, signal, limits);
+  return (request, options) => call(pool, request, options, limits);
 }
 
 /** At once, unless it has to be decoded. */
@@ -57,7 +64,7 @@ async function decoded(answer: RawAnswer, encoding: string, facts: CallFacts, li
 function call(
   pool: Pool,
   request: ApiRequest,
-  signal: Signal,
+  { signal, room = anySize }: SendOptions,
   { maxResponseBytes: maxBytes }: SendLimits,
 ): Promise<ApiResponse> {
   return new Promise((resolve, reject) => {
@@ -69,9 +76,9 @@ function call(
       gathering.settled = true;
       gathering.control?.abort(new Error("cancelled by the caller"));
     };
-    const gathering = newGathering({ pool, request, beganAt }, maxBytes, (outcome) => {
+    const gathering = newGathering({ pool, request, beganAt, room }, maxBytes, (outcome) => {
       signal.removeEventListener("abort", onAbort);
-      if (outcome instanceof Problem) reject(outcome);
+      if (outcome instanceof Error) reject(outcome);
       else resolve(responseOf(outcome, pool, request.method, maxBytes));
     });
     signal.addEventListener("abort", onAbort, { once: true });
@@ -93,6 +100,7 @@ interface Call {
   readonly pool: Pool;
   readonly request: ApiRequest;
   readonly beganAt: number;
+  readonly room: (bytes: number) => boolean;
 }
 
 /** One answer while it comes. */
@@ -102,7 +110,8 @@ interface Gathering {
   readonly method: string;
   readonly maxBytes: number;
   /** Told once, unless the caller has given up before. */
-  readonly done: (outcome: RawAnswer | Problem) => void;
+  readonly done: (outcome: RawAnswer | Problem | NoRoom) => void;
+  readonly room: (bytes: number) => boolean;
   control: Dispatcher.DispatchController | undefined;
   settled: boolean;
   status: number;
@@ -111,13 +120,14 @@ interface Gathering {
   length: number;
 }
 
-function newGathering({ pool, request, beganAt }: Call, maxBytes: number, done: Gathering["done"]): Gathering {
+function newGathering({ pool, request, beganAt, room }: Call, maxBytes: number, done: Gathering["done"]): Gathering {
   return {
     breaker: pool.breaker,
     method: request.method,
     beganAt,
     maxBytes,
     done,
+    room,
     control: undefined,
     settled: false,
     status: 0,
@@ -139,6 +149,7 @@ function handlerOf(gathering: Gathering): Dispatcher.DispatchHandler {
     onResponseData(_controller, chunk) {
       gathering.length += chunk.length;
       if (gathering.length > gathering.maxBytes) refuse(gathering, "body over the limit");
+      else if (!gathering.room(gathering.length)) giveUpFor(gathering, gathering.length);
       else gathering.chunks.push(chunk);
     },
     onResponseEnd() {
@@ -162,6 +173,7 @@ function begin(gathering: Gathering, status: number, headers: string[]): void {
   // These have no body, whatever their fields say; a stated length must not turn them into an error.
   else if (status === 204 || status === 304) finish(gathering);
   else if (Number(length) > gathering.maxBytes) refuse(gathering, "body over the limit");
+  else if (length !== undefined && !gathering.room(Number(length))) giveUpFor(gathering, Number(length));
 }
 
 function finish(gathering: Gathering): void {
@@ -178,7 +190,13 @@ function refuse(gathering: Gathering, why: string): void {
   gathering.control?.abort(new Error(why));
 }
 
-function settle(gathering: Gathering, outcome: RawAnswer | Problem): void {
+/** There is no room for so much now: whoever holds the connection meanwhile would keep it from others. */
+function giveUpFor(gathering: Gathering, bytes: number): void {
+  settle(gathering, new NoRoom(bytes));
+  gathering.control?.abort(new Error("no room for the response"));
+}
+
+function settle(gathering: Gathering, outcome: RawAnswer | Problem | NoRoom): void {
   if (gathering.settled) return;
   gathering.settled = true;
   gathering.done(outcome);

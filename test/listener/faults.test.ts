@@ -12,6 +12,8 @@ takeDownAfterEach();
 
 /** So many bytes of a body take a connection to the upstream. */
 const BEGUN = 64 * 1024;
+/** So that the call for such a body begins before all of it is here. */
+const BEGINNING = { ...LIMITS, heldBytes: BEGUN };
 
 const silent = () => {};
 
@@ -233,7 +235,7 @@ describe("T-SMG-26: an answer that comes before the request has been sent", () =
       socket.on("error", () => {});
       socket.once("data", () => socket.write("HTTP/1.1 413 Payload Too Large\r\nContent-Length: 3\r\n\r\nbig"));
     });
-    const { port } = await rig({ pool: { url: `http://127.0.0.1:${await listening(early)}` } });
+    const { port } = await rig({ limits: BEGINNING, pool: { url: `http://127.0.0.1:${await listening(early)}` } });
     const client = await sending(
       port,
       `POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n${"b".repeat(100_000)}`,
@@ -249,7 +251,7 @@ describe("T-SMG-26: an answer that comes before the request has been sent", () =
 
 describe("a body that turns out to be malformed midway", () => {
   it("is 400, and the upstream never sees a whole request", async () => {
-    const { port, double, ended } = await rig({ script: silent });
+    const { port, double, ended } = await rig({ limits: BEGINNING, script: silent });
     const client = await sending(port, "POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
     client.send(`${BEGUN.toString(16)}\r\n${"b".repeat(BEGUN)}\r\n4\r\nhalf\r\n`);
     await double.until(() => double.received().includes("half"));
@@ -273,7 +275,7 @@ describe("a client that leaves", () => {
   });
 
   it("in the middle of its own body is no request to the upstream's next", async () => {
-    const { port, double, ended } = await rig({ script: silent });
+    const { port, double, ended } = await rig({ limits: BEGINNING, script: silent });
     const client = await sending(
       port,
       `POST /x HTTP/1.1\r\nHost: a\r\nContent-Length: ${2 * BEGUN}\r\n\r\n${"b".repeat(BEGUN)}half`,
@@ -288,6 +290,7 @@ describe("a client that leaves", () => {
   it("in the middle of its own body, while the call waits for a connection, harms nobody", async () => {
     let answerFirst = () => {};
     const { port, double, listener, ended } = await rig({
+      limits: BEGINNING,
       pool: { connections: 1 },
       script: (recorded, socket) => {
         const answer = () => socket.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");

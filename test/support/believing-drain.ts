@@ -16,7 +16,7 @@ async function readAll(plan: ListPlan, send: Tools["send"]): ReturnType<Drain> {
     const response = await send(plan.request({ size: 200, ...(token === "" ? {} : { token }) }));
     if (response.status !== 200) return { kind: "refused", response };
     headers ??= response.headers;
-    const { bytes, starts, ends, keys, hidden, nextPageToken } = plan.read(response);
+    const { bytes, starts, ends, keys, hidden, nextPageToken } = await plan.read(response);
     const kept = keys.flatMap((_, index) => (hidden?.[index] === 1 ? [] : [index]));
     const text = kept.map((index) => Buffer.from(bytes.subarray(starts[index], ends[index])).toString()).join(",");
     records += kept.length;

@@ -358,3 +358,27 @@ describe("however much a body says", () => {
     expect(looks()).toBeLessThan(50);
   });
 });
+
+describe("a body of more values than any record has", () => {
+  const rows = [NAME];
+  test.each([
+    ["members", `{${Array.from({ length: 20_000 }, (_, i) => `"a${i}":1`).join(",")}}`],
+    ["elements", `{"x":[${Array.from({ length: 20_000 }, () => "1").join(",")}]}`],
+    ["arrays in arrays", `{"x":[${Array.from({ length: 1_000 }, () => "[".repeat(20) + "]".repeat(20)).join(",")}]}`],
+  ])("is refused before it is read: %s", (_, text) => {
+    const notes = createBodyNotes();
+    expect(() => readBody(Buffer.from(text), rows, "drop", notes)).toThrow(
+      expect.objectContaining({
+        reason: "BODY_TOO_LARGE",
+        message: "the request body has more than 20000 JSON values",
+        metadata: { limit: "20000", unit: "values" },
+      }),
+    );
+    expect(notes.unknown).toEqual([]);
+  });
+
+  test("may be as long as it likes otherwise", () => {
+    const text = JSON.stringify({ name: ",".repeat(1_000_000) });
+    expect(readBody(Buffer.from(text), rows, "drop", createBodyNotes()).fields.size).toBe(1);
+  });
+});

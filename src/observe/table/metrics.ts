@@ -49,6 +49,7 @@ export const METRICS = {
   ),
   in_flight_requests: gauge("requests", "Requests under way"),
   in_flight_requests_limit: gauge("requests", "Requests that may be under way at a time; further ones get 503"),
+  held_bytes: gauge("bytes", "Bytes of bodies held for clients, of `limits.memoryBytes` at most"),
   problems_total: counter("errors", "Errors of carryover's own", [label.PROBLEM], 100),
   notes_total: counter("events", "Deviations and other events worth counting", [label.NOTE], 100),
 

@@ -188,7 +188,7 @@ export function createReader(plan: ListPlan, parts: DrainParts): Reader {
     pages += 1;
     if (atStart) headers = response.headers;
     else await parts.turn();
-    return { kind: "page", page: plan.read(response) };
+    return { kind: "page", page: await plan.read(response) };
   };
   const facts = (outcome: ListFacts["outcome"], witness: Witness): ListFacts => {
     return { pages, records: state.list.shown, witness, outcome };

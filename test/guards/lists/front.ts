@@ -112,7 +112,66 @@ export const FRONT = [
     ["test/listener/answer.test.ts > over the limit"],
     [
       ["the stated length of a body", "> limit) throw tooLarge(limit);", "> Infinity) throw tooLarge(limit);"],
-      ["the length of a body that comes", "else reject(tooLarge(limit));", ""],
+      [
+        "the length of a body that comes",
+        "if (gathered.length() + chunk.length > limit) return reject(tooLarge(limit));",
+        "",
+      ],
+      [
+        "a body that is not here takes no connection without a place",
+        "if (asked || hasRoom()) return !asked;",
+        "begin(false);",
+        ["test/trust/slo/senders.test.ts > hold a quarter of the connections"],
+      ],
+    ],
+  ),
+  ...guards(
+    "src/listener/uploads.ts",
+    ["test/listener/uploads.test.ts"],
+    [
+      ["half of the connections for bodies", "total < most ? waiting : []", "waiting"],
+      ["a quarter of them for one caller", "count < mostOfOne && ", ""],
+    ],
+  ),
+  ...guards(
+    "src/listener/pace.ts",
+    ["test/listener/pace.test.ts"],
+    [
+      ["bytes a second", "if (latest.length < beats || bytes >= ", "if (true || bytes >= "],
+      ["nothing sent over a connection", "if (connected && silentMs >= stallMs)", "if (false)"],
+      ["a client that may not send is not to blame", "    rests() {\n      stop?.();", "    rests() {"],
+    ],
+  ),
+  ...guards(
+    "src/listener/duty.ts",
+    ["test/listener/duty.test.ts"],
+    [["the processor's rest after work for strangers", "REST * (ended - began + knownMs)", "0"]],
+  ),
+  ...guards(
+    "src/translate/body.ts",
+    ["test/translate/body.test.ts > more values"],
+    [["the values of a body", "if (hasMoreValues(bytes, MOST_VALUES)) {", "if (false) {"]],
+  ),
+  ...guards(
+    "src/json/page.ts",
+    ["test/json/slices.test.ts"],
+    [["turns between the records of a long page", " && at < slice", ""]],
+  ),
+  ...guards(
+    "src/upstream/held.ts",
+    ["test/upstream/held.test.ts"],
+    [
+      ["memory before a call", "wanted > 0 ? await wait(wanted, options.signal) : undefined", "undefined"],
+      ["memory for a response", "!memory.fits(owner, bytes - mine)", "false"],
+      ["a request never waits for itself", "if (kept > 0) return 0;", ""],
+    ],
+  ),
+  ...guards(
+    "src/model/memory-budget.ts",
+    ["test/model/memory-budget.test.ts"],
+    [
+      ["half of the memory for one owner", "(owner?.held ?? 0) + wanted <= share && ", ""],
+      ["all memory held for clients", " && total + wanted <= limit", ""],
     ],
   ),
   ...guards(

@@ -1,6 +1,9 @@
 /** A listener over a raw upstream, put together for one test. */
+import { createDuty } from "../../../src/listener/duty.ts";
 import { createListener, type Listener, type ListenerOptions } from "../../../src/listener/server.ts";
+import { ONE_CALLER } from "../../../src/model/callers.ts";
 import type { Exchange } from "../../../src/model/exchange.ts";
+import { unlimitedMemory } from "../../../src/model/memory-budget.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { createBudget } from "../../../src/upstream/budget.ts";
 import { createPool, type PoolOptions } from "../../../src/upstream/pool.ts";
@@ -34,6 +37,16 @@ export const LIMITS = {
   uriBytes: 8 * 1024,
   inFlight: 100,
   requestSeconds: 10,
+};
+/** Nothing waits for memory, and all callers are one. */
+export const BODIES = {
+  minRate: 1024,
+  graceMs: 10_000,
+  stallMs: 5_000,
+  heldBytes: 1024 * 1024,
+  memory: unlimitedMemory(),
+  callers: ONE_CALLER,
+  duty: createDuty({ now: () => performance.now(), later: (ms, run) => setTimeout(run, ms) }),
 };
 export const POOL = { timeouts: { connectMs: 2_000, headersMs: 5_000, bodyMs: 5_000 }, connections: 16 };
 

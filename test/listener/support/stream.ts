@@ -5,7 +5,7 @@ import { createIntake } from "../../../src/listener/intake.ts";
 import type { Exchange } from "../../../src/model/exchange.ts";
 import type { BodyStream, HeaderList } from "../../../src/model/message.ts";
 import type { AnswerPlan, Decide } from "../../../src/model/plan.ts";
-import { LIMITS, listening } from "./rig.ts";
+import { BODIES, LIMITS, listening } from "./rig.ts";
 
 export const PAGE = Buffer.from(
   Array.from({ length: 1_500 }, (_, i) => `{"id":"record-${i}","name":"n${(i * 7919) % 1009}"}`).join(","),
@@ -97,7 +97,7 @@ export async function impatient(
   });
   const server = createServer((req, res) => {
     const visit = intake.arrive(req, res, "none");
-    if (visit !== undefined) void answer(visit, plan(body), { bodyBytes: 0, basePath: "", stallMs });
+    if (visit !== undefined) void answer(visit, plan(body), { bodyBytes: 0, basePath: "", stallMs, bodies: BODIES });
   });
   return { port: await listening(server), ended };
 }

@@ -55,6 +55,19 @@ const STATE: readonly Remembered[] = [
   ["upstream/queue/quota.ts accounts", DIGEST, "1,000", "anybody who lists: only how much of his own runs"],
   ["upstream/queue/quota.ts pauses", DIGEST, "1,000, 5 s each", "only who gets the platform to answer 429 or 503"],
   [
+    "upstream/held.ts expected",
+    DIGEST,
+    "1,000, the oldest goes",
+    "only credentials that the platform accepted have a key of their own: how long a list is taken to be",
+  ],
+  ["listener/server.ts made", "name of an upstream", "three", "nobody"],
+  [
+    "listener/uploads.ts taken",
+    DIGEST,
+    "half of the connections",
+    "only credentials that the platform accepted have a key of their own",
+  ],
+  [
     "upstream/names.ts lastGiven",
     "an address that an upstream's name led to",
     "1,000 addresses, of the last 40 looks",

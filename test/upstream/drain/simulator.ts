@@ -66,7 +66,10 @@ function selectorOf(request: ApiRequest): PageSelector {
   };
 }
 
-export function planOf(keyOrder = true, hides: (uid: string) => boolean = () => false): ListPlan {
+export function planOf(
+  keyOrder = true,
+  hides: (uid: string) => boolean = () => false,
+): Omit<ListPlan, "read"> & { read(response: ApiResponse): ListPage } {
   return { resource: "groups", keyOrder, request: requestOf, read: (response) => readPage(response, hides) };
 }
 

@@ -1,0 +1,17 @@
+/** Who counts as one caller where something is shared out among callers? */
+
+export interface Callers {
+  /**
+   * Names the caller that has `credential`, a keyed digest. Each that the platform accepted lately is a caller of its own; all
+   * others are one, since anybody can invent as many tokens as there are shares.
+   */
+  of(credential: string): string;
+  /** The platform served a request that had `credential`. */
+  served(credential: string): void;
+}
+
+/** The caller of all requests without a credential that the platform is known to accept. */
+export const ANONYMOUS = "";
+
+/** Everybody is one caller. */
+export const ONE_CALLER: Callers = { of: () => ANONYMOUS, served: () => {} };

@@ -1,0 +1,16 @@
+/** Whose requests has the platform served lately? (Credentials are keyed digests.) */
+import { LRUCache } from "lru-cache";
+import { ANONYMOUS, type Callers } from "../model/callers.ts";
+
+const MOST = 10_000;
+
+/** Remembers the latest `most` credentials. */
+export function createCallers(most: number = MOST): Callers {
+  const accepted = new LRUCache<string, true>({ max: most });
+  return {
+    of: (credential) => (accepted.has(credential) ? credential : ANONYMOUS),
+    served: (credential) => {
+      if (credential !== ANONYMOUS) accepted.set(credential, true);
+    },
+  };
+}
