@@ -54,6 +54,7 @@ const STATE: readonly Remembered[] = [
   ["listener/shed.ts pending", "why requests are turned away", "2, for 100 ms", "nobody: no text of a client's"],
   ["upstream/queue/quota.ts accounts", DIGEST, "1,000", "anybody who lists: only how much of his own runs"],
   ["upstream/queue/quota.ts pauses", DIGEST, "1,000, 5 s each", "only who gets the platform to answer 429 or 503"],
+  ["share/callers.ts accepted", DIGEST, "10,000, the one used least lately goes", THE_LET_IN],
   [
     "upstream/held.ts expected",
     DIGEST,
