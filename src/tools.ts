@@ -79,6 +79,7 @@ export function createToolbox(
     sleep,
   });
   const digest = createDigest();
+  const inTurns = createInTurns();
   const tools: Toolbox["tools"] = (exchange, head, signal, innermost) => {
     const timed = createTimed(exchange, "v2", now);
     const out: Send = (request, options) =>
@@ -107,14 +108,21 @@ export function createToolbox(
       mask,
       exchange,
       done: held?.done,
-      turn: nextTurn,
+      inTurns,
     };
   };
   return { tools, lists: { readers: readers.state, slots: slots.inUse } };
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** One long piece of work at a time, first come, first served: a page takes several times its size while it is rewritten. */
+function createInTurns(): NonNullable<Tools["inTurns"]> {
+  let last: Promise<unknown> = Promise.resolve();
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return (work) => {
+    const made = last.then(() => work(turn));
+    last = made.catch(() => {});
+    return made;
+  };
 }
 
 /** How large a list may be, and how it is read. */
