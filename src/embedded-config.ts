@@ -214,7 +214,7 @@ export interface CarryoverConfig {
     readonly inFlight?: number | undefined;
     /** Bytes a second that a client must send of a request body, after the first 10 s; slower ones get 408; 0: any. Default: `1KiB`. */
     readonly minBodyRate?: number | string | undefined;
-    /** Bytes of bodies held for clients at a time, half of them for one credential; beyond them reading waits. About a quarter of the container's memory. Default: `96MiB`. */
+    /** Bytes of bodies held for clients at a time, half of them for one credential; beyond them reading waits. An eighth of the memory of the container suits it. Default: `64MiB`. */
     readonly memoryBytes?: number | string | undefined;
     /** Longest time for one request; below the 60 s of an ingress. Default: `50s`. */
     readonly requestSeconds?: number | string | undefined;

@@ -171,12 +171,16 @@ function translate(
   exchange: Exchange,
 ): AnswerPlan {
   exchange.mode = "translate";
-  return answer(exchange, (body, signal) => {
+  return answer(exchange, async (body, signal) => {
     if (head.method === "GET" && body.length > 0) {
       throw new Problem("INVALID_BODY", "invalid body: a GET has none; send filters in the query");
     }
     const tools = parts.tools(exchange, head, signal);
-    return translation({ match, headers: head.headers, body }, tools).finally(tools.done);
+    try {
+      return await translation({ match, headers: head.headers, body }, tools);
+    } finally {
+      tools.done?.();
+    }
   });
 }
 

@@ -78,6 +78,7 @@ export function createToolbox(
   const repeat = createRepeat({ wall, random: Math.random, sleep });
   const drainsFor = createDrainSource(config, lists, now);
   const digest = createDigest(randomBytes(32).toString("hex"));
+  const inTurns = createInTurns();
   const tools: Toolbox["tools"] = (exchange, head, signal, innermost) => {
     const timed = createTimed(exchange, "v2", now);
     const credential = head.credential ?? digest(header(head.headers, "authorization") ?? "");
@@ -109,14 +110,21 @@ export function createToolbox(
       mask,
       exchange,
       done: held?.done,
-      turn: nextTurn,
+      inTurns,
     };
   };
   return { tools, calls, lists };
 }
 
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/** One long piece of work at a time, first come, first served: a page takes several times its size while it is rewritten. */
+function createInTurns(): NonNullable<Tools["inTurns"]> {
+  let last: Promise<unknown> = Promise.resolve();
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return (work) => {
+    const made = last.then(() => work(turn));
+    last = made.catch(() => {});
+    return made;
+  };
 }
 
 /** How large a list may be, and how it is read. */

@@ -190,9 +190,9 @@ const limits = z.strictObject({
       "Bytes a second that a client must send of a request body, after the first 10 s; slower ones get 408; 0: any",
     ),
   memoryBytes: bytes(16 * MiB, 4096 * MiB)
-    .prefault("96MiB")
+    .prefault("64MiB")
     .describe(
-      "Bytes of bodies held for clients at a time, half of them for one credential; beyond them reading waits. About a quarter of the container's memory",
+      "Bytes of bodies held for clients at a time, half of them for one credential; beyond them reading waits. An eighth of the memory of the container suits it",
     ),
   requestSeconds: seconds(1, 59).prefault("50s").describe("Longest time for one request; below the 60 s of an ingress"),
 });

@@ -61,7 +61,13 @@ export function createList(operation: ListOperation, parts: Parts): Translation 
         headers: readHeaders(request.headers),
       }),
       read: (response) => {
-        const page = readAnyPage(response, pages, query.keyTests, (reports) => noteReports(reports, tools), tools.turn);
+        const page = readAnyPage(
+          response,
+          pages,
+          query.keyTests,
+          (reports) => noteReports(reports, tools),
+          tools.inTurns,
+        );
         return page instanceof Promise ? page.then(believed) : believed(page);
       },
       bareMeans: options.omitsZeros === "yes" ? "empty" : "nothing",

@@ -8,7 +8,7 @@ import { errorAnswer } from "./error.ts";
 import { answerWith, readHeaders } from "./headers.ts";
 import { snakeCase } from "./names.ts";
 import { noteReports } from "./note.ts";
-import type { PageReader } from "./pages.ts";
+import { type PageReader, readAny } from "./pages.ts";
 import type { Parts } from "./parts.ts";
 import type { ListQuery } from "./query.ts";
 import { parseQuery } from "./query-values.ts";
@@ -32,7 +32,7 @@ export async function answerPaged(
   const target = params === "" ? path : `${path}?${params}`;
   const response = await tools.send({ method: "GET", target, headers: readHeaders(request.headers) });
   if (response.status !== 200) return errorAnswer(response, parts.names);
-  const page = tools.turn === undefined ? pages(response.body) : await pages.inSlices(response.body, tools.turn);
+  const page = await readAny(pages, response.body, tools.inTurns);
   noteReports(page.reports, tools);
   const rest = envelopeText(operation, page.scalars, request, page.keys);
   const body = Buffer.concat([Buffer.from('{"items":['), keptRecords(page, query), Buffer.from(`]${rest}}`)]);

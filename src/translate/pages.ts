@@ -52,7 +52,10 @@ export interface PageReader {
 }
 
 /** Resolves when others had their turn. */
-export type Turn = () => Promise<void>;
+type Turn = () => Promise<void>;
+
+/** Does long work with turns for others in between. */
+export type InTurns = <T>(work: (turn: Turn) => Promise<T>) => Promise<T>;
 
 /** Pages up to here are read at once. */
 const AT_ONCE_BYTES = 512 * 1024;
@@ -136,17 +139,27 @@ export function readPage(
   );
 }
 
+/** The page in `body`, read in slices where it is long. */
+export function readAny(
+  read: PageReader,
+  body: Uint8Array,
+  inTurns: InTurns | undefined,
+): ReturnType<PageReader> | Promise<ReturnType<PageReader>> {
+  if (inTurns === undefined || body.length <= AT_ONCE_BYTES) return readUpstream(() => read(body));
+  return inTurns((turn) => read.inSlices(body, turn));
+}
+
 /** `readPage`, in slices where the page is long. */
 export function readAnyPage(
-  response: ApiResponse,
+  { body }: ApiResponse,
   read: PageReader,
   keep: readonly ((uid: string) => boolean)[],
   onReports: (reports: readonly Report[]) => void,
-  turn: Turn | undefined,
+  inTurns: InTurns | undefined,
 ): ListPage | Promise<ListPage> {
-  const { body } = response;
-  if (turn === undefined || body.length <= AT_ONCE_BYTES) return readPage(response, read, keep, onReports);
-  return read.inSlices(body, turn).then((page) => listPage(page, keep, onReports));
+  const page = readAny(read, body, inTurns);
+  if (page instanceof Promise) return page.then((read) => listPage(read, keep, onReports));
+  return listPage(page, keep, onReports);
 }
 
 function listPage(

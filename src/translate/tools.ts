@@ -4,6 +4,7 @@ import type { Drain, LongDrain } from "../model/list.ts";
 import type { Match } from "../model/match.ts";
 import type { Answer, ApiRequest, ApiResponse, HeaderList } from "../model/message.ts";
 import type { UnknownPolicy } from "./body.ts";
+import type { InTurns } from "./pages.ts";
 import type { MaskSpelling } from "./update.ts";
 
 /** A v1 request recognised, with its body. */
@@ -35,8 +36,8 @@ export interface Tools {
   readonly exchange: Pick<Exchange, "unknownFields" | "defaultedFields" | "mismatches" | "notes">;
   /** To be called when the operation has its response: what its calls brought is held by the response from then on. */
   readonly done?: (() => void) | undefined;
-  /** Gives others a turn of the event loop, for work that would hold it up. */
-  readonly turn?: (() => Promise<void>) | undefined;
+  /** For work that would hold up the event loop. */
+  readonly inTurns?: InTurns | undefined;
 }
 
 /** Settings of every operation. */

@@ -31,6 +31,7 @@ const MOST_CALLERS = 1_000;
 const KEPT = 0.8;
 /** A list is not looked at again and again: then it is read, whatever its size. */
 const MOST_LOOKS = 3;
+const MOST_CAREFUL = 1_000;
 
 /**
  * Before a list is asked for, room is taken for one as large as the latest ones of its caller. A response that is larger is taken as
@@ -38,6 +39,12 @@ const MOST_LOOKS = 3;
  */
 export function createHeldMemory(memory: MemoryBudget, callerOf: (credential: string) => string): HeldMemory {
   const expected = new Map<string, number>();
+  /** Calls that are still to be looked at one by one, since one that is no list has brought much. */
+  let careful = 0;
+  const notice = (bytes: number): boolean => {
+    if (bytes > SMALL_BYTES) careful = MOST_CAREFUL;
+    return true;
+  };
   const learn = (caller: string, bytes: number): void => {
     const before = expected.get(caller) ?? 0;
     expected.delete(caller);
@@ -112,6 +119,7 @@ export function createHeldMemory(memory: MemoryBudget, callerOf: (credential: st
         const response = await next(request, { ...options, room });
         const { length } = response.body;
         if (response.status === 200 && isList(request.target)) learn(caller(), length);
+        if (length > SMALL_BYTES) careful = MOST_CAREFUL;
         keep(length);
         return response;
       } catch (error) {
@@ -124,7 +132,14 @@ export function createHeldMemory(memory: MemoryBudget, callerOf: (credential: st
       }
     };
     return {
-      layer: (next) => (request, options) => ask(next, request, options, wantedFor(request.target), 0),
+      layer: (next) => (request, options) => {
+        // Most calls are such; what is done for each of them has to cost next to nothing.
+        if (careful === 0 && kept === 0 && memory.isPlenty() && !isList(request.target)) {
+          return next(request, { signal: options.signal, room: notice });
+        }
+        careful = Math.max(0, careful - 1);
+        return ask(next, request, options, wantedFor(request.target), 0);
+      },
       done: () => {
         over = true;
         if (kept > 0) setImmediate(free);
