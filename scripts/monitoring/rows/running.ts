@@ -152,6 +152,12 @@ export const performance = {
       ],
     }),
     lines({
+      title: "Held for clients",
+      description: "Bytes of bodies held for clients on each instance. Beyond limits.memoryBytes reading waits.",
+      unit: "bytes",
+      queries: [[`carryover_held_bytes{${OF}}`, "{{instance}}"]],
+    }),
+    lines({
       title: "Bytes",
       description: "Bytes a second of request bodies and of answers, by version.",
       unit: "Bps",
