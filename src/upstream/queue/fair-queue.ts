@@ -94,8 +94,8 @@ interface Line<E> {
 
 /** Whoever holds one part in so many of the places more than others comes after them, whatever was cheap so far. */
 const PARTS = 8;
-/** Credentials without work are remembered while they have had more than others; this many before anybody looks. */
-const REMEMBERED = 64;
+/** Credentials without work are remembered while they have had more than others, but no more than these. */
+const REMEMBERED = 1_000;
 /** One start in so many is for credentials that the platform has not accepted: a new client always gets in. */
 const FLOOR = 8;
 /** Time that a request needs after its wait: this share of all it has, a second at most. */
@@ -119,6 +119,7 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
   const part = Math.ceil(capacity / PARTS);
   /** The tag of whoever has had exactly its share. */
   let virtual = 0;
+  let highest = 0;
   let lookAt = REMEMBERED;
 
   const lineOf = (credential: string): Line<E> => {
@@ -140,7 +141,7 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
     return line;
   };
   const forget = (): void => {
-    for (const line of lines.values()) settle(line);
+    for (const line of lines.values()) if (line.taken === 0 && isEmpty(line)) lines.delete(line.credential);
     lookAt = Math.max(REMEMBERED, lines.size * 2);
   };
   const isEmpty = ({ begun, fresh, reads }: Line<E>): boolean => begun.length + fresh.length + reads.length === 0;
@@ -153,7 +154,7 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
   const hasRoom = (line: Line<E>): boolean => taken < Math.min(places(), capacity - (line.taken < kept ? 0 : kept));
   const mayReadNow = (line: Line<E>, now: number): boolean => {
     const most = line.pages === 0 ? mostPages : Math.min(pages(), mostPages - (mostPages >> 4));
-    return pagesTaken < most && mayRead(line.credential, line.pages, now);
+    return pagesTaken < Math.min(most, places() - (places() >> 3)) && mayRead(line.credential, line.pages, now);
   };
   /** The entry of `line` that is next, if one may start. */
   const first = (line: Line<E>, now: number): E | undefined => {
@@ -185,6 +186,7 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
     // A credential without work saves nothing up for later.
     virtual = Math.max(virtual, line.tag);
     line.tag = virtual + entry.cost;
+    highest = Math.max(highest, line.tag);
     if (entry.kind !== "page") return;
     pagesTaken += 1;
     line.pages += 1;
@@ -245,7 +247,10 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
       const { startedAt = now, cost: expected = 0 } = entry;
       const spent = cost.ended(entry.kind, now - startedAt, work, line.costs);
       line.tag += spent - expected;
+      highest = Math.max(highest, line.tag);
       pace.ended(now, spent);
+      // Nobody is served before anybody else: nothing is owed any more.
+      if (taken === 0 && waiting.short + waiting.page === 0) virtual = highest;
       settle(line);
     },
     next(now) {

@@ -12,8 +12,9 @@ const LATELY_MS = 50;
 
 /**
  * One page at a time, in the order of asking: many lists may have a page ready at the same moment, and making all of them at once
- * would hold up everybody else. The next one follows as soon as the event loop has nothing else to do. While it has, pages leave it as
- * long as the page before took, and three times as long when short work came lately: `shortAt` says when. `next` runs something in the next turn of the loop.
+ * would hold up everybody else. The next one follows as soon as the event loop has nothing else to do. While it has, it gets as long
+ * as the page before took, and three times as long when short work came lately (`shortAt` says when). `next` runs something in the
+ * next turn of the loop.
  */
 export function createTurns(
   now: () => number,
