@@ -76,7 +76,7 @@ export function createToolbox(
     v2.calls ?? createCalls({ connections: config.upstream.v2.connections, pages, start, now, wall, later });
   const lists = createLists({ ...config.lists, now, later });
   const repeat = createRepeat({ wall, random: Math.random, sleep });
-  const drainsFor = createDrainSource(config, lists, now);
+  const drainsFor = createDrainSource(config, lists, calls, now);
   const digest = createDigest(randomBytes(32).toString("hex"));
   const inTurns = createInTurns();
   const tools: Toolbox["tools"] = (exchange, head, signal, innermost) => {
@@ -149,6 +149,7 @@ interface DrainInput {
 function createDrainSource(
   config: Pick<Config, "lists" | "upstream">,
   queue: Lists,
+  calls: Pick<Calls, "shortAt">,
   now: () => number,
 ): (input: DrainInput) => Drains {
   const { lists, upstream } = config;
@@ -159,7 +160,7 @@ function createDrainSource(
     totals: upstream.v2.totals,
     require: (resource): Witness => lists.require.resources.get(resource) ?? lists.require.default,
     now,
-    turn: createTurns(now),
+    turn: createTurns(now, calls.shortAt),
   };
   return ({ exchange, request, signal, send, reads }) =>
     createDrains({

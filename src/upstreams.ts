@@ -61,7 +61,7 @@ export function createUpstreams(config: Config, parts: UpstreamParts & { readonl
   const open = (name: Upstream, settings: Settings, budget: Budget): { pool: Pool; queue: Calls } => {
     const pool = poolOf(name, settings, settings.connections, parts, told(parts.log, name));
     const long = toldOfQueue(parts.log, name);
-    const queue = createCalls({ connections: settings.connections, pages, start, ...TIME, long });
+    const queue = createCalls({ connections: settings.connections, pages, start, ...TIME, busy: createBusy(), long });
     pools.set(name, pool);
     queues.set(name, queue);
     streams.set(name, createStream(pool, budget, queue));
@@ -107,6 +107,16 @@ export function createBackgroundUpstreams(
       calls: queues.get("v2"),
     },
     close: () => closeAll([native, platform]),
+  };
+}
+
+/** For which share of the time since the last call the event loop was busy. */
+function createBusy(): () => number {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const before = last;
+    last = performance.eventLoopUtilization();
+    return performance.eventLoopUtilization(last, before).utilization;
   };
 }
 

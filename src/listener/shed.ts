@@ -85,9 +85,9 @@ export function createShedding({ observe, newRequestId, now, limits }: ShedOptio
       const { headers, body } = ready[why];
       const requestId = isRequestId(id) ? id : newRequestId();
       res.writeHead(503, [...headers, "x-request-id", requestId]);
-      // Nobody else ends a connection whose client does not take this. Node sets the time anew once it has been taken.
-      req.socket.setTimeout(limits.requestSeconds * 1_000);
       res.end(body, "latin1");
+      // Nobody else ends a connection whose client does not take this. Node sets the time anew once it has been taken.
+      if (req.socket.writableLength > 0) req.socket.setTimeout(limits.requestSeconds * 1_000);
       count(why, requestId, req, req.method === "HEAD" ? 0 : body.length);
     },
     settle,

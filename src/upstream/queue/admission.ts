@@ -12,7 +12,7 @@ export interface AdmissionOptions {
   readonly requestSeconds: number;
   /** The queues of the upstreams that requests may be for. */
   readonly calls: readonly Calls[];
-  readonly lists: Pick<Lists, "held">;
+  readonly lists: Pick<Lists, "held" | "overloaded">;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
 }
@@ -40,7 +40,10 @@ export function createAdmission({ inFlight, requestSeconds, calls, lists, now }:
   const leftMs = requestSeconds * 1_000;
   let overloadedAt = Number.NEGATIVE_INFINITY;
   const refuse = (why: Shed, overloaded: boolean): Shed => {
-    if (overloaded) overloadedAt = now();
+    if (overloaded) {
+      overloadedAt = now();
+      lists.overloaded();
+    }
     for (const queue of calls) queue.turnedAway(overloaded);
     return why;
   };

@@ -6,6 +6,7 @@ import type { Signal } from "../../model/signal.ts";
 import type { Later } from "../later.ts";
 import { createFairQueue, type Entry, type Kind } from "./fair-queue.ts";
 import { type Begun, createLearned, type Outcome, OVERLOAD } from "./learned.ts";
+import { createPlaces } from "./places.ts";
 
 /** On whose behalf a call is made, and what it may wait. */
 export interface Caller {
@@ -37,6 +38,8 @@ export interface CallsOptions {
   /** Milliseconds since 1970: a `Retry-After` may be a date. */
   readonly wall: () => number;
   readonly later: Later;
+  /** For which share of the time since it was last asked the event loop was busy (0 to 1). */
+  readonly busy?: (() => number) | undefined;
   /** Told every few seconds while calls wait for long, or are refused. */
   readonly long?: ((facts: LongQueue) => void) | undefined;
 }
@@ -85,6 +88,8 @@ export interface Calls {
   accepted(credential: string): boolean;
   /** Calls that `credential` has under way or in the queue. */
   held(credential: string): number;
+  /** When a short call with a small response last ended: somebody waits for quick answers. */
+  shortAt(): number;
   /** Notes that a request was refused before it came here; `overloaded`: from now on the newest go first for a while. */
   turnedAway(overloaded: boolean): void;
   state(): CallsState;
@@ -104,11 +109,13 @@ const OVERLOAD_MS = 1_000;
 const MOST_MS = 1_000;
 /** So few that wait are let in always: the pace is known too badly to refuse them. */
 const FEW = 64;
+/** The work of a small response, in usual calls: pages of lists take more. */
+const SMALL = 0.5;
 /** A wait that the log tells of, and how often. */
 const LONG_MS = 1_000;
 const LOG_EVERY_MS = 5_000;
 
-export function createCalls({ connections, pages, start, now, wall, later, long }: CallsOptions): Calls {
+export function createCalls({ connections, pages, start, now, wall, later, busy, long }: CallsOptions): Calls {
   // An eighth of the connections is left to short calls, whatever lists do.
   const mostPages = Math.max(1, Math.min(pages, connections - Math.ceil(connections / 8)));
   const learned = createLearned(start, mostPages, now, wall);
@@ -117,8 +124,10 @@ export function createCalls({ connections, pages, start, now, wall, later, long 
     page: { count: 0, seconds: 0 },
     background: { count: 0, seconds: 0 },
   };
+  const places = createPlaces(connections);
   const queue = createFairQueue<Ticket>({
     capacity: connections,
+    places: places.now,
     kept: connections >> 4,
     pages: learned.limit,
     mostPages,
@@ -127,7 +136,7 @@ export function createCalls({ connections, pages, start, now, wall, later, long 
     longestMs: LONGEST_CALL_MS,
   });
   const never = Number.NEGATIVE_INFINITY;
-  const state = { ticking: false, refused: 0, loggedAt: never, overloadedAt: never };
+  const state = { ticking: false, refused: 0, loggedAt: never, overloadedAt: never, shortAt: never };
   const isOverloaded = (at: number): boolean => at - state.overloadedAt < OVERLOAD_MS;
 
   const begin = (ticket: Ticket, at: number): void => {
@@ -145,7 +154,8 @@ export function createCalls({ connections, pages, start, now, wall, later, long 
         over = true;
         const at = now();
         learned.ended(call, outcome, queue.pages(), at);
-        queue.leave(ticket, at);
+        queue.leave(ticket, at, outcome.work);
+        if (ticket.kind === "short" && (outcome.work ?? 0) < SMALL) state.shortAt = at;
         // undici takes a connection for busy until it has returned from telling of the response's end.
         if (queue.waiting() > 0) queueMicrotask(pump);
       },
@@ -164,6 +174,8 @@ export function createCalls({ connections, pages, start, now, wall, later, long 
     state.ticking = false;
     const at = now();
     for (const ticket of queue.expire(at, isOverloaded(at) ? MOST_MS : undefined)) refuse(ticket);
+    if (queue.waiting() === 0) places.reset();
+    else if (busy !== undefined) places.adapt(busy());
     pump();
     tell(at);
     watch();
@@ -215,6 +227,7 @@ export function createCalls({ connections, pages, start, now, wall, later, long 
     predictedMs: (credential) => queue.predictedMs(credential, now()),
     accepted: learned.accepted,
     held: queue.held,
+    shortAt: () => state.shortAt,
     turnedAway(overloaded) {
       state.refused += 1;
       if (overloaded) state.overloadedAt = now();
@@ -269,9 +282,13 @@ function placeFor(calls: Pick<Calls, "enter">, caller: Caller, signal: Signal): 
   });
 }
 
-function outcomeOf({ target }: ApiRequest, { status, headers }: ApiResponse): Outcome {
+/** Reading so many bytes of JSON and writing them anew takes about as long as all else of a call. */
+const TRANSLATED_BYTES = 16 * 1024;
+
+function outcomeOf({ target }: ApiRequest, { status, headers, body }: ApiResponse): Outcome {
   if (OVERLOAD.has(status)) return { status, retryAfter: header(headers, "retry-after") };
   if (status !== 200) return { status };
   const query = target.indexOf("?");
-  return { status, path: query < 0 ? target : target.slice(0, query) };
+  const work = body.length / TRANSLATED_BYTES;
+  return { status, path: query < 0 ? target : target.slice(0, query), work };
 }

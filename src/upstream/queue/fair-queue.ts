@@ -1,10 +1,12 @@
 /**
  * Which of those that wait gets the next place? (Pure: no clock, no timer, no I/O. What it is told and when is all that it knows.)
  *
- * Weighted fair queueing with equal weights: the next place goes to the credential with the fewest places, among equals to the one
- * that has gone without for longest. Within a credential a request that has begun goes first, since it must finish; then short work,
- * then pages of lists, those of the oldest list first, so that lists finish and memory stays bounded.
+ * Start-time fair queueing (Goyal, Vin and Cheng) with equal weights: each credential has a tag to which the cost of its calls is
+ * added, and the next place goes to the one with the least tag. So shares are equal in cost, not in number. Within a credential
+ * a request that has begun goes first, since it must finish; then short work, then pages of lists, those of the oldest list first, so
+ * that lists finish and memory stays bounded.
  */
+import { type Costs, createCost } from "./cost.ts";
 import { createPace } from "./pace.ts";
 
 /** `short`: one call, or the first page of a list. `page`: a further page. `background`: only where places are idle. */
@@ -23,6 +25,9 @@ export interface Entry {
   readonly deadline: number;
   /** When it began to wait; set here. */
   at: number;
+  /** When it got its place, and what it was expected to cost then; set here. */
+  startedAt?: number;
+  cost?: number;
 }
 
 export interface FairQueueOptions {
@@ -33,6 +38,8 @@ export interface FairQueueOptions {
    * slow piece of work of somebody else has ended.
    */
   readonly kept: number;
+  /** Places that may be taken at present: all, unless told. */
+  readonly places?: () => number;
   /** Places that pages may take at present. */
   readonly pages?: () => number;
   /** The most that they may ever take. The last sixteenth is for credentials that read no page: the pages of others may hang. */
@@ -48,8 +55,8 @@ export interface FairQueueOptions {
 export interface FairQueue<E extends Entry> {
   /** Takes a place, or waits for one; `refused` when it would certainly wait beyond its deadline. */
   enter(entry: E, now: number): "started" | "waits" | "refused";
-  /** Gives the place of `entry` back. */
-  leave(entry: E, now: number): void;
+  /** Gives the place of `entry` back. `work`: what its response took of the processor, in usual calls. */
+  leave(entry: E, now: number, work?: number): void;
   /** The next that may start, with its place taken; undefined: nobody can. */
   next(now: number): E | undefined;
   /** False when it does not wait any more. */
@@ -76,12 +83,19 @@ interface Line<E> {
   readonly credential: string;
   taken: number;
   pages: number;
+  /** The cost that it has had, in virtual time. */
+  tag: number;
+  readonly costs: Costs;
   readonly begun: E[];
   readonly fresh: E[];
   /** In the order of their lists' beginnings. */
   readonly reads: E[];
 }
 
+/** Whoever holds one part in so many of the places more than others comes after them, whatever was cheap so far. */
+const PARTS = 8;
+/** Credentials without work are remembered while they have had more than others, but no more than these. */
+const REMEMBERED = 1_000;
 /** One start in so many is for credentials that the platform has not accepted: a new client always gets in. */
 const FLOOR = 8;
 /** Time that a request needs after its wait: this share of all it has, a second at most. */
@@ -90,7 +104,7 @@ const SPARE_MS = 1_000;
 
 export function createFairQueue<E extends Entry>(options: FairQueueOptions): FairQueue<E> {
   const { capacity, kept, mostPages = capacity, pages = () => mostPages } = options;
-  const { mayRead = () => true, accepted = () => true } = options;
+  const { mayRead = () => true, accepted = () => true, places = () => capacity } = options;
   const lines = new Map<string, Line<E>>();
   /** Lines with waiting work; the first has gone without for longest. */
   const known = new Set<Line<E>>();
@@ -101,26 +115,46 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
   let taken = 0;
   let pagesTaken = 0;
   let starts = 0;
+  const cost = createCost();
+  const part = Math.ceil(capacity / PARTS);
+  /** The tag of whoever has had exactly its share. */
+  let virtual = 0;
+  let highest = 0;
+  let lookAt = REMEMBERED;
 
   const lineOf = (credential: string): Line<E> => {
     let line = lines.get(credential);
     if (line === undefined) {
-      line = { credential, taken: 0, pages: 0, begun: [], fresh: [], reads: [] };
+      if (lines.size >= lookAt) forget();
+      line = {
+        credential,
+        taken: 0,
+        pages: 0,
+        tag: virtual,
+        costs: { ...cost.usual },
+        begun: [],
+        fresh: [],
+        reads: [],
+      };
       lines.set(credential, line);
     }
     return line;
+  };
+  const forget = (): void => {
+    for (const line of lines.values()) if (line.taken === 0 && isEmpty(line)) lines.delete(line.credential);
+    lookAt = Math.max(REMEMBERED, lines.size * 2);
   };
   const isEmpty = ({ begun, fresh, reads }: Line<E>): boolean => begun.length + fresh.length + reads.length === 0;
   const settle = (line: Line<E>): void => {
     if (!isEmpty(line)) return;
     known.delete(line);
     unknown.delete(line);
-    if (line.taken === 0) lines.delete(line.credential);
+    if (line.taken === 0 && line.tag <= virtual) lines.delete(line.credential);
   };
-  const hasRoom = (line: Line<E>): boolean => taken < capacity - (line.taken < kept ? 0 : kept);
+  const hasRoom = (line: Line<E>): boolean => taken < Math.min(places(), capacity - (line.taken < kept ? 0 : kept));
   const mayReadNow = (line: Line<E>, now: number): boolean => {
     const most = line.pages === 0 ? mostPages : Math.min(pages(), mostPages - (mostPages >> 4));
-    return pagesTaken < most && mayRead(line.credential, line.pages, now);
+    return pagesTaken < Math.min(most, places() - (places() >> 3)) && mayRead(line.credential, line.pages, now);
   };
   /** The entry of `line` that is next, if one may start. */
   const first = (line: Line<E>, now: number): E | undefined => {
@@ -130,18 +164,29 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
   const bestOf = (some: ReadonlySet<Line<E>>, now: number): Line<E> | undefined => {
     let best: Line<E> | undefined;
     for (const line of some) {
-      if ((best === undefined || line.taken < best.taken) && hasRoom(line) && first(line, now) !== undefined) {
+      if ((best === undefined || isBefore(line, best)) && hasRoom(line) && first(line, now) !== undefined) {
         best = line;
-        if (line.taken === 0) break;
+        if (line.taken < part && line.tag <= virtual) break;
       }
     }
     return best;
   };
+  /** Equals go in the order of their sets. */
+  const isBefore = (one: Line<E>, other: Line<E>): boolean => {
+    const parts = Math.floor(one.taken / part) - Math.floor(other.taken / part);
+    return parts === 0 ? one.tag < other.tag : parts < 0;
+  };
   const rowOf = (line: Line<E>, { kind, begun }: E): E[] =>
     kind === "page" ? line.reads : begun ? line.begun : line.fresh;
-  const take = (entry: E, line: Line<E>): void => {
+  const take = (entry: E, line: Line<E>, now: number): void => {
     taken += 1;
     line.taken += 1;
+    entry.startedAt = now;
+    entry.cost = line.costs[entry.kind];
+    // A credential without work saves nothing up for later.
+    virtual = Math.max(virtual, line.tag);
+    line.tag = virtual + entry.cost;
+    highest = Math.max(highest, line.tag);
     if (entry.kind !== "page") return;
     pagesTaken += 1;
     line.pages += 1;
@@ -155,7 +200,7 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
     waiting[entry.kind] -= 1;
     return line;
   };
-  const isIdle = (): boolean => waiting.short + waiting.page === 0 && taken < capacity / 2;
+  const isIdle = (): boolean => waiting.short + waiting.page === 0 && taken < places() / 2;
 
   const queue: FairQueue<E> = {
     newestFirst: false,
@@ -164,7 +209,7 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
       const line = lineOf(entry.credential);
       if (entry.kind === "background") {
         if (isIdle() && mayReadNow(line, now)) {
-          take(entry, line);
+          take(entry, line, now);
           return "started";
         }
         background.push(entry);
@@ -173,7 +218,7 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
         const free = isEmpty(line) && hasRoom(line);
         // Whoever else waits cannot start: a place that is free has been offered to all of them.
         if (free && (entry.kind === "short" || mayReadNow(line, now))) {
-          take(entry, line);
+          take(entry, line, now);
           return "started";
         }
         if (!entry.begun && queue.predictedMs(entry.credential, now) > entry.deadline - now) {
@@ -190,7 +235,7 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
       waiting[entry.kind] += 1;
       return "waits";
     },
-    leave(entry, now) {
+    leave(entry, now, work = 0) {
       const line = lines.get(entry.credential);
       if (line === undefined) return;
       taken -= 1;
@@ -199,24 +244,30 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
         pagesTaken -= 1;
         line.pages -= 1;
       }
-      pace.ended(now);
+      const { startedAt = now, cost: expected = 0 } = entry;
+      const spent = cost.ended(entry.kind, now - startedAt, work, line.costs);
+      line.tag += spent - expected;
+      highest = Math.max(highest, line.tag);
+      pace.ended(now, spent);
+      // Nobody is served before anybody else: nothing is owed any more.
+      if (taken === 0 && waiting.short + waiting.page === 0) virtual = highest;
       settle(line);
     },
     next(now) {
-      if (taken >= capacity) return undefined;
+      if (taken >= places()) return undefined;
       const [one, other] = starts % FLOOR === FLOOR - 1 ? [unknown, known] : [known, unknown];
       const line = bestOf(one, now) ?? bestOf(other, now);
       if (line === undefined) {
         const [entry] = background;
         if (entry === undefined || !isIdle() || !mayReadNow(lineOf(entry.credential), now)) return undefined;
         drop(entry);
-        take(entry, lineOf(entry.credential));
+        take(entry, lineOf(entry.credential), now);
         return entry;
       }
       const entry = first(line, now) as E;
       starts += 1;
       drop(entry);
-      take(entry, line);
+      take(entry, line, now);
       // To the end of the round, or out of it. A credential may have been accepted meanwhile.
       known.delete(line);
       unknown.delete(line);
@@ -240,10 +291,13 @@ export function createFairQueue<E extends Entry>(options: FairQueueOptions): Fai
     predictedMs(credential, now) {
       if (waiting.short + waiting.page === 0) return 0;
       const line = lines.get(credential);
-      const own = line === undefined ? 0 : line.begun.length + line.fresh.length;
-      // By turns: for each of its own before it, one of each other credential that waits.
-      const ahead = Math.min(waiting.short + waiting.page, (own + 1) * (known.size + unknown.size));
-      return ahead / pace.perMs(now);
+      const { short, page } = cost.usual;
+      const all = waiting.short * short + waiting.page * page;
+      // What it has had beyond its share, and what is before it: as much goes to each other credential that waits.
+      const own = line === undefined ? 0 : (line.begun.length + line.fresh.length) * line.costs.short;
+      const beyond = line === undefined ? 0 : Math.max(0, line.tag - virtual);
+      const ahead = (own + beyond + (line?.costs.short ?? short)) * (known.size + unknown.size);
+      return Math.min(all, ahead) / pace.perMs(now);
     },
     taken: () => taken,
     pages: () => pagesTaken,

@@ -14,6 +14,8 @@ export interface Outcome {
   /** Of a page: its path, and what the response says of when to come back. */
   readonly path?: string;
   readonly retryAfter?: string | undefined;
+  /** What its body takes of the processor, in usual calls. */
+  readonly work?: number;
 }
 
 /** A call under way, to tell of it later. */

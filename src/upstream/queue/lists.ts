@@ -23,6 +23,8 @@ export interface Lists {
   claim(list: Pick<Entry, "credential" | "since" | "deadline">, signal: Signal): Promise<() => void>;
   /** Lists of `credential`, those that wait included. */
   held(credential: string): number;
+  /** Under overload a list is refused that would wait for longer than a moment: its client would leave, and its first page was for nothing. */
+  overloaded(): void;
   state(): { readonly reading: number; readonly waiting: number };
 }
 
@@ -32,6 +34,9 @@ interface Waiting extends Entry {
 }
 
 const TICK_MS = 100;
+/** What a list may wait under overload, and how long that lasts. */
+const MOST_MS = 250;
+const OVERLOAD_MS = 1_000;
 
 /** The queue of calls once more, with lists in it: fair by credential, first come first served. */
 export function createLists(options: ListsOptions): Lists {
@@ -40,6 +45,8 @@ export function createLists(options: ListsOptions): Lists {
   const kept = Math.min(share, maxConcurrent >> 1);
   const queue = createFairQueue<Waiting>({ capacity: maxConcurrent, kept, longestMs });
   let ticking = false;
+  let overloadedAt = Number.NEGATIVE_INFINITY;
+  const mostMs = (): number => (now() - overloadedAt < OVERLOAD_MS ? MOST_MS : Number.POSITIVE_INFINITY);
 
   const release = (entry: Waiting) => {
     let over = false;
@@ -55,7 +62,7 @@ export function createLists(options: ListsOptions): Lists {
     ticking = true;
     later(TICK_MS, () => {
       ticking = false;
-      for (const late of queue.expire(now())) late.refuse();
+      for (const late of queue.expire(now(), mostMs())) late.refuse();
       watch();
     });
   };
@@ -81,12 +88,16 @@ export function createLists(options: ListsOptions): Lists {
           },
         };
         signal.addEventListener("abort", gone, { once: true });
+        if (queue.predictedMs(credential, now()) > mostMs()) return entry.refuse();
         const became = queue.enter(entry, now());
         if (became === "started") entry.start();
         else if (became === "refused") entry.refuse();
         else watch();
       }),
     held: queue.held,
+    overloaded() {
+      overloadedAt = now();
+    },
     state: () => ({ reading: queue.taken(), waiting: queue.waiting() }),
   };
 }

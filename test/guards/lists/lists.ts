@@ -65,9 +65,9 @@ export const LISTS = [
     "src/upstream/queue/fair-queue.ts",
     ["test/upstream/queue/fair-queue.test.ts"],
     [
-      ["the number of places", "taken < capacity - (line.taken", "0 < capacity - (line.taken"],
+      ["the number of places", "taken < Math.min(places()", "0 < Math.min(places()"],
       ["the places kept for others", "(line.taken < kept ? 0 : kept)", "0"],
-      ["the turns of credentials", "line.taken < best.taken", "false"],
+      ["shares of credentials by cost", "one.tag < other.tag : parts < 0", "false : parts < 0"],
       ["the floor of credentials that were not accepted", "starts % FLOOR === FLOOR - 1", "false"],
     ],
   ),

@@ -28,7 +28,7 @@ function subject(known: Known = {}) {
     inFlight: 1_000,
     requestSeconds: 50,
     calls: both,
-    lists: { held: () => 0 },
+    lists: { held: () => 0, overloaded: () => {} },
     now: () => clock.now,
   });
   return { admit: (here: number) => admit(here, () => "a"), turnedAway, clock };

@@ -76,6 +76,35 @@ function subject(options: Partial<CallsOptions> = {}) {
 
 const page = { kind: "page" } as const;
 
+describe("calls under way", () => {
+  it("get fewer while others wait and the event loop never idles, and as many again when it does", async () => {
+    const loop = { busy: 1 };
+    const { clock, held, start, giveAll } = subject({ connections: 32, busy: () => loop.busy });
+    await start(200, "a");
+    const atOnce: number[] = [];
+    for (const busy of [1, 1, 1, 1, 0.5, 0.5, 0.5]) {
+      loop.busy = busy;
+      await clock.pass(100);
+      await giveAll();
+      atOnce.push(held.length);
+    }
+    expect(atOnce).toEqual([24, 18, 16, 16, 22, 30, 30]);
+  });
+
+  it("tell when short work with a small response was there last", async () => {
+    const { calls, held, start, clock } = subject();
+    await clock.pass(7);
+    await start(1, "a");
+    await held[0]?.give({ ...answer(200), body: new Uint8Array(64 * 1024) });
+    await start(1, "a", page);
+    await held[0]?.give(answer(200));
+    expect(calls.shortAt()).toBe(Number.NEGATIVE_INFINITY);
+    await start(1, "a");
+    await held[0]?.give(answer(200));
+    expect(calls.shortAt()).toBe(7);
+  });
+});
+
 describe("page reads", () => {
   it("are few at first, then twice as many after each clean round, and leave some to newcomers", async () => {
     const { held, start, giveAll, calls } = subject({ start: 4 });

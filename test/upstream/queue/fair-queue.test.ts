@@ -17,7 +17,7 @@ function subject(options: Partial<FairQueueOptions> = {}) {
     entries.set(name, made);
     return queue.enter(made, now);
   };
-  const leave = (name: string, now = 0) => queue.leave(entries.get(name) as Named, now);
+  const leave = (name: string, now = 0, work = 0) => queue.leave(entries.get(name) as Named, now, work);
   const next = (now = 0) => queue.next(now)?.name;
   /** The order in which all that waits starts, one at a time. */
   const order = (running: string, now = 0) => {
@@ -36,7 +36,7 @@ describe("the next place", () => {
     const { enter, order } = subject();
     expect(enter("a1")).toBe("started");
     for (const name of ["a2", "a3", "a4", "b1", "b2", "c1"]) expect(enter(name)).toBe("waits");
-    expect(order("a1")).toEqual(["a2", "b1", "c1", "a3", "b2", "a4"]);
+    expect(order("a1")).toEqual(["b1", "c1", "a2", "b2", "a3", "a4"]);
   });
 
   it("goes to the credential with the fewest places", () => {
@@ -46,6 +46,55 @@ describe("the next place", () => {
     expect(next()).toBe("b2");
     leave("a2");
     expect(next()).toBe("a4");
+  });
+
+  it("goes to credentials by cost, not by number", () => {
+    const { enter, leave, next } = subject();
+    enter("a0");
+    const work = (name: string) => (name.startsWith("a") ? 1 : 0);
+    for (let i = 1; i <= 40; i++) for (const credential of ["a", "b"]) enter(`${credential}${i}`);
+    const started: string[] = [];
+    for (let name: string | undefined = "a0"; started.length < 36; name = next()) {
+      leave(name as string, 0, work(name as string));
+      started.push(name as string);
+    }
+    // One unit of work is charged four times: a call of `a` costs five calls of `b`.
+    expect(started.filter(work)).toHaveLength(6);
+  });
+
+  it("goes to whoever holds an eighth of the places less, whatever was cheap so far", () => {
+    const { enter, leave, next } = subject({ capacity: 16 });
+    for (let i = 1; i <= 20; i++) enter(`a${i}`);
+    enter("b1");
+    leave("a1");
+    expect(next()).toBe("b1");
+    enter("b2");
+    leave("b1", 0, 100);
+    expect(next()).toBe("b2");
+  });
+
+  it("remembers what a credential had without work in between", () => {
+    const { enter, leave, next } = subject();
+    enter("a1");
+    enter("b1");
+    leave("a1", 0, 10);
+    next();
+    for (const name of ["a2", "b2", "b3"]) enter(name);
+    leave("b1");
+    expect(next()).toBe("b2");
+    leave("b2");
+    expect(next()).toBe("b3");
+  });
+
+  it("is one fewer when fewer are to be under way", () => {
+    const places = { now: 2 };
+    const { enter, leave, next } = subject({ capacity: 4, places: () => places.now });
+    expect(["a1", "a2", "a3"].map((name) => enter(name))).toEqual(["started", "started", "waits"]);
+    places.now = 1;
+    leave("a1");
+    expect(next()).toBeUndefined();
+    leave("a2");
+    expect(next()).toBe("a3");
   });
 
   it("goes to requests that have begun, then to short work, then to pages of the oldest list", () => {
@@ -127,7 +176,7 @@ describe("who waits", () => {
     expect(queue.cancel(entries.get("a2") as Named)).toBe(true);
     expect(queue.cancel(entries.get("a2") as Named)).toBe(false);
     expect([queue.waiting(), queue.held("a"), queue.held("c")]).toEqual([2, 2, 0]);
-    expect(order("a1")).toEqual(["a3", "b1"]);
+    expect(order("a1")).toEqual(["b1", "a3"]);
     expect([queue.waiting(), queue.taken(), queue.held("a")]).toEqual([0, 0, 0]);
   });
 

@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import { createTurns } from "../../../src/upstream/queue/turns.ts";
 
+/** Without short work. */
+const never = () => Number.NEGATIVE_INFINITY;
+
 /** A loop whose turns a test takes. */
 function loop() {
   const queue: (() => void)[] = [];
@@ -17,7 +20,7 @@ function loop() {
 
 test("one page a turn of the loop, in the order of asking", async () => {
   const { next, turn } = loop();
-  const take = createTurns(() => 0, next);
+  const take = createTurns(() => 0, never, next);
   const made: string[] = [];
   for (const name of ["a", "b", "c"]) void take().then(() => made.push(name));
   expect(made).toEqual([]);
@@ -33,7 +36,7 @@ test("one page a turn of the loop, in the order of asking", async () => {
 
 test("nothing is left behind, and it begins again", async () => {
   const { next, turn, waiting } = loop();
-  const take = createTurns(() => 0, next);
+  const take = createTurns(() => 0, never, next);
   const first = take();
   await turn();
   await first;
@@ -48,7 +51,7 @@ test("nothing is left behind, and it begins again", async () => {
 test("while the loop has other work, that has as long as the page before", async () => {
   const { next, turn } = loop();
   const clock = { now: 0 };
-  const take = createTurns(() => clock.now, next);
+  const take = createTurns(() => clock.now, never, next);
   const made: number[] = [];
   const page = () =>
     void take().then(() => {
@@ -66,4 +69,27 @@ test("while the loop has other work, that has as long as the page before", async
   for (let i = 0; i < 3; i++) page();
   for (let i = 0; i < 4; i++) await turn();
   expect(made.slice(3)).toEqual([at, at + 4, at + 8]);
+});
+
+test("while short work came lately, it has three times as long", async () => {
+  const { next, turn } = loop();
+  const clock = { now: 0 };
+  const take = createTurns(
+    () => clock.now,
+    () => 10,
+    next,
+  );
+  const made: number[] = [];
+  for (let i = 0; i < 5; i++) {
+    void take().then(() => {
+      made.push(clock.now);
+      clock.now += 4;
+    });
+  }
+  for (let i = 0; i < 40; i++) {
+    await turn();
+    clock.now += 2;
+  }
+  // Each took 4 ms; 60 ms: short work came long ago.
+  expect(made).toEqual([0, 16, 32, 48, 60]);
 });
