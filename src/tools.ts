@@ -16,7 +16,7 @@ import type { HeldMemory } from "./upstream/held.ts";
 import { type Later, later } from "./upstream/later.ts";
 import { pause } from "./upstream/pause.ts";
 import { type Caller, type Calls, createCalls } from "./upstream/queue/calls.ts";
-import type { Kind } from "./upstream/queue/fair-queue.ts";
+import type { Kind } from "./upstream/queue/cost.ts";
 import { createLists, type Lists } from "./upstream/queue/lists.ts";
 import { createRepeat } from "./upstream/queue/repeat.ts";
 import { createTurns } from "./upstream/queue/turns.ts";

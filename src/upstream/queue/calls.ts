@@ -4,7 +4,8 @@ import { header } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import type { Signal } from "../../model/signal.ts";
 import type { Later } from "../later.ts";
-import { createFairQueue, type Entry, type Kind } from "./fair-queue.ts";
+import type { Kind } from "./cost.ts";
+import { createFairQueue, type Entry } from "./fair-queue.ts";
 import { type Begun, createLearned, type Outcome, OVERLOAD } from "./learned.ts";
 import { createPlaces } from "./places.ts";
 

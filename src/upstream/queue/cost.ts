@@ -1,5 +1,7 @@
 /** What does a call cost, compared with the usual one? (That costs about 1.) */
-import type { Kind } from "./fair-queue.ts";
+
+/** `short`: one call, or the first page of a list. `page`: a further page. `background`: only where places are idle. */
+export type Kind = "short" | "page" | "background";
 
 /** Estimates for calls that begin, by kind. */
 export type Costs = Record<Kind, number>;

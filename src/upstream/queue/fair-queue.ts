@@ -6,11 +6,8 @@
  * a request that has begun goes first, since it must finish; then short work, then pages of lists, those of the oldest list first, so
  * that lists finish and memory stays bounded.
  */
-import { type Costs, createCost } from "./cost.ts";
+import { type Costs, createCost, type Kind } from "./cost.ts";
 import { createPace } from "./pace.ts";
-
-/** `short`: one call, or the first page of a list. `page`: a further page. `background`: only where places are idle. */
-export type Kind = "short" | "page" | "background";
 
 /** A piece of work that needs a place. */
 export interface Entry {
