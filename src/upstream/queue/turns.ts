@@ -40,11 +40,13 @@ export function createTurns(
     running = first !== undefined;
     if (first === undefined) return;
     first();
-    // Behind what waited for this turn.
-    queueMicrotask(() => {
-      madeAt = now();
-      took = madeAt - at;
-    });
+    // After all that follows from the page without waiting: reading it, taking its records, sending them.
+    queueMicrotask(() =>
+      process.nextTick(() => {
+        madeAt = now();
+        took = madeAt - at;
+      }),
+    );
     next(step);
   };
   return () =>
