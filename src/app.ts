@@ -80,7 +80,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const clock = { now: () => performance.now(), random: Math.random };
   const memory = createMemoryBudget(config.limits.memoryBytes);
   const callers = createCallers();
-  const upstreams = createUpstreams(config, { ...clock, renewal, log });
+  const upstreams = createUpstreams(config, { ...clock, renewal, log, accepted: callers.accepted });
   const held = createHeldMemory(memory, callers.of);
   const toolbox = createToolbox(config, { ...upstreams.v2, held });
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
@@ -141,7 +141,13 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const listener = createListener({
     ...config.listen,
     limits: config.limits,
-    admit: createAdmission({ ...config.limits, calls: served, lists: toolbox.lists, now: clock.now }),
+    admit: createAdmission({
+      ...config.limits,
+      calls: served,
+      lists: toolbox.lists,
+      accepted: callers.accepted,
+      now: clock.now,
+    }),
     credentialOf: createDigest(randomBytes(32).toString("hex")),
     decide: signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
     upstreams: Object.fromEntries(upstreams.streams),

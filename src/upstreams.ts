@@ -53,7 +53,10 @@ export interface UpstreamParts {
 }
 
 /** One pool and one breaker per upstream, shared by translated calls and pass-through. */
-export function createUpstreams(config: Config, parts: UpstreamParts & { readonly log: EventLog }): Upstreams {
+export function createUpstreams(
+  config: Config,
+  parts: UpstreamParts & { readonly log: EventLog; readonly accepted?: (credential: string) => boolean },
+): Upstreams {
   const streams = new Map<Upstream, Stream>();
   const pools = new Map<Upstream, Pool>();
   const queues = new Map<Upstream, Calls>();
@@ -61,7 +64,15 @@ export function createUpstreams(config: Config, parts: UpstreamParts & { readonl
   const open = (name: Upstream, settings: Settings, budget: Budget): { pool: Pool; queue: Calls } => {
     const pool = poolOf(name, settings, settings.connections, parts, told(parts.log, name));
     const long = toldOfQueue(parts.log, name);
-    const queue = createCalls({ connections: settings.connections, pages, start, ...TIME, busy: createBusy(), long });
+    const queue = createCalls({
+      connections: settings.connections,
+      pages,
+      start,
+      ...TIME,
+      accepted: parts.accepted,
+      busy: createBusy(),
+      long,
+    });
     pools.set(name, pool);
     queues.set(name, queue);
     streams.set(name, createStream(pool, budget, queue));

@@ -10,7 +10,7 @@ import { sendProblem } from "./errors.ts";
 import { placed } from "./headers.ts";
 import { writeWhole } from "./reply.ts";
 import { discard, writeStream } from "./stream-answer.ts";
-import { hasBody, isAnswered, provesCredential, type Visit } from "./visit.ts";
+import { hasBody, isAnswered, noteCredential, type Visit } from "./visit.ts";
 
 export interface AnswerOptions {
   readonly bodyBytes: number;
@@ -44,7 +44,7 @@ export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOpti
   try {
     if (hasBody(visit)) body = await readBody(visit, options.bodyBytes, options.bodies, controller.signal);
     const response = await respond(visit, plan, body?.bytes ?? NO_BYTES, controller.signal, options.bodies);
-    if (provesCredential(visit, response.status)) callers.served(visit.credential);
+    noteCredential(visit, response.status, callers);
     if (isAnswered(visit)) discard(response.body);
     else {
       const delivering = deliver(visit, response, controller.signal, options);

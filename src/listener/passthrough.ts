@@ -14,7 +14,7 @@ import { pairs, returned } from "./headers.ts";
 import { createPatience, type Patience, STALL_MS, stalled } from "./patience.ts";
 import { writeHead } from "./reply.ts";
 import type { Uploads } from "./uploads.ts";
-import { hasBody, noteCall, provesCredential, stop, type Visit, visitOf } from "./visit.ts";
+import { hasBody, noteCall, noteCredential, stop, type Visit, visitOf } from "./visit.ts";
 import { guarded } from "./watched.ts";
 
 /** Milliseconds. */
@@ -102,7 +102,7 @@ function sinkOf(visit: Visit, { basePath, timeouts, bodies }: PassOptions): Stre
   return {
     head: (status, statusText, headers) => {
       noteCall(visit, status);
-      if (provesCredential(visit, status)) callers.served(visit.credential);
+      noteCredential(visit, status, callers);
       visit.watch?.head(status, headers);
       if (res.destroyed) return;
       res.sendDate = false;

@@ -1,5 +1,6 @@
 /** What is known of one request while it is here? */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Callers } from "../model/callers.ts";
 import type { Exchange } from "../model/exchange.ts";
 import type { PassPlan, Watch } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
@@ -64,9 +65,9 @@ export function visitOf(carrier: object): Visit {
   return visit;
 }
 
-/** True when a response of `status` says that the platform accepts the credential of the request. */
-export function provesCredential({ exchange }: Visit, status: number): boolean {
-  return status >= 200 && status < 300 && exchange.resource !== "unknown" && exchange.apiVersion !== "sts";
+/** Tells `callers` what the platform thinks of the request's credential. What is no resource may be open to anybody. */
+export function noteCredential({ exchange, credential }: Visit, status: number, callers: Callers): void {
+  if (exchange.resource !== "unknown" && exchange.apiVersion !== "sts") callers.answered(credential, status);
 }
 
 /** True when nothing can be answered any more: the head has gone out, or the connection. */

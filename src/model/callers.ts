@@ -6,12 +6,14 @@ export interface Callers {
    * others are one, since anybody can invent as many tokens as there are shares.
    */
   of(credential: string): string;
-  /** The platform served a request that had `credential`. */
-  served(credential: string): void;
+  /** Whether the platform accepted `credential` lately. */
+  accepted(credential: string): boolean;
+  /** The platform answered a request of `credential` with `status`. */
+  answered(credential: string, status: number): void;
 }
 
 /** The caller of all requests without a credential that the platform is known to accept. */
 export const ANONYMOUS = "";
 
 /** Everybody is one caller. */
-export const ONE_CALLER: Callers = { of: () => ANONYMOUS, served: () => {} };
+export const ONE_CALLER: Callers = { of: () => ANONYMOUS, accepted: () => true, answered: () => {} };

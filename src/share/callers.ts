@@ -9,8 +9,10 @@ export function createCallers(most: number = MOST): Callers {
   const accepted = new LRUCache<string, true>({ max: most });
   return {
     of: (credential) => (accepted.has(credential) ? credential : ANONYMOUS),
-    served: (credential) => {
-      if (credential !== ANONYMOUS) accepted.set(credential, true);
+    accepted: (credential) => accepted.has(credential),
+    answered: (credential, status) => {
+      if (status === 401) accepted.delete(credential);
+      else if (status >= 200 && status < 300 && credential !== ANONYMOUS) accepted.set(credential, true);
     },
   };
 }

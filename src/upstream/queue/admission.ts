@@ -13,6 +13,8 @@ export interface AdmissionOptions {
   /** The queues of the upstreams that requests may be for. */
   readonly calls: readonly Calls[];
   readonly lists: Pick<Lists, "held" | "overloaded">;
+  /** Whether the platform has accepted a credential. */
+  readonly accepted: (credential: string) => boolean;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
 }
@@ -36,7 +38,7 @@ const OVERLOAD_MS = 1_000;
  * done, that is overload: what is let in waits for a moment only, so that its client is still there when it is served, and all else
  * is refused at once, which costs least of all.
  */
-export function createAdmission({ inFlight, requestSeconds, calls, lists, now }: AdmissionOptions): Admit {
+export function createAdmission({ inFlight, requestSeconds, calls, lists, accepted, now }: AdmissionOptions): Admit {
   const leftMs = requestSeconds * 1_000;
   let overloadedAt = Number.NEGATIVE_INFINITY;
   const refuse = (why: Shed, overloaded: boolean): Shed => {
@@ -54,9 +56,9 @@ export function createAdmission({ inFlight, requestSeconds, calls, lists, now }:
     if (!isPressed && !isLong) return undefined;
     const credential = credentialOf();
     if (isPressed) {
-      const accepted = calls.some((queue) => queue.accepted(credential));
+      const isKnown = accepted(credential);
       const held = calls.reduce((sum, queue) => sum + queue.held(credential), lists.held(credential));
-      const isFull = here >= inFlight * STRANGERS && !accepted;
+      const isFull = here >= inFlight * STRANGERS && !isKnown;
       if (isFull || held > (inFlight - here) * SHARE) return refuse("shed-in-flight", false);
     }
     // Which upstream it is for is not known yet.

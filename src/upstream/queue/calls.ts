@@ -34,6 +34,8 @@ export interface CallsOptions {
   readonly pages: number;
   /** What that begins with. */
   readonly start: number;
+  /** Whether the platform has accepted a credential: such go before others. Without it all are alike. */
+  readonly accepted?: ((credential: string) => boolean) | undefined;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
   /** Milliseconds since 1970: a `Retry-After` may be a date. */
@@ -85,8 +87,6 @@ export interface Calls {
   isLong(): boolean;
   /** How long a request that arrives now would wait. */
   predictedMs(credential: string): number;
-  /** Whether the platform has let `credential` in lately. */
-  accepted(credential: string): boolean;
   /** Calls that `credential` has under way or in the queue. */
   held(credential: string): number;
   /** When a short call with a small response last ended: somebody waits for quick answers. */
@@ -116,7 +116,8 @@ const SMALL = 0.5;
 const LONG_MS = 1_000;
 const LOG_EVERY_MS = 5_000;
 
-export function createCalls({ connections, pages, start, now, wall, later, busy, long }: CallsOptions): Calls {
+export function createCalls(options: CallsOptions): Calls {
+  const { connections, pages, start, now, wall, later, busy, accepted, long } = options;
   // An eighth of the connections is left to short calls, whatever lists do.
   const mostPages = Math.max(1, Math.min(pages, connections - Math.ceil(connections / 8)));
   const learned = createLearned(start, mostPages, now, wall);
@@ -133,7 +134,7 @@ export function createCalls({ connections, pages, start, now, wall, later, busy,
     pages: learned.limit,
     mostPages,
     mayRead: learned.quota.mayRead,
-    accepted: learned.accepted,
+    ...(accepted === undefined ? {} : { accepted }),
     longestMs: LONGEST_CALL_MS,
   });
   const never = Number.NEGATIVE_INFINITY;
@@ -226,7 +227,6 @@ export function createCalls({ connections, pages, start, now, wall, later, busy,
     },
     isLong: () => queue.waiting("short") >= FEW,
     predictedMs: (credential) => queue.predictedMs(credential, now()),
-    accepted: learned.accepted,
     held: queue.held,
     shortAt: () => state.shortAt,
     turnedAway(overloaded) {

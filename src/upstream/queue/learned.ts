@@ -1,6 +1,4 @@
-/** What do responses say about the platform, and about credentials? */
-import { LRUCache } from "lru-cache";
-import { isRecognised } from "../../model/exchange.ts";
+/** What do responses say about the platform, and about how much of it each credential may have? */
 import { ownText } from "../../model/remains.ts";
 import { retryAfter } from "../retry.ts";
 import { createLatency, type Latency } from "./latency.ts";
@@ -33,12 +31,9 @@ export interface Learned {
   /** Pages that may be read at a time at present. */
   limit(): number;
   readonly quota: Pick<Quota, "mayRead" | "gatedMs" | "pausedMs" | "nextMs">;
-  /** Whether the platform has let `credential` in lately. */
-  accepted(credential: string): boolean;
 }
 
 const MAX_WAIT_MS = 5_000;
-const MAX_ACCEPTED = 10_000;
 /** More kinds of lists than there are; a bound all the same, as their names come from requests. */
 const MAX_KINDS = 64;
 /** 504: a gateway's word for a timeout. */
@@ -48,7 +43,6 @@ export const OVERLOAD: ReadonlySet<number> = new Set([429, 503, 504]);
 export function createLearned(start: number, most: number, now: () => number, wall: () => number): Learned {
   const limit = createLimit({ start, max: most, now });
   const quota = createQuota({ max: most, maxWaitMs: MAX_WAIT_MS, now });
-  const accepted = new LRUCache<string, true>({ max: MAX_ACCEPTED });
   const kinds = new Map<string, Latency>();
 
   const latencyOf = (path: string): Latency => {
@@ -67,8 +61,6 @@ export function createLearned(start: number, most: number, now: () => number, wa
       return { credential, at, page };
     },
     ended({ credential, at: since, page }, { status, path = "", retryAfter: said }, pages, at) {
-      if (isRecognised(status)) accepted.set(credential, true);
-      else if (status === 401) accepted.delete(credential);
       if (page === undefined) return;
       if (OVERLOAD.has(status)) {
         const asked = status === 504 ? 0 : (retryAfter(said, wall()) ?? 0);
@@ -84,6 +76,5 @@ export function createLearned(start: number, most: number, now: () => number, wa
     },
     limit: limit.value,
     quota,
-    accepted: (credential) => accepted.has(credential),
   };
 }

@@ -50,7 +50,6 @@ const STATE: readonly Remembered[] = [
     "64, the oldest goes",
     "anybody who lists: only how long answers of that path take",
   ],
-  ["upstream/queue/learned.ts accepted", DIGEST, "10,000", "only whom the platform lets in"],
   ["listener/shed.ts pending", "why requests are turned away", "2, for 100 ms", "nobody: no text of a client's"],
   ["upstream/queue/quota.ts accounts", DIGEST, "1,000", "anybody who lists: only how much of his own runs"],
   ["upstream/queue/quota.ts pauses", DIGEST, "1,000, 5 s each", "only who gets the platform to answer 429 or 503"],

@@ -17,17 +17,17 @@ function subject(known: Known = {}) {
   const calls = (of: Known) => ({
     isLong: () => of.long === true,
     predictedMs: () => of.waitMs ?? 0,
-    accepted: () => of.accepted === true,
     held: () => of.held ?? 0,
     turnedAway: (overloaded: boolean) => void turnedAway.push(overloaded),
   });
-  const idle = { ...known, held: 0, long: false, accepted: false, waitMs: known.idleMs ?? 0 };
+  const idle = { ...known, held: 0, long: false, waitMs: known.idleMs ?? 0 };
   const clock = { now: 0 };
   const both = [calls(idle), calls(known)] as unknown as Calls[];
   const admit = createAdmission({
     inFlight: 1_000,
     requestSeconds: 50,
     calls: both,
+    accepted: () => known.accepted === true,
     lists: { held: () => 0, overloaded: () => {} },
     now: () => clock.now,
   });

@@ -243,19 +243,3 @@ describe("many that wait", () => {
     expect([calls.state().waiting.short, calls.isLong()]).toEqual([0, false]);
   });
 });
-
-describe("credentials", () => {
-  it("are accepted when the platform lets them in, and no more when it answers 401", async () => {
-    const { held, start, calls } = subject();
-    for (const [status, accepted] of [
-      [404, false],
-      [200, true],
-      [500, true],
-      [401, false],
-    ] as const) {
-      await start(1);
-      await held[0]?.give(answer(status));
-      expect([status, calls.accepted("a")]).toEqual([status, accepted]);
-    }
-  });
-});
