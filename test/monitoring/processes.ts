@@ -22,6 +22,8 @@ export interface Running {
   readonly child: ChildProcess;
   /** Ends it at once. */
   kill(): Promise<void>;
+  /** Rejects when it ends by itself with a failure. */
+  readonly failed: Promise<never>;
 }
 
 /** `out`: where its standard output goes; a pipe that is not read fills up. */
@@ -36,10 +38,13 @@ function start(path: string, args: readonly string[], out: "ignore" | "pipe", fo
     await gone;
   };
   later(kill);
-  child.on("exit", (code) => {
-    if (code !== null && code !== 0) console.error(`${path} ended with ${code}: ${said.join("").slice(-2000)}`);
+  const failed = new Promise<never>((_, reject) => {
+    child.on("exit", (code) => {
+      if (code !== null && code !== 0) reject(new Error(`${path} ended with ${code}: ${said.join("").slice(-2000)}`));
+    });
   });
-  return { child, kill };
+  failed.catch((error: Error) => console.error(error.message));
+  return { child, kill, failed };
 }
 
 /** Resolves with what `look` sees when it holds; the test's own time is the limit. Failures of `look` are looks, too. */
@@ -78,7 +83,7 @@ export async function startInstance(
   const running = start(process.execPath, [join(ROOT, "dist/main.js"), "serve", ...options], out, ROOT);
   const target = `127.0.0.1:${ports["admin-port"]}`;
   const ready = async () => (await fetch(`http://${target}/readyz`)).status;
-  await until(`carryover is ready at ${target}`, ready, (status) => status === 200);
+  await Promise.race([until(`carryover is ready at ${target}`, ready, (status) => status === 200), running.failed]);
   return { ...running, url: `http://127.0.0.1:${ports["listen-port"]}`, adminUrl: `http://${target}`, target };
 }
 

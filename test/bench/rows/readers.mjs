@@ -36,7 +36,6 @@ export async function measureReaders(bench, start) {
 async function sideOf(readers, { dist, folder, settings: { readers: settings } }, start, { upstream, client, token }) {
   const flags = {
     "lists-readers": readers,
-    "lists-readers-per-credential": Math.max(8, readers),
     "upstream-v2-tokens": "keyset",
   };
   const cold = [];
