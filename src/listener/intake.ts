@@ -15,6 +15,8 @@ import { type House, noteProblem, stop, type Visit } from "./visit.ts";
 export interface IntakeOptions {
   readonly basePath: string;
   readonly limits: { readonly uriBytes: number; readonly inFlight: number; readonly requestSeconds: number };
+  /** How long Node keeps a connection without a request. */
+  readonly keepAliveMs: number;
   /** Why a request is not let in, asked before anything is made for it; `here`: requests in the process. By default `inFlight` decides. */
   readonly admit?: ((here: number, credentialOf: () => string) => Shed | undefined) | undefined;
   /** A keyed digest of an Authorization value. */
@@ -89,6 +91,7 @@ export function createIntake(options: IntakeOptions): Intake {
       return undefined;
     },
     broken(error, socket) {
+      shed.flush();
       const problem = peers.fail(error, socket);
       if (problem === undefined) return;
       const exchange = createExchange(options.newRequestId(), now(), "", "");
@@ -98,6 +101,7 @@ export function createIntake(options: IntakeOptions): Intake {
     },
     drain() {
       house.closing = true;
+      shed.flush();
     },
     endIdle: peers.endIdle,
     close(whenEmpty) {

@@ -119,7 +119,8 @@ const noSchemas = (): never => {
  * A client that closes its sending side has left: an answer to it is given up (no half-open connections).
  */
 export function createListener(options: ListenerOptions): Listener {
-  const intake = createIntake({ ...options, log: options.log ?? (() => {}) });
+  const { keepAliveMs } = options.timeouts ?? TIMEOUTS;
+  const intake = createIntake({ ...options, keepAliveMs, log: options.log ?? (() => {}) });
   const bodies = bodyParts(options);
   const { app, server } = createApp(options, intake, bodies);
   registerPassThrough(app, { ...options, bodies, uploads: uploadsOf(options.connections ?? {}) });

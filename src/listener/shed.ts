@@ -1,5 +1,5 @@
 /** How is a request turned away at the least expense? */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
 import { createExchange, type Exchange } from "../model/exchange.ts";
 import { Problem, problemBody } from "../model/problem.ts";
 import { problemHeaders } from "./errors.ts";
@@ -14,11 +14,13 @@ export interface ShedOptions {
   readonly newRequestId: () => string;
   readonly now: () => number;
   readonly limits: { readonly requestSeconds: number };
+  /** How long Node keeps a connection without a request. */
+  readonly keepAliveMs: number;
 }
 
 /** What a request may say that needs more care than is spent here. */
 const SPECIAL: ReadonlySet<string> = new Set(["content-length", "expect", "transfer-encoding", "upgrade"]);
-const LENGTHS: ReadonlySet<number> = new Set([...SPECIAL, "x-request-id"].map((name) => name.length));
+const LENGTHS: ReadonlySet<number> = new Set([...SPECIAL, "connection", "x-request-id"].map((name) => name.length));
 
 const PROBLEMS: Readonly<Record<Shed, Problem>> = {
   "shed-in-flight": new Problem("OVERLOADED", "too many requests at a time", { retryAfter: 1 }),
@@ -31,13 +33,15 @@ export function problemOf(why: Shed): Problem {
 }
 
 /** The id that a plain request brings, or an empty one. Undefined: something in its head, or behind it, matters to a refusal. */
-export function idOfPlain({ rawHeaders }: IncomingMessage): string | undefined {
+export function idOfPlain({ rawHeaders, httpVersion, method }: IncomingMessage): string | undefined {
+  if (httpVersion !== "1.1" || method === "HEAD") return undefined;
   let id = "";
   for (let i = 0; i < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? "";
     if (!LENGTHS.has(name.length)) continue;
     const lower = name.toLowerCase();
     if (SPECIAL.has(lower)) return undefined;
+    if (lower === "connection" && rawHeaders[i + 1]?.toLowerCase() !== "keep-alive") return undefined;
     if (lower !== "x-request-id") continue;
     if (id !== "") return undefined;
     id = rawHeaders[i + 1] ?? "";
@@ -46,22 +50,35 @@ export function idOfPlain({ rawHeaders }: IncomingMessage): string | undefined {
 }
 
 export interface Shedding {
-  /** Answers a plain request, which gave `id`, with 503. */
+  /** Responds to a plain request, which gave `id`, with 503, within a few milliseconds. */
   refuse(req: IncomingMessage, res: ServerResponse, why: Shed, id: string): void;
+  /** Sends what was not sent yet. */
+  flush(): void;
   /** Reports what was not reported yet. */
   settle(): void;
 }
 
+interface Refused {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly why: Shed;
+  readonly id: string;
+}
+
+/** Refusals within this are sent one after another: each by itself would wake the client's side and take twice the time. */
+const BATCH_MS = 5;
 /** Requests that are turned away within this are reported together. */
 const TOGETHER_MS = 100;
 
 /**
- * Under overload this is most of the work: no head is read as a whole, no timer set, no list entered, one report made for many, and
- * head and body are one text, so that one system call sends them.
+ * Under overload this is most of the work: no head is read as a whole, no timer set, no list entered, one report made for many.
+ * A refusal is one text and one system call.
  */
-export function createShedding({ observe, newRequestId, now, limits }: ShedOptions): Shedding {
+export function createShedding({ observe, newRequestId, now, limits, keepAliveMs }: ShedOptions): Shedding {
+  const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${Math.floor(keepAliveMs / 1_000)}\r\n\r\n`;
   const ready = { "shed-in-flight": readyFor("shed-in-flight"), "shed-wait": readyFor("shed-wait") };
   const pending = new Map<Shed, Exchange>();
+  let batch: Refused[] = [];
   const settle = (): void => {
     const all = [...pending.values()];
     pending.clear();
@@ -80,22 +97,39 @@ export function createShedding({ observe, newRequestId, now, limits }: ShedOptio
     } else exchange.times = (exchange.times ?? 1) + 1;
     exchange.responseBytes += bytes;
   };
+  const flush = (): void => {
+    const all = batch;
+    batch = [];
+    const date = `\r\nDate: ${new Date().toUTCString()}\r\n${keepAlive}`;
+    for (const { req, res, why, id } of all) {
+      const { socket } = req;
+      const { head, body } = ready[why];
+      const requestId = isRequestId(id) ? id : newRequestId();
+      count(why, requestId, req, body.length);
+      if (!socket.writable) continue;
+      // Node's own response would take as long again for its buffers. Its `finish` ends the request's turn on the connection.
+      socket.write(`${head}${requestId}${date}${body}`, "latin1");
+      res.emit("finish");
+      // Nobody else ends a connection whose client does not take this. Node sets the time anew once it has been taken.
+      if (socket.writableLength > 0) socket.setTimeout(limits.requestSeconds * 1_000);
+    }
+  };
   return {
     refuse(req, res, why, id) {
-      const { headers, body } = ready[why];
-      const requestId = isRequestId(id) ? id : newRequestId();
-      res.writeHead(503, [...headers, "x-request-id", requestId]);
-      res.end(body, "latin1");
-      // Nobody else ends a connection whose client does not take this. Node sets the time anew once it has been taken.
-      if (req.socket.writableLength > 0) req.socket.setTimeout(limits.requestSeconds * 1_000);
-      count(why, requestId, req, req.method === "HEAD" ? 0 : body.length);
+      if (batch.length === 0) setTimeout(flush, BATCH_MS);
+      batch.push({ req, res, why, id });
     },
+    flush,
     settle,
   };
 }
 
-/** Nothing in the body is beyond ASCII. */
-function readyFor(why: Shed): { readonly headers: readonly string[]; readonly body: string } {
-  const body = problemBody(PROBLEMS[why]);
-  return { headers: [...problemHeaders(PROBLEMS[why]), "content-length", String(body.length)], body };
+/** All of a response but its id and what follows from the time. Nothing in the body is beyond ASCII. */
+function readyFor(why: Shed): { readonly head: string; readonly body: string } {
+  const problem = PROBLEMS[why];
+  const body = problemBody(problem);
+  const lines = [`HTTP/1.1 ${problem.http} ${STATUS_CODES[problem.http] ?? ""}`];
+  const headers = [...problemHeaders(problem), "content-length", String(body.length)];
+  for (let i = 0; i + 1 < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
+  return { head: `${lines.join("\r\n")}\r\nx-request-id: `, body };
 }

@@ -82,6 +82,37 @@ describe("a request that is turned away", () => {
     first.leave();
   });
 
+  it.each([
+    ["HTTP/1.0", ""],
+    ["HTTP/1.1", "Connection: close\r\n"],
+  ])("by %s with %j is the last of its connection", async (version, fields) => {
+    const { port, first } = await full();
+    const client = await sending(port, `GET /x ${version}\r\nHost: a\r\n${fields}\r\n`);
+    const answer = parse(await client.closed());
+    expect([answer.status, answer.field("connection")]).toEqual([503, "close"]);
+    first.leave();
+  });
+
+  it("is told before what follows on its connection is no request", async () => {
+    const { port, first } = await full();
+    const client = await sending(port, "GET /x HTTP/1.1\r\nHost: a\r\n\r\nGARBAGE\r\n\r\n");
+    expect((await client.closed()).match(/HTTP\/1.1 \d+/g)).toEqual(["HTTP/1.1 503", "HTTP/1.1 400"]);
+    first.leave();
+  });
+
+  it("is told when carryover stops at that moment", async () => {
+    const { port, first, listener, double } = await full();
+    const client = await sending(port, "GET /x HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n");
+    await client.until((text) => text.endsWith("]}"));
+    client.send("GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    const closed = listener.close(1_000);
+    first.leave();
+    await closed;
+    expect((await client.closed()).match(/HTTP\/1.1 503/g)).toHaveLength(2);
+    expect(double.requests).toHaveLength(1);
+  });
+
   it("T-SMG-25: with others in one line is told in its turn, and what is no request after all of them", async () => {
     let answerFirst = () => {};
     const { port, double, listener } = await rig({

@@ -88,6 +88,7 @@ export async function impatient(
     observe = resolve;
   });
   const intake = createIntake({
+    keepAliveMs: 75_000,
     basePath: "",
     limits: LIMITS,
     observe,
