@@ -23,7 +23,7 @@ const MOST_TIMES = 16;
  * Short work goes before long, between credentials as well: what a response takes of the processor is charged so many times. A
  * credential that reads long lists keeps at least one part in so many of what equal shares would give it.
  */
-const LONG = 4;
+const LONG = 8;
 
 export function createCost(): Cost {
   const usual: Costs = { short: 1, page: 1, background: 1 };

@@ -58,8 +58,8 @@ describe("the next place", () => {
       leave(name as string, 0, work(name as string));
       started.push(name as string);
     }
-    // One unit of work is charged four times: a call of `a` costs five calls of `b`.
-    expect(started.filter(work)).toHaveLength(6);
+    // One unit of work is charged eight times: a call of `a` costs nine calls of `b`.
+    expect(started.filter(work)).toHaveLength(4);
   });
 
   it("goes to whoever holds an eighth of the places less, whatever was cheap so far", () => {
