@@ -207,5 +207,5 @@ function runTable({ runs, tests }: Result): string {
 }
 
 const CLOSING = `A test belongs to a row when its title has the row's id; \`test/trust/plan.all.ts\` checks that each row has one. All of them but those of the programs above also run, with
-fewer rounds, in \`npm test\` or \`npm run test:all\`. \`npm run trust -- long\` (or \`guards\`, \`peers\`, \`image\`, \`bench\`, \`overload\`, \`soak\`) runs one part and writes this page from what all parts gave last.
+fewer rounds, in \`npm test\` or \`npm run test:all\`. \`npm run trust -- long\` (or \`guards\`, \`peers\`, \`image\`, \`bench\`, \`overload\`, \`crowd\`, \`soak\`) runs one part and writes this page from what all parts gave last.
 Figures of load and time are of the machine named above, with clients, carryover and platform on the same cores.`;

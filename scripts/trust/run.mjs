@@ -33,6 +33,7 @@ const PARTS = new Map([
     },
   ],
   ["overload", { command: "node test/bench/overload.mjs", words: ["test/bench/overload.mjs"] }],
+  ["crowd", { command: "node test/bench/crowd.mjs", words: ["test/bench/crowd.mjs"] }],
   ["soak", { command: "npm run soak", words: ["test/soak/run.mjs"] }],
 ]);
 

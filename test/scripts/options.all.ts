@@ -7,6 +7,7 @@ const ROOT = join(import.meta.dirname, "../..");
 const SCRIPTS = [
   "test/soak/run.mjs",
   "test/bench/run.mjs",
+  "test/bench/crowd.mjs",
   "test/bench/overload.mjs",
   "test/bench/replicas.mjs",
   "scripts/walkthrough/run.mjs",
