@@ -76,7 +76,6 @@ export async function startEverything(folder: string, watch: Watching): Promise<
     "limits-in-flight": "4",
     "lists-max-concurrent": "1",
     "lists-max-concurrent-per-credential": "1",
-    "lists-queue-seconds": "20",
     "lists-max-records": "600",
     "lists-require": "none",
   };
@@ -196,6 +195,8 @@ async function troubleWithLists(stage: Stage): Promise<void> {
   const ask = asker(odd.url, platform.sandbox);
   const list = "/iam/v1/rolebindings";
   await scraped(prometheus, 'carryover_ready{job="odd"} == 1');
+  // Its platform lets this token in: strangers have three quarters of the places.
+  await ask("GET", `/iam/v1/groups/${platform.sandbox.wellKnown.someGroup}`);
   await ask("GET", "/iam/v1/groups");
   platform.mood = "garbage-pages";
   await ask("GET", list);
