@@ -27,6 +27,10 @@ export interface Shell {
   close(): Promise<void>;
 }
 
+/** Longest wait for what was asked to end, and how often it is looked for. */
+const STOP_MS = 20_000;
+const LOOK_MS = 50;
+
 /** A shell in `folder`; `notes`: a folder for what it types and what is printed. */
 export function createShell(folder: string, notes: string, env: Readonly<Record<string, string>>): Shell {
   const child = spawn("bash", ["--noprofile", "--norc"], {
@@ -77,7 +81,13 @@ export function createShell(folder: string, notes: string, env: Readonly<Record<
         stop: async () => {
           signal(pid, "SIGTERM");
           stdin?.write(`wait ${pid}; echo "waited" >&3\n`);
-          if ((await Promise.race([heard(), ended, after(20_000)])) === undefined) signal(pid, "SIGKILL");
+          const end = Date.now() + STOP_MS;
+          await Promise.race([heard(), ended, after(STOP_MS)]);
+          // The shell of the group ends at once. What it started may serve for seconds more, and keeps its ports until then.
+          while (signal(pid, 0)) {
+            if (Date.now() > end) signal(pid, "SIGKILL");
+            await after(LOOK_MS);
+          }
         },
       };
     },
@@ -88,11 +98,13 @@ export function createShell(folder: string, notes: string, env: Readonly<Record<
   };
 }
 
-/** To a whole group; one that is gone is as wanted. */
-function signal(pid: number, name: NodeJS.Signals): void {
+/** To a whole group; false when it is gone. */
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-pid, name);
-  } catch {}
+    return process.kill(-pid, name);
+  } catch {
+    return false;
+  }
 }
 
 function after(ms: number): Promise<undefined> {
