@@ -70,7 +70,7 @@ export const GOALS: readonly Goal[] = [
     met: some(0.8),
   },
   {
-    what: "the same of the worst load: nothing but lists of one page, which cost little more than a refusal",
+    what: "goodput at three times the capacity, the least of all loads",
     of: ["T-LOD-05"],
     figure: /goodput at three times/,
     take: "least",
@@ -110,7 +110,7 @@ export const GOALS: readonly Goal[] = [
     met: below(20),
   },
   {
-    what: "time to a refusal under overload, p99 (of those that had waited in the queue for a second first)",
+    what: "time to a refusal under overload, p99 (some wait in the queue for a second first)",
     of: ["T-LOD-05"],
     figure: /time to a refusal, p99/,
     take: "greatest",

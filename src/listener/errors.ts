@@ -46,14 +46,19 @@ export function cutOff(visit: Visit): void {
 /** A whole HTTP message for a connection on which no request could be read. */
 export function rawProblem(problem: Problem): string {
   const body = problemBody(problem);
-  const lines = [`HTTP/1.1 ${problem.http} ${STATUS_CODES[problem.http] ?? ""}`, "connection: close"];
-  const headers = [...problemHeaders(problem), "content-length", String(Buffer.byteLength(body))];
-  for (let i = 0; i + 1 < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
-  return `${lines.join("\r\n")}\r\n\r\n${body}`;
+  return `${rawHead(problem, body, ["connection", "close"])}\r\n${body}`;
+}
+
+/** Status line and headers of a reply with `body` as text, each with its line end; `first`: headers to begin with, flat. */
+export function rawHead(problem: Problem, body: string, first: readonly string[] = []): string {
+  const headers = [...first, ...problemHeaders(problem), "content-length", String(Buffer.byteLength(body))];
+  let text = `HTTP/1.1 ${problem.http} ${STATUS_CODES[problem.http] ?? ""}\r\n`;
+  for (let i = 0; i + 1 < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  return text;
 }
 
 /** What stands before the body of every such reply, flat. */
-export function problemHeaders(problem: Problem): string[] {
+function problemHeaders(problem: Problem): string[] {
   const headers = ["content-type", "application/json", "cache-control", "private, no-store", "vary", "Authorization"];
   if (problem.http === 401) headers.push("www-authenticate", "Bearer");
   if (problem.retryAfter !== undefined) headers.push("retry-after", String(Math.ceil(problem.retryAfter)));

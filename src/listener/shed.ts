@@ -1,8 +1,8 @@
 /** How is a request turned away at the least expense? */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createExchange, type Exchange } from "../model/exchange.ts";
 import { Problem, problemBody } from "../model/problem.ts";
-import { problemHeaders } from "./errors.ts";
+import { rawHead } from "./errors.ts";
 import { isRequestId } from "./trace.ts";
 import { noteProblem } from "./visit.ts";
 
@@ -126,10 +126,6 @@ export function createShedding({ observe, newRequestId, now, limits, keepAliveMs
 
 /** All of a response but its id and what follows from the time. Nothing in the body is beyond ASCII. */
 function readyFor(why: Shed): { readonly head: string; readonly body: string } {
-  const problem = PROBLEMS[why];
-  const body = problemBody(problem);
-  const lines = [`HTTP/1.1 ${problem.http} ${STATUS_CODES[problem.http] ?? ""}`];
-  const headers = [...problemHeaders(problem), "content-length", String(body.length)];
-  for (let i = 0; i + 1 < headers.length; i += 2) lines.push(`${headers[i]}: ${headers[i + 1]}`);
-  return { head: `${lines.join("\r\n")}\r\nx-request-id: `, body };
+  const body = problemBody(PROBLEMS[why]);
+  return { head: `${rawHead(PROBLEMS[why], body)}x-request-id: `, body };
 }

@@ -134,7 +134,7 @@ export function createCalls(options: CallsOptions): Calls {
     pages: learned.limit,
     mostPages,
     mayRead: learned.quota.mayRead,
-    ...(accepted === undefined ? {} : { accepted }),
+    accepted,
     longestMs: LONGEST_CALL_MS,
   });
   const never = Number.NEGATIVE_INFINITY;

@@ -44,7 +44,7 @@ export interface FairQueueOptions {
   /** Whether `credential`, which has `pages` pages under way, may read one more at `now`. */
   readonly mayRead?: (credential: string, pages: number, now: number) => boolean;
   /** Credentials that the platform has accepted go before the others. */
-  readonly accepted?: (credential: string) => boolean;
+  readonly accepted?: ((credential: string) => boolean) | undefined;
   /** Places are given back at least this often: what is under way has a timeout. Milliseconds for one of them. */
   readonly longestMs?: number;
 }

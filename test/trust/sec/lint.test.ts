@@ -126,14 +126,7 @@ it("T-FLT-22: the wall clock is read only where a date is meant", () => {
     .toSorted();
   // What rules, reports, logs and `Date` say is a time of day; a `Retry-After` may be a date; a file was taken at a time of day.
   expect(using).toEqual([
-    ...[
-      "app.ts",
-      "check/command.ts",
-      "check/connection.ts",
-      "explain/command.ts",
-      "listener/shed.ts",
-      "migration/comparing.ts",
-    ],
-    ...["observe/log.ts", "tools.ts"],
+    ...["app.ts", "check/command.ts", "check/connection.ts", "explain/command.ts"],
+    ...["listener/shed.ts", "migration/comparing.ts", "observe/log.ts", "tools.ts"],
   ]);
 });
