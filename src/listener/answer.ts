@@ -44,7 +44,7 @@ export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOpti
   try {
     if (hasBody(visit)) body = await readBody(visit, options.bodyBytes, options.bodies, controller.signal);
     const response = await respond(visit, plan, body?.bytes ?? NO_BYTES, controller.signal, options.bodies);
-    noteCredential(visit, response.status, callers);
+    noteCredential(visit, callers);
     if (isAnswered(visit)) discard(response.body);
     else {
       const delivering = deliver(visit, response, controller.signal, options);
@@ -52,6 +52,7 @@ export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOpti
       if (delivering !== undefined) await delivering;
     }
   } catch (error) {
+    noteCredential(visit, callers);
     if (!isAnswered(visit)) sendProblem(visit, Problem.from(error));
   } finally {
     body?.release();

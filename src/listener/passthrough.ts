@@ -102,7 +102,7 @@ function sinkOf(visit: Visit, { basePath, timeouts, bodies }: PassOptions): Stre
   return {
     head: (status, statusText, headers) => {
       noteCall(visit, status);
-      noteCredential(visit, status, callers);
+      noteCredential(visit, callers);
       visit.watch?.head(status, headers);
       if (res.destroyed) return;
       res.sendDate = false;

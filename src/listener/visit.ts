@@ -65,9 +65,10 @@ export function visitOf(carrier: object): Visit {
   return visit;
 }
 
-/** Tells `callers` what the platform thinks of the request's credential. What is no resource may be open to anybody. */
-export function noteCredential({ exchange, credential }: Visit, status: number, callers: Callers): void {
-  if (exchange.resource !== "unknown" && exchange.apiVersion !== "sts") callers.answered(credential, status);
+/** Tells `callers` how the platform answered the calls of a request so far. What is no resource may be open to anybody. */
+export function noteCredential({ exchange, credential }: Visit, callers: Callers): void {
+  if (exchange.resource === "unknown" || exchange.apiVersion === "sts") return;
+  for (const { status } of exchange.calls) callers.answered(credential, status);
 }
 
 /** True when nothing can be answered any more: the head has gone out, or the connection. */

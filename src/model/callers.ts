@@ -8,7 +8,7 @@ export interface Callers {
   of(credential: string): string;
   /** Whether the platform accepted `credential` lately. */
   accepted(credential: string): boolean;
-  /** The platform answered a request of `credential` with `status`. */
+  /** The platform answered a call of `credential` with `status`. */
   answered(credential: string, status: number): void;
 }
 

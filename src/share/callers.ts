@@ -1,6 +1,7 @@
-/** Whose requests has the platform served lately? (Credentials are keyed digests.) */
+/** Whom has the platform let in lately? (Credentials are keyed digests.) */
 import { LRUCache } from "lru-cache";
 import { ANONYMOUS, type Callers } from "../model/callers.ts";
+import { isRecognised } from "../model/exchange.ts";
 
 const MOST = 10_000;
 
@@ -12,7 +13,7 @@ export function createCallers(most: number = MOST): Callers {
     accepted: (credential) => accepted.has(credential),
     answered: (credential, status) => {
       if (status === 401) accepted.delete(credential);
-      else if (status >= 200 && status < 300 && credential !== ANONYMOUS) accepted.set(credential, true);
+      else if (isRecognised(status) && credential !== ANONYMOUS) accepted.set(credential, true);
     },
   };
 }
