@@ -14,6 +14,9 @@ const STOP_MS = 5_000;
 /** Ticks of /proc a second: 100 on every Linux that Node runs on. */
 const TICK_MS = 10;
 
+/** Flags of node with which the image and the systemd unit start carryover. */
+export const NODE_FLAGS = ["--v8-pool-size=1"];
+
 /** A server of ours, `peers/NAME.mjs`: it prints its URL as its first line. */
 export async function startPeer(name, args) {
   const file = join(HERE, "peers", `${name}.mjs`);
@@ -39,7 +42,7 @@ export async function startCarryover(dist, { upstream, log, flags = {}, node = [
   const all = { "listen-host": "127.0.0.1", "listen-port": 0, "admin-port": 0, "upstream-v2-url": upstream, ...flags };
   const options = Object.entries(all).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const loaded = probe ? ["--import", pathToFileURL(join(HERE, "probe.mjs")).href] : [];
-  const args = [...node, ...loaded, fileURLToPath(new URL("main.js", dist)), "serve", ...options];
+  const args = [...NODE_FLAGS, ...node, ...loaded, fileURLToPath(new URL("main.js", dist)), "serve", ...options];
   const child = spawn(process.execPath, args, { stdio: ["ignore", fd, "pipe", ...(probe ? ["ipc"] : [])] });
   closeSync(fd);
   const said = await firstMatch(child, child.stderr, /v1 clients at (\S+),.* admin at (\S+),/, "carryover");

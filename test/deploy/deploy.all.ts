@@ -45,6 +45,15 @@ describe("the systemd unit", () => {
     expect(config.clients.file).toBe("%S/carryover/8080/ledger.json");
   });
 
+  test("image and unit start node as the benchmarks do", () => {
+    const bench = read("../test/bench/processes.mjs");
+    const flags = [...(/NODE_FLAGS = \[(.*)\]/.exec(bench)?.[1] ?? "").matchAll(/"(.*?)"/g)].map(([, flag]) => flag);
+    expect(flags.length).toBeGreaterThan(0);
+    expect(value("ExecStart")[0]?.split(" ")).toEqual(expect.arrayContaining(flags));
+    const entry = /^ENTRYPOINT (.*)$/m.exec(read("../Dockerfile"))?.[1] ?? "[]";
+    expect(JSON.parse(entry)).toEqual(["node", ...flags, "/app/dist/main.js"]);
+  });
+
   test("it waits longer for requests in flight than the process does, and takes no wrong configuration for a crash", () => {
     expect(Number(value("TimeoutStopSec")[0])).toBeGreaterThan(stopSeconds());
     const usage = /USAGE = (\d+)/.exec(readFileSync(join(DEPLOY, "../src/cli.ts"), "utf8"))?.[1];

@@ -100,7 +100,7 @@ describe("the image", () => {
     expect(Config).toMatchObject({
       User: "65532:65532",
       WorkingDir: "/app",
-      Entrypoint: ["node", "/app/dist/main.js"],
+      Entrypoint: ["node", "--v8-pool-size=1", "/app/dist/main.js"],
       Cmd: ["serve"],
       StopSignal: "SIGTERM",
       ExposedPorts: { "8080/tcp": {}, "8081/tcp": {} },

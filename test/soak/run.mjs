@@ -10,6 +10,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { optionsOf } from "../../scripts/options.mjs";
+import { NODE_FLAGS } from "../bench/processes.mjs";
 import { createHogs } from "./hogs.mjs";
 import { createLoad } from "./load.mjs";
 import { createRandom, rulesOf } from "./mix.mjs";
@@ -77,7 +78,7 @@ async function startCarryover(platform, rules) {
   const more = { "cutover-rules-file": rules, "cutover-reload-seconds": 2, "lists-share-collapse": true };
   const options = Object.entries({ ...flags, ...more }).map(([name, value]) => `--${name}=${value}`);
   const log = openSync(join(work, "log"), "w");
-  const words = ["--import", pathToFileURL(join(HERE, "probe.mjs")).href, MAIN, "serve", ...options];
+  const words = [...NODE_FLAGS, "--import", pathToFileURL(join(HERE, "probe.mjs")).href, MAIN, "serve", ...options];
   const { child, match } = await start(words, /v1 clients at (\S+),/, ["ignore", log, "pipe", "ipc"]);
   const ask = async (word) => {
     child.send({ do: word });

@@ -1,11 +1,12 @@
 /** What would carryover be as workers of one `node:cluster`? (An experiment: the product has nothing of the kind.) */
 import cluster from "node:cluster";
 import { openSync } from "node:fs";
+import { NODE_FLAGS } from "../processes.mjs";
 
 const [, , main, log, workers, ...options] = process.argv;
 // The log goes to the file directly, as that of a process alone does; nothing of it passes the primary.
 const stdio = ["ignore", openSync(log, "w"), "pipe", "ipc"];
-cluster.setupPrimary({ exec: main, args: ["serve", ...options], stdio });
+cluster.setupPrimary({ exec: main, execArgv: NODE_FLAGS, args: ["serve", ...options], stdio });
 
 const said = { urls: new Set(), admins: new Set(), pids: [] };
 let ready = 0;

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { freePort } from "../../../scripts/free-ports.mjs";
 import { goal } from "../goals.mjs";
-import { residentBytes } from "../processes.mjs";
+import { NODE_FLAGS, residentBytes } from "../processes.mjs";
 import { spread } from "../stats.mjs";
 import { range, table } from "../tables.mjs";
 
@@ -62,7 +62,7 @@ async function startOnce(dist) {
   const main = fileURLToPath(new URL("main.js", dist));
   const flags = ["--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", String(port)];
   const began = performance.now();
-  const args = [main, "serve", ...flags, "--upstream-v2-url", "http://127.0.0.1:9"];
+  const args = [...NODE_FLAGS, main, "serve", ...flags, "--upstream-v2-url", "http://127.0.0.1:9"];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "ignore"] });
   const stop = async () => {
     if (child.exitCode !== null || child.signalCode !== null) return;
