@@ -18,6 +18,12 @@ import { createTrust, plainAddress, type Trusts } from "./trust.ts";
 import { createUploads, type Uploads } from "./uploads.ts";
 import { VISIT, type Visit, visitOf } from "./visit.ts";
 
+/**
+ * Connections that may wait until they are accepted; the system may allow fewer (Linux: 4096). A crowd that comes at once is no reason
+ * to drop any: its client would try again after a second. (Node's own number is 511.)
+ */
+const BACKLOG = 65_535;
+
 export interface ListenerLimits {
   /** Longest body of a request that carryover answers itself. */
   readonly bodyBytes: number;
@@ -125,7 +131,7 @@ export function createListener(options: ListenerOptions): Listener {
   const { app, server } = createApp(options, intake, bodies);
   registerPassThrough(app, { ...options, bodies, uploads: uploadsOf(options.connections ?? {}) });
   return {
-    listen: async () => ({ url: await app.listen({ host: options.host, port: options.port }) }),
+    listen: async () => ({ url: await app.listen({ host: options.host, port: options.port, backlog: BACKLOG }) }),
     drain: () => drain(server, intake),
     close: (graceMs) => close({ app, server, intake }, graceMs),
     inFlight: intake.inFlight,

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
 import type { Decide } from "../../src/model/plan.ts";
 import { ask, dial, parse, sending, talk } from "./support/client.ts";
@@ -248,6 +250,18 @@ describe("closing", () => {
 });
 
 describe("starting", () => {
+  it("with room for a crowd that connects at once: none is dropped, to try again after a second", async () => {
+    const { port } = await rig();
+    const began = performance.now();
+    const crowd = Array.from({ length: 900 }, () => connect(port, "127.0.0.1"));
+    try {
+      await Promise.all(crowd.map((socket) => once(socket, "connect")));
+      expect(performance.now() - began).toBeLessThan(1_000);
+    } finally {
+      for (const socket of crowd) socket.destroy();
+    }
+  });
+
   it("on a port that is taken is an error", async () => {
     const { port } = await rig();
     await expect(rig({ port })).rejects.toThrow("EADDRINUSE");

@@ -15,7 +15,7 @@ import { anywhere, atBorders, leftToRight, type Writers } from "./writers.ts";
 
 checkAfterEach();
 
-const TIMES = Number(process.env["CHURN"] ?? scale(1, 2));
+const TIMES = Number(process.env["CHURN"] ?? scale(1, 3));
 
 /** What was seen of lists of one kind. */
 interface Tally {
