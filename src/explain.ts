@@ -2,7 +2,7 @@
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config.ts";
 import { createDecisions } from "./decide.ts";
-import { createAssume, sentMembers } from "./explain/assume.ts";
+import { createAssume, sentMembers, type World } from "./explain/assume.ts";
 import { differingOf, explainBody, unreadBody } from "./explain/body.ts";
 import { explainCalls, passedCall } from "./explain/calls.ts";
 import type { ExplainedCutover, Explanation, Refusal } from "./explain/explanation.ts";
@@ -14,6 +14,7 @@ import type { AskedRequest } from "./explain/request.ts";
 import { explainRisks } from "./explain/risks.ts";
 import { decidedFor, type ExplainCutover, refusedElsewhere } from "./explain/rule.ts";
 import { shownRequest } from "./explain/shown.ts";
+import type { Differing } from "./explain/stored-record.ts";
 import { isForeign, methodHints, nativeHints, summaryOf } from "./explain/summary.ts";
 import { tooLarge } from "./listener/body.ts";
 import type { Match } from "./model/match.ts";
@@ -47,17 +48,13 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
     const match = matchOf(request, route);
     const fallback = cutover?.control.fallback() ?? config.fallback;
     const differing = differingOf(request.body, match);
-    const assume = createAssume({
-      resources: catalogue.resources,
-      version: catalogue.version,
-      match,
-      differing,
-      given: sentMembers(request.body),
-    });
-    const run = (mask: MaskSpelling | undefined): Promise<Recording> =>
+    const { resources, version } = catalogue;
+    const world = { resources, version, match, differing, given: sentMembers(request.body) };
+    const run = (mask: MaskSpelling | undefined, bodyMask?: MaskSpelling, held: World = world): Promise<Recording> =>
       record(request, {
-        assume,
+        assume: createAssume(held),
         mask,
+        bodyMask,
         limits: drainLimits(config.lists),
         decide: (tools) => (head, exchange) => {
           if (problem !== undefined) throw problem;
@@ -68,8 +65,13 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
           return plan;
         },
       });
-    const recording = await run(maskSpelling === "auto" ? undefined : maskSpelling);
-    const respelled = maskSpelling === "auto" ? await run("snake_case") : undefined;
+    const first = maskSpelling === "auto" ? undefined : maskSpelling;
+    const recording = await run(first);
+    const otherwise =
+      differing.synced === undefined
+        ? undefined
+        : await run(first, undefined, { ...world, differing: differingOf(request.body, match, true) });
+    const respelled = maskSpelling === "auto" ? await run("snake_case", "snake_case") : undefined;
     const foreign = isForeign(recording, catalogue.resources);
     const decided = problem === undefined ? decidedFor(cutover, { ...request, match, client }) : undefined;
     return explanationOf({
@@ -77,7 +79,8 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
       match,
       recording,
       respelled,
-      compared: differing.fields,
+      otherwise,
+      differing,
       config,
       foreign,
       decided,
@@ -91,7 +94,8 @@ interface Known {
   readonly match: Match | undefined;
   readonly recording: Recording;
   readonly respelled: Recording | undefined;
-  readonly compared: readonly string[];
+  readonly otherwise: Recording | undefined;
+  readonly differing: Differing;
   readonly config: ExplainConfig;
   readonly foreign: boolean;
   /** What the rules say, where there are any. */
@@ -104,7 +108,8 @@ function explanationOf({
   match,
   recording,
   respelled,
-  compared,
+  otherwise,
+  differing,
   config,
   foreign,
   decided,
@@ -119,7 +124,15 @@ function explanationOf({
   const translated = refusal === undefined && pass === undefined && match !== undefined;
   const made =
     pass === undefined
-      ? explainCalls({ operation, recording, respelled, compared, pageSize: PAGE_SIZE, asked: speaksOf(request) })
+      ? explainCalls({
+          operation,
+          recording,
+          respelled,
+          otherwise,
+          differing,
+          pageSize: PAGE_SIZE,
+          asked: speaksOf(request),
+        })
       : [passedCall(request, pass)];
   return {
     request: shownRequest(request),

@@ -70,7 +70,10 @@ export function createToolbox(
 ): Toolbox {
   const { now, wall, sleep, later } = time;
   const retry = createRetry({ budget: v2.budget, now: wall, random: Math.random, sleep });
-  const mask = createMaskMemory(config.upstream.v2.maskSpelling);
+  const { maskSpelling } = config.upstream.v2;
+  const mask = createMaskMemory(maskSpelling === "auto" ? undefined : maskSpelling, maskSpelling !== "auto");
+  // In JSON masks are camelCase, also on a gateway that wants snake_case in queries: only a refusal of the mask says otherwise.
+  const bodyMask = createMaskMemory("camelCase", false);
   const { readers: start, readersPerUpstream: pages } = config.lists;
   const calls =
     v2.calls ?? createCalls({ connections: config.upstream.v2.connections, pages, start, now, wall, later });
@@ -108,6 +111,7 @@ export function createToolbox(
       drain: (plan) => listing().drain(plan),
       longDrain: (plan) => listing().longDrain(plan),
       mask,
+      bodyMask,
       exchange,
       done: held?.done,
       inTurns,
@@ -177,15 +181,15 @@ function createDrainSource(
     });
 }
 
-function createMaskMemory(configured: "auto" | "camelCase" | "snake_case"): MaskMemory {
-  const memory: { known: MaskMemory["known"] } = { known: configured === "auto" ? undefined : configured };
+function createMaskMemory(first: MaskMemory["known"], fixed: boolean): MaskMemory {
+  let known = first;
   return {
     get known() {
-      return memory.known;
+      return known;
     },
-    fixed: configured !== "auto",
+    fixed,
     learn: (spelling) => {
-      memory.known = spelling;
+      known = spelling;
     },
   };
 }

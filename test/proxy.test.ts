@@ -78,6 +78,7 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
       drain: unasked,
       longDrain: unasked,
       mask: { known: undefined, fixed: false, learn: () => {} },
+      bodyMask: { known: undefined, fixed: false, learn: () => {} },
       exchange,
     }),
   };

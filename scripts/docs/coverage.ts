@@ -106,7 +106,9 @@ function costs(operation: Served): readonly string[] {
   if ("joins" in operation) found.push(...(operation.joins ?? []).map(joinWords));
   if (operation.kind === "update") {
     const first = pathsWhere(operation.body.rows, (row) => row.access !== "output" && row.mask === "when-changed");
-    if (first.length > 0) found.push(`one read first when the client sends ${names(first)}`);
+    const always = pathsWhere(operation.body.rows, (row) => row.access !== "output" && row.mask === "unless-synced");
+    if (always.length > 0) found.push("one read first");
+    else if (first.length > 0) found.push(`one read first when the client sends ${names(first)}`);
   }
   return found.filter((text) => text !== "");
 }
@@ -147,8 +149,11 @@ function bodyLosses({ rows }: Shape, kind: Served["kind"]): readonly string[] {
   const found: string[] = [];
   const wanted = pathsWhere(rows, (row) => row.access !== "output" && row.required === true);
   if (kind === "create" && wanted.length > 0) found.push(`400 without ${names(wanted)}`);
-  const alone = pathsWhere(rows, (row) => row.access !== "output" && leftAlone(row.mask));
+  const alone = pathsWhere(rows, (row) => row.access !== "output" && row.syncs !== true && leftAlone(row.mask));
   if (kind === "update" && alone.length > 0) found.push(`kept, not emptied, when left out: ${names(alone)}`);
+  const synced = pathsWhere(rows, (row) => row.access !== "output" && row.mask === "unless-synced");
+  if (kind === "update" && synced.length > 0)
+    found.push(`kept when left out of a record that is synced: ${names(synced)}`);
   for (const row of allRows(rows)) {
     if (row.kind !== "enum" || !isInput(row)) continue;
     const lacking = row.values.values.flatMap(([v1, , v2]) => (v1 !== null && v2 === null ? [v1] : []));

@@ -63,10 +63,11 @@ function oneRecord(request: ApiRequest, resource: Resource, place: Place, world:
   const isOwn = resource === world.match?.resource;
   switch (request.method) {
     case "GET": {
-      const { record, fields } = isOwn ? world.differing : NOTHING;
+      const { record, fields, synced } = isOwn ? world.differing : NOTHING;
       const value = { ...recordOf(resource, world.match?.operation.name), uid: place.uid };
       const differs = fields.length === 0 ? "" : ` and differs in ${fields.join(", ")}`;
-      return { value: over(value, record), assuming: `the record exists${differs}` };
+      const is = synced === undefined ? "" : synced ? ", is synced," : ", is not synced, has something in every field,";
+      return { value: over(value, record), assuming: `the record exists${is}${differs}`.replace(/,$/, "") };
     }
     case "POST": {
       const created = stored({ ...recordOf(resource, "create"), ...sent }, sent, isOwn, world);
@@ -88,7 +89,7 @@ function oneRecord(request: ApiRequest, resource: Resource, place: Place, world:
 function stored(record: JsonObject, sent: JsonObject, isOwn: boolean, { match }: World): JsonObject {
   return isOwn && match !== undefined ? agreeing(record, sent, match) : record;
 }
-const NOTHING: Differing = { record: {}, fields: [] };
+const NOTHING: Differing = { record: {}, fields: [], synced: undefined };
 
 /** A part of the record in a place of its own: what is read there differs from what is sent, and what is sent is stored. */
 function ownPart({ method, body }: ApiRequest, place: Place, { match, given }: World): Answer | undefined {

@@ -47,10 +47,11 @@ function partsOf(operation: Operation): readonly PartOf[] {
   });
 }
 
-/** What the stored record is assumed to differ in, for an update that would look. */
-export function differingOf(bytes: Uint8Array, match: Match | undefined): Differing {
+/** What the stored record is assumed to differ in, for an update that would look; `otherwise`: as `differingFrom` says. */
+export function differingOf(bytes: Uint8Array, match: Match | undefined, otherwise = false): Differing {
   const shape = match?.operation.kind === "update" ? shapeOf(match.operation) : undefined;
-  return unlessRefused(() => differingFrom(bytes, shape?.rows ?? []), { record: {}, fields: [] });
+  const none = { record: {}, fields: [], synced: undefined };
+  return unlessRefused(() => differingFrom(bytes, shape?.rows ?? [], otherwise), none);
 }
 
 /** A note for a body that nobody reads. */

@@ -9,14 +9,17 @@ import type { ExplainedCall } from "./explanation.ts";
 import type { RecordedCall, Recording } from "./record.ts";
 import type { AskedRequest } from "./request.ts";
 import { shownRequest } from "./shown.ts";
+import type { Differing } from "./stored-record.ts";
 
 export interface CallParts {
   readonly operation: Operation | undefined;
   readonly recording: Recording;
   /** The same request against a platform that is known to want snake_case; undefined when the spelling is fixed. */
   readonly respelled: Recording | undefined;
-  /** v1 names of fields for whose sake the stored record is read. */
-  readonly compared: readonly string[];
+  /** What the stored record is read for, and assumed to be. */
+  readonly differing: Differing;
+  /** The same request for a record that is synced, where `differing` is not, or the other way round; undefined where none is ever synced. */
+  readonly otherwise: Recording | undefined;
   readonly pageSize: number;
   /** Whether the client's own request speaks of this uid. */
   asked(uid: string): boolean;
@@ -106,7 +109,8 @@ function purposeOf(call: RecordedCall, index: number, parts: CallParts): Purpose
 }
 
 function readPurpose({ place, request }: RecordedCall, index: number, parts: CallParts): Purpose {
-  const { operation, recording, compared } = parts;
+  const { operation, recording, differing } = parts;
+  const compared = differing.fields;
   const { exchange } = recording;
   if (operation?.kind === "list" && index === 0) return listPurpose(place, request, exchange, parts.pageSize);
   if (operation?.kind === "create" && place.kind === "list") {
@@ -118,16 +122,29 @@ function readPurpose({ place, request }: RecordedCall, index: number, parts: Cal
     const one = compared.length === 1;
     return {
       purpose: `reads the stored record: ${names} ${one ? "goes" : "go"} into updateMask only if the record says otherwise`,
-      also: [`without ${one ? names : `any of ${names}`} in the body, this read is not made`],
+      also:
+        differing.synced === undefined
+          ? [`without ${one ? names : `any of ${names}`} in the body, this read is not made`]
+          : writesOtherwise(parts),
     };
   }
-  if (writes) return { purpose: "reads the stored record first", also: [] };
+  if (writes) return { purpose: "reads the stored record first", also: writesOtherwise(parts) };
   if (exchange.notes.includes("update-empty")) {
     return { purpose: "reads the record: nothing is to be written, so it is shown as it is", also: [] };
   }
   if (place.kind === "other") return { purpose: "asks v2's counterpart", also: [] };
   if (place.kind === "record") return { purpose: "reads the record", also: [] };
   return { purpose: "reads the list", also: exchange.list === undefined ? [] : [pagesOf(parts.pageSize)] };
+}
+
+/** What is written instead to a record that is synced, or is not. */
+function writesOtherwise({ differing, otherwise }: CallParts): readonly string[] {
+  if (differing.synced === undefined || otherwise === undefined) return [];
+  const writes = otherwise.calls.filter(({ request }) => request.method !== "GET");
+  const made = writes.map(({ request: { method, target } }) => `${method} ${target}`).join(" and ");
+  return [
+    `of a record that is ${differing.synced ? "not synced" : "synced"}: ${made === "" ? "nothing is written" : made}`,
+  ];
 }
 
 function listPurpose(place: RecordedCall["place"], request: ApiRequest, { list }: Exchange, pageSize: number): Purpose {

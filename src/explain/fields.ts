@@ -165,7 +165,7 @@ function judge(
   if (row.v2 === null) return { becomes: "dropped", why: "v2 has no such field" };
   if (row.mask === "never") return { becomes: "dropped", why: "v2 treats it as set by the server" };
   if (row.mask === "when-present") return { becomes: "left-alone", why: "an empty value counts as left out" };
-  if (row.mask === "when-changed") {
+  if (row.mask === "when-changed" || row.mask === "unless-synced") {
     return isZero(jsonOf(given), row) || row.kind === "enum"
       ? { becomes: "left-alone", why: "an empty value leaves the choice open, so it counts as left out" }
       : { becomes: "left-alone", why: "the stored record says the same, so it is not put into updateMask" };
@@ -175,7 +175,7 @@ function judge(
 
 function sentOn(row: Row, given: Node, sent: Node, { replaces }: Context): Verdict {
   const becomes = same(given, sent) ? (row.v1 === row.v2 ? "same" : "renamed") : "converted";
-  if (replaces && row.access !== "output" && row.mask === "when-changed") {
+  if (replaces && row.access !== "output" && (row.mask === "when-changed" || row.mask === "unless-synced")) {
     return { becomes: "when-different", why: "put into updateMask only if the stored record says otherwise" };
   }
   const why = becomes === "converted" ? conversion(row) : becomes === "renamed" ? "v2's name" : "";
@@ -189,11 +189,23 @@ function conversion(row: Row): string {
 
 function leftOut(row: Row, sent: Node | undefined, { replaces }: Context): Verdict | undefined {
   if (sent !== undefined) {
+    if (row.access !== "output" && row.mask === "unless-synced") {
+      return {
+        becomes: "when-different",
+        why: "left out, so emptied if the stored record has it: v1 replaces everything here",
+      };
+    }
     return isZero(jsonOf(sent), row)
       ? { becomes: "set-to-zero", why: "left out, so emptied: v1 replaces everything here" }
       : { becomes: "kept", why: "left out, so sent as it is stored (the value here is from an example)" };
   }
   if (!replaces || row.access === "output" || row.v2 === null || row.mask === "never") return undefined;
+  if (row.syncs === true) {
+    return {
+      becomes: "when-different",
+      why: "left out, so removed if the stored record has it: v1 replaces everything here",
+    };
+  }
   return { becomes: "left-alone", why: LEFT_ALONE[row.mask ?? "always"] };
 }
 
@@ -202,6 +214,7 @@ const LEFT_ALONE = {
   always: "left out and not written",
   "when-present": STAYS,
   "when-changed": STAYS,
+  "unless-synced": "left out, and the record is synced, so what is stored stays; v1 would have emptied it",
   members: STAYS,
   never: "left out",
 } as const;

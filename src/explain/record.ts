@@ -4,7 +4,7 @@ import { type ApiRequest, type ApiResponse, wholeAnswer } from "../model/message
 import type { Decide, RequestHead } from "../model/plan.ts";
 import { Problem } from "../model/problem.ts";
 import { createStopper } from "../model/signal.ts";
-import type { Tools } from "../translate/tools.ts";
+import type { MaskMemory, Tools } from "../translate/tools.ts";
 import type { MaskSpelling } from "../translate/update.ts";
 import { createDrains } from "../upstream/drain/drain.ts";
 import type { DrainLimits } from "../upstream/drain/limits.ts";
@@ -30,7 +30,9 @@ export interface Recording {
 
 export interface RecorderParts {
   readonly assume: (request: ApiRequest) => Assumed;
+  /** How masks in queries are spelled, and those in bodies; undefined: as by a carryover that has learned nothing. */
   readonly mask: MaskSpelling | undefined;
+  readonly bodyMask: MaskSpelling | undefined;
   readonly limits: DrainLimits;
   /** The proxy, with these tools for whatever it translates. */
   decide(tools: (exchange: Exchange) => Tools): Decide;
@@ -62,7 +64,11 @@ export async function record(request: AskedRequest, parts: RecorderParts): Promi
   }
 }
 
-function toolsOf(exchange: Exchange, send: Tools["send"], { limits, mask }: RecorderParts): Tools {
+function knownAs(spelling: MaskSpelling | undefined): MaskMemory {
+  return { known: spelling, fixed: spelling !== undefined, learn: () => {} };
+}
+
+function toolsOf(exchange: Exchange, send: Tools["send"], { limits, mask, bodyMask }: RecorderParts): Tools {
   const { signal } = createStopper();
   const { drain } = createDrains({
     send,
@@ -90,7 +96,8 @@ function toolsOf(exchange: Exchange, send: Tools["send"], { limits, mask }: Reco
     reads: send,
     drain,
     longDrain: drain,
-    mask: { known: mask, fixed: mask !== undefined, learn: () => {} },
+    mask: knownAs(mask),
+    bodyMask: knownAs(bodyMask),
     exchange,
   };
 }

@@ -9,14 +9,33 @@ export interface Differing {
   readonly record: JsonObject;
   /** Dotted v1 names of the fields in which it differs. */
   readonly fields: readonly string[];
+  /** Whether the record is assumed to be synced; undefined where none of its kind is. */
+  readonly synced: boolean | undefined;
 }
 
 /**
- * `bytes`: the v1 body. Another value for every field of class `when-changed` that it sends, and the same for all others:
- * some of them v2 never changes. Throws as `readBody` does.
+ * `bytes`: the v1 body. Another value for every field of class `when-changed` or `unless-synced` that it sends, and the same for all others:
+ * some of them v2 never changes. The record is synced when the body speaks of its sync; `otherwise`: when it does not. Throws as
+ * `readBody` does.
  */
-export function differingFrom(bytes: Uint8Array, rows: readonly Row[]): Differing {
-  return differing(readBody(bytes, rows.map(stored), "drop", createBodyNotes()), "");
+export function differingFrom(bytes: Uint8Array, rows: readonly Row[], otherwise: boolean): Differing {
+  const body = readBody(bytes, rows.map(stored), "drop", createBodyNotes());
+  const { record, fields } = differing(body, "");
+  const sync = rows.find((row) => row.access !== "output" && row.syncs === true);
+  if (sync === undefined || sync.v2 === null) return { record, fields, synced: undefined };
+  const synced = body.fields.has(sync.v1) !== otherwise;
+  if (!synced) return { record: { ...clearable(rows, body), ...record, [sync.v2]: null }, fields, synced };
+  return { record: { [sync.v2]: anotherValue(null, sync), ...record }, fields, synced };
+}
+
+/** Something in every field that a full replace clears when it is left out. */
+function clearable(rows: readonly Row[], body: V2Body): JsonObject {
+  const held = rows.flatMap((row) => {
+    if (row.access === "output" || row.v2 === null || row.mask !== "unless-synced" || body.fields.has(row.v1))
+      return [];
+    return [[row.v2, anotherValue(null, row)]];
+  });
+  return Object.fromEntries(held);
 }
 
 /** A row as if v2 stored whatever is sent. */
@@ -27,7 +46,7 @@ function stored(row: Row): Row {
   return { ...settable, rows: settable.rows.map((each) => stored({ ...each, v2: each.v2 ?? each.v1 })) };
 }
 
-function differing(body: V2Body, prefix: string): Differing {
+function differing(body: V2Body, prefix: string): Omit<Differing, "synced"> {
   const record: JsonObject = {};
   const fields: string[] = [];
   for (const { row, raw, nested } of body.fields.values()) {
@@ -37,7 +56,7 @@ function differing(body: V2Body, prefix: string): Differing {
       const inner = differing(nested, `${at}.`);
       record[row.v2] = inner.record;
       fields.push(...inner.fields);
-    } else if (row.mask === "when-changed") {
+    } else if (row.mask === "when-changed" || row.mask === "unless-synced") {
       const sent = JSON.parse(raw) as Json;
       const other = anotherValue(sent, row);
       if (isSame(sent, other, row, false)) continue;
@@ -58,7 +77,11 @@ function anotherValue(value: Json, as: Value): Json {
     case "message":
       return isZero(value, as) ? { stored: true } : {};
     case "enum":
-      return as.values.values.find(([v1, , v2]) => v1 !== null && v2 !== null && v2 !== value)?.[2] ?? null;
+      return (
+        as.values.values.find(
+          ([v1, , v2]) => v1 !== null && v2 !== null && v2 !== value && !(isZero(value, as) && isZero(v2, as)),
+        )?.[2] ?? null
+      );
     case "bool":
       return value !== true;
     case "int32":

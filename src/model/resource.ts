@@ -41,10 +41,11 @@ export type Value =
  * How a v1 full replace names the member in a v2 mask (design: updates).
  * `always`; `when-present`: only when the client sent it and, where the row has no presence of its own, not its zero
  * (oneof members; secrets, which an empty text would wipe); `when-changed`: only when the client sent it and it differs
- * from the stored record (costs one read); `never`: v1 clients may send it, v2 treats
+ * from the stored record (costs one read); `unless-synced`: when what the client asks for, zero where it left it out, differs from
+ * the stored record, but left out of a record that is synced it is left alone; `never`: v1 clients may send it, v2 treats
  * it as server-set; `members`: a message whose own rows are named one by one.
  */
-export type MaskClass = "always" | "when-present" | "when-changed" | "never" | "members";
+export type MaskClass = "always" | "when-present" | "when-changed" | "unless-synced" | "never" | "members";
 
 interface RowNames {
   /** JSON name in v1. */
@@ -78,6 +79,8 @@ export interface WritableRow extends RowNames {
   readonly access?: "input";
   readonly zero: Json;
   readonly mask?: MaskClass;
+  /** A message (`members`) that only synced records have. A full replace that leaves it out removes it as a whole. */
+  readonly syncs?: true;
   /** Its zero leaves the choice open, so that it counts as left out (an enum's "unspecified" that v2 would not store). */
   readonly zeroUnsaid?: true;
   /** v2 wants it on a create where v1 did not: refused without it, in v1's words, before anything is sent. */

@@ -84,7 +84,7 @@ function askedOf(row: Row, body: JsonObject, place: { v1: string; v2: readonly s
   if (row.kind === "message" && row.list !== true && isJsonObject(value)) {
     return row.rows.flatMap((inner) => askedOf(inner, value, { v1, v2: v2Path }));
   }
-  return [{ v1, v2Path, mask: { camelCase: "", snake_case: "" }, row, raw: JSON.stringify(value) }];
+  return [{ v1, v2Path, mask: { camelCase: "", snake_case: "" }, row, raw: JSON.stringify(value), yields: false }];
 }
 
 function isWritable(row: Row): row is Row & WritableRow {

@@ -43,8 +43,8 @@ const NOTHING: Unnamed = { differences: [], unproved: false };
  * `sent` and `native`: the request of an update and native's answer, parsed; `caught`: what was built. Looked at is each
  * member that the mask does not name and that native shows as a full replace makes it: as it was sent, or zero when it was
  * left out. A row that a create takes and the update declares otherwise is a `missing` difference. A member whose row is
- * declared `never`, or output, or is none, is unproved when it was sent. Proved although unnamed is `when-changed`: the
- * translation itself has found it at its v2 name. Nothing is said of rows of a mask class that were left out: whether v1
+ * declared `never`, or output, or is none, is unproved when it was sent. Proved although unnamed is what is compared with the stored
+ * record (`when-changed`, `unless-synced`): the translation itself has found it at its v2 name. Nothing is said of rows of a mask class that were left out: whether v1
  * emptied them nobody can tell afterwards.
  */
 export function judgeUnnamed(match: Match, caught: readonly Caught[], sent: Json, native: Json): Unnamed {
@@ -121,7 +121,8 @@ function judged(
 ): "lost" | "unproved" | undefined {
   if (!isDone(row, value, shown) || isElsewhere(row, operation)) return undefined;
   const said = !isV1Zero(value, row);
-  if (maskOf(row) === "when-changed" && row.v2 !== null && (said || isPlainZero(row, value))) return undefined;
+  const compared = maskOf(row) === "when-changed" || maskOf(row) === "unless-synced";
+  if (compared && row.v2 !== null && (said || isPlainZero(row, value))) return undefined;
   const declared = maskOf(row) === "always" || twin === undefined ? false : maskOf(row) === maskOf(twin);
   if (twin !== undefined && isTaken(twin) && !declared) return "lost";
   // A time that neither operation takes is the server's own, and clients send it back as they read it.

@@ -1,11 +1,11 @@
 /** How is a PATCH sent, and what does its answer prove? (Design: updates.) */
 import { isJsonObject, type JsonObject } from "../model/json.ts";
-import type { ApiResponse, HeaderList } from "../model/message.ts";
+import type { ApiRequest, ApiResponse, HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import { RpcCode } from "../model/status.ts";
 import { readError } from "./error.ts";
 import type { Parts } from "./parts.ts";
-import type { Tools } from "./tools.ts";
+import type { MaskMemory, Tools } from "./tools.ts";
 import { findKept, findMismatches, type MaskSpelling, type Mismatch, type Patch } from "./update.ts";
 
 /** An answer, and the spelling that it would prove. */
@@ -22,38 +22,63 @@ export interface Effect {
 }
 
 /** How platforms say that a mask names no field of theirs. */
-const ABOUT_THE_MASK = /mask|(?:unknown|invalid|no) (?:field|name|path)|could not find field/i;
+const ABOUT_THE_MASK = /mask|(?:unknown|invalid|no such) (?:field|name|path)|no path|could not find field/i;
 /** Only so much of an error is searched. */
 const MOST_BYTES = 4096;
+
+/** The PATCH with its mask in one spelling. */
+type Written = (mask: string) => ApiRequest;
+
+/** The PATCH at `path`, its mask in the query. */
+export function patchAt(path: string, { body }: Patch, headers: HeaderList): Written {
+  return (mask) => ({ method: "PATCH", target: `${path}?updateMask=${mask}`, headers, body: Buffer.from(body) });
+}
 
 /**
  * Sends the PATCH in the remembered spelling; while there is none, in camelCase, as the specification names fields. When
  * that is refused (400, code 3: nothing was done), the other spelling is tried once, unless the configuration fixes it. A
  * spelling that worked before must be refused for the mask: anything else is wrong with what the client sent.
  */
-export async function sendPatch(patch: Patch, path: string, headers: HeaderList, tools: Tools): Promise<Patched> {
-  const send = (spelling: MaskSpelling) =>
-    tools.send({
-      method: "PATCH",
-      target: `${path}?updateMask=${patch.asked.map(({ mask }) => mask[spelling]).join(",")}`,
-      headers,
-      body: Buffer.from(patch.body),
-    });
-  const { known, fixed } = tools.mask;
+export async function sendPatch(
+  { asked }: Patch,
+  written: Written,
+  { send }: Pick<Tools, "send">,
+  { known, fixed }: MaskMemory,
+): Promise<Patched> {
+  const sendAs = (spelling: MaskSpelling) => send(written(asked.map(({ mask }) => mask[spelling]).join(",")));
   const spelling = known ?? "camelCase";
-  const first: Patched = { response: await send(spelling), spelling: known === undefined ? spelling : undefined };
-  const sameInBoth = patch.asked.every(({ mask }) => mask.camelCase === mask.snake_case);
+  const first: Patched = { response: await sendAs(spelling), spelling: known === undefined ? spelling : undefined };
+  const sameInBoth = asked.every(({ mask }) => mask.camelCase === mask.snake_case);
   if (fixed || sameInBoth || !isRefusedArgument(first.response)) return first;
   if (known !== undefined && !isAboutMask(first.response)) return first;
   const other = spelling === "camelCase" ? "snake_case" : "camelCase";
-  const second: Patched = { response: await send(other), spelling: other };
+  const second: Patched = { response: await sendAs(other), spelling: other };
   // Refused for the same reason: then it was not, or not only, the spelling. Any other refusal came after the check of
   // the mask, and tells the client more than the first.
   return isRefusedArgument(second.response) ? first : second;
 }
 
-function isAboutMask({ body }: ApiResponse): boolean {
-  return ABOUT_THE_MASK.test(new TextDecoder().decode(body.subarray(0, MOST_BYTES)));
+/**
+ * True when the platform refused `patch` (nothing was done), and may have done so for fields that the client merely left out: it was
+ * not allowed, or it was an invalid argument of the mask, or of one of these fields.
+ */
+export function mayYield({ asked }: Patch, response: ApiResponse): boolean {
+  const yielding = asked.filter(({ yields }) => yields);
+  if (yielding.length === 0) return false;
+  if (response.status === 403) return readError(response)?.code === RpcCode.PERMISSION_DENIED;
+  if (!isRefusedArgument(response)) return false;
+  const text = textOf(response);
+  return (
+    ABOUT_THE_MASK.test(text) || yielding.some(({ mask }) => Object.values(mask).some((name) => text.includes(name)))
+  );
+}
+
+function isAboutMask(response: ApiResponse): boolean {
+  return ABOUT_THE_MASK.test(textOf(response));
+}
+
+function textOf({ body }: ApiResponse): string {
+  return new TextDecoder().decode(body.subarray(0, MOST_BYTES));
 }
 
 function isRefusedArgument(response: ApiResponse): boolean {
@@ -61,14 +86,14 @@ function isRefusedArgument(response: ApiResponse): boolean {
 }
 
 /**
- * Compares what was asked for with what the platform says it stored, and learns the mask's spelling. Gives the v1 names
+ * Compares what was asked for with what the platform says it stored, and teaches `memory` the mask's spelling. Gives the v1 names
  * of what is not as the client asked, also of what was left alone on purpose. Throws `Problem` UPDATE_INCOMPLETE by
  * `updates.mismatch`.
  */
-export function settle(effects: readonly Effect[], parts: Parts, tools: Tools): string[] {
+export function settle(effects: readonly Effect[], parts: Parts, tools: Tools, memory = tools.mask): string[] {
   const found = effects.map((effect) => ({ ...effect, mismatches: findMismatches(effect.patch, effect.record) }));
   for (const { patch, spelling, mismatches } of found) {
-    if (spelling !== undefined && provesSpelling(patch, mismatches)) tools.mask.learn(spelling);
+    if (spelling !== undefined && provesSpelling(patch, mismatches)) memory.learn(spelling);
   }
   judge(
     found.flatMap(({ mismatches }) => mismatches),

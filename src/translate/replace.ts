@@ -8,7 +8,7 @@ import { answerWith, readHeaders, writeHeaders } from "./headers.ts";
 import { readNoted } from "./note.ts";
 import { checkKey, V2_KEY } from "./pages.ts";
 import type { Parts } from "./parts.ts";
-import { namingHeader, parseRecord, sendPatch, settle } from "./patch.ts";
+import { namingHeader, parseRecord, patchAt, sendPatch, settle } from "./patch.ts";
 import { isSuccess, STATE_UNKNOWN } from "./records.ts";
 import { createShow, type Show } from "./show.ts";
 import type { Tools, Translation, V1Request } from "./tools.ts";
@@ -32,7 +32,7 @@ export function createReplace(operation: Operation & { readonly kind: "update" }
       const before = stored ?? (await readStored(path, request, tools));
       return answerUnchanged(before, request, parts, show, tools);
     }
-    const { response, spelling } = await sendPatch(patch, path, headers, tools);
+    const { response, spelling } = await sendPatch(patch, patchAt(path, patch, headers), tools, tools.mask);
     if (!isSuccess(response)) return errorAnswer(response, parts.names);
     tools.exchange.defaultedFields.push(...patch.defaulted);
     tools.exchange.notes.push(...leftAlone);

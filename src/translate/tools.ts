@@ -33,6 +33,8 @@ export interface Tools {
   /** The same, but a list that grows longer than a buffer comes page by page. */
   readonly longDrain: LongDrain;
   readonly mask: MaskMemory;
+  /** The same for masks that stand in a body: in JSON a gateway may want another spelling than in a query. */
+  readonly bodyMask: MaskMemory;
   readonly exchange: Pick<Exchange, "unknownFields" | "defaultedFields" | "mismatches" | "notes">;
   /** To be called when the operation has its response: what its calls brought is held by the response from then on. */
   readonly done?: (() => void) | undefined;

@@ -2,10 +2,10 @@
 import { type Json, member } from "../model/json.ts";
 import type { Row, WritableRow } from "../model/resource.ts";
 import type { SentField, V2Body } from "./body.ts";
-import { camelCase, snakeCase } from "./names.ts";
+import { snakeCase } from "./names.ts";
 import { isSame, isZero } from "./same.ts";
 
-/** How a mask names a field: as the specification does, or as the public gateway wants it. */
+/** How a mask names a field: by its JSON name, as the specification does, or as the public gateway wants it. */
 export type MaskSpelling = "camelCase" | "snake_case";
 
 /** One field that the PATCH names. */
@@ -17,6 +17,8 @@ export interface AskedField {
   readonly row: Row & WritableRow;
   /** JSON text sent; a zero when the client left the field out. */
   readonly raw: string;
+  /** The client left it out, and a caller without further capabilities may not clear it: where the platform refuses, it is left alone. */
+  readonly yields: boolean;
 }
 
 export interface Patch {
@@ -35,11 +37,13 @@ export interface LeftAlone {
   readonly row: Row;
 }
 
-/** True when a field was sent that is named only if it differs from the stored record: then one read comes first. */
+/** True when a field is named only if it differs from the stored record: then one read comes first. */
 export function needsStored(rows: readonly Row[], body: V2Body): boolean {
   return rows.some((row) => {
+    if (!isWritable(row)) return false;
+    if (row.mask === "unless-synced" || row.syncs === true) return true;
     const sent = body.fields.get(row.v1);
-    if (sent === undefined || !isWritable(row)) return false;
+    if (sent === undefined) return false;
     if (row.mask === "members" && row.kind === "message") {
       return sent.nested !== undefined && needsStored(row.rows, sent.nested);
     }
@@ -52,17 +56,31 @@ function saysNothing(row: Row & WritableRow, sent: SentField): boolean {
   return row.zeroUnsaid === true && isZero(parse(sent.raw), row);
 }
 
+/** True when the stored record is synced: the platform refuses to change some of its fields. */
+export function isSynced(rows: readonly Row[], stored: Json | undefined): boolean {
+  return rows.some((row) => isWritable(row) && row.syncs === true && !isZero(member(stored, row.v2 ?? ""), row));
+}
+
 /**
  * The PATCH for a full replace: every field that v1 could set and v2 lets a PATCH change, explicit zeros for what was
  * left out. `stored`: the v2 record as read before, when `needsStored`. Never `*`: it would wipe what v1 cannot know.
+ * `synced`: whether the record is. `yields`: without the fields of which `AskedField` says so.
  */
-export function buildPatch(rows: readonly Row[], body: V2Body, stored: Json | undefined): Patch {
-  const plan: Plan = { asked: [], defaulted: [], leftAlone: [] };
+export function buildPatch(
+  rows: readonly Row[],
+  body: V2Body,
+  stored: Json | undefined,
+  { synced = isSynced(rows, stored), yields = false }: { readonly synced?: boolean; readonly yields?: boolean } = {},
+): Patch {
+  const plan: Plan = { synced, yields, asked: [], defaulted: [], leftAlone: [] };
   const members = collect(rows, body, stored, { v1: "", v2: [] }, plan);
-  return { body: `{${members.join(",")}}`, ...plan };
+  const { asked, defaulted, leftAlone } = plan;
+  return { body: `{${members.join(",")}}`, asked, defaulted, leftAlone };
 }
 
 interface Plan {
+  readonly synced: boolean;
+  readonly yields: boolean;
   readonly asked: AskedField[];
   readonly defaulted: string[];
   readonly leftAlone: LeftAlone[];
@@ -80,13 +98,15 @@ function collect(rows: readonly Row[], body: V2Body, stored: Json | undefined, p
     const sent = body.fields.get(row.v1);
     const at: Place = { v1: place.v1 === "" ? row.v1 : `${place.v1}.${row.v1}`, v2: [...place.v2, row.v2] };
     const storedValue = member(stored, row.v2);
-    const raw =
-      row.mask === "members"
-        ? collectMembers(row, sent, storedValue, at, plan)
-        : chooseValue(row, sent, storedValue, at, plan);
+    const inside = row.mask === "members" && sent?.nested !== undefined;
+    const raw = inside
+      ? collectMembers(row, sent.nested, storedValue, at, plan)
+      : chooseValue(row, sent, storedValue, at, plan);
     if (raw === undefined) continue;
     members.push(`${JSON.stringify(row.v2)}:${raw}`);
-    if (row.mask !== "members") plan.asked.push(asked(row, at, raw));
+    if (inside) continue;
+    const yields = sent === undefined && (row.mask === "unless-synced" || row.syncs === true);
+    plan.asked.push(asked(row, at, raw, yields));
   }
   for (const { key, raw } of body.passed) members.push(`${JSON.stringify(key)}:${raw}`);
   return members;
@@ -94,16 +114,13 @@ function collect(rows: readonly Row[], body: V2Body, stored: Json | undefined, p
 
 function collectMembers(
   row: Row & WritableRow,
-  sent: SentField | undefined,
+  nested: V2Body | undefined,
   stored: Json | undefined,
   at: Place,
   plan: Plan,
-) {
-  if (sent?.nested === undefined || row.kind !== "message") {
-    plan.leftAlone.push({ v1: at.v1, v2Path: at.v2, row });
-    return undefined;
-  }
-  const members = collect(row.rows, sent.nested, stored, at, plan);
+): string | undefined {
+  if (nested === undefined || row.kind !== "message") return undefined;
+  const members = collect(row.rows, nested, stored, at, plan);
   return members.length === 0 ? undefined : `{${members.join(",")}}`;
 }
 
@@ -115,6 +132,16 @@ function chooseValue(
   at: Place,
   plan: Plan,
 ): string | undefined {
+  const leftAlone = (): undefined => {
+    plan.leftAlone.push({ v1: at.v1, v2Path: at.v2, row });
+    return undefined;
+  };
+  const cleared = (): string | undefined => {
+    if (isZero(stored, row)) return undefined;
+    if (plan.yields) return leftAlone();
+    plan.defaulted.push(at.v1);
+    return zeroText(row);
+  };
   switch (row.mask ?? "always") {
     case "always":
       if (sent === undefined) plan.defaulted.push(at.v1);
@@ -122,27 +149,37 @@ function chooseValue(
     case "when-present":
       // An empty secret counts as left out: reads never return it, and naming it would clear it.
       if (sent !== undefined && !(row.presence !== "explicit" && isZero(parse(sent.raw), row))) return sent.raw;
-      plan.leftAlone.push({ v1: at.v1, v2Path: at.v2, row });
-      return undefined;
+      return leftAlone();
     case "when-changed":
-      if (sent === undefined || saysNothing(row, sent)) {
-        plan.leftAlone.push({ v1: at.v1, v2Path: at.v2, row });
-        return undefined;
-      }
-      // Exactly: another order of a list is a change that the client asked for.
-      return isSame(parse(sent.raw), stored, row, false) ? undefined : sent.raw;
-    case "never":
+      if (sent === undefined || saysNothing(row, sent)) return leftAlone();
+      return unlessSame(row, sent, stored);
+    case "unless-synced":
+      if (sent !== undefined) return unlessSame(row, sent, stored);
+      return plan.synced ? leftAlone() : cleared();
     case "members":
+      return row.syncs === true ? cleared() : leftAlone();
+    case "never":
       return undefined;
   }
 }
 
-function asked(row: Row & WritableRow, at: Place, raw: string): AskedField {
+/** Exactly: another order of a list is a change that the client asked for. */
+function unlessSame(row: Row & WritableRow, { raw }: SentField, stored: Json | undefined): string | undefined {
+  return isSame(parse(raw), stored, row, false) ? undefined : raw;
+}
+
+function asked(row: Row & WritableRow, at: Place, raw: string, yields: boolean): AskedField {
   const names = at.v2.map((name, index) =>
     index === at.v2.length - 1 ? (row.v2Proto ?? snakeCase(name)) : snakeCase(name),
   );
-  const snake = names.join(".");
-  return { v1: at.v1, v2Path: at.v2, mask: { camelCase: camelCase(snake), snake_case: snake }, row, raw };
+  return {
+    v1: at.v1,
+    v2Path: at.v2,
+    mask: { camelCase: at.v2.join("."), snake_case: names.join(".") },
+    row,
+    raw,
+    yields,
+  };
 }
 
 /** The zero of a row in v2's spelling. */

@@ -9,7 +9,7 @@ import type { Json } from "../../src/model/json.ts";
 import { header } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { frontOf } from "../support/front.ts";
-import { at, type Call, get, idOf, leafId, post, put, rootId } from "./call.ts";
+import { at, type Call, get, idOf, leafId, post, put, rootId, type Seen } from "./call.ts";
 import { inMemory, parsed, type Side, startSide, unchanged } from "./harness.ts";
 import { jsonDifferences } from "./json-diff.ts";
 
@@ -79,7 +79,7 @@ describe("what a read and a replace can still do", () => {
     ).toEqual([]);
   });
 
-  test("a replace of a repo leaves alone what it leaves out, and its answer and its header show that", async () => {
+  test("a replace of a synced repo leaves alone what it leaves out, and its answer and its header show that", async () => {
     const full = {
       name: "one",
       description: "d",
@@ -91,7 +91,9 @@ describe("what a read and a replace can still do", () => {
       customOverlay: { contents: { packages: ["curl"] } },
     };
     const place = at("/registry/v1/repos/", leafId);
-    await both(post("a repo", place, full, { as: "staff" }));
+    await both(post("its source", place, { name: "source" }, { as: "staff" }));
+    const sent = (seen: Seen) => ({ ...full, sync_config: { source: seen.id("its source") } });
+    await both(post("a repo", place, sent, { as: "staff" }));
     const call = put("less", at("/registry/v1/repos/", idOf("a repo")), { name: "one" }, { as: "staff" });
     const native = await richer.native.ask(call);
     const carried = await richer.carried.ask(call);
@@ -99,6 +101,6 @@ describe("what a read and a replace can still do", () => {
     const places = jsonDifferences(parsed(native), parsed(carried)).map((line) => /^\/(\w+)/.exec(line)?.[1]);
     expect([...new Set(places)].sort()).toEqual(kept);
     expect(header(carried.headers, "carryover-mismatch")?.split(", ").sort()).toEqual(kept);
-    expect(parsed(carried)).toMatchObject({ ...full, description: "" });
+    expect(parsed(carried)).toMatchObject({ ...full, description: "", sync_config: null });
   });
 });

@@ -275,6 +275,7 @@ const replacing: readonly Scenario[] = [
     put("another name", one, { ...FULL, name: "uno" }, { shows: { name: "uno" } }),
     put("unknown members do nothing", one, { ...FULL, colour: 1, syncConfig: {}, catalog: "x" }),
     put("members of the server do nothing", one, { ...FULL, id: "x", createTime: "2001-01-01T00:00:00Z" }),
+    put("nothing but its name", one, { name: "one" }, { ...STAFF, shows: { ...BARE, name: "one" } }),
   ]),
   atPlace("replacing readmes", [
     post("one", here, { name: "one", description: "d" }),

@@ -139,8 +139,12 @@ describe("docs/updates.md", () => {
         return row.presence === "explicit" ? "when it is sent" : "when it is sent, and not empty";
       case "when-changed":
         return "when it is sent, and differs from what is stored";
+      case "unless-synced":
+        return "when it differs from what is stored; left out of a synced record it stays";
       case "members":
-        return "member by member, when it is sent";
+        return row.syncs === true
+          ? "member by member, when it is sent; removed when it is left out"
+          : "member by member, when it is sent";
       default:
         return "never";
     }

@@ -45,13 +45,20 @@ describe("a full replace", () => {
 
   test("says in whole sentences what is left alone, and what a read is for", async () => {
     const { calls, fields } = await explained("PUT /registry/v1/repos/A/b", { name: "x", bundles: ["y"] });
+    const target = "/registry/v2beta1/repos/A/b";
     expect(calls[0]).toMatchObject({
       purpose: "reads the stored record: name, bundles go into updateMask only if the record says otherwise",
-      also: ["without any of name, bundles in the body, this read is not made"],
+      also: [`of a record that is synced: PATCH ${target}?updateMask=name,bundles,sync_config,description`],
     });
+    expect(calls.map(({ method, target }) => `${method} ${target}`)).toEqual([
+      `GET ${target}`,
+      `GET ${target}/readme`,
+      `PATCH ${target}/readme?updateMask=content`,
+      `PATCH ${target}?updateMask=name,catalogTier,bundles,customOverlay,aliases,activeTags,description`,
+    ]);
     const why = (name: string) => fields.find(({ v1 }) => v1 === name)?.why;
-    const stays = "left out and not put into updateMask, so what is stored stays; v1 would have emptied it";
-    for (const name of ["catalogTier", "aliases", "sync_config"]) expect(why(name)).toBe(stays);
+    const emptied = "left out, so emptied if the stored record has it: v1 replaces everything here";
+    for (const name of ["catalogTier", "aliases"]) expect(why(name)).toBe(emptied);
     expect(why("name")).toBe("put into updateMask only if the stored record says otherwise");
   });
 

@@ -120,7 +120,7 @@ function presenceChanges(row: Row, place: Place, use: Use): Change[] {
   return [{ what: "always shown", place: [...place, "presence"], value: undefined }];
 }
 
-const MASKS: readonly MaskClass[] = ["always", "when-present", "when-changed", "never"];
+const MASKS: readonly MaskClass[] = ["always", "when-present", "when-changed", "unless-synced", "never"];
 
 function maskChanges(row: Row & { mask?: MaskClass }, place: Place): Change[] {
   if (row.v2 === null) return [];
@@ -134,7 +134,7 @@ function maskChanges(row: Row & { mask?: MaskClass }, place: Place): Change[] {
 
 /** Only a row that a full replace clears when it is left out has a use for its zero. */
 function zeroChanges(row: Row & { zero?: Json; mask?: MaskClass }, place: Place): Change[] {
-  if ((row.mask ?? "always") !== "always" || row.v2 === null) return [];
+  if (!["always", "unless-synced"].includes(row.mask ?? "always") || row.v2 === null) return [];
   const other = otherZero(row);
   return other === undefined ? [] : [{ what: "other zero", place: [...place, "zero"], value: other }];
 }

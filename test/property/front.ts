@@ -51,6 +51,7 @@ export function createFront(catalogue: Catalogue, v2: Send, options: Partial<Tra
       ...readingTools(send, { signal }),
       exchange,
       mask: { known: "snake_case", fixed: true, learn: () => {} },
+      bodyMask: { known: undefined, fixed: false, learn: () => {} },
     }),
   });
   return async ({ method, target, headers, body }) => {

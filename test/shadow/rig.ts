@@ -178,7 +178,7 @@ function translator(
     const exchange = createExchange("s", 0, head.method, head.target);
     const tools = { ...readingTools(layer(send), { signal: stop }), exchange };
     const mask = { known: "camelCase", fixed: true, learn: () => {} } as const;
-    const answer = await translation({ match, headers: head.headers, body }, { ...tools, mask });
+    const answer = await translation({ match, headers: head.headers, body }, { ...tools, mask, bodyMask: mask });
     return { answer, exchange };
   };
 }

@@ -45,7 +45,10 @@ export function drainParts(send: Send, signal: Signal = createStopper().signal):
 }
 
 /** What an operation is handed to read with, around `send`. */
-export function readingTools(send: Send, parts: Partial<DrainParts> = {}): Omit<Tools, "mask" | "exchange"> {
+export function readingTools(
+  send: Send,
+  parts: Partial<DrainParts> = {},
+): Omit<Tools, "mask" | "bodyMask" | "exchange"> {
   const signal = parts.signal ?? createStopper().signal;
   const drains = createDrains({ ...drainParts(send, signal), ...parts });
   const call: Tools["send"] = (request) => send(request, { signal });

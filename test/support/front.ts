@@ -58,7 +58,7 @@ async function answerOf(
 }
 
 function toolsOf(send: Send, exchange: Exchange, mask: MaskMemory): Tools {
-  return { ...readingTools(send), mask, exchange };
+  return { ...readingTools(send), mask, bodyMask: { known: "camelCase", fixed: false, learn: () => {} }, exchange };
 }
 
 function createMask(): MaskMemory {

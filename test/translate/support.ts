@@ -44,6 +44,7 @@ export interface RunInput {
   readonly headers?: readonly (readonly [string, string])[];
   readonly options?: Partial<TranslateOptions>;
   readonly known?: Tools["mask"]["known"];
+  readonly knownInBodies?: Tools["mask"]["known"];
   /** Default: false. */
   readonly fixed?: boolean;
   /** The platform. */
@@ -63,6 +64,11 @@ export async function runOperation(input: RunInput): Promise<Run> {
     send,
     exchange,
     mask: { known: input.known, fixed: input.fixed ?? false, learn: (spelling) => learned.push(spelling) },
+    bodyMask: {
+      known: input.knownInBodies ?? "camelCase",
+      fixed: false,
+      learn: (spelling) => learned.push(`${spelling} in bodies`),
+    },
     reads: send,
     ...believingDrains(send),
   };

@@ -200,7 +200,8 @@ export const traps: readonly Trap[] = [
     id: "T30",
     trap: "masks are spelled in one way in queries and in another in bodies",
     verdict: "handled",
-    answer: "in queries as the platform turns out to want it (`upstream.v2.maskSpelling`), in bodies camelCase",
+    answer:
+      "in queries as the platform turns out to want it (`upstream.v2.maskSpelling`), in bodies camelCase unless that is refused",
   },
   {
     id: "T31",

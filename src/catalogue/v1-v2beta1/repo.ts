@@ -88,14 +88,14 @@ const customOverlay: readonly Row[] = [
 const members: readonly Row[] = [
   { v1: "id", v2: "uid", kind: "string", access: "output" },
   { v1: "name", v2: "name", kind: "string", zero: "", mask: "when-changed" },
-  // Repos that are synced refuse to change these, so only a real change is named.
+  // Repos that are synced refuse to change these.
   {
     v1: "catalogTier",
     v2: "catalogTier",
     kind: "enum",
     values: catalogTier,
     zero: "UNKNOWN",
-    mask: "when-changed",
+    mask: "unless-synced",
   },
   {
     v1: "bundles",
@@ -103,18 +103,26 @@ const members: readonly Row[] = [
     kind: "string",
     list: true,
     zero: [],
-    mask: "when-changed",
+    mask: "unless-synced",
     echo: "normalised",
   },
   // Spelled like this in the JSON of both versions; its members are camelCase.
-  { v1: "sync_config", v2: "sync_config", kind: "message", rows: syncConfig, zero: null, mask: "members" },
+  {
+    v1: "sync_config",
+    v2: "sync_config",
+    kind: "message",
+    rows: syncConfig,
+    zero: null,
+    mask: "members",
+    syncs: true,
+  },
   {
     v1: "customOverlay",
     v2: "customOverlay",
     kind: "message",
     rows: customOverlay,
     zero: null,
-    mask: "when-changed",
+    mask: "unless-synced",
   },
   {
     v1: "aliases",
@@ -122,7 +130,7 @@ const members: readonly Row[] = [
     kind: "string",
     list: true,
     zero: [],
-    mask: "when-changed",
+    mask: "unless-synced",
     echo: "normalised",
   },
   // v1's own word for it was v2's already; it stays, beside the one that all records have.
@@ -134,7 +142,7 @@ const members: readonly Row[] = [
     kind: "string",
     list: true,
     zero: [],
-    mask: "when-changed",
+    mask: "unless-synced",
     echo: "normalised",
   },
   { v1: "description", v2: "description", kind: "string", zero: "" },
@@ -307,7 +315,8 @@ export default {
       docs: {
         calls: "`GET` and `PATCH` of the repo, `GET` and `PATCH` of its `readme`, each where it is needed",
         differs: [
-          "a readme that is left out or empty stays as it is; another one needs a further capability, and is written first (`carryover-partial: readme`)",
+          "the readme needs a further capability, and is written first (`carryover-partial: readme`)",
+          "what the platform refuses to clear when it is left out stays, and is named in `carryover-mismatch`",
           "`sync_config` members that v2 sets: 400 when they are not the stored ones",
         ],
       },
@@ -463,27 +472,48 @@ export default {
         { call: LOOK_UP, answer: { repos: [BARE_V2] } },
         { call: `GET repos/${REPO}/readme`, answer: { uid: REPO, content: README } },
         {
+          call: `PATCH repos/${REPO}/readme?updateMask=content`,
+          body: { content: "" },
+          answer: { uid: REPO },
+        },
+        {
           call: `PATCH repos/${REPO}?updateMask=description`,
           body: { description: "d" },
           answer: { ...BARE_V2, description: "d" },
         },
       ],
-      answer: { ...BARE_V1, description: "d", readme: README },
+      answer: { ...BARE_V1, description: "d" },
     },
-    // What a client merely sends back is not written: repos that are synced would refuse it.
+    // What a client merely sends back is not written: repos that are synced would refuse it. What it leaves out of one stays.
     {
       of: "update",
-      v1: { name: "nginx", catalogTier: "AI", bundles: ["base"], aliases: ["nginx-x"], description: "new" },
+      v1: { name: "nginx", catalogTier: "AI", bundles: ["base"], sync_config: { source: SOURCE }, description: "new" },
       stored: FULL_V2,
       mask: ["description"],
       v2: { description: "new" },
     },
+    // Without its settings the sync is removed.
     {
       of: "update",
       v1: { name: "nginx", catalogTier: "BASE", activeTags: [], description: "" },
       stored: FULL_V2,
-      mask: ["catalogTier", "activeTags", "description"],
-      v2: { catalogTier: "CATALOG_TIER_BASE", activeTags: [], description: "" },
+      mask: ["catalogTier", "sync_config", "activeTags", "description"],
+      v2: { catalogTier: "CATALOG_TIER_BASE", sync_config: null, activeTags: [], description: "" },
+    },
+    // A repo that is not synced is replaced in full.
+    {
+      of: "update",
+      v1: { name: "nginx", bundles: ["fips"] },
+      stored: { ...FULL_V2, sync_config: null },
+      mask: ["catalogTier", "bundles", "customOverlay", "aliases", "activeTags", "description"],
+      v2: {
+        catalogTier: "CATALOG_TIER_UNSPECIFIED",
+        bundles: ["fips"],
+        customOverlay: null,
+        aliases: [],
+        activeTags: [],
+        description: "",
+      },
     },
     // A whole record sent back with another source and another readme: what v2 alone sets is the stored one, and ignored.
     {
@@ -500,7 +530,7 @@ export default {
           answer: { uid: REPO, content: "# New" },
         },
         {
-          call: `PATCH repos/${REPO}?updateMask=syncConfig.source,description`,
+          call: `PATCH repos/${REPO}?updateMask=sync_config.source,description`,
           body: { sync_config: { source: ORG }, description: "web server" },
           answer: { ...FULL_V2, sync_config: { ...FULL_V2.sync_config, source: ORG } },
         },

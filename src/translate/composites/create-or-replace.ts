@@ -22,6 +22,9 @@ import { refusedAfter, writeAfter } from "./partial.ts";
 import { createWhole, type Whole, type Wish } from "./record-with-sub.ts";
 import { replaceWhole } from "./replace-with-sub.ts";
 
+/** Of a record that was just made. */
+const NOTHING_HELD = { record: {}, synced: false };
+
 /** What v1 told records below one parent apart by. */
 const NAME = "name";
 
@@ -115,7 +118,9 @@ async function createWith({ whole, parts, wish }: Creation, request: V1Request, 
   if (typeof uid !== "string" || !isUid(uid)) throw invalidAnswer("a record without its uid", STATE_UNKNOWN);
   // The part is written by this uid: never into a record that was not made here.
   if (parentOf(uid) !== request.match.uid) throw invalidAnswer("it is another record", STATE_UNKNOWN);
-  const part = await writeAfter(resource.name, tools, () => whole.part.write(uid, wish.part, {}, request, tools));
+  const part = await writeAfter(resource.name, tools, () =>
+    whole.part.write(uid, wish.part, NOTHING_HELD, request, tools),
+  );
   if (part.kind === "refused") return refusedAfter(resource.name, part.answer, tools);
   const shown = whole.show(response, uid, part.effect.record, tools);
   return answerWith(response, 200, shown, namingHeader(settle([part.effect], parts, tools)));

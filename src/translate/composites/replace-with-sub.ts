@@ -4,11 +4,11 @@ import type { ApiResponse } from "../../model/message.ts";
 import { errorAnswer } from "../error.ts";
 import { answerWith, readHeaders, writeHeaders } from "../headers.ts";
 import type { Parts } from "../parts.ts";
-import { namingHeader, type Patched, parseRecord, sendPatch, settle } from "../patch.ts";
+import { mayYield, namingHeader, type Patched, parseRecord, patchAt, sendPatch, settle } from "../patch.ts";
 import { isSuccess, STATE_UNKNOWN } from "../records.ts";
 import { readStored } from "../replace.ts";
 import type { Tools, V1Request } from "../tools.ts";
-import { buildPatch, needsStored, type Patch } from "../update.ts";
+import { buildPatch, isSynced, needsStored, type Patch } from "../update.ts";
 import type { Composite } from "./composite.ts";
 import { refuseChanges } from "./fixed.ts";
 import { refusedAfter, writeAfter } from "./partial.ts";
@@ -39,20 +39,19 @@ export interface Replacement {
  */
 export async function replaceWhole(replacement: Replacement, request: V1Request, tools: Tools): Promise<ApiResponse> {
   const { whole, parts, wish, uid } = replacement;
-  const headers = writeHeaders(request.headers, "several");
+  // Before anything is asked: a condition is only good for one call.
+  writeHeaders(request.headers, "several");
   const [before, held] = await readBoth(replacement, request, tools);
   if (before?.kind === "refused") return errorAnswer(before.response, parts.names);
   if (held.kind === "refused") return errorAnswer(held.response, parts.names);
   const stored = before?.record ?? replacement.stored;
   refuseChanges(wish.fixed, stored ?? {});
-  const patch = buildPatch(whole.rows, wish.body, stored);
-  const part = await whole.part.write(uid, wish.part, held.record, request, tools);
+  const synced = isSynced(whole.rows, stored);
+  const part = await whole.part.write(uid, wish.part, { record: held.record, synced }, request, tools);
   if (part.kind === "refused") return part.answer;
   const done = part.effect.patch.asked.length > 0 ? whole.part.join.v1 : undefined;
-  const path = `${whole.collection}/${uid}`;
   return writeAfter(done, tools, async () => {
-    const { response, spelling } =
-      patch.asked.length > 0 ? await sendPatch(patch, path, headers, tools) : await readInstead(path, request, tools);
+    const { patch, response, spelling } = await writeRecord(replacement, stored, request, tools);
     if (!isSuccess(response)) return refusedAfter(done, errorAnswer(response, parts.names), tools);
     notePatches([part.effect.patch, patch], tools);
     const shown = whole.show(response, uid, part.effect.record, tools);
@@ -60,6 +59,25 @@ export async function replaceWhole(replacement: Replacement, request: V1Request,
     const names = settle([{ patch, record, spelling }, part.effect], parts, tools);
     return answerWith(response, 200, shown, namingHeader(names));
   });
+}
+
+/** One PATCH; once more without what the client merely left out, where the platform refuses to clear that. */
+async function writeRecord(
+  { whole, wish, uid }: Replacement,
+  stored: JsonObject | undefined,
+  request: V1Request,
+  tools: Tools,
+): Promise<Patched & { readonly patch: Patch }> {
+  const path = `${whole.collection}/${uid}`;
+  const headers = writeHeaders(request.headers, "several");
+  const write = async (patch: Patch) => {
+    if (patch.asked.length === 0) return { patch, ...(await readInstead(path, request, tools)) };
+    return { patch, ...(await sendPatch(patch, patchAt(path, patch, headers), tools, tools.mask)) };
+  };
+  const written = await write(buildPatch(whole.rows, wish.body, stored));
+  if (!mayYield(written.patch, written.response)) return written;
+  tools.exchange.notes.push("clear-refused");
+  return write(buildPatch(whole.rows, wish.body, stored, { yields: true }));
 }
 
 /** The record, where something asks for it and it was not read already, and its part. */

@@ -8,7 +8,7 @@ import { errorAnswer, type FieldNames, isTypedRefusal, NOT_THERE } from "../erro
 import { readHeaders, writeHeaders } from "../headers.ts";
 import { checkKey, V2_KEY } from "../pages.ts";
 import type { Parts } from "../parts.ts";
-import { type Effect, parseRecord, sendPatch } from "../patch.ts";
+import { type Effect, mayYield, parseRecord, patchAt, sendPatch } from "../patch.ts";
 import { isSuccess, STATE_UNKNOWN } from "../records.ts";
 import { isZero } from "../same.ts";
 import type { Tools, V1Request } from "../tools.ts";
@@ -25,6 +25,12 @@ export type WrittenPart =
   | { readonly kind: "written"; readonly effect: Effect }
   | { readonly kind: "refused"; readonly answer: ApiResponse };
 
+/** The sub-resource, and whether the record around it is synced. */
+interface Held {
+  readonly record: JsonObject;
+  readonly synced: boolean;
+}
+
 /** The one part of a record that lies in a sub-resource. */
 export interface Part {
   /** The join that shows it. */
@@ -35,8 +41,11 @@ export interface Part {
   wish(body: Uint8Array): V2Body;
   /** What is stored; an empty record when the platform says that it is missing or not to be read, which is counted. */
   read(uid: string, request: V1Request, tools: Tools): Promise<HeldPart>;
-  /** Writes what differs from `held`: no call at all when nothing does. */
-  write(uid: string, wish: V2Body, held: JsonObject, request: V1Request, tools: Tools): Promise<WrittenPart>;
+  /**
+   * Writes what differs from the `record` that is held: no call at all when nothing does. What a client left out is cleared, unless
+   * the record around it is `synced`, or the platform refuses to.
+   */
+  write(uid: string, wish: V2Body, held: Held, request: V1Request, tools: Tools): Promise<WrittenPart>;
 }
 
 /** Throws `Error` for an operation without a joined sub-resource. */
@@ -47,7 +56,7 @@ export function createPart(operation: CompositeOperation, parts: Parts): Part {
     throw new Error(`${parts.resource.name} ${operation.name}: ${operation.by} needs one join, of a sub-resource`);
   }
   const { member } = join.take;
-  const row: Row = { v1: join.v1, v2: member, kind: "string", zero: "", mask: "when-changed" };
+  const row: Row = { v1: join.v1, v2: member, kind: "string", zero: "", mask: "unless-synced" };
   const collection = collectionPath(parts.resource, parts.options.version);
   const names: FieldNames = new Map([...parts.names, [member, join.v1]]);
   const pathOf = (uid: string) => `${collection}/${uid}/${join.sub}`;
@@ -70,11 +79,16 @@ export function createPart(operation: CompositeOperation, parts: Parts): Part {
       checkKey(record[V2_KEY], uid);
       return { kind: "held", record };
     },
-    async write(uid, wish, held, request, tools) {
-      const patch = buildPatch([row], wish, held);
+    async write(uid, wish, { record: held, synced }, request, tools) {
+      const patch = buildPatch([row], wish, held, { synced });
       if (patch.asked.length === 0) return { kind: "written", effect: { patch, record: held, spelling: undefined } };
       const headers = writeHeaders(request.headers, "several");
-      const { response, spelling } = await sendPatch(patch, pathOf(uid), headers, tools);
+      const { response, spelling } = await sendPatch(patch, patchAt(pathOf(uid), patch, headers), tools, tools.mask);
+      if (mayYield(patch, response)) {
+        tools.exchange.notes.push("clear-refused");
+        const kept = buildPatch([row], wish, held, { synced, yields: true });
+        return { kind: "written", effect: { patch: kept, record: held, spelling: undefined } };
+      }
       if (!isSuccess(response)) return { kind: "refused", answer: errorAnswer(response, names) };
       const record = parseRecord(response, STATE_UNKNOWN);
       checkKey(record[V2_KEY], uid, STATE_UNKNOWN);

@@ -1,4 +1,5 @@
 /** How is a message changed whose PATCH is wrapped, and which v2 keeps flatter than v1? (Trap T59: a caller's own metadata.) */
+import type { ApiRequest } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import type { Row } from "../../model/resource.ts";
 import type { SentField, V2Body } from "../body.ts";
@@ -7,7 +8,7 @@ import { answerWith, writeHeaders } from "../headers.ts";
 import { camelCase, snakeCase } from "../names.ts";
 import { readNoted } from "../note.ts";
 import type { Parts } from "../parts.ts";
-import { namingHeader, parseRecord, settle } from "../patch.ts";
+import { namingHeader, parseRecord, sendPatch, settle } from "../patch.ts";
 import { isSuccess, STATE_UNKNOWN } from "../records.ts";
 import { isZero } from "../same.ts";
 import { createShow } from "../show.ts";
@@ -16,7 +17,7 @@ import { type Composite, verbPath, wrappedBody } from "./composite.ts";
 
 /**
  * A message without a v2 name is one that v2 does not have: its rows are members of the message around it. v1 had no mask,
- * so what the client leaves out becomes zero: the mask names every row. It stands in the body, where JSON masks are camelCase.
+ * so what the client leaves out becomes zero: the mask names every row. It stands in the body, whose spelling is learned by itself.
  * A row without a v2 name cannot be carried: what a client says of it is named in the answer, as a mismatch is.
  */
 export const createUpdateWrapped: Composite = (operation, parts) => {
@@ -31,20 +32,22 @@ export const createUpdateWrapped: Composite = (operation, parts) => {
     const lost = lostFields(flat, body);
     if (parts.options.mismatch === "fail") refuse(lost);
     const patch = buildPatch(flat, body, undefined);
-    const mask = patch.asked.map(({ mask: { camelCase: name } }) => name).join(",");
-    const response = await tools.send({
+    const headers = writeHeaders(request.headers, "one");
+    const written = (mask: string): ApiRequest => ({
       method: "PATCH",
       target,
-      headers: writeHeaders(request.headers, "one"),
+      headers,
       body: Buffer.from(`{${JSON.stringify(wrap)}:${patch.body},"updateMask":${JSON.stringify(mask)}}`),
     });
+    const { response, spelling } = await sendPatch(patch, written, tools, tools.bodyMask);
     if (!isSuccess(response)) return errorAnswer(response, names);
     tools.exchange.defaultedFields.push(...patch.defaulted);
     const shown = await show.one(response.body, undefined, request, tools, STATE_UNKNOWN);
     if (shown.kind === "refused") return errorAnswer(shown.response, names);
-    const effect = { patch, record: parseRecord(response, STATE_UNKNOWN), spelling: undefined };
+    const effect = { patch, record: parseRecord(response, STATE_UNKNOWN), spelling };
     tools.exchange.mismatches.push(...lost);
-    return answerWith(response, 200, shown.bytes, namingHeader([...settle([effect], parts, tools), ...lost]));
+    const differing = settle([effect], parts, tools, tools.bodyMask);
+    return answerWith(response, 200, shown.bytes, namingHeader([...differing, ...lost]));
   };
 };
 

@@ -10,9 +10,10 @@ export const WRITES = [
     ["a field that nobody may set is not set", 'case "never":', 'case "never":\n      return zeroText(row);'],
     [
       "a field is set only when it changes",
-      "return isSame(parse(sent.raw), stored, row, false) ? undefined : sent.raw;",
-      "return sent.raw;",
+      "return isSame(parse(raw), stored, row, false) ? undefined : raw;",
+      "return raw;",
     ],
+    ["a field left out of a synced record stays", "return plan.synced ? leftAlone() : cleared();", "return cleared();"],
     [
       "an empty secret clears none",
       'if (sent !== undefined && !(row.presence !== "explicit" && isZero(parse(sent.raw), row))) return sent.raw;',

@@ -25,10 +25,11 @@ describe("T12: creating a repo", () => {
   test("whose name is taken updates that one in full", async () => {
     const held = world({ description: "old", aliases: ["a"] }, "text");
     const run = await post(held, { name: "nginx", aliases: ["a"] });
-    expect(callsOf(run)).toEqual(["GET repos", `GET repos/${REPO}/readme`, `PATCH repos/${REPO}`]);
-    expect(maskOf(run.sent[2])).toEqual(["description"]);
-    expect(run.body).toMatchObject({ id: REPO, description: "", readme: "text" });
-    expect([held.repos.size, run.exchange.defaultedFields]).toEqual([1, ["description"]]);
+    const readme = `repos/${REPO}/readme`;
+    expect(callsOf(run)).toEqual(["GET repos", `GET ${readme}`, `PATCH ${readme}`, `PATCH repos/${REPO}`]);
+    expect(maskOf(run.sent[3])).toEqual(["description"]);
+    expect(run.body).toMatchObject({ id: REPO, description: "", readme: "" });
+    expect([held.repos.size, run.exchange.defaultedFields]).toEqual([1, ["readme", "description"]]);
   });
 
   test("T10: whose name is taken writes its readme when it is another one", async () => {

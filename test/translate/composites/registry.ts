@@ -103,7 +103,7 @@ function patch(
 ): ApiResponse {
   const next = structuredClone(record);
   for (const path of mask) {
-    const [outer = "", inner] = path.replace("syncConfig", "sync_config").split(".");
+    const [outer = "", inner] = path.split(".");
     if (inner === undefined) next[outer] = body[outer] ?? null;
     else next[outer] = { ...(next[outer] as JsonObject), [inner]: (body[outer] as JsonObject)[inner] as Json };
   }
@@ -116,6 +116,8 @@ interface More {
   readonly headers?: readonly (readonly [string, string])[];
   readonly interfere?: (call: string) => ApiResponse | undefined;
   readonly mismatch?: "zeros" | "report" | "fail";
+  /** The spelling of masks that was learned before. */
+  readonly known?: "camelCase" | "snake_case";
 }
 
 /** Makes a v1 request of that platform. `path`: below `/registry/v1/`, with its query. */
@@ -131,6 +133,7 @@ export function ask(held: World, method: string, path: string, more: More = {}):
     ...(more.body === undefined ? {} : { body: typeof more.body === "string" ? more.body : JSON.stringify(more.body) }),
     ...(more.headers === undefined ? {} : { headers: more.headers }),
     ...(more.mismatch === undefined ? {} : { options: { mismatch: more.mismatch } }),
+    ...(more.known === undefined ? {} : { known: more.known }),
     answer: platform(held, more.interfere),
   });
 }

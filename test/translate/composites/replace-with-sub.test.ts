@@ -19,14 +19,32 @@ const STORED = {
 };
 
 describe("T10: the readme of a repo", () => {
-  test.each([{}, { readme: "" }, { readme: null }])("is not wiped by %j, and that it stayed is said", async (sent) => {
+  test.each([{}, { readme: "" }, { readme: null }])("is cleared by %j, as v1 did", async (sent) => {
     const held = world({}, "text");
     const run = await put(held, { description: "d", ...sent });
-    expect(writesOf(run)).toEqual([`PATCH repos/${REPO}`]);
-    expect(held.readmes.get(REPO)).toBe("text");
+    expect(writesOf(run)).toEqual([`PATCH ${README_PATH}`, `PATCH repos/${REPO}`]);
+    expect(held.readmes.get(REPO)).toBe("");
+    expect([run.body, headerOf(run, "carryover-mismatch")]).toMatchObject([
+      { description: "d", readme: "" },
+      undefined,
+    ]);
+    expect(run.exchange.defaultedFields).toEqual(["readme"]);
+  });
+
+  test("stays where the platform refuses to clear it, and the rest is written", async () => {
+    const interfere = (call: string) => (call === `PATCH ${README_PATH}` ? refusal(403, 7) : undefined);
+    const run = await put(world({}, "text"), { description: "d" }, { interfere });
+    expect(writesOf(run)).toEqual([`PATCH ${README_PATH}`, `PATCH repos/${REPO}`]);
     expect(run.body).toMatchObject({ description: "d", readme: "text" });
-    expect(headerOf(run, "carryover-mismatch")).toBe("readme");
-    expect(run.exchange.notes).toContain("field-left-alone");
+    expect([headerOf(run, "carryover-mismatch"), headerOf(run, "carryover-partial")]).toEqual(["readme", undefined]);
+    expect(run.exchange.notes).toEqual(["clear-refused", "field-left-alone"]);
+  });
+
+  test("of a synced repo stays when it is left out", async () => {
+    const run = await put(world(STORED, "text"), { sync_config: { source: "x/y" } });
+    expect(writesOf(run)).toEqual([`PATCH repos/${REPO}`]);
+    expect(run.body).toMatchObject({ readme: "text" });
+    expect(headerOf(run, "carryover-mismatch")).toContain("readme");
   });
 
   test("is no mismatch when there is none and none is sent", async () => {
@@ -183,6 +201,7 @@ describe("T57: an update of a synced repo", () => {
       bundles: ["base", "fips"],
       aliases: ["a"],
       activeTags: ["latest"],
+      sync_config: { source: "x/y" },
       description: "d",
     };
     const run = await put(world(STORED), body);
@@ -192,7 +211,7 @@ describe("T57: an update of a synced repo", () => {
 
   test("names what really changes", async () => {
     const run = await put(world(STORED), { aliases: [], catalogTier: "BASE", sync_config: { source: "x/z" } });
-    expect(maskOf(run.sent[2])).toEqual(["catalogTier", "syncConfig.source", "aliases", "description"]);
+    expect(maskOf(run.sent[2])).toEqual(["catalogTier", "sync_config.source", "aliases", "description"]);
     expect(JSON.parse(textOf(run.sent[2]))).toEqual({
       catalogTier: "CATALOG_TIER_BASE",
       sync_config: { source: "x/z" },
@@ -201,18 +220,20 @@ describe("T57: an update of a synced repo", () => {
     });
   });
 
-  test("leaves alone what is left out, and says so", async () => {
+  test("leaves alone what is left out, and says so; the sync itself is removed", async () => {
     const run = await put(world(STORED), { description: "d" });
-    expect(headerOf(run, "carryover-mismatch")).toBe("catalogTier, bundles, sync_config, aliases, activeTags");
-    expect(run.exchange.defaultedFields).toEqual([]);
+    expect(maskOf(run.sent[2])).toEqual(["sync_config", "description"]);
+    expect(textOf(run.sent[2])).toBe('{"sync_config":null,"description":"d"}');
+    expect(headerOf(run, "carryover-mismatch")).toBe("catalogTier, bundles, aliases, activeTags");
+    expect(run.exchange.defaultedFields).toEqual(["sync_config"]);
   });
 
   test("learns the spelling of masks as any other update does", async () => {
     const interfere = (call: string) => (call.startsWith("PATCH") ? json(400, { code: 3, details: [] }) : undefined);
     const refused = await put(world(STORED), { catalogTier: "BASE" }, { interfere });
     expect(refused.sent.slice(2).map(maskOf)).toEqual([
-      ["catalogTier", "description"],
-      ["catalog_tier", "description"],
+      ["catalogTier", "sync_config", "description"],
+      ["catalog_tier", "sync_config", "description"],
     ]);
     expect((await put(world(STORED), { catalogTier: "BASE" })).learned).toEqual(["camelCase"]);
   });
@@ -226,6 +247,63 @@ describe("T57: an update of a synced repo", () => {
   test("of a repo that is not there is the platform's 404, and writes nothing", async () => {
     const run = await put({ ...world(), repos: new Map() }, { catalogTier: "BASE" });
     expect([run.response.status, writesOf(run)]).toEqual([404, []]);
+  });
+});
+
+describe("an update of a repo that is not synced", () => {
+  const { sync_config: _, ...UNSYNCED } = STORED;
+  const OVERLAY = { contents: { packages: ["curl"] } };
+  const ALL = ["catalogTier", "bundles", "customOverlay", "aliases", "activeTags", "description"];
+  const KEPT = "catalogTier, bundles, aliases, activeTags";
+  const refused = (status: number, body: unknown, times = 1) => {
+    let left = times;
+    return (call: string) => (call === `PATCH repos/${REPO}` && left-- > 0 ? json(status, body) : undefined);
+  };
+
+  test("clears all that is left out, as v1 did", async () => {
+    const run = await put(world({ ...UNSYNCED, customOverlay: OVERLAY }), {});
+    expect(maskOf(run.sent[2])).toEqual(ALL);
+    expect(JSON.parse(textOf(run.sent[2]))).toEqual({
+      catalogTier: "CATALOG_TIER_UNSPECIFIED",
+      bundles: [],
+      customOverlay: null,
+      aliases: [],
+      activeTags: [],
+      description: "",
+    });
+    expect(run.exchange.defaultedFields).toEqual(ALL);
+    expect(headerOf(run, "carryover-mismatch")).toBeUndefined();
+  });
+
+  test("names nothing that is empty already", async () => {
+    const run = await put(world({ bundles: [] }), { description: "d" });
+    expect(maskOf(run.sent[2])).toEqual(["description"]);
+  });
+
+  test.each([
+    ["it is not allowed", 403, { code: 7, message: "no", details: [] }],
+    ["the mask is refused, in both spellings", 400, { code: 3, message: "invalid field mask", details: [] }],
+    ["one of them is refused", 400, { code: 3, message: "Invalid argument: bundles: no", details: [] }],
+  ])("is made once more without them where %s, and names what stayed", async (_, status, body) => {
+    const held = world(UNSYNCED);
+    const interfere = refused(status, body, body.message.includes("mask") ? 2 : 1);
+    const run = await put(held, { description: "d" }, { interfere, known: "camelCase" });
+    expect(maskOf(run.sent[2])).toEqual(["catalogTier", "bundles", "aliases", "activeTags", "description"]);
+    expect(maskOf(run.sent.at(-1))).toEqual(["description"]);
+    expect(run.response.status).toBe(200);
+    expect(held.repos.get(REPO)).toMatchObject({ ...UNSYNCED, description: "d" });
+    expect(headerOf(run, "carryover-mismatch")).toBe(KEPT);
+    expect(run.exchange.notes).toContain("clear-refused");
+  });
+
+  test("is refused for what the client sent, with the platform's words about that", async () => {
+    const interfere = (call: string) => (call === `PATCH repos/${REPO}` ? refusal(403, 7, "never") : undefined);
+    const run = await put(world(UNSYNCED), { description: "d" }, { interfere });
+    expect([run.response.status, run.body]).toMatchObject([403, { message: "never" }]);
+    expect(writesOf(run)).toHaveLength(2);
+    const other = refused(400, { code: 3, message: "Invalid argument: description: long", details: [] });
+    const long = await put(world(UNSYNCED), { description: "d" }, { interfere: other, known: "camelCase" });
+    expect([long.response.status, writesOf(long)]).toEqual([400, [`PATCH repos/${REPO}`]]);
   });
 });
 

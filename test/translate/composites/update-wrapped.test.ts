@@ -48,8 +48,25 @@ function patch(body: unknown, answer?: Answer, options: Partial<TranslateOptions
 }
 
 const ALL = "firm,isOpen,trackerId,name";
+const SNAKE = "firm,is_open,tracker_id,name";
 
 describe("a wrapped PATCH", () => {
+  test("whose mask is refused is sent once more in the other spelling, which is learned for bodies alone", async () => {
+    const masks: string[] = [];
+    const platform = (request: Parameters<typeof textOf>[0]) => {
+      const { updateMask, thingProfile } = JSON.parse(textOf(request));
+      masks.push(updateMask);
+      return masks.length === 1
+        ? json(400, { code: 3, message: "bad mask", details: [] })
+        : json(200, { uid: "u", ...thingProfile });
+    };
+    const input = { resources: [resource], resource, operation: change, body: '{"answers":{"isOpen":true}}' };
+    const run = await runOperation({ ...input, known: "camelCase", answer: platform });
+    expect([run.response.status, masks, run.learned]).toEqual([200, [ALL, SNAKE], ["snake_case in bodies"]]);
+    const learned = await runOperation({ ...input, knownInBodies: "snake_case", answer: platform });
+    expect([learned.response.status, masks.at(-1)]).toEqual([200, SNAKE]);
+  });
+
   test("is one call whose body has the message, flat, and a mask in camelCase", async () => {
     const { sent, body, response } = await patch({
       answers: { firmName: "Example", isOpen: true, trackerId: "t" },
@@ -165,8 +182,8 @@ describe("the platform's answer", () => {
     ["updateMask", "updateMask"],
   ])("that refuses %s names v1's %s", async (field, v1) => {
     const { sent, response, body } = await patch({}, json(400, refusalOf(field)));
-    // Its mask stands in the body, where there is one spelling: it is not sent again.
-    expect(sent).toHaveLength(1);
+    // Only a refusal of the mask itself may mean its spelling.
+    expect(sent).toHaveLength(field === "updateMask" ? 2 : 1);
     expect(response.status).toBe(400);
     expect(body).toEqual(refusalOf(v1));
   });
