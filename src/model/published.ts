@@ -27,6 +27,7 @@ function pathsIn(rows: readonly Row[], prefix: string): readonly string[] {
   });
 }
 
-function isUnpublished(row: Row): boolean {
+/** Whether only the specification speaks of it. */
+export function isUnpublished(row: Row): boolean {
   return row.access === "output" && row.unpublished === true;
 }
