@@ -10,7 +10,7 @@ import { judgeAudience, judgeCredential } from "./check/probes/credential.ts";
 import { reachOthers } from "./check/probes/others.ts";
 import { reach } from "./check/probes/reach.ts";
 import { findVersion } from "./check/probes/version.ts";
-import { PROBES } from "./check/probes.ts";
+import { NATIVE_PROBES, PROBES } from "./check/probes.ts";
 import { completed, idsAsked, inOrder, WRITING_IDS } from "./check/questions.ts";
 import { checkMask } from "./check/writes/mask.ts";
 import { inScratchGroup } from "./check/writes/scratch-group.ts";
@@ -42,23 +42,24 @@ export interface Report {
 /** Asks everything, and never throws for what the platform does: that is a finding. */
 export async function runCheck(input: CheckInput): Promise<Report> {
   const { config, token, now, random, signal } = input;
-  const connection = createConnection(config.upstream.v2, token, signal, random);
+  const { v2, v1, sts } = config.upstream;
+  const connection = createConnection(v2, token, signal, random);
+  const native = v1 === undefined ? undefined : createConnection(v1, token, signal, random);
   try {
     const hex = (digits: number) =>
       Array.from({ length: digits }, () => Math.floor(random() * 16).toString(16)).join("");
-    const { v2, v1, sts } = config.upstream;
     const findings: Finding[] = [];
     for (const [name, settings] of Object.entries({ v2, v1, sts })) {
       if (settings !== undefined) findings.push(await checkCertificate(name, settings, now()));
     }
-    const inner = await checkV2(input, connection.api, hex, findings);
+    const inner = await checkV2(input, { api: connection.api, native: native?.api, hex }, findings);
     findings.push(...(await reachOthers(config, { token, signal, random, hex })));
     if (inner.subject !== undefined) findings.push(...(await judgeAll(inner.subject, input)));
-    const asked = idsAsked(input.writeUnder !== undefined);
+    const asked = idsAsked({ native: native !== undefined, writing: input.writeUnder !== undefined });
     const all = completed(findings, asked, inner.stopped ?? "the check ended before it");
     return { version: inner.version, findings: inOrder(all) };
   } finally {
-    await connection.close();
+    await Promise.all([connection.close(), native?.close()]);
   }
 }
 
@@ -72,17 +73,17 @@ interface Found {
 /** From the address to the lists; a subject only when all of it is well enough to go on. */
 async function checkV2(
   input: CheckInput,
-  api: Api,
-  hex: (digits: number) => string,
+  means: Pick<Subject, "api" | "native" | "hex">,
   findings: Finding[],
 ): Promise<Found & { readonly subject?: Subject }> {
   const { config } = input;
+  const { api } = means;
   const { version, stopped } = await find(input, api, findings).catch(unanswered(config.upstream.v2.version, findings));
   if (stopped === undefined) {
     const catalogue = await loadCatalogue(version);
     return {
       version,
-      subject: { config, catalogue, api, hex, lists: await readLists(api, catalogue, config.lists.orderBy) },
+      subject: { config, catalogue, ...means, lists: await readLists(api, catalogue, config.lists.orderBy) },
     };
   }
   return { version, stopped };
@@ -127,7 +128,8 @@ function unanswered(version: string, findings: Finding[]): (error: unknown) => F
 
 async function judgeAll(subject: Subject, input: CheckInput): Promise<readonly Finding[]> {
   const findings: Finding[] = [];
-  for (const probe of PROBES) findings.push(...(await ran(probe, subject)));
+  const probes = subject.native === undefined ? PROBES : [...PROBES, ...NATIVE_PROBES];
+  for (const probe of probes) findings.push(...(await ran(probe, subject)));
   if (input.writeUnder !== undefined) findings.push(...(await write(subject, input, input.writeUnder)));
   return findings;
 }

@@ -8,7 +8,7 @@ import { createRouter, type Router } from "./route/router.ts";
 import { createTranslations } from "./translate/operations.ts";
 
 /** What of the configuration decides. */
-export type Decisive = Pick<Config, "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "fallback">;
+export type Decisive = Pick<Config, "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback">;
 
 /** Everything that decides on requests and outlives them; made once, for clients and for comparing alike. */
 export interface Decisions {
@@ -43,6 +43,7 @@ export function createDecisions(config: Decisive, catalogue: Catalogue, translat
       unknownResponse: config.unknownFields.response,
       insertZeros: config.upstream.v2.omitsZeros !== "no",
       omitsZeros: config.upstream.v2.omitsZeros,
+      recordTimes: config.v1.recordTimes,
       mismatch: config.updates.mismatch,
       orderBy: config.lists.orderBy,
     }),

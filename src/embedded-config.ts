@@ -159,6 +159,10 @@ export interface CarryoverConfig {
     /** Fields of an answer that neither version is known to have. Default: `pass`. */
     readonly response?: "pass" | "drop" | undefined;
   } | undefined;
+  readonly v1?: {
+    /** Which records show when they were made and changed: all of them, as the specification says, or only those whose published v1 messages have such times, for clients that refuse fields they do not know. Default: `all`. */
+    readonly recordTimes?: "all" | "published" | undefined;
+  } | undefined;
   /** Operations that v2 lacks: served by native v1, or refused; default: native when upstream.v1.url is set. */
   readonly fallback?: "native" | "refuse" | undefined;
   readonly cutover?: {

@@ -6,7 +6,7 @@ import { createAssume, sentMembers, type World } from "./explain/assume.ts";
 import { differingOf, explainBody, unreadBody } from "./explain/body.ts";
 import { explainCalls, passedCall } from "./explain/calls.ts";
 import type { ExplainedCutover, Explanation, Refusal } from "./explain/explanation.ts";
-import { explainAnswer } from "./explain/members.ts";
+import { explainAnswer, type ShownAs } from "./explain/members.ts";
 import { explainParameters } from "./explain/parameters.ts";
 import { receive } from "./explain/received.ts";
 import { type Recording, record } from "./explain/record.ts";
@@ -27,7 +27,7 @@ import type { MaskSpelling } from "./translate/update.ts";
 /** What of the configuration an explanation depends on. */
 export type ExplainConfig = Pick<
   Config,
-  "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "fallback" | "limits"
+  "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback" | "limits"
 >;
 
 /**
@@ -145,7 +145,7 @@ function explanationOf({
     translated: byNative ? made : [],
     fields,
     parameters: match === undefined ? [] : explainParameters({ query: match.query, filters, calls, refusal }),
-    answer: translated ? explainAnswer(match.resource, match.operation, config.upstream.v2.omitsZeros !== "no") : [],
+    answer: translated ? explainAnswer(match.resource, match.operation, shownAs(config)) : [],
     risks: translated
       ? explainRisks({ resource: match.resource.name, operation: match.operation, recording, fields, settings: config })
       : [],
@@ -158,6 +158,11 @@ function explanationOf({
       ...(byNative ? refusedElsewhere(refusal) : counted(recording, refusal)),
     ],
   };
+}
+
+/** What of the configuration its answers depend on. */
+function shownAs({ upstream, v1 }: ExplainConfig): ShownAs {
+  return { insertZeros: upstream.v2.omitsZeros !== "no", recordTimes: v1.recordTimes };
 }
 
 /** Whether a uid stands in the path, the query or the body of the client's own request. */

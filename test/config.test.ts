@@ -75,6 +75,7 @@ describe("defaults", () => {
       },
       updates: { mismatch: "zeros" },
       unknownFields: { request: "drop", response: "pass" },
+      v1: { recordTimes: "all" },
       fallback: "refuse",
       limits: { bodyBytes: 1_048_576, headerBytes: 16_384, uriBytes: 8192, requestSeconds: 50 },
       log: { level: "info" },

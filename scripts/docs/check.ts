@@ -10,9 +10,15 @@ import { upToNumbers, withBlock } from "./blocks.ts";
 /** The address in the documentation; the sandbox has a free port. */
 const SHOWN = "http://127.0.0.1:8090";
 
+const HOW = [
+  ["reads", "reads"],
+  ["native", "reads, with `upstream.v1.url`"],
+  ["writes", "writes"],
+] as const;
+
 function questionsTable(): string {
-  const rows = (["reads", "writes"] as const).flatMap((how) =>
-    QUESTIONS[how].map(({ id, asks }) => `| \`${id}\` | ${asks} | ${how} |`),
+  const rows = HOW.flatMap(([how, words]) =>
+    QUESTIONS[how].map(({ id, asks }) => `| \`${id}\` | ${asks} | ${words} |`),
   );
   return ["| probe | asks | |", "|---|---|---|", ...rows].join("\n");
 }

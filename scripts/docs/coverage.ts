@@ -1,6 +1,7 @@
 /** How is every v1 operation served, what is lost, and what costs more than one call? */
 
 import { nestedRows } from "../../src/catalogue/check/rows.ts";
+import { unpublishedPaths } from "../../src/model/published.ts";
 import type { Filter, Join, NativeDomain, Operation, Resource, Row, Shape } from "../../src/model/resource.ts";
 import { plural } from "./nouns.ts";
 
@@ -68,6 +69,7 @@ function resourceSection(resource: Resource, version: string): readonly string[]
     ...rows,
     "",
     ...volatileLines(resource),
+    ...timesLines(resource),
   ];
 }
 
@@ -75,6 +77,13 @@ function resourceSection(resource: Resource, version: string): readonly string[]
 function volatileLines({ volatile = [] }: Resource): readonly string[] {
   if (volatile.length === 0) return [];
   return [`Comparisons expect another value of ${names(volatile)} each time; that it is there is compared.`, ""];
+}
+
+/** What answers show only because the specification says so. */
+function timesLines({ operations }: Resource): readonly string[] {
+  const paths = operations.flatMap(unpublishedPaths).map((path) => path.replace(/^items\[\]\./, ""));
+  if (paths.length === 0) return [];
+  return [`\`v1.recordTimes: published\` leaves out ${names([...new Set(paths)])}.`, ""];
 }
 
 const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;

@@ -50,6 +50,8 @@ export interface Subject {
   /** Of the version that answers, which may be another one than configured. */
   readonly catalogue: Catalogue;
   readonly api: Api;
+  /** The platform's own v1, where it is configured. */
+  readonly native: Api | undefined;
   readonly lists: readonly ReadList[];
   /** Lower-case hexadecimal digits. */
   readonly hex: (digits: number) => string;

@@ -1,6 +1,6 @@
 /** What does a check ask, in the order of its report, and what of it has no answer yet? */
 import { type Finding, sayFor } from "./finding.ts";
-import { PROBES } from "./probes.ts";
+import { NATIVE_PROBES, PROBES } from "./probes.ts";
 
 export interface Question {
   readonly id: string;
@@ -27,15 +27,23 @@ const WRITING: readonly Question[] = [
 /** Probes that only a check that may write makes. */
 export const WRITING_IDS: readonly string[] = WRITING.map(({ id }) => id);
 
-/** What is asked by reading, and what only by writing. */
-export const QUESTIONS: Readonly<Record<"reads" | "writes", readonly Question[]>> = {
+/** What is asked by reading, what only of native v1, and what only by writing. */
+export const QUESTIONS: Readonly<Record<"reads" | "native" | "writes", readonly Question[]>> = {
   reads: [...BEFORE, ...PROBES],
+  native: NATIVE_PROBES,
   writes: WRITING,
 };
 
-/** Ids of what is asked; `writing`: of a check that may write as well. */
-export function idsAsked(writing: boolean): readonly string[] {
-  return [...QUESTIONS.reads, ...(writing ? QUESTIONS.writes : [])].map(({ id }) => id);
+/** Ids of what is asked; `native`: where native v1 is configured, `writing`: of a check that may write as well. */
+export function idsAsked({
+  native,
+  writing,
+}: {
+  readonly native: boolean;
+  readonly writing: boolean;
+}): readonly string[] {
+  const { reads, native: ofNative, writes } = QUESTIONS;
+  return [...reads, ...(native ? ofNative : []), ...(writing ? writes : [])].map(({ id }) => id);
 }
 
 /** `findings`, and for each of `ids` without one that it was skipped and `why`: nothing that is asked may vanish. */
@@ -51,6 +59,6 @@ export function completed(
 
 /** In the order of the questions; findings of one probe stay as they came. */
 export function inOrder(findings: readonly Finding[]): readonly Finding[] {
-  const ids = idsAsked(true);
+  const ids = idsAsked({ native: true, writing: true });
   return [...findings].sort((a, b) => ids.indexOf(a.probe) - ids.indexOf(b.probe));
 }

@@ -218,6 +218,15 @@ export const SettingsSchema = z.strictObject({
         .describe("Fields of an answer that neither version is known to have"),
     })
     .prefault({}),
+  v1: z
+    .strictObject({
+      recordTimes: oneOf("all", "published")
+        .default("all")
+        .describe(
+          "Which records show when they were made and changed: all of them, as the specification says, or only those whose published v1 messages have such times, for clients that refuse fields they do not know",
+        ),
+    })
+    .prefault({}),
   fallback: oneOf("native", "refuse")
     .optional()
     .describe("Operations that v2 lacks: served by native v1, or refused; default: native when upstream.v1.url is set"),

@@ -1,11 +1,18 @@
 /** Which v2 members does each member of the v1 answer come from? (Read off the rows that make the edits.) */
+import { publishedShape, type RecordTimes } from "../model/published.ts";
 import type { Join, Operation, Resource, Row, Shape } from "../model/resource.ts";
 import { zeroText } from "../translate/answer-plan.ts";
 import { V2_KEY } from "../translate/pages.ts";
 import type { AnswerMember } from "./explanation.ts";
 
-interface Options {
+/** How answers are shown. */
+export interface ShownAs {
   /** `upstream.v2.omitsZeros` is not `no`. */
+  readonly insertZeros: boolean;
+  readonly recordTimes: RecordTimes;
+}
+
+interface Options {
   readonly insertZeros: boolean;
   readonly joins: readonly Join[];
   /** Inside of a message that v2 does not have: its members lie around it. */
@@ -13,12 +20,17 @@ interface Options {
 }
 
 /** The members of `operation`'s answer; none for what answers `{}`, or is not translated. */
-export function explainAnswer(resource: Resource, operation: Operation, insertZeros: boolean): AnswerMember[] {
+export function explainAnswer(
+  resource: Resource,
+  operation: Operation,
+  { insertZeros, recordTimes }: ShownAs,
+): AnswerMember[] {
   if (!("answer" in operation)) return [];
+  const answer = recordTimes === "published" ? publishedShape(operation.answer) : operation.answer;
   const joins = "joins" in operation ? (operation.joins ?? []) : [];
   const by = "by" in operation ? operation.by : undefined;
-  if (by === "summarise") return summaryMembers(resource, operation.answer, insertZeros);
-  const members = shapeMembers(operation.answer, "", "", { insertZeros, joins });
+  if (by === "summarise") return summaryMembers(resource, answer, insertZeros);
+  const members = shapeMembers(answer, "", "", { insertZeros, joins });
   if (by === "create-batch") return batchMembers(resource, members);
   const envelope = operation.kind === "list" ? (operation.envelope ?? []) : [];
   return [

@@ -72,6 +72,11 @@ interface RowNames {
 /** Set by the server in both versions: shown, never sent. Its zero follows from its kind. */
 export interface OutputRow extends RowNames {
   readonly access: "output";
+  /**
+   * A time that the specification gives every record (its section 9), and the published v1 message does not have: left out of
+   * answers with `v1.recordTimes: published`.
+   */
+  readonly unpublished?: true;
 }
 
 /** A client may set it. `zero` is what a full replace makes of it when it is left out; null: unset. */

@@ -145,7 +145,7 @@ function createBooks({ samples: sampling, report, wall }: Pick<ShadowOptions<nev
       try {
         const comparison = comparisonOf(asked, served, end, wall());
         tally.add(comparison, end.verdict?.noisy);
-        samples.add(comparison, asked.head);
+        samples.add(comparison, asked);
         report(comparison, asked.head);
       } catch {
         // Nothing that goes wrong here may reach what calls: the stream of a client's answer, a timer.

@@ -1,6 +1,8 @@
 /** How does a sample say what differs, and how to see it again, without giving anything away? */
 import type { Difference } from "../model/comparison.ts";
 import type { RequestHead } from "../model/plan.ts";
+import { unpublishedPaths } from "../model/published.ts";
+import type { Operation } from "../model/resource.ts";
 
 const MAX_TARGET = 2_048;
 
@@ -37,6 +39,12 @@ function typeOf(json: string): string {
   if (Array.isArray(value)) return `array(${value.length})`;
   if (typeof value === "object" && value !== null) return `object(${Object.keys(value).length})`;
   return value === null ? "null" : "boolean";
+}
+
+/** The setting that makes such a difference go away: of a time that the specification gives a record, and native v1 does not. */
+export function settingFor(difference: Pick<Difference, "class" | "path">, operation: Operation): string | undefined {
+  if (difference.class !== "extra" || !unpublishedPaths(operation).includes(difference.path)) return undefined;
+  return "v1.recordTimes: published";
 }
 
 /**

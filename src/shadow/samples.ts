@@ -1,8 +1,7 @@
 /** Which differing answers are shown to operators? (Design section 7: redacted samples.) */
 import { type Comparison, isDifference } from "../model/comparison.ts";
-import type { RequestHead } from "../model/plan.ts";
-import type { SampleOptions } from "./options.ts";
-import { curlLines, shownValue } from "./sample-text.ts";
+import type { SampleOptions, ShadowAsk } from "./options.ts";
+import { curlLines, settingFor, shownValue } from "./sample-text.ts";
 
 /** One place of a sample. */
 interface ShownDifference {
@@ -12,7 +11,12 @@ interface ShownDifference {
   /** A value, or its type and length; left out where that side has none. */
   readonly native?: string;
   readonly translated?: string;
+  /** `option: value` that makes it go away, where there is one. */
+  readonly set?: string;
 }
+
+/** What a sample tells of the request. */
+type Asked = Pick<ShadowAsk, "head" | "match">;
 
 export interface Sample {
   /** RFC 3339. */
@@ -34,7 +38,7 @@ export interface Sample {
 }
 
 export interface SampleStore {
-  add(comparison: Comparison, head: RequestHead): void;
+  add(comparison: Comparison, asked: Asked): void;
   /** Newest first; `resource` and `operation` of `query` narrow. */
   view(query: URLSearchParams): { readonly values: "redact" | "show"; readonly samples: readonly Sample[] };
   /** Characters of all samples as JSON. */
@@ -53,9 +57,9 @@ export function createSamples({ perOperation, values }: SampleOptions, maxChars:
     for (const gone of kept.splice(index, 1)) size -= gone.size;
   };
   return {
-    add(comparison, head) {
+    add(comparison, asked) {
       if (perOperation === 0 || !isDifference(comparison.result)) return;
-      const sample = sampleOf(comparison, head, values);
+      const sample = sampleOf(comparison, asked, values);
       const entry = { sample, size: JSON.stringify(sample).length };
       const same = kept.flatMap((one, index) => (isOf(one.sample, comparison) ? [index] : []));
       if (same.length >= perOperation) forget(same[0] ?? 0);
@@ -79,7 +83,7 @@ function isOf(one: Sample, { resource, operation }: Comparison): boolean {
   return one.resource === resource && one.operation === operation;
 }
 
-function sampleOf(comparison: Comparison, head: RequestHead, values: SampleOptions["values"]): Sample {
+function sampleOf(comparison: Comparison, { head, match }: Asked, values: SampleOptions["values"]): Sample {
   const { at, rule, differences, requestId, resource, operation, client, served, kind, result, controlled, total } =
     comparison;
   return {
@@ -94,13 +98,17 @@ function sampleOf(comparison: Comparison, head: RequestHead, values: SampleOptio
     result,
     controlled,
     total,
-    differences: differences.map(({ class: name, path, id, native, translated }) => ({
-      class: name,
-      path,
-      ...(id === undefined ? {} : { id }),
-      ...(native === undefined ? {} : { native: shownValue(native, { class: name, path }, values) }),
-      ...(translated === undefined ? {} : { translated: shownValue(translated, { class: name, path }, values) }),
-    })),
+    differences: differences.map(({ class: name, path, id, native, translated }) => {
+      const set = settingFor({ class: name, path }, match.operation);
+      return {
+        class: name,
+        path,
+        ...(id === undefined ? {} : { id }),
+        ...(native === undefined ? {} : { native: shownValue(native, { class: name, path }, values) }),
+        ...(translated === undefined ? {} : { translated: shownValue(translated, { class: name, path }, values) }),
+        ...(set === undefined ? {} : { set }),
+      };
+    }),
     repeat: curlLines(head),
   };
 }

@@ -3,6 +3,7 @@ import type { Exchange } from "../model/exchange.ts";
 import type { Drain, LongDrain } from "../model/list.ts";
 import type { Match } from "../model/match.ts";
 import type { Answer, ApiRequest, ApiResponse, HeaderList } from "../model/message.ts";
+import type { RecordTimes } from "../model/published.ts";
 import type { UnknownPolicy } from "./body.ts";
 import type { InTurns } from "./pages.ts";
 import type { MaskSpelling } from "./update.ts";
@@ -49,6 +50,8 @@ export interface TranslateOptions {
   readonly unknownRequest: UnknownPolicy;
   readonly unknownResponse: "pass" | "drop";
   readonly insertZeros: boolean;
+  /** Option `v1.recordTimes`; default: all. */
+  readonly recordTimes?: RecordTimes | undefined;
   /** Does the platform leave zeros out, and empty lists with them? (Option `upstream.v2.omitsZeros`; default `auto`.) */
   readonly omitsZeros?: "auto" | "yes" | "no" | undefined;
   /** Sent as `order_by` with every page of a list (option `lists.orderBy`); undefined: the platform's own order. */

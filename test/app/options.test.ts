@@ -45,6 +45,18 @@ describe("upstream.v2.omitsZeros", () => {
   });
 });
 
+describe("v1.recordTimes", () => {
+  it.each([
+    ["all", { id: "abc", createdAt: "2026-03-01T09:30:00Z" }],
+    ["published", { id: "abc" }],
+  ])("%s decides whether a record shows a time that its published v1 message lacks", async (recordTimes, shown) => {
+    const record = '{"uid":"abc","createTime":"2026-03-01T09:30:00Z"}';
+    const flags = { v1RecordTimes: recordTimes, upstreamV2OmitsZeros: "no" };
+    const { rig } = await inFrontOf(ok(record), flags);
+    expect((await rig.ask("GET", GROUP)).json).toEqual(shown);
+  });
+});
+
 describe("upstream.v2", () => {
   it(".version stands in every path", async () => {
     const { rig, double } = await inFrontOf(ok('{"uid":"abc"}'), { upstreamV2Version: "v2" });

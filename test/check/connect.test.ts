@@ -42,7 +42,7 @@ describe("addresses", () => {
     expect([report.code, report.verdict]).toEqual([1, "fail"]);
     expect(report.told("reach")).toEqual(["fail upstream.v2.url: nothing listens there (ECONNREFUSED)"]);
     expect(report.findings.filter(({ level }) => level === "ok")).toEqual([]);
-    const asked = idsAsked(false);
+    const asked = idsAsked({ native: false, writing: false });
     expect(report.findings.map(({ probe }) => probe)).toEqual(asked);
     for (const id of asked.slice(2)) expect(report.told(id)).toEqual(["skipped the API was not reached"]);
     const { out } = await check(["--upstream-v2-url", `http://127.0.0.1:${port}`], TOKEN);
@@ -115,11 +115,12 @@ describe("addresses", () => {
     expect(seen).toHaveLength(1);
   });
 
-  it("the other upstreams are asked as well, each by one read", async () => {
+  it("the other upstreams are asked as well, at first by one read each", async () => {
     const { judge, sandbox, url } = await platform();
     const fine = await judge(["--upstream-v1-url", url, "--upstream-sts-url", url]);
     expect(fine.verdict).toBe("ok");
-    expect(sandbox.requests.map(({ target }) => target).filter((target) => /^\/(iam\/v1|sts)\//.test(target))).toEqual([
+    const others = sandbox.requests.map(({ target }) => target).filter((target) => /^\/(iam\/v1|sts)\//.test(target));
+    expect(others.slice(0, 2)).toEqual([
       expect.stringMatching(/^\/iam\/v1\/groups\?id=[0-9a-f]{40}$/),
       "/sts/exchange",
     ]);
@@ -234,7 +235,9 @@ describe("credentials", () => {
     const report = await against(createHttp(json(403, { code: 7, message: "", details })));
     expect([report.code, report.verdict]).toEqual([1, "unjudged"]);
     expect(report.told("fields")).toEqual(["skipped no list was answered"]);
-    expect(new Set(report.findings.map(({ probe }) => probe))).toEqual(new Set(idsAsked(false)));
+    expect(new Set(report.findings.map(({ probe }) => probe))).toEqual(
+      new Set(idsAsked({ native: false, writing: false })),
+    );
   });
 
   it("one that the platform does not know is a failure", async () => {

@@ -289,6 +289,56 @@ describe("pages", () => {
   });
 });
 
+describe("record times of native v1", () => {
+  /** Native v1 whose groups and repos, or all records, lack what their published messages lack. */
+  const without = (path: RegExp) =>
+    answering(path, ({ items }) => ({
+      items: items.map(({ createdAt: _, updatedAt: __, ...rest }: Record<string, unknown>) => rest),
+    }));
+  const [ALL, SOME] = [/^\/\w+\/v1\//, /^\/\w+\/v1\/groups/];
+
+  it.each([
+    ["all", undefined, /^ok native v1 shows the times/, []],
+    [
+      "all",
+      ALL,
+      /^warn native v1 does not show .*group\.createdAt.*, and carryover does$/,
+      ["v1.recordTimes=published"],
+    ],
+    ["all", SOME, /^warn native v1 does not show group\.createdAt, group\.updatedAt, and/, []],
+    ["published", ALL, /^ok native v1 shows the times/, []],
+    [
+      "published",
+      undefined,
+      /^warn native v1 shows .*group\.createdAt.*, and carryover does not$/,
+      ["v1.recordTimes=all"],
+    ],
+    ["published", SOME, /^warn native v1 shows (?!.*group)/, []],
+  ])(
+    "%s is judged by one record of each list; native lacks the times of %s",
+    async (recordTimes, lacking, told, set) => {
+      const { judge, url, sandbox } = faulty(lacking === undefined ? undefined : without(lacking));
+      const before = sandbox.requests.length;
+      const report = await judge(["--upstream-v1-url", url, "--v1-record-times", recordTimes]);
+      expect(report.told("times")).toEqual([expect.stringMatching(told)]);
+      expect(settings(report.of("times"))).toEqual(set);
+      const native = sandbox.requests.slice(before).filter(({ target }) => /^\/\w+\/v1\//.test(target));
+      expect(native.length).toBeLessThan(10);
+      for (const { target } of native) expect(target).toMatch(/\?(id|group)=/);
+    },
+  );
+
+  it("are not judged without one of its records, and not asked for without native v1", async () => {
+    const { judge, url } = faulty(answering(ALL, () => ({ items: [] })));
+    const report = await judge(["--upstream-v1-url", url]);
+    expect([report.verdict, ...report.told("times")]).toEqual([
+      "incomplete",
+      "skipped no record of both versions to compare",
+    ]);
+    expect((await judge()).told("times")).toEqual([]);
+  });
+});
+
 describe("refusals", () => {
   it("T67: a collection that is taken for a record without a uid is told, with what to do", async () => {
     const { judge } = await platform({ shadowedProviderList: true });

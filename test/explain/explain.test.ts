@@ -186,9 +186,14 @@ describe("the answer", () => {
     expect(answer.every(({ absent }) => absent === null)).toBe(true);
   });
 
-  test("cuts what v1 never showed", async () => {
-    const { answer } = await explained("GET /iam/v1/identities");
-    expect(answer.flatMap(({ becomes, v2 }) => (becomes === "cut" ? v2 : []))).toContain("company");
+  test("cuts what v1 never showed, and times that only the specification speaks of where they are not wanted", async () => {
+    const cut = async (collection: string, ...flags: string[]) => {
+      const { answer } = await explained(`GET /iam/v1/${collection}`, undefined, ...flags);
+      return answer.flatMap(({ becomes, v2 }) => (becomes === "cut" ? v2 : []));
+    };
+    expect(await cut("identities")).toContain("company");
+    expect(await cut("groups")).toEqual([]);
+    expect(await cut("groups", "--v1-record-times", "published")).toEqual(["createTime", "updateTime"]);
   });
 });
 

@@ -2,12 +2,19 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import type { Comparison, Difference } from "../../src/model/comparison.ts";
+import type { Match } from "../../src/model/match.ts";
+import type { Operation } from "../../src/model/resource.ts";
 import { curlLines, shownValue } from "../../src/shadow/sample-text.ts";
 import { createSamples } from "../../src/shadow/samples.ts";
 import { comparison } from "../control/control-rig.ts";
 
 const TOKEN = "Bearer eyJhbGciOiJub25lIn0";
 const HEAD = { method: "GET", target: "/iam/v1/groups?name=a%20b", headers: [["authorization", TOKEN]] } as const;
+const answer = {
+  rows: [{ v1: "createdAt", v2: "createTime", kind: "timestamp", access: "output", unpublished: true }],
+};
+const LIST = { kind: "list", name: "list", answer, filters: [] } as unknown as Operation;
+const ASKED = { head: HEAD, match: { operation: LIST } as Match };
 
 function difference(more: Partial<Difference> = {}): Difference {
   return { class: "value", path: "items[].name", id: "g1", native: '"secret"', translated: "7", ...more };
@@ -25,7 +32,7 @@ const VALUE = { class: "value", path: "items[].x" } as const;
 describe("samples", () => {
   test("one says who asked what and where it differs, by types and lengths, with lines to see it again", () => {
     const samples = createSamples({ perOperation: 2, values: "redact" });
-    samples.add(over(), HEAD);
+    samples.add(over(), ASKED);
     expect(samples.view(ALL)).toEqual({
       values: "redact",
       samples: [
@@ -56,23 +63,36 @@ describe("samples", () => {
 
   test("values are shown where the operator asks for them, and a side that has none has none", () => {
     const samples = createSamples({ perOperation: 2, values: "show" });
-    samples.add(over({ differences: [difference({ translated: undefined, id: undefined })] }), HEAD);
+    samples.add(over({ differences: [difference({ translated: undefined, id: undefined })] }), ASKED);
     expect(samples.view(ALL).samples[0]?.differences).toEqual([
       { class: "value", path: "items[].name", native: '"secret"' },
     ]);
   });
 
+  test("one of a time that the published v1 does not have names the setting without it", () => {
+    const samples = createSamples({ perOperation: 2, values: "redact" });
+    const differences = (["extra", "missing", "value"] as const).flatMap((name) => [
+      difference({ class: name, path: "items[].createdAt" }),
+      difference({ class: name, path: "items[].name" }),
+    ]);
+    samples.add(over({ differences }), ASKED);
+    expect(samples.view(ALL).samples[0]?.differences.map(({ set }) => set)).toEqual([
+      "v1.recordTimes: published",
+      ...Array(5).fill(undefined),
+    ]);
+  });
+
   test.each(["equal", "noise", "order", "failed"] as const)("what is no difference is no sample: %s", (result) => {
     const samples = createSamples({ perOperation: 2, values: "redact" });
-    samples.add(over({ result }), HEAD);
+    samples.add(over({ result }), ASKED);
     expect(samples.view(ALL).samples).toEqual([]);
   });
 
   test("the last of each operation are kept, newest first, and may be asked for by name", () => {
     const samples = createSamples({ perOperation: 2, values: "redact" });
-    for (const requestId of ["1", "2", "3"]) samples.add(over({ requestId }), HEAD);
-    samples.add(over({ requestId: "4", operation: "get" }), HEAD);
-    samples.add(over({ requestId: "5", resource: "role" }), HEAD);
+    for (const requestId of ["1", "2", "3"]) samples.add(over({ requestId }), ASKED);
+    samples.add(over({ requestId: "4", operation: "get" }), ASKED);
+    samples.add(over({ requestId: "5", resource: "role" }), ASKED);
     const ids = (query: string) => samples.view(new URLSearchParams(query)).samples.map((one) => one.requestId);
     expect(ids("")).toEqual(["5", "4", "3", "2"]);
     expect(ids("resource=group")).toEqual(["4", "3", "2"]);
@@ -82,7 +102,7 @@ describe("samples", () => {
 
   test("all together they stay below a number of characters: the oldest go", () => {
     const samples = createSamples({ perOperation: 1000, values: "redact" }, 5_000);
-    for (let i = 0; i < 100; i++) samples.add(over({ requestId: `${i}` }), HEAD);
+    for (let i = 0; i < 100; i++) samples.add(over({ requestId: `${i}` }), ASKED);
     const { samples: kept } = samples.view(ALL);
     expect(samples.size()).toBe(kept.map((one) => JSON.stringify(one).length).reduce((a, b) => a + b));
     expect(samples.size()).toBeLessThanOrEqual(5_000);
@@ -92,7 +112,7 @@ describe("samples", () => {
 
   test("none are kept where none are wanted", () => {
     const samples = createSamples({ perOperation: 0, values: "show" });
-    samples.add(over(), HEAD);
+    samples.add(over(), ASKED);
     expect(samples.size()).toBe(0);
   });
 });

@@ -2,7 +2,7 @@
 import type { Resource, Row, Shape } from "../../model/resource.ts";
 import { capability } from "../shared/capability.ts";
 import { CREATED, ORG, ROLE, UPDATED } from "../shared/sample.ts";
-import { recordTimes } from "../shared/times.ts";
+import { createdAt, specifiedUpdatedAt } from "../shared/times.ts";
 import { idFilter } from "../shared/uidp.ts";
 
 const INVITE = `${ORG}/5a5a5a5a5a5a5a5a`;
@@ -23,7 +23,8 @@ const item: Shape = {
     { v1: "keyId", v2: "keyId", kind: "string", access: "output" },
     { v1: "role", v2: "role", kind: "message", rows: role, access: "output" },
     { v1: "email", v2: "email", kind: "string", zero: "" },
-    ...recordTimes,
+    createdAt,
+    specifiedUpdatedAt,
     { v1: "singleUse", v2: "singleUse", kind: "bool", zero: false },
   ],
   v2Only: ["roleUid", "ttl", "code"],

@@ -2,7 +2,7 @@
 import type { EnumTable, Resource, Shape } from "../../model/resource.ts";
 import { shownOnly } from "../shared/output.ts";
 import { CREATED, GROUP, ORG, UPDATED } from "../shared/sample.ts";
-import { recordTimes } from "../shared/times.ts";
+import { specifiedTimes } from "../shared/times.ts";
 import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
 
 const kind = {
@@ -50,7 +50,7 @@ export const group: Shape = {
       zeroUnsaid: true,
     },
     { v1: "status", v2: "status", kind: "enum", values: status, zero: "ORG_STATUS_UNSPECIFIED", mask: "never" },
-    ...recordTimes,
+    ...specifiedTimes,
   ],
   v2Only: [],
 };

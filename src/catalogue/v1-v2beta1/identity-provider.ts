@@ -1,7 +1,7 @@
 /** What does an identity provider look like in v1, and what in v2? (A login service that a group trusts.) */
 import type { EnumTable, Join, Resource, Row, Shape } from "../../model/resource.ts";
 import { CREATED, ORG, ROLE, UPDATED } from "../shared/sample.ts";
-import { recordTimes } from "../shared/times.ts";
+import { specifiedTimes } from "../shared/times.ts";
 import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
 
 const PROVIDER = `${ORG}/7766554433221100`;
@@ -83,7 +83,7 @@ const provider: Shape = {
       mask: "members",
     },
     { v1: "scim", v2: "scim", kind: "message", rows: scim, access: "output" },
-    ...recordTimes,
+    ...specifiedTimes,
   ],
   v2Only: [],
 };

@@ -1,7 +1,7 @@
 /** What does a repo look like in v1, and what in v2? (Specification section 2: Repo.) */
 import type { EnumTable, Filter, Join, Resource, Row, Shape } from "../../model/resource.ts";
 import { CREATED, GROUP, ORG, ORG_GROUP_QUERY, REPO, UPDATED } from "../shared/sample.ts";
-import { updatedAt } from "../shared/times.ts";
+import { specifiedCreatedAt, specifiedUpdatedAt } from "../shared/times.ts";
 import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
 
 /** The numbers differ: v1's 4 is not v2's 4. */
@@ -135,7 +135,7 @@ const members: readonly Row[] = [
   },
   // v1's own word for it was v2's already; it stays, beside the one that all records have.
   { v1: "createTime", v2: "createTime", kind: "timestamp", access: "output" },
-  { v1: "createdAt", v2: null, from: ["createTime"], kind: "timestamp", access: "output", presence: "explicit" },
+  { ...specifiedCreatedAt, v2: null, from: ["createTime"] },
   {
     v1: "activeTags",
     v2: "activeTags",
@@ -146,7 +146,7 @@ const members: readonly Row[] = [
     echo: "normalised",
   },
   { v1: "description", v2: "description", kind: "string", zero: "" },
-  updatedAt,
+  specifiedUpdatedAt,
 ];
 
 /**

@@ -2,7 +2,7 @@
 import type { Resource, Shape } from "../../model/resource.ts";
 import { capability } from "../shared/capability.ts";
 import { CREATED, ORG, ROLE, UPDATED } from "../shared/sample.ts";
-import { recordTimes } from "../shared/times.ts";
+import { specifiedTimes } from "../shared/times.ts";
 import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
 
 /** Also what a role binding shows of its role. */
@@ -21,7 +21,7 @@ export const role: Shape = {
       zero: [],
       echo: "normalised",
     },
-    ...recordTimes,
+    ...specifiedTimes,
   ],
   v2Only: [],
 };

@@ -1,7 +1,7 @@
 /** What does a tag look like in v1, and what in v2? (A name for an image in a repo.) */
 import type { Filter, Resource, Row, Shape } from "../../model/resource.ts";
 import { CREATED, ORG_GROUP_QUERY, REPO, UPDATED } from "../shared/sample.ts";
-import { createdAt } from "../shared/times.ts";
+import { specifiedCreatedAt, specifiedUpdatedAt } from "../shared/times.ts";
 import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
 
 const TAG = `${REPO}/0f0f0f0f0f0f0f0f`;
@@ -12,8 +12,8 @@ const ID: Row = { v1: "id", v2: "uid", kind: "string", access: "output" };
 const rest: readonly Row[] = [
   // v1's own word for it stays, beside the one that all records have.
   { v1: "lastUpdated", v2: "updateTime", kind: "timestamp", access: "output" },
-  { v1: "updatedAt", v2: null, from: ["updateTime"], kind: "timestamp", access: "output", presence: "explicit" },
-  createdAt,
+  { ...specifiedUpdatedAt, v2: null, from: ["updateTime"] },
+  specifiedCreatedAt,
   { v1: "deprecated", v2: "deprecated", kind: "bool", zero: false },
   { v1: "bundles", v2: "bundles", kind: "string", list: true, zero: [], echo: "normalised" },
 ];

@@ -7,6 +7,7 @@ import { errorAnswer } from "../error.ts";
 import { answerWith, readHeaders } from "../headers.ts";
 import { noteReports } from "../note.ts";
 import { checkKey, keyOf, readUpstream } from "../pages.ts";
+import { answerOptions } from "../show.ts";
 import type { Composite } from "./composite.ts";
 
 /**
@@ -16,7 +17,7 @@ import type { Composite } from "./composite.ts";
 export const createListMember: Composite = (operation, parts) => {
   const collection = collectionPath(parts.resource, parts.options.version);
   // Zeros whatever v2 does: v1's answer always has its list.
-  const shown = answerPlan(operation.answer, { unknown: parts.options.unknownResponse, insertZeros: true });
+  const shown = answerPlan(operation.answer, { ...answerOptions(parts.options), insertZeros: true });
   // What else v2's record holds is none of this answer's business.
   const rewrite = createValueRewriter({ ...shown, unknown: "drop", reportUnknown: false } satisfies ObjectPlan);
   return async (request, tools) => {
