@@ -2,6 +2,9 @@
 import type { SendLayer } from "../model/message.ts";
 import type { MaskSpelling } from "./wire/mask.ts";
 
+/** Do all v1 records show `createdAt` and `updatedAt`, or only those whose published messages have them? */
+export type RecordTimes = "all" | "published";
+
 /** Every option has a default; the sandbox behaves as the specification says when none is given. */
 export interface SandboxOptions {
   /** All generated names, uids and tokens follow from it. Default `sandbox`. */
@@ -14,6 +17,11 @@ export interface SandboxOptions {
   readonly organisation?: boolean;
   /** The version segment of v2 paths. Default `v2beta1`. */
   readonly version?: string;
+  /**
+   * Which v1 records say when they were made and changed: all, as the specification says (section 9), or only those whose
+   * published messages do (field map section 2). Default `all`.
+   */
+  readonly recordTimes?: RecordTimes;
   /** Milliseconds before every answer. Default 0. */
   readonly latencyMs?: number;
   /** Does a page token remember the last record or a row number? Default `keyset`. */
@@ -72,6 +80,7 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
     size: 0,
     organisation: true,
     version: "v2beta1",
+    recordTimes: "all",
     latencyMs: 0,
     tokens: "keyset",
     tokenLifetimeMs: 3 * DAY_MS,

@@ -14,7 +14,7 @@ import { decodeMessage } from "./wire/decode.ts";
 import { encodeMessage } from "./wire/encode.ts";
 import { bodyText, parseFirst } from "./wire/parse.ts";
 import type { Schema } from "./wire/schema.ts";
-import { V1, V2 } from "./wire/schemas.ts";
+import { V2 } from "./wire/schemas.ts";
 
 /** What the two faces call things. */
 interface FaceWords {
@@ -44,7 +44,7 @@ export function verbRoutes(context: Context): readonly Route[] {
   const { version, omitZeros } = context.settings;
   const faces: readonly FaceWords[] = [
     {
-      schema: V1,
+      schema: context.v1,
       version: "v1",
       providerKey: "identityProviderId",
       names: V1_NAMES,

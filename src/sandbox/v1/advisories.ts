@@ -6,12 +6,9 @@ import { advisories, advisoryTests, numbers, texts } from "../resources/advisori
 import { readable } from "../resources/writes.ts";
 import { parseOrder } from "../store/order.ts";
 import { cutPage, pageRequest } from "../v2/paging.ts";
-import { encodeMessage } from "../wire/encode.ts";
-import { decodeQuery } from "../wire/query.ts";
-import { V1 } from "../wire/schemas.ts";
 import { readAdvisory, viewAdvisory, viewEvents } from "./advisory-shape.ts";
 import { advisoryWrites } from "./advisory-writes.ts";
-import { itemText, type V1Face, v1Routes, v1Selection } from "./face.ts";
+import { itemText, queryV1, textV1, type V1Face, v1Routes, v1Selection } from "./face.ts";
 import { keep } from "./shape.ts";
 
 const TEXTS: readonly (readonly [parameter: string, field: string])[] = [
@@ -76,7 +73,7 @@ const face: V1Face = {
 
 /** `{id, items, nextPageToken, totalCount}`; `id` is the group that was asked for, else the root of what is listed. */
 function list(context: Context, call: Call): ReturnType<Route["prepare"]> {
-  const request = decodeQuery(V1, V1.message(face.filter), call.query);
+  const request = queryV1(context, face.filter, call.query);
   return (caller) => {
     const order = parseOrder(ORDERS[Number(member(request, "orderBy") ?? 0)] ?? "uid");
     const selection = v1Selection(context, face, caller, request);
@@ -95,8 +92,7 @@ function list(context: Context, call: Call): ReturnType<Route["prepare"]> {
 function events(context: Context, call: Call): ReturnType<Route["prepare"]> {
   return (caller) => {
     const record = readable(context, advisories, caller, call.tail);
-    const answer = { parentId: record.uid, items: viewEvents(record) };
-    return encodeMessage(V1, V1.message("AdvisoryEventList"), answer, { omitZeros: false });
+    return textV1(context, "AdvisoryEventList", { parentId: record.uid, items: viewEvents(record) });
   };
 }
 
