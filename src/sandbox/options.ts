@@ -44,6 +44,13 @@ export interface SandboxOptions {
   readonly largePages?: "clamp" | "refuse";
   /** The default order of v2 lists, in the words of `order_by`. Default: each resource's own, mostly `uid`. */
   readonly order?: string;
+  /**
+   * What a v2 caller without `repo.internal.admin` (everybody but staff) may not change. `readme`: the readme of a repo.
+   * `forbid`: also its tier, bundles, aliases, active tags and sync settings; a real change of one is 403, like the readme.
+   * `refuse`: the same fields, but a change is 400 and names the mask path. The field map has both: those fields are guarded
+   * (4.B), and only the readme takes more than in v1 (1.J). Default `readme`.
+   */
+  readonly repoGuard?: "readme" | "forbid" | "refuse";
   /** Calls a second and credential before 429. Default: no limit (specification section 8). */
   readonly rateLimit?: number;
   /** What `updateMask` may name: the specification's field names, the public gateway's, or both. Default `both`. */
@@ -91,6 +98,7 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
     nestedUidsOnly: false,
     emptyDeletes: false,
     largePages: "clamp",
+    repoGuard: "readme",
     maskSpelling: "both",
     shadowedProviderList: false,
     churnEveryPages: 0,
