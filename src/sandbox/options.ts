@@ -53,8 +53,10 @@ export interface SandboxOptions {
   readonly repoGuard?: "readme" | "forbid" | "refuse";
   /** Calls a second and credential before 429. Default: no limit (specification section 8). */
   readonly rateLimit?: number;
-  /** What `updateMask` may name: the specification's field names, the public gateway's, or both. Default `both`. */
+  /** How a mask in a query names fields: `snake_case` is the public gateway's habit. Default `both`. */
   readonly maskSpelling?: MaskSpelling;
+  /** How a mask in a JSON body (identity metadata) names fields. Default `camelCase`: protobuf JSON takes nothing else. */
+  readonly bodyMaskSpelling?: MaskSpelling;
   /** GET on the bare collection of v2 identity providers reaches Get with an empty uid. Default false. */
   readonly shadowedProviderList?: boolean;
   /** Concurrent writers: after every n-th v2 list page they make a group below the root and delete one they made before. Default 0: never. */
@@ -100,6 +102,7 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
     largePages: "clamp",
     repoGuard: "readme",
     maskSpelling: "both",
+    bodyMaskSpelling: "camelCase",
     shadowedProviderList: false,
     churnEveryPages: 0,
     beyondV2: false,

@@ -36,11 +36,11 @@ describe("identity providers", () => {
   });
 
   test("how a mask is spelt can be insisted on: the other spelling is 400, code 3, and nothing is done", async () => {
-    for (const [spelling, good, bad] of [
+    for (const [maskSpelling, good, bad] of [
       ["snake_case", "default_role", "defaultRole"],
       ["camelCase", "defaultRole", "default_role"],
     ] as const) {
-      sandbox = seededSandbox({ maskSpelling: spelling });
+      sandbox = seededSandbox({ maskSpelling });
       const { identityProvider, editorRole } = sandbox.wellKnown;
       const before = sandbox.snapshot();
       const patch = (mask: string) =>
