@@ -90,17 +90,19 @@ function scimRoutes(context: Context, face: FaceWords): readonly Route[] {
 }
 
 function groupVerbs(context: Context, face: FaceWords): readonly Route[] {
-  const at = { method: "GET", domain: "iam", version: face.version, collection: "groups", shape: "verb" as const };
+  const at = { method: "GET", domain: "iam", version: face.version, collection: "groups" };
   const write = (message: string, value: JsonObject) =>
     encodeMessage(face.schema, face.schema.message(message), value, face);
   return [
     {
       ...at,
+      shape: "collectionVerb",
       word: "checkEligibility",
       prepare: () => (caller) => write("CheckEligibilityResponse", { eligible: caller.grants.length === 0 }),
     },
     {
       ...at,
+      shape: "collectionVerb",
       word: "lookupGroup",
       prepare: () => (caller) => write("LookupGroupResponse", { group: face.group(groupOfDomain(context, caller)) }),
     },

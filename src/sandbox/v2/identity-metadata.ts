@@ -33,7 +33,7 @@ export function identityMetadataV2(context: Context): Route {
     domain: "iam",
     version: context.settings.version,
     collection: "identities",
-    shape: "verb",
+    shape: "collectionVerb",
     word: "updateIdentityMetadata",
     prepare(call) {
       const spelling = context.settings.bodyMaskSpelling;
