@@ -5,6 +5,7 @@ import type { Call, Route } from "../gateway/route.ts";
 import { advisories, advisoryTests, numbers, texts } from "../resources/advisories.ts";
 import { readable } from "../resources/writes.ts";
 import { parseOrder } from "../store/order.ts";
+import { parentOf } from "../store/uid.ts";
 import { cutPage, pageRequest } from "../v2/paging.ts";
 import { readAdvisory, viewAdvisory, viewEvents } from "./advisory-shape.ts";
 import { advisoryWrites } from "./advisory-writes.ts";
@@ -71,7 +72,7 @@ const face: V1Face = {
     }),
 };
 
-/** `{id, items, nextPageToken, totalCount}`; `id` is the group that was asked for, else the root of what is listed. */
+/** `{id, items, nextPageToken, totalCount}`; `id` is the group that was asked for, else that of the first of the list. */
 function list(context: Context, call: Call): ReturnType<Route["prepare"]> {
   const request = queryV1(context, face.filter, call.query);
   return (caller) => {
@@ -80,9 +81,8 @@ function list(context: Context, call: Call): ReturnType<Route["prepare"]> {
     const paging = pageRequest(request, order, "unlimited");
     const page = cutPage(context, context.store.collection("advisories"), selection, paging);
     const uidp = member(request, "uidp");
-    const asked = member(uidp, "childrenOf") ?? member(uidp, "descendantsOf");
-    const first = page.records[0]?.uid ?? "";
-    const group = asked ?? first.slice(0, Math.max(first.lastIndexOf("/"), 0));
+    const asked = [member(uidp, "childrenOf"), member(uidp, "descendantsOf")].find((uid) => (uid ?? "") !== "");
+    const group = asked ?? parentOf(page.records[0]?.uid ?? "");
     const items = page.records.map((record) => itemText(context, face, record)).join(",");
     const next = JSON.stringify(page.nextToken);
     return `{"id":${JSON.stringify(group)},"items":[${items}],"nextPageToken":${next},"totalCount":"${page.total}"}`;

@@ -216,6 +216,38 @@ describe("advisories", () => {
     expect((await ask(sandbox, "GET", `${V2}?page_size=200`)).text).toContain('"detection":{"manual":{}}');
   });
 
+  test("one without events has none in v2 that omits zeros, and an empty list of them in v1, below its own id", async () => {
+    sandbox = seededSandbox({ omitZeros: true });
+    const uid = String(sandbox.snapshot().advisories.find((one) => one["events"] === undefined)?.["uid"]);
+    expect((await ask(sandbox, "GET", `${V2}/${uid}`)).json).not.toHaveProperty("events");
+    expect((await ask(sandbox, "GET", `${V1}?id=${uid}`)).json.items[0].events).toEqual([]);
+    expect((await ask(sandbox, "GET", `${V1}/${uid}/events`)).text).toBe(`{"parentId":"${uid}","items":[]}`);
+  });
+
+  test("an empty v1 list names the group that was asked for, and none when none was", async () => {
+    const { emptyGroup } = sandbox.wellKnown;
+    const text = async (query: string) => (await ask(sandbox, "GET", `${V1}?${query}`)).text;
+    const empty = (id: string) => `{"id":"${id}","items":[],"nextPageToken":"","totalCount":"0"}`;
+    expect(await text(`uidp.children_of=&uidp.descendants_of=${emptyGroup}`)).toBe(empty(emptyGroup));
+    expect(await text("artifact_name=nothing")).toBe(empty(""));
+  });
+
+  test.each([V1, V2])("%s refuses a negative page size", async (path) => {
+    const { status, json } = await ask(sandbox, "GET", `${path}?page_size=-1`);
+    const description = "page_size must not be negative";
+    expect([status, json]).toMatchObject([
+      400,
+      {
+        code: 3,
+        message: `Invalid argument: page_size: ${description}`,
+        details: [
+          { reason: "INVALID_ARGUMENT", domain: "vulnerabilities.platform.example", metadata: {} },
+          { fieldViolations: [{ field: "page_size", description }] },
+        ],
+      },
+    ]);
+  });
+
   test("the filters of both faces find the same", async () => {
     const pairs = [
       ["artifact_type=apk", "artifact_types=apk"],
