@@ -142,6 +142,7 @@ interface SandboxFlags {
   readonly tokens: "keyset" | "offset";
   readonly tokenLifetime: number;
   readonly errorRate: number;
+  readonly recordTimes: "all" | "published";
 }
 
 function addSandbox(program: Command, io: Io, outcome: { code: number | undefined }): void {
@@ -153,9 +154,20 @@ function addSandbox(program: Command, io: Io, outcome: { code: number | undefine
     .option("--seed <text>", "everything made up follows from it", "sandbox")
     .option("--records <number>", "further groups, for long lists", readWhole, 0)
     .option("--latency <milliseconds>", "wait before every answer", readWhole, 0)
-    .option("--tokens <style>", "page tokens remember a record (keyset) or a row number (offset)", readStyle, "keyset")
+    .option(
+      "--tokens <style>",
+      "page tokens remember a record (keyset) or a row number (offset)",
+      readOneOf("keyset", "offset"),
+      "keyset",
+    )
     .option("--token-lifetime <seconds>", "after which a page token restarts its list", readWhole, 3 * 86_400)
     .option("--error-rate <share>", "share of calls answered 503, 0 to 1", readShare, 0)
+    .option(
+      "--record-times <which>",
+      "v1 records with createdAt and updatedAt: all, or those whose published messages have them (published)",
+      readOneOf("all", "published"),
+      "all",
+    )
     .action(async (flags: SandboxFlags) => {
       const { createSandbox } = await import("./sandbox/sandbox.ts");
       const sandbox = createSandbox({
@@ -165,6 +177,7 @@ function addSandbox(program: Command, io: Io, outcome: { code: number | undefine
         tokens: flags.tokens,
         tokenLifetimeMs: flags.tokenLifetime * 1000,
         errorRate: flags.errorRate,
+        recordTimes: flags.recordTimes,
       });
       const place: Place = {
         what: "the sandbox",
@@ -199,7 +212,10 @@ function readShare(text: string): number {
   return share;
 }
 
-function readStyle(text: string): "keyset" | "offset" {
-  if (text !== "keyset" && text !== "offset") throw new InvalidArgumentError("expected keyset or offset");
-  return text;
+function readOneOf<Word extends string>(...words: readonly Word[]): (text: string) => Word {
+  return (text) => {
+    const word = words.find((one) => one === text);
+    if (word === undefined) throw new InvalidArgumentError(`expected ${words.join(" or ")}`);
+    return word;
+  };
 }

@@ -59,6 +59,7 @@ describe("a command line that is wrong", () => {
     { argv: ["sandbox", "--error-rate", "1.1"], says: "from 0 to 1" },
     { argv: ["sandbox", "--error-rate", "x"], says: "from 0 to 1" },
     { argv: ["sandbox", "--tokens", "cookies"], says: "expected keyset or offset" },
+    { argv: ["sandbox", "--record-times", "some"], says: "expected all or published" },
     { argv: ["sandbox", "--port"], says: "argument missing" },
   ])("$argv ends with 64 and says what is expected", async ({ argv, says }) => {
     const { code, out, err } = await inProcess(argv);

@@ -2,10 +2,13 @@
 import type { SandboxSettings } from "./options.ts";
 import type { Store } from "./store/store.ts";
 import { timeText } from "./wire/scalars.ts";
+import type { Schema } from "./wire/schema.ts";
 
 export interface Context {
   readonly store: Store;
   readonly settings: SandboxSettings;
+  /** The messages of native v1. */
+  readonly v1: Schema;
 }
 
 /** The time of the injected clock as records carry it. */

@@ -2,6 +2,9 @@
 import type { SendLayer } from "../model/message.ts";
 import type { MaskSpelling } from "./wire/mask.ts";
 
+/** Do all v1 records show `createdAt` and `updatedAt`, or only those whose published messages have them? */
+export type RecordTimes = "all" | "published";
+
 /** Every option has a default; the sandbox behaves as the specification says when none is given. */
 export interface SandboxOptions {
   /** All generated names, uids and tokens follow from it. Default `sandbox`. */
@@ -14,6 +17,11 @@ export interface SandboxOptions {
   readonly organisation?: boolean;
   /** The version segment of v2 paths. Default `v2beta1`. */
   readonly version?: string;
+  /**
+   * Which v1 records say when they were made and changed: all, as the specification says (section 9), or only those whose
+   * published messages do (field map section 2). Default `all`.
+   */
+  readonly recordTimes?: RecordTimes;
   /** Milliseconds before every answer. Default 0. */
   readonly latencyMs?: number;
   /** Does a page token remember the last record or a row number? Default `keyset`. */
@@ -36,10 +44,19 @@ export interface SandboxOptions {
   readonly largePages?: "clamp" | "refuse";
   /** The default order of v2 lists, in the words of `order_by`. Default: each resource's own, mostly `uid`. */
   readonly order?: string;
+  /**
+   * What a v2 caller without `repo.internal.admin` (everybody but staff) may not change. `readme`: the readme of a repo.
+   * `forbid`: also its tier, bundles, aliases, active tags and sync settings; a real change of one is 403, like the readme.
+   * `refuse`: the same fields, but a change is 400 and names the mask path. The field map has both: those fields are guarded
+   * (4.B), and only the readme takes more than in v1 (1.J). Default `readme`.
+   */
+  readonly repoGuard?: "readme" | "forbid" | "refuse";
   /** Calls a second and credential before 429. Default: no limit (specification section 8). */
   readonly rateLimit?: number;
-  /** What `updateMask` may name: the specification's field names, the public gateway's, or both. Default `both`. */
+  /** How a mask in a query names fields: `snake_case` is the public gateway's habit. Default `both`. */
   readonly maskSpelling?: MaskSpelling;
+  /** How a mask in a JSON body (identity metadata) names fields. Default `camelCase`: protobuf JSON takes nothing else. */
+  readonly bodyMaskSpelling?: MaskSpelling;
   /** GET on the bare collection of v2 identity providers reaches Get with an empty uid. Default false. */
   readonly shadowedProviderList?: boolean;
   /** Concurrent writers: after every n-th v2 list page they make a group below the root and delete one they made before. Default 0: never. */
@@ -72,6 +89,7 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
     size: 0,
     organisation: true,
     version: "v2beta1",
+    recordTimes: "all",
     latencyMs: 0,
     tokens: "keyset",
     tokenLifetimeMs: 3 * DAY_MS,
@@ -82,7 +100,9 @@ export function settingsOf(options: SandboxOptions): SandboxSettings {
     nestedUidsOnly: false,
     emptyDeletes: false,
     largePages: "clamp",
+    repoGuard: "readme",
     maskSpelling: "both",
+    bodyMaskSpelling: "camelCase",
     shadowedProviderList: false,
     churnEveryPages: 0,
     beyondV2: false,

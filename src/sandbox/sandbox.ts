@@ -16,6 +16,7 @@ import type { WellKnown } from "./seed/well-known.ts";
 import { createServerAround } from "./server.ts";
 import { makeRecord } from "./store/collection.ts";
 import { type Contents, contentsOf, createStore, type Snapshot, type Store, snapshotOf } from "./store/store.ts";
+import { V1 } from "./wire/schemas.ts";
 
 /** One call that the sandbox served. */
 export interface ServedCall {
@@ -49,7 +50,7 @@ export interface Sandbox {
  */
 export function createSandbox(options: SandboxOptions = {}, seed?: Seed): Sandbox {
   const settings = settingsOf(options);
-  const context: Context = { settings, store: createStore(settings.seed) };
+  const context: Context = { settings, store: createStore(settings.seed), v1: V1[settings.recordTimes] };
   const { records, wellKnown } = seed ?? createSeed(settings);
   fill(context.store, records);
   const secret = createHash("sha256").update(`secret of ${settings.seed}`).digest("hex");

@@ -14,7 +14,7 @@ import { decodeMessage } from "./wire/decode.ts";
 import { encodeMessage } from "./wire/encode.ts";
 import { bodyText, parseFirst } from "./wire/parse.ts";
 import type { Schema } from "./wire/schema.ts";
-import { V1, V2 } from "./wire/schemas.ts";
+import { V2 } from "./wire/schemas.ts";
 
 /** What the two faces call things. */
 interface FaceWords {
@@ -44,7 +44,7 @@ export function verbRoutes(context: Context): readonly Route[] {
   const { version, omitZeros } = context.settings;
   const faces: readonly FaceWords[] = [
     {
-      schema: V1,
+      schema: context.v1,
       version: "v1",
       providerKey: "identityProviderId",
       names: V1_NAMES,
@@ -90,17 +90,19 @@ function scimRoutes(context: Context, face: FaceWords): readonly Route[] {
 }
 
 function groupVerbs(context: Context, face: FaceWords): readonly Route[] {
-  const at = { method: "GET", domain: "iam", version: face.version, collection: "groups", shape: "verb" as const };
+  const at = { method: "GET", domain: "iam", version: face.version, collection: "groups" };
   const write = (message: string, value: JsonObject) =>
     encodeMessage(face.schema, face.schema.message(message), value, face);
   return [
     {
       ...at,
+      shape: "collectionVerb",
       word: "checkEligibility",
       prepare: () => (caller) => write("CheckEligibilityResponse", { eligible: caller.grants.length === 0 }),
     },
     {
       ...at,
+      shape: "collectionVerb",
       word: "lookupGroup",
       prepare: () => (caller) => write("LookupGroupResponse", { group: face.group(groupOfDomain(context, caller)) }),
     },

@@ -110,8 +110,8 @@ describe.each([["/iam/v1/groups"], ["/iam/v2beta1/groups"]])("verbs of %s", (pat
     const body = { name: "acme.example", verified: true, kind: "ORG_KIND_CUSTOMER" };
     const made = await ask(sandbox, "POST", "/iam/v2beta1/groups", { body, token: sandbox.token("staff") });
     const person = sandbox.snapshot().identities.find((one) => String(one["email"] ?? "").endsWith("@acme.example"));
-    const request = (uid: string, name = `nobody#${person?.["uid"]}`) =>
-      ask(sandbox, "POST", `${path}/${uid}:requestGroupAccess`, { token: sandbox.token(name), raw: "" });
+    const request = (place: string, name = `nobody#${person?.["uid"]}`) =>
+      ask(sandbox, "POST", `${path}${place}:requestGroupAccess`, { token: sandbox.token(name), raw: "" });
     const nowhere = await request("");
     expect([nowhere.status, nowhere.json.code]).toEqual([400, 3]);
     expect(nowhere.json.details[1].fieldViolations[0].field).toBe(path.includes("v1") ? "groupId" : "groupUid");
@@ -119,13 +119,13 @@ describe.each([["/iam/v1/groups"], ["/iam/v2beta1/groups"]])("verbs of %s", (pat
       [sandbox.wellKnown.rootGroup, undefined],
       [made.json.uid, "nobody"],
     ] as const) {
-      const refused = await request(uid, name);
+      const refused = await request(`/${uid}`, name);
       expect([refused.status, refused.json.code]).toEqual([404, 5]);
     }
-    const first = await request(made.json.uid);
+    const first = await request(`/${made.json.uid}`);
     expect([first.status, first.text]).toEqual([200, "{}"]);
     expect(sandbox.snapshot().accessRequests).toEqual([{ uid: made.json.uid, subject: person?.["uid"] }]);
-    const second = await request(made.json.uid);
+    const second = await request(`/${made.json.uid}`);
     expect([second.status, second.json.code]).toEqual([429, 8]);
     const bad = await ask(sandbox, "POST", `${path}/${made.json.uid}:requestGroupAccess`, { raw: "[]" });
     expect(bad.status).toBe(400);

@@ -10,7 +10,7 @@ export interface Grant {
 
 export interface Caller {
   readonly subject: string;
-  /** Staff may do what customers may not: set `verified`, change synced repos. */
+  /** Staff may do what customers may not: set `verified`, write what `repo.internal.admin` guards. */
   readonly staff: boolean;
   readonly grants: readonly Grant[];
 }

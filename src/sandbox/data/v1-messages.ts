@@ -1,4 +1,7 @@
-/** Which messages and enums does native v1 speak? (Read by `wire/schema.ts`, which explains the notation.) */
+/**
+ * Which messages and enums does native v1 speak? (Read by `wire/schema.ts`, which explains the notation.)
+ * `unpublished` marks the times that the specification gives every record and that the published messages do not have.
+ */
 import { VENDOR_KEY } from "./vendor.ts";
 
 export const V1_MESSAGES = `
@@ -10,8 +13,8 @@ message Group
   verified bool
   kind enum OrgKind
   status enum OrgStatus
-  created_at timestamp
-  updated_at timestamp
+  created_at timestamp unpublished
+  updated_at timestamp unpublished
 message GroupFilter
   id string
   uidp UIDPFilter
@@ -61,8 +64,8 @@ message Role
   name string
   description string
   capabilities []string
-  created_at timestamp
-  updated_at timestamp
+  created_at timestamp unpublished
+  updated_at timestamp unpublished
 message InviteRole
   id string
   name string
@@ -100,8 +103,8 @@ message IdentityProvider
   default_role string
   oidc IdentityProvider.OIDC in configuration
   scim IdentityProvider.SCIM
-  created_at timestamp
-  updated_at timestamp
+  created_at timestamp unpublished
+  updated_at timestamp unpublished
 message IdentityProviderFilter
   id string
   name string
@@ -115,8 +118,8 @@ message AccountAssociations
   name string
   description string
   github AccountAssociations.GitHub
-  created_at timestamp
-  updated_at timestamp
+  created_at timestamp unpublished
+  updated_at timestamp unpublished
 message AccountAssociationsFilter
   group string
   name string
@@ -163,8 +166,8 @@ message Repo
   create_time timestamp
   active_tags []string
   description string
-  created_at timestamp
-  updated_at timestamp
+  created_at timestamp unpublished
+  updated_at timestamp unpublished
 message RepoFilter
   uidp UIDPFilter
   name string
@@ -180,7 +183,7 @@ message Tag
   last_updated timestamp
   deprecated bool
   bundles []string
-  updated_at timestamp
+  updated_at timestamp unpublished
 message TagFilter
   uidp UIDPFilter
   name string

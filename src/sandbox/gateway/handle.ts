@@ -71,7 +71,7 @@ function serve(
 function methodOf(request: ApiRequest): string {
   const override = header(request.headers, "x-http-method-override") ?? "";
   const type = header(request.headers, "content-type") ?? "";
-  const form = request.method === "POST" && type.startsWith("application/x-www-form-urlencoded");
+  const form = request.method === "POST" && type === "application/x-www-form-urlencoded";
   return form && override !== "" ? override.toUpperCase() : request.method;
 }
 

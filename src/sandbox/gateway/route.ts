@@ -16,7 +16,7 @@ export interface Call {
 export type Action = (caller: Caller) => string;
 
 /** Where in the path the variable part lies, in the order in which shapes are tried. */
-export type Shape = "verb" | "literal" | "image" | "suffix" | "prefix" | "collection" | "tail";
+export type Shape = "collectionVerb" | "verb" | "literal" | "image" | "suffix" | "prefix" | "collection" | "tail";
 
 export interface Route {
   readonly method: string;
@@ -37,7 +37,16 @@ export interface Match {
   readonly tail: string;
 }
 
-const SHAPES: readonly Shape[] = ["verb", "literal", "image", "suffix", "prefix", "collection", "tail"];
+const SHAPES: readonly Shape[] = [
+  "collectionVerb",
+  "verb",
+  "literal",
+  "image",
+  "suffix",
+  "prefix",
+  "collection",
+  "tail",
+];
 
 /** The segments of a raw path. `%2F` is a slash like any other; empty and dot segments before the last are no path. */
 export function pathSegments(rawPath: string): readonly string[] {
@@ -56,6 +65,10 @@ export function pathSegments(rawPath: string): readonly string[] {
 /** Builds the matcher. It throws 404 for no path at all and 501 for a path that other methods have. */
 export function createMatcher(routes: readonly Route[]): (method: string, segments: readonly string[]) => Match {
   const byCollection = new Map<string, Route[]>();
+  // A last segment that is nothing but a known verb is no path, whatever stands before it.
+  const bareVerbs = new Set(
+    routes.filter(({ shape }) => /verb/i.test(shape)).map((route) => `${route.method} :${route.word}`),
+  );
   for (const route of [...routes].sort((a, b) => SHAPES.indexOf(a.shape) - SHAPES.indexOf(b.shape))) {
     const key = `${route.domain}/${route.version}/${route.collection}`;
     byCollection.set(key, [...(byCollection.get(key) ?? []), route]);
@@ -63,6 +76,7 @@ export function createMatcher(routes: readonly Route[]): (method: string, segmen
   return (method, segments) => {
     const [domain = "", version = "", third = ""] = segments;
     const collection = segments.length === 3 ? (third.split(":")[0] ?? "") : third;
+    if (bareVerbs.has(`${method} ${segments.at(-1)}`)) throw gatewayRefusal(RpcCode.NOT_FOUND, "Not Found");
     let elsewhere = false;
     for (const route of byCollection.get(`${domain}/${version}/${collection}`) ?? []) {
       const tail = tailOf(route, segments);
@@ -81,9 +95,12 @@ function tailOf(route: Route, segments: readonly string[]): string | undefined {
   const joined = rest.join("/");
   const word = route.word ?? "";
   const bare = segments[2] === route.collection;
+  const isVerb = segments[2] === `${route.collection}:${word}`;
   switch (route.shape) {
+    case "collectionVerb":
+      return rest.length === 0 && isVerb ? "" : undefined;
     case "verb":
-      if (rest.length === 0) return segments[2] === `${route.collection}:${word}` ? "" : undefined;
+      if (rest.length === 0) return isVerb ? "" : undefined;
       return joined.endsWith(`:${word}`) ? joined.slice(0, -word.length - 1) : undefined;
     case "literal":
       return joined === word ? "" : undefined;

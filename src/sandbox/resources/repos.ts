@@ -8,7 +8,8 @@ import type { Draft, Resource, Write } from "./resource.ts";
 
 /** What the source decides on a repo that is synced. */
 export const SYNCED_FIELDS = ["catalogTier", "bundles", "aliases", "activeTags"] as const;
-/** Members of `sync_config` that only the platform sets. */
+/** Members of `sync_config` that a client sets, and those that only the platform does. */
+const SYNC_CLIENT_FIELDS = ["source", "google", "amazon", "azure"] as const;
 const SYNC_SERVER_FIELDS = ["uniqueTags", "expirationTime", "apkoOverlay", "gracePeriod"] as const;
 /** A new sync setting lasts 14 days. */
 const SYNC_MS = 14 * 86_400_000;
@@ -19,16 +20,28 @@ function same(a: Json | undefined, b: Json | undefined): boolean {
   return JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 }
 
-/** `fields` of `value` with zeros as absence, so that "not set" equals "set to nothing". */
+/** `value` with zeros as absence, so that "not set" equals "set to nothing". */
 function essence(value: Json | undefined): Json | undefined {
   return value === 0 || (Array.isArray(value) && value.length === 0) ? undefined : value;
 }
 
+/** The first field that a write changes and that `repo.internal.admin` guards (field map 4.B); the readme is not among them. */
+export function guardedChange(before: JsonObject, next: JsonObject): string | undefined {
+  const fields = [...SYNCED_FIELDS, "sync_config"];
+  return fields.find((key) => !same(guarded(key, before), guarded(key, next)));
+}
+
+function guarded(key: string, value: JsonObject): Json | undefined {
+  const held = essence(member(value, key));
+  if (key !== "sync_config" || held === undefined) return held;
+  return SYNC_CLIENT_FIELDS.map((name) => member(held, name) ?? "");
+}
+
 function check(write: Write): Draft {
-  const { before, next, caller } = write;
+  const { before, next } = write;
   if ((member(next.value, "name") ?? "") === "") throw invalid("name", "a name is required");
   const synced = member(before?.value, "sync_config") !== undefined && member(next.value, "sync_config") !== undefined;
-  for (const key of synced && !caller.staff ? SYNCED_FIELDS : []) {
+  for (const key of synced ? SYNCED_FIELDS : []) {
     if (!same(essence(member(next.value, key)), essence(member(before?.value, key)))) {
       throw invalid(key, "the source of a synced repo decides it");
     }

@@ -8,9 +8,7 @@ import { accountAssociations } from "../resources/account-associations.ts";
 import type { Draft } from "../resources/resource.ts";
 import { readable } from "../resources/writes.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import { encodeMessage } from "../wire/encode.ts";
-import { V1 } from "../wire/schemas.ts";
-import { decodeV1, nameTest, type V1Face } from "./face.ts";
+import { decodeV1, nameTest, textV1, type V1Face } from "./face.ts";
 import { keep, times } from "./shape.ts";
 
 const SAME = ["name", "description", "amazon", "google", "azure", "github", VENDOR_KEY] as const;
@@ -60,7 +58,7 @@ export function checkAssociationV1(context: Context): Route {
     word: "check",
     names: NAMES,
     prepare(call) {
-      const given = decodeV1("AccountAssociationsCheckRequest", call.body);
+      const given = decodeV1(context, "AccountAssociationsCheckRequest", call.body);
       return (caller) => {
         const record = readable(context, accountAssociations, caller, call.tail);
         const account = ACCOUNTS[Number(member(given, "accountType") ?? 0)] ?? "";
@@ -69,7 +67,7 @@ export function checkAssociationV1(context: Context): Route {
         const answer = there
           ? { ready: 1 }
           : { ready: 2, reason: "NotConfigured", message: `no ${account} account is associated` };
-        return encodeMessage(V1, V1.message("AccountAssociationsStatus"), answer, { omitZeros: false });
+        return textV1(context, "AccountAssociationsStatus", answer);
       };
     },
   };

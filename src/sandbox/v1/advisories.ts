@@ -5,13 +5,11 @@ import type { Call, Route } from "../gateway/route.ts";
 import { advisories, advisoryTests, numbers, texts } from "../resources/advisories.ts";
 import { readable } from "../resources/writes.ts";
 import { parseOrder } from "../store/order.ts";
+import { parentOf } from "../store/uid.ts";
 import { cutPage, pageRequest } from "../v2/paging.ts";
-import { encodeMessage } from "../wire/encode.ts";
-import { decodeQuery } from "../wire/query.ts";
-import { V1 } from "../wire/schemas.ts";
 import { readAdvisory, viewAdvisory, viewEvents } from "./advisory-shape.ts";
 import { advisoryWrites } from "./advisory-writes.ts";
-import { itemText, type V1Face, v1Routes, v1Selection } from "./face.ts";
+import { itemText, queryV1, textV1, type V1Face, v1Routes, v1Selection } from "./face.ts";
 import { keep } from "./shape.ts";
 
 const TEXTS: readonly (readonly [parameter: string, field: string])[] = [
@@ -74,18 +72,17 @@ const face: V1Face = {
     }),
 };
 
-/** `{id, items, nextPageToken, totalCount}`; `id` is the group that was asked for, else the root of what is listed. */
+/** `{id, items, nextPageToken, totalCount}`; `id` is the group that was asked for, else that of the first of the list. */
 function list(context: Context, call: Call): ReturnType<Route["prepare"]> {
-  const request = decodeQuery(V1, V1.message(face.filter), call.query);
+  const request = queryV1(context, face.filter, call.query);
   return (caller) => {
     const order = parseOrder(ORDERS[Number(member(request, "orderBy") ?? 0)] ?? "uid");
     const selection = v1Selection(context, face, caller, request);
     const paging = pageRequest(request, order, "unlimited");
     const page = cutPage(context, context.store.collection("advisories"), selection, paging);
     const uidp = member(request, "uidp");
-    const asked = member(uidp, "childrenOf") ?? member(uidp, "descendantsOf");
-    const first = page.records[0]?.uid ?? "";
-    const group = asked ?? first.slice(0, Math.max(first.lastIndexOf("/"), 0));
+    const asked = [member(uidp, "childrenOf"), member(uidp, "descendantsOf")].find((uid) => (uid ?? "") !== "");
+    const group = asked ?? parentOf(page.records[0]?.uid ?? "");
     const items = page.records.map((record) => itemText(context, face, record)).join(",");
     const next = JSON.stringify(page.nextToken);
     return `{"id":${JSON.stringify(group)},"items":[${items}],"nextPageToken":${next},"totalCount":"${page.total}"}`;
@@ -95,8 +92,7 @@ function list(context: Context, call: Call): ReturnType<Route["prepare"]> {
 function events(context: Context, call: Call): ReturnType<Route["prepare"]> {
   return (caller) => {
     const record = readable(context, advisories, caller, call.tail);
-    const answer = { parentId: record.uid, items: viewEvents(record) };
-    return encodeMessage(V1, V1.message("AdvisoryEventList"), answer, { omitZeros: false });
+    return textV1(context, "AdvisoryEventList", { parentId: record.uid, items: viewEvents(record) });
   };
 }
 

@@ -7,10 +7,8 @@ import { notFound } from "../refusal.ts";
 import { advisories, eventsOf } from "../resources/advisories.ts";
 import { checkCreation, createRecord, updateRecord } from "../resources/writes.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import { encodeMessage } from "../wire/encode.ts";
-import { V1 } from "../wire/schemas.ts";
 import { readAdvisory, readEvent, viewAdvisory, viewEvent } from "./advisory-shape.ts";
-import { decodeV1 } from "./face.ts";
+import { decodeV1, textV1 } from "./face.ts";
 
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["uid", "id"],
@@ -83,19 +81,18 @@ function holderOf(context: Context, id: string): { holder: string; event: Json }
 /** `POST advisories`, `POST advisories/{parent_id}/events`, `PUT advisory_events/{id}`. */
 export function advisoryWrites(context: Context): readonly Route[] {
   const at = { domain: "vulnerabilities", version: "v1", names: NAMES };
-  const write = (message: string, value: JsonObject) =>
-    encodeMessage(V1, V1.message(message), value, { omitZeros: false });
+  const write = (message: string, value: JsonObject) => textV1(context, message, value);
   const createAdvisory: Route["prepare"] = (call) => {
-    const given = decodeV1("CreateAdvisoryRequest", call.body);
+    const given = decodeV1(context, "CreateAdvisoryRequest", call.body);
     return (caller) => write("Advisory", viewAdvisory(create(context, caller, given)));
   };
   const createEvent: Route["prepare"] = (call) => {
-    const given = decodeV1("CreateAdvisoryEventRequest", call.body);
+    const given = decodeV1(context, "CreateAdvisoryEventRequest", call.body);
     const make = () => newEvent(context, member(given, "advisoryEvent") ?? {});
     return (caller) => write("AdvisoryEvent", putEvent(context, caller, call.tail, make));
   };
   const updateEvent: Route["prepare"] = (call) => {
-    const given = decodeV1("AdvisoryEvent", call.body);
+    const given = decodeV1(context, "AdvisoryEvent", call.body);
     return (caller) => {
       const { holder, event } = holderOf(context, call.tail);
       const server = { uid: call.tail, createTime: member(event, "createTime") ?? null };

@@ -11,8 +11,7 @@ import { placeFilter, type Selection } from "../store/select.ts";
 import { decodeMessage } from "../wire/decode.ts";
 import { encodeMessage } from "../wire/encode.ts";
 import { bodyText, parseFirst } from "../wire/parse.ts";
-import { decodeQuery } from "../wire/query.ts";
-import { V1 } from "../wire/schemas.ts";
+import { decodeQuery, type QueryPairs } from "../wire/query.ts";
 
 export type Operation = "list" | "create" | "update" | "delete";
 type Test = (record: StoredRecord) => boolean;
@@ -78,7 +77,7 @@ export function itemText(context: Context, face: V1Face, record: StoredRecord): 
   const epoch = face.joins === true ? context.store.epoch() : 0;
   const cached = record.cached.v1;
   if (cached?.epoch === epoch) return cached.text;
-  const text = encodeMessage(V1, V1.message(face.item), face.view(record, context), { omitZeros: false });
+  const text = textV1(context, face.item, face.view(record, context));
   record.cached.v1 = { epoch, text };
   return text;
 }
@@ -102,7 +101,7 @@ export function selected(context: Context, face: V1Face, selection: Selection): 
 }
 
 function list(context: Context, face: V1Face, call: Call): Action {
-  const request = decodeQuery(V1, V1.message(face.filter), call.query);
+  const request = queryV1(context, face.filter, call.query);
   return (caller) => {
     const records = selected(context, face, v1Selection(context, face, caller, request));
     return `{"items":[${records.map((record) => itemText(context, face, record)).join(",")}]}`;
@@ -110,9 +109,19 @@ function list(context: Context, face: V1Face, call: Call): Action {
 }
 
 /** The decoded message in a v1 body; an empty body is an empty message. */
-export function decodeV1(message: string, body: Uint8Array): JsonObject {
+export function decodeV1({ v1 }: Context, message: string, body: Uint8Array): JsonObject {
   const node = parseFirst(bodyText(body));
-  return node === undefined ? {} : decodeMessage(V1, V1.message(message), node);
+  return node === undefined ? {} : decodeMessage(v1, v1.message(message), node);
+}
+
+/** The message that the parameters of a v1 call fill. */
+export function queryV1({ v1 }: Context, message: string, query: QueryPairs): JsonObject {
+  return decodeQuery(v1, v1.message(message), query);
+}
+
+/** The JSON text of a v1 message; v1 never leaves zeros out. */
+export function textV1({ v1 }: Context, message: string, value: JsonObject): string {
+  return encodeMessage(v1, v1.message(message), value, { omitZeros: false });
 }
 
 function writeOf(face: V1Face): V1Write {
@@ -121,14 +130,14 @@ function writeOf(face: V1Face): V1Write {
 }
 
 function answer(context: Context, write: V1Write, record: StoredRecord): string {
-  return encodeMessage(V1, V1.message(write.answer), write.view(record, context), { omitZeros: false });
+  return textV1(context, write.answer, write.view(record, context));
 }
 
 function create(context: Context, face: V1Face, call: Call): Action {
   const write = writeOf(face);
-  const given = decodeV1(write.message, call.body);
+  const given = decodeV1(context, write.message, call.body);
   const { request, refuse = "" } = write.upserts ?? {};
-  const flags = request === undefined ? {} : decodeQuery(V1, V1.message(request), call.query);
+  const flags = request === undefined ? {} : queryV1(context, request, call.query);
   const replaces = write.upserts !== undefined && member(flags, refuse) !== true;
   return (caller) => {
     needWrite(caller, call.tail);
@@ -143,7 +152,7 @@ function create(context: Context, face: V1Face, call: Call): Action {
 
 function update(context: Context, face: V1Face, call: Call): Action {
   const write = writeOf(face);
-  const given = decodeV1(write.message, call.body);
+  const given = decodeV1(context, write.message, call.body);
   return (caller) => {
     const replace = (before: StoredRecord) => write.read(given, before, context, caller);
     return answer(context, write, updateRecord(context, face.resource, caller, call.tail, replace));

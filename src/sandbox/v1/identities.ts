@@ -6,10 +6,7 @@ import { notFound } from "../refusal.ts";
 import { findIdentity, identities, uidOfSubject } from "../resources/identities.ts";
 import type { Draft } from "../resources/resource.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import { encodeMessage } from "../wire/encode.ts";
-import { decodeQuery } from "../wire/query.ts";
-import { V1 } from "../wire/schemas.ts";
-import type { V1Face } from "./face.ts";
+import { queryV1, textV1, type V1Face } from "./face.ts";
 import { keep, pick } from "./shape.ts";
 
 const KEYS: readonly (readonly [v1: string, stored: string])[] = [
@@ -72,14 +69,14 @@ export function lookupIdentityV1(context: Context): Route {
     shape: "literal",
     word: "lookup",
     prepare(call) {
-      const request = decodeQuery(V1, V1.message("LookupRequest"), call.query);
+      const request = queryV1(context, "LookupRequest", call.query);
       return () => {
         const text = (key: string) => String(member(request, key) ?? "");
         const found = findIdentity(context, text("issuer"), text("subject"));
         if (found === undefined || text("subject") === "") {
           throw notFound("Identity", uidOfSubject(context, text("issuer"), text("subject")));
         }
-        return encodeMessage(V1, V1.message("Identity"), viewIdentity(found), { omitZeros: false });
+        return textV1(context, "Identity", viewIdentity(found));
       };
     },
   };

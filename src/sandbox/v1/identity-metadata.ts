@@ -3,9 +3,7 @@ import { type JsonObject, member } from "../../model/json.ts";
 import type { Context } from "../context.ts";
 import type { Route } from "../gateway/route.ts";
 import { type Profile, putProfile } from "../resources/identity-metadata.ts";
-import { encodeMessage } from "../wire/encode.ts";
-import { V1 } from "../wire/schemas.ts";
-import { decodeV1 } from "./face.ts";
+import { decodeV1, textV1 } from "./face.ts";
 import { keep, pick } from "./shape.ts";
 
 /** Members of the questions with the same name in both faces. */
@@ -49,10 +47,10 @@ export function identityMetadataV1(context: Context): Route {
     shape: "literal",
     word: "metadata",
     prepare(call) {
-      const given = decodeV1("IdentityMetadata", call.body);
+      const given = decodeV1(context, "IdentityMetadata", call.body);
       return (caller) => {
         const after = putProfile(context, caller, read(given));
-        return encodeMessage(V1, V1.message("IdentityMetadata"), view(after), { omitZeros: false });
+        return textV1(context, "IdentityMetadata", view(after));
       };
     },
   };

@@ -8,10 +8,7 @@ import { newestVersion, tags } from "../resources/tags.ts";
 import { visible } from "../resources/visible.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { placeFilter } from "../store/select.ts";
-import { encodeMessage } from "../wire/encode.ts";
-import { decodeQuery } from "../wire/query.ts";
-import { V1 } from "../wire/schemas.ts";
-import { selected } from "./face.ts";
+import { queryV1, selected, textV1 } from "./face.ts";
 import { tagsV1, tagTests, viewTag } from "./tags.ts";
 
 /** The most recently updated of them; of two updated at once the one with the lower uid. */
@@ -36,8 +33,7 @@ function summary(context: Context, caller: Caller, repo: string, request: JsonOb
 /** `GET repos/{id}/digests/{digest}/architectures` and `…/size`, `GET repotagssummary/{repo_id}`. */
 export function imagesV1(context: Context): readonly Route[] {
   const at = { method: "GET", domain: "registry", version: "v1" };
-  const write = (message: string, value: JsonObject) =>
-    encodeMessage(V1, V1.message(message), value, { omitZeros: false });
+  const write = (message: string, value: JsonObject) => textV1(context, message, value);
   const names = new Map([["uid", "id"]]);
   return [
     {
@@ -55,7 +51,7 @@ export function imagesV1(context: Context): readonly Route[] {
       word: "size",
       names,
       prepare(call) {
-        const asked = String(member(decodeQuery(V1, V1.message("SizeRequest"), call.query), "arch") ?? "");
+        const asked = String(member(queryV1(context, "SizeRequest", call.query), "arch") ?? "");
         return (caller) => {
           const { size, architecture } = sizeOf(context, caller, call.tail, asked);
           return write("Size", { size, arch: architecture });
@@ -68,7 +64,7 @@ export function imagesV1(context: Context): readonly Route[] {
       shape: "tail",
       names,
       prepare(call) {
-        const request = decodeQuery(V1, V1.message("GetRepoTagsSummaryRequest"), call.query);
+        const request = queryV1(context, "GetRepoTagsSummaryRequest", call.query);
         return (caller) => write("RepoTagsSummary", summary(context, caller, call.tail, request));
       },
     },

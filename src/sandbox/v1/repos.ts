@@ -1,7 +1,5 @@
 /** How does native v1 show and write repos, readme and all? (Field map 2.11, traps T05 to T12.) */
 import { type Json, type JsonObject, member } from "../../model/json.ts";
-import type { Caller } from "../auth/caller.ts";
-import type { Context } from "../context.ts";
 import { repos, SYNCED_FIELDS } from "../resources/repos.ts";
 import type { Draft } from "../resources/resource.ts";
 import type { StoredRecord } from "../store/collection.ts";
@@ -47,7 +45,7 @@ function viewRepo(record: StoredRecord): JsonObject {
  * A full replace. What only the platform sets is ignored. On a repo that stays synced, silence about what the source
  * decides is no request to change it.
  */
-function readRepo(given: JsonObject, before: StoredRecord | undefined, _context: Context, caller: Caller): Draft {
+function readRepo(given: JsonObject, before: StoredRecord | undefined): Draft {
   const tier = Number(member(given, "catalogTier") ?? 0);
   const value: JsonObject = { ...keep(given, SAME), ...keep(before?.value, ["createTime"]) };
   if (tier > TIER_SHIFT) value["catalogTier"] = tier - TIER_SHIFT;
@@ -55,7 +53,7 @@ function readRepo(given: JsonObject, before: StoredRecord | undefined, _context:
   if (sync !== undefined) value["sync_config"] = keep(sync, ["source", "google", "amazon", "azure"]);
   const overlay = member(given, "customOverlay");
   if (overlay !== undefined) value["customOverlay"] = overlayFromV1(overlay);
-  if (sync !== undefined && member(before?.value, "sync_config") !== undefined && !caller.staff) {
+  if (sync !== undefined && member(before?.value, "sync_config") !== undefined) {
     for (const key of SYNCED_FIELDS) if (isSilent(value[key])) Object.assign(value, keep(before?.value, [key]));
   }
   return { value, extra: extraOf(given, before) };

@@ -11,10 +11,8 @@ import { checkCreation, createRecord } from "../resources/writes.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { parentOf } from "../store/uid.ts";
 import { decodeMessage } from "../wire/decode.ts";
-import { encodeMessage } from "../wire/encode.ts";
 import { bodyText, parseFirst } from "../wire/parse.ts";
-import { V1 } from "../wire/schemas.ts";
-import type { V1Face } from "./face.ts";
+import { textV1, type V1Face } from "./face.ts";
 import { viewGroup } from "./groups.ts";
 import { viewRole } from "./roles.ts";
 import { pick } from "./shape.ts";
@@ -86,15 +84,15 @@ export function batchCreateV1(context: Context): Route {
     word: "batch",
     names: NAMES,
     prepare(call) {
+      const { v1 } = context;
       const node = parseFirst(bodyText(call.body)) ?? { kind: "array", items: [] };
       if (node.kind !== "array") throw gatewayRefusal(RpcCode.INVALID_ARGUMENT, "an array of bindings is expected");
-      const given = node.items.map((item) => decodeMessage(V1, V1.message("RoleBinding"), item));
+      const given = node.items.map((item) => decodeMessage(v1, v1.message("RoleBinding"), item));
       return (caller) => {
         const drafts = given.map((one) => readBinding(one));
         for (const draft of drafts) checkCreation(context, roleBindings, caller, call.tail, draft);
         const made = drafts.map((draft) => createRecord(context, roleBindings, caller, call.tail, draft));
-        const shown = { roleBindings: made.map(viewFlat) };
-        return encodeMessage(V1, V1.message("RoleBindingBatch"), shown, { omitZeros: false });
+        return textV1(context, "RoleBindingBatch", { roleBindings: made.map(viewFlat) });
       };
     },
   };

@@ -11,10 +11,7 @@ export function pick(source: Json | undefined, names: readonly (readonly [from: 
   return out;
 }
 
-/**
- * When a record was made and last changed, as v1 named it. The specification (section 9) says this of every resource, also of
- * those whose real v1 messages are known to have had no times.
- */
+/** When a record was made and last changed, as v1 named it (specification section 9). What is shown of it, the schema says. */
 export function times(source: Json | undefined): JsonObject {
   return pick(source, [
     ["createTime", "createdAt"],

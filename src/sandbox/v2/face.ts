@@ -1,7 +1,7 @@
 /** How does v2 serve a resource: list, get, create, patch, delete? (Specification section 4.) */
 import { type JsonObject, member } from "../../model/json.ts";
 import { RpcCode } from "../../model/status.ts";
-import { needWrite } from "../auth/caller.ts";
+import { type Caller, needWrite } from "../auth/caller.ts";
 import type { Context } from "../context.ts";
 import type { Action, Call, Route } from "../gateway/route.ts";
 import { gatewayRefusal, invalid } from "../refusal.ts";
@@ -36,7 +36,7 @@ export interface V2Face {
   /** Filters other than by place. */
   readonly tests: (request: JsonObject, context: Context) => readonly ((record: StoredRecord) => boolean)[];
   /** What v2 demands beyond the rules of both faces; throws. `before` is undefined for a new record. */
-  readonly demand?: (next: JsonObject, before: StoredRecord | undefined) => void;
+  readonly demand?: (next: JsonObject, before: StoredRecord | undefined, context: Context, caller: Caller) => void;
   /** True when a create replaces the record of the same name. */
   readonly upserts?: boolean;
   /** The stored value as a PATCH sees it, when that is more than what is shown. */
@@ -127,7 +127,7 @@ function create(context: Context, face: V2Face, call: Call): Action {
   return (caller) => {
     const value = writableOnly(message, given);
     needWrite(caller, call.tail);
-    face.demand?.(value, undefined);
+    face.demand?.(value, undefined, context, caller);
     const twin = face.upserts === true ? face.resource.twin?.(context, call.tail, value) : undefined;
     const record =
       twin === undefined
@@ -147,7 +147,7 @@ function update(context: Context, face: V2Face, call: Call): Action {
   return (caller) => {
     const record = updateRecord(context, face.resource, caller, call.tail, (before) => {
       const value = applyMask(V2, message, face.editable?.(before) ?? before.value, given, paths());
-      face.demand?.(value, before);
+      face.demand?.(value, before, context, caller);
       return { value, extra: before.extra };
     });
     return recordText(context, face, record, false);

@@ -50,7 +50,7 @@ export function lookupIdentityV2(context: Context): Route {
     domain: "iam",
     version: context.settings.version,
     collection: "identities",
-    shape: "verb",
+    shape: "collectionVerb",
     word: "lookupIdentity",
     prepare(call) {
       const request = decodeQuery(V2, V2.message("LookupIdentityRequest"), call.query);

@@ -6,7 +6,7 @@ import type { Route } from "../gateway/route.ts";
 import { gatewayRefusal, invalid } from "../refusal.ts";
 import { profileOf, putProfile } from "../resources/identity-metadata.ts";
 import { encodeMessage, isZero } from "../wire/encode.ts";
-import { applyMask, type MaskPath, parseMask } from "../wire/mask.ts";
+import { applyMask, type MaskPath, type MaskSpelling, parseMask } from "../wire/mask.ts";
 import { V2 } from "../wire/schemas.ts";
 import { decodeBody } from "./face.ts";
 
@@ -14,13 +14,13 @@ import { decodeBody } from "./face.ts";
 const JSON_MASK = /^(?:[a-zA-Z][a-zA-Z0-9]*(?:\.[a-zA-Z][a-zA-Z0-9]*)*(?:,(?!$)|$))*$/;
 
 /** The paths of the mask; without one those of every value that is not zero: keys of the body say nothing here. */
-function pathsOf(given: JsonObject, mask: string): readonly MaskPath[] {
+function pathsOf(given: JsonObject, mask: string, spelling: MaskSpelling): readonly MaskPath[] {
   const message = V2.message("IdentityMetadata");
   if (mask === "") {
     const said = message.fields.filter((field) => !field.readonly && !isZero(field, member(given, field.json) ?? ""));
     return said.map((field) => [field]);
   }
-  const paths = parseMask(V2, message, mask, "camelCase");
+  const paths = parseMask(V2, message, mask, spelling);
   const fixed = paths.find((path) => path.some((field) => field.readonly));
   if (fixed !== undefined) throw invalid("update_mask", `${fixed[0]?.proto} is set by the server`);
   return paths;
@@ -33,12 +33,13 @@ export function identityMetadataV2(context: Context): Route {
     domain: "iam",
     version: context.settings.version,
     collection: "identities",
-    shape: "verb",
+    shape: "collectionVerb",
     word: "updateIdentityMetadata",
     prepare(call) {
+      const spelling = context.settings.bodyMaskSpelling;
       const { given } = decodeBody(V2.message("UpdateIdentityMetadataRequest"), call.body);
       const mask = String(member(given, "updateMask") ?? "");
-      if (!JSON_MASK.test(mask)) {
+      if (spelling === "camelCase" && !JSON_MASK.test(mask)) {
         throw gatewayRefusal(RpcCode.INVALID_ARGUMENT, `updateMask: ${JSON.stringify(mask)} is no field mask`);
       }
       return (caller) => {
@@ -46,7 +47,7 @@ export function identityMetadataV2(context: Context): Route {
         if (said === undefined) throw invalid("identity_metadata", "the metadata is required");
         const message = V2.message("IdentityMetadata");
         const before = profileOf(context, caller);
-        const value = applyMask(V2, message, before.value, said, pathsOf(said, mask));
+        const value = applyMask(V2, message, before.value, said, pathsOf(said, mask, spelling));
         const after = putProfile(context, caller, { value, extra: before.extra });
         return encodeMessage(V2, message, after.value, { omitZeros: context.settings.omitZeros });
       };

@@ -1,9 +1,10 @@
 /** How does v2 show repos and their readmes? (Specification section 4; field map 2.11 and 3.10.) */
 import { type JsonObject, member } from "../../model/json.ts";
+import type { Caller } from "../auth/caller.ts";
 import type { Context } from "../context.ts";
 import type { Call, Route } from "../gateway/route.ts";
-import { forbidden } from "../refusal.ts";
-import { repos } from "../resources/repos.ts";
+import { forbidden, invalid } from "../refusal.ts";
+import { guardedChange, repos } from "../resources/repos.ts";
 import { readable, updateRecord } from "../resources/writes.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { encodeMessage } from "../wire/encode.ts";
@@ -16,6 +17,16 @@ function tests(request: JsonObject): readonly ((record: StoredRecord) => boolean
   return name === undefined ? [] : [(record) => (member(record.value, "name") ?? "") === name];
 }
 
+/** Throws when the caller may not change a field that this update changes (`repoGuard`). */
+function guard(next: JsonObject, before: StoredRecord | undefined, { settings }: Context, caller: Caller): void {
+  if (before === undefined || caller.staff || settings.repoGuard === "readme") return;
+  const changed = guardedChange(before.value, next);
+  if (changed === undefined) return;
+  if (settings.repoGuard === "forbid") throw forbidden();
+  const path = V2.message("Repo").byKey.get(changed)?.proto;
+  throw invalid("update_mask", `${JSON.stringify(path)} takes the capability repo.internal.admin`);
+}
+
 export const reposV2: V2Face = {
   resource: repos,
   domain: "registry",
@@ -24,6 +35,7 @@ export const reposV2: V2Face = {
   listRequest: "ListReposRequest",
   order: "uid",
   tests,
+  demand: guard,
 };
 
 function readmeText(context: Context, record: StoredRecord): string {
@@ -40,8 +52,7 @@ export function readmeRoutes(context: Context): readonly Route[] {
     shape: "suffix" as const,
     word: "readme",
   };
-  const read = (call: Call) => (caller: Parameters<ReturnType<Route["prepare"]>>[0]) =>
-    readmeText(context, readable(context, repos, caller, call.tail));
+  const read = (call: Call) => (caller: Caller) => readmeText(context, readable(context, repos, caller, call.tail));
   const write = (call: Call): ReturnType<Route["prepare"]> => {
     const message = V2.message("RepoReadme");
     const { given, node } = decodeBody(message, call.body);

@@ -52,7 +52,7 @@ export function batchCreateV2(context: Context): Route {
     domain: "iam",
     version: context.settings.version,
     collection: "roleBindings",
-    shape: "verb",
+    shape: "collectionVerb",
     word: "batchCreate",
     prepare(call) {
       const { given } = decodeBody(V2.message("BatchCreateRoleBindingsRequest"), call.body);

@@ -3,8 +3,9 @@ import { type Json, type JsonObject, member } from "../../model/json.ts";
 import { RpcCode } from "../../model/status.ts";
 import { gatewayRefusal, invalid } from "../refusal.ts";
 import type { JsonNode } from "./parse.ts";
-import { camelCase, type Field, type Message, type Schema } from "./schema.ts";
+import type { Field, Message, Schema } from "./schema.ts";
 
+/** `snake_case`: the names of fields; `camelCase`: their JSON names (that of `sync_config` is `sync_config`); `both`: either. */
 export type MaskSpelling = "snake_case" | "camelCase" | "both";
 
 /** Fields from the outside in: `[oidc, client_id]`. */
@@ -58,9 +59,8 @@ function parsePath(schema: Schema, root: Message, path: string, spelling: MaskSp
 }
 
 function spellings(field: Field, spelling: MaskSpelling): readonly string[] {
-  if (spelling === "snake_case") return [field.proto];
-  const camel = [field.json, camelCase(field.proto)];
-  return spelling === "camelCase" ? camel : [field.proto, ...camel];
+  if (spelling === "both") return [field.proto, field.json];
+  return [spelling === "snake_case" ? field.proto : field.json];
 }
 
 /** `stored` with every field that `paths` name taken from `given` (absent there means zero). Both stay untouched. */

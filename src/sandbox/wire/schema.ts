@@ -132,6 +132,6 @@ function parseType(text: string): FieldType {
 }
 
 /** `create_time` as `createTime`. */
-export function camelCase(snake: string): string {
+function camelCase(snake: string): string {
   return snake.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }

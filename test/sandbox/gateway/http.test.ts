@@ -40,6 +40,27 @@ describe("routing", () => {
     expect([answer.status, answer.text]).toEqual([404, '{"code":5,"message":"Not Found","details":[]}']);
   });
 
+  // Without a route of its own a verb is part of the uid: what is wrong is then the method, unless one takes any uid.
+  test.each([
+    ["GET", `${V1}/${someGroup}:nonsense`, 501, 0],
+    ["GET", `${V1}/${someGroup}:requestGroupAccess`, 501, 0],
+    ["GET", `${V1}:requestGroupAccess`, 501, 0],
+    ["GET", `${V1}/${someGroup}:lookupGroup`, 501, 0],
+    ["PUT", `${V2}/${someGroup}:nonsense`, 501, 0],
+    ["POST", `/vulnerabilities/v1/advisories/${someGroup}`, 501, 0],
+    ["POST", `${V1}:nonsense`, 404, 0],
+    ["POST", `${V1}/:requestGroupAccess`, 404, 0],
+    ["POST", `${V1}/${someGroup}:nonsense`, 404, 2],
+    ["POST", `${V2}/${someGroup}:nonsense`, 404, 2],
+    ["POST", `/iam/v2beta1/roleBindings/${someGroup}:batchCreate`, 404, 2],
+    ["GET", `${V2}/${someGroup}:lookupGroup`, 404, 2],
+    ["PUT", `${V1}/${someGroup}:nonsense`, 404, 2],
+    ["DELETE", `${V2}/${someGroup}:requestGroupAccess`, 404, 2],
+  ])("%s %s: %i with %i details", async (method, path, status, details) => {
+    const answer = await ask(sandbox, method, path, { body: { name: "n" } });
+    expect([answer.status, answer.json.details.length]).toEqual([status, details]);
+  });
+
   test("%2F is a slash", async () => {
     const plain = await ask(sandbox, "GET", `${V2}/${someGroup}`);
     const coded = await ask(sandbox, "GET", `${V2}/${someGroup.replaceAll("/", "%2F")}`);
@@ -98,6 +119,8 @@ describe("bodies", () => {
       ["x-http-method-override", "DELETE"],
     ];
     const { uid } = (await post('{"name":"gone soon"}')).json;
+    const charset: [string, string][] = [["content-type", `${headers[0]?.[1]}; charset=utf-8`], ...headers.slice(1)];
+    expect((await ask(sandbox, "POST", `${V2}/${uid}`, { headers: charset })).status).toBe(400);
     expect((await ask(sandbox, "POST", `${V2}/${uid}`, { headers })).text).toBe("{}");
     expect((await ask(sandbox, "GET", `${V2}/${uid}`)).status).toBe(404);
   });

@@ -36,11 +36,11 @@ describe("identity providers", () => {
   });
 
   test("how a mask is spelt can be insisted on: the other spelling is 400, code 3, and nothing is done", async () => {
-    for (const [spelling, good, bad] of [
+    for (const [maskSpelling, good, bad] of [
       ["snake_case", "default_role", "defaultRole"],
       ["camelCase", "defaultRole", "default_role"],
     ] as const) {
-      sandbox = seededSandbox({ maskSpelling: spelling });
+      sandbox = seededSandbox({ maskSpelling });
       const { identityProvider, editorRole } = sandbox.wellKnown;
       const before = sandbox.snapshot();
       const patch = (mask: string) =>
@@ -122,10 +122,20 @@ describe("group invites", () => {
     expect(seen.role.capabilities[0]).toMatch(/^CAP_/);
   });
 
-  test("v2 demands a time to live and shows the code once", async () => {
+  test("v2 demands a time to live, where v1 takes a day, and shows the code once", async () => {
     const { someGroup, viewerRole } = sandbox.wellKnown;
     const post = (body: object) => ask(sandbox, "POST", `${V2}/${someGroup}`, { body });
-    expect((await post({ roleUid: viewerRole })).status).toBe(400);
+    const description = "a time to live is required";
+    expect((await post({ roleUid: viewerRole })).json).toMatchObject({
+      code: 3,
+      message: `Invalid argument: ttl: ${description}`,
+      details: [
+        { reason: "INVALID_ARGUMENT", domain: "iam.platform.example", metadata: {} },
+        { fieldViolations: [{ field: "ttl", description }] },
+      ],
+    });
+    const v1 = await ask(sandbox, "POST", `${V1}/${someGroup}`, { body: { role: viewerRole } });
+    expect(v1.json.expiration).toBe("2026-01-03T03:04:05.678Z");
     expect((await post({ roleUid: viewerRole, ttl: "0s" })).status).toBe(400);
     expect((await post({ roleUid: "nothing", ttl: "60s" })).status).toBe(404);
     const { json } = await post({ roleUid: viewerRole, ttl: "60s" });

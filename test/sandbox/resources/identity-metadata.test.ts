@@ -77,6 +77,24 @@ describe("v2 identity metadata", () => {
     },
   );
 
+  test.each([
+    ["snake_case", 200, 400],
+    ["camelCase", 400, 200],
+    ["both", 200, 200],
+  ] as const)(
+    "in a body spelt as %s takes job_title: %i, jobTitle: %i, whatever queries want",
+    async (spelling, ...want) => {
+      for (const maskSpelling of ["snake_case", "camelCase"] as const) {
+        sandbox = seededSandbox({ maskSpelling, bodyMaskSpelling: spelling });
+        const statuses = ["job_title", "jobTitle"].map(async (updateMask) => {
+          const { status } = await patch(V2, { identityMetadata: { jobTitle: "dev" }, updateMask });
+          return status;
+        });
+        expect(await Promise.all(statuses)).toEqual(want);
+      }
+    },
+  );
+
   test("needs the metadata, and ignores keys that it does not know", async () => {
     const { json } = await patch(V2, { updateMask: "company" });
     expect(json.details[1].fieldViolations[0].field).toBe("identity_metadata");

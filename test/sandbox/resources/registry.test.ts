@@ -27,13 +27,91 @@ describe("repos", () => {
     expect((await ask(sandbox, "GET", `${V2}/${repo}`)).json.readme).toBeUndefined();
   });
 
-  test("a v1 PUT without the readme wipes it, for it is a full replace", async () => {
-    const { repo } = sandbox.wellKnown;
-    await ask(sandbox, "PUT", `${V1}/${repo}`, { body: { name: "n" } });
-    expect((await ask(sandbox, "GET", `${V2}/${repo}/readme`)).json.content).toBe("");
+  test("a v1 PUT wipes what it leaves out, the sync settings and the readme too, for it is a full replace", async () => {
+    const { fullRepo } = sandbox.wellKnown;
+    const { createTime, createdAt } = await item(fullRepo);
+    const put = await ask(sandbox, "PUT", `${V1}/${fullRepo}`, { body: { name: "n" } });
+    expect(put.json).toEqual({
+      id: fullRepo,
+      name: "n",
+      catalogTier: "UNKNOWN",
+      bundles: [],
+      readme: "",
+      sync_config: null,
+      customOverlay: null,
+      aliases: [],
+      createTime,
+      activeTags: [],
+      description: "",
+      createdAt,
+      updatedAt: "2026-01-02T03:04:05.678Z",
+    });
+    expect(await item(fullRepo)).toEqual(put.json);
   });
 
-  test("on a synced repo what the source decides cannot be changed, and a v1 PUT that is silent about it leaves it", async () => {
+  test("a v2 PATCH ends a sync by naming it, and what the source decided can be changed from then on", async () => {
+    const { syncedRepo } = sandbox.wellKnown;
+    const patch = (query: string, body: object) => ask(sandbox, "PATCH", `${V2}/${syncedRepo}${query}`, { body });
+    expect((await patch("?updateMask=bundles", {})).json.code).toBe(3);
+    const ended = (await patch("?updateMask=sync_config", {})).json;
+    expect(ended.sync_config).toBeNull();
+    expect(ended.bundles).not.toEqual([]);
+    expect((await patch("?updateMask=bundles", {})).json.bundles).toEqual([]);
+  });
+
+  test.each([
+    ["readme", 200, 403],
+    ["forbid", 403, 403],
+    ["refuse", 400, 403],
+  ] as const)(
+    "repoGuard %s: who lacks the internal capability gets %i for a real change of a guarded field, %i for the readme",
+    async (repoGuard, status, readme) => {
+      sandbox = seededSandbox({ repoGuard });
+      const { repo, fullRepo } = sandbox.wellKnown;
+      const { bundles, description } = (await ask(sandbox, "GET", `${V2}/${repo}`)).json;
+      const patch = (uid: string, body: object, token = sandbox.token("admin")) =>
+        ask(sandbox, "PATCH", `${V2}/${uid}`, { body, token });
+      for (const [uid, body] of [
+        [repo, { catalogTier: "CATALOG_TIER_AI" }],
+        [repo, { bundles: ["fips"] }],
+        [repo, { aliases: [] }],
+        [repo, { activeTags: [] }],
+        [repo, { sync_config: { source: "x/y" } }],
+        [fullRepo, { sync_config: { google: "" } }],
+        [fullRepo, { sync_config: null }],
+      ] as const) {
+        const answer = await patch(uid, body);
+        expect([answer.status, body]).toEqual([status, body]);
+        if (status !== 200) expect((await patch(uid, body, sandbox.token("staff"))).status).toBe(200);
+      }
+      expect((await patch(repo, { description: `${description}!` })).status).toBe(200);
+      expect((await patch(fullRepo, { bundles: (await item(fullRepo)).bundles })).status).toBe(200);
+      expect((await patch(`${repo}/readme`, { content: "# new" })).status).toBe(readme);
+      expect((await ask(sandbox, "PUT", `${V1}/${repo}`, { body: { name: "n", bundles } })).status).toBe(200);
+    },
+  );
+
+  test("a guarded field is refused in words of the platform: 403 with an ErrorInfo, or 400 naming the path of the mask", async () => {
+    const refused = async (repoGuard: "forbid" | "refuse") => {
+      sandbox = seededSandbox({ repoGuard });
+      const path = `${V2}/${sandbox.wellKnown.repo}?updateMask=description,catalog_tier`;
+      return (await ask(sandbox, "PATCH", path, { body: { catalogTier: "CATALOG_TIER_AI" } })).json;
+    };
+    const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", domain: "registry.platform.example" };
+    expect(await refused("forbid")).toEqual({
+      code: 7,
+      message: "Permission denied: the caller lacks a capability on this resource",
+      details: [{ ...info, reason: "PERMISSION_DENIED", metadata: {} }],
+    });
+    const description = '"catalog_tier" takes the capability repo.internal.admin';
+    expect(await refused("refuse")).toMatchObject({
+      code: 3,
+      message: `Invalid argument: update_mask: ${description}`,
+      details: [{ ...info, reason: "INVALID_ARGUMENT" }, { fieldViolations: [{ field: "update_mask", description }] }],
+    });
+  });
+
+  test("on a synced repo nobody can change what the source decides, and a v1 PUT that is silent about it leaves it", async () => {
     const { syncedRepo } = sandbox.wellKnown;
     const before = await item(syncedRepo);
     const put = (body: object) => ask(sandbox, "PUT", `${V1}/${syncedRepo}`, { body });
@@ -45,7 +123,8 @@ describe("repos", () => {
     const silent = (await put({ name: before.name, sync_config: before.sync_config })).json;
     expect(silent).toMatchObject({ catalogTier: before.catalogTier, bundles: before.bundles });
     expect((await put({ ...before, catalogTier: "AI" })).json.code).toBe(3);
-    const patch = await ask(sandbox, "PATCH", `${V2}/${syncedRepo}`, { body: { bundles: ["other"] } });
+    const staff = { body: { bundles: ["other"] }, token: sandbox.token("staff") };
+    const patch = await ask(sandbox, "PATCH", `${V2}/${syncedRepo}`, staff);
     expect([patch.status, patch.json.details[1].fieldViolations[0].field]).toEqual([400, "bundles"]);
   });
 
@@ -135,6 +214,38 @@ describe("advisories", () => {
     }
     expect((await ask(sandbox, "GET", `${V2}?${query}`)).status).toBe(400);
     expect((await ask(sandbox, "GET", `${V2}?page_size=200`)).text).toContain('"detection":{"manual":{}}');
+  });
+
+  test("one without events has none in v2 that omits zeros, and an empty list of them in v1, below its own id", async () => {
+    sandbox = seededSandbox({ omitZeros: true });
+    const uid = String(sandbox.snapshot().advisories.find((one) => one["events"] === undefined)?.["uid"]);
+    expect((await ask(sandbox, "GET", `${V2}/${uid}`)).json).not.toHaveProperty("events");
+    expect((await ask(sandbox, "GET", `${V1}?id=${uid}`)).json.items[0].events).toEqual([]);
+    expect((await ask(sandbox, "GET", `${V1}/${uid}/events`)).text).toBe(`{"parentId":"${uid}","items":[]}`);
+  });
+
+  test("an empty v1 list names the group that was asked for, and none when none was", async () => {
+    const { emptyGroup } = sandbox.wellKnown;
+    const text = async (query: string) => (await ask(sandbox, "GET", `${V1}?${query}`)).text;
+    const empty = (id: string) => `{"id":"${id}","items":[],"nextPageToken":"","totalCount":"0"}`;
+    expect(await text(`uidp.children_of=&uidp.descendants_of=${emptyGroup}`)).toBe(empty(emptyGroup));
+    expect(await text("artifact_name=nothing")).toBe(empty(""));
+  });
+
+  test.each([V1, V2])("%s refuses a negative page size", async (path) => {
+    const { status, json } = await ask(sandbox, "GET", `${path}?page_size=-1`);
+    const description = "page_size must not be negative";
+    expect([status, json]).toMatchObject([
+      400,
+      {
+        code: 3,
+        message: `Invalid argument: page_size: ${description}`,
+        details: [
+          { reason: "INVALID_ARGUMENT", domain: "vulnerabilities.platform.example", metadata: {} },
+          { fieldViolations: [{ field: "page_size", description }] },
+        ],
+      },
+    ]);
   });
 
   test("the filters of both faces find the same", async () => {

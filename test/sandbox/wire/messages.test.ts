@@ -22,6 +22,7 @@ message Thing
   mood enum Mood
   moods []enum Mood
   odd_key=odd_key bool
+  odd_inner=odd_inner Inner
 message Inner
   leaf string
   other_leaf string
@@ -85,7 +86,7 @@ describe("decoding", () => {
 describe("encoding", () => {
   test("writes zeros, null for an unset message, and leaves out unset oneof members and optional fields", () => {
     expect(encode({})).toBe(
-      '{"uid":"","someName":"","count":0,"big":"0","tags":[],"labels":{},"inner":null,"at":null,"mood":"NONE","moods":[],"odd_key":false}',
+      '{"uid":"","someName":"","count":0,"big":"0","tags":[],"labels":{},"inner":null,"at":null,"mood":"NONE","moods":[],"odd_key":false,"odd_inner":null}',
     );
   });
 
@@ -130,7 +131,12 @@ describe("masks", () => {
     ["someName", "snake_case", false],
     ["someName,inner.otherLeaf", "camelCase", true],
     ["some_name", "camelCase", false],
-    ["some_name,inner.otherLeaf,oddKey,odd_key", "both", true],
+    ["odd_key,odd_inner.otherLeaf", "camelCase", true],
+    ["oddKey", "camelCase", false],
+    ["oddInner.otherLeaf", "camelCase", false],
+    ["odd_inner.other_leaf", "camelCase", false],
+    ["some_name,inner.otherLeaf,odd_key", "both", true],
+    ["oddKey", "both", false],
     ["inner.nope", "both", false],
     ["labels.a", "both", false],
     ["someName, count", "both", false],
