@@ -104,3 +104,22 @@ describe("what a read and a replace can still do", () => {
     expect(parsed(carried)).toMatchObject({ ...full, description: "", sync_config: null });
   });
 });
+
+describe("a platform that guards a repo's fields with a further capability", () => {
+  const full = { name: "one", catalogTier: "FIPS", bundles: ["base"], aliases: ["uno"], activeTags: ["latest"] };
+
+  test.each(["forbid", "refuse"] as const)(
+    "by %s: an ordinary replace works, and says what stayed",
+    async (repoGuard) => {
+      const { ask } = await startSide({}, translated, { repoGuard });
+      const place = at("/registry/v1/repos/", leafId);
+      await ask(post("a repo", place, { ...full, readme: "# one" }, { as: "staff" }));
+      const carried = await ask(
+        put("less", at("/registry/v1/repos/", idOf("a repo")), { name: "one", description: "d" }),
+      );
+      expect([carried.status, parsed(carried)]).toMatchObject([200, { ...full, description: "d", readme: "# one" }]);
+      const named = header(carried.headers, "carryover-mismatch")?.split(", ").sort();
+      expect(named).toEqual(["activeTags", "aliases", "bundles", "catalogTier", "readme"]);
+    },
+  );
+});

@@ -35,12 +35,12 @@ export interface Noticed {
   readonly lines: readonly string[];
 }
 
-/** Runs a scenario against native v1 once, so that any number of fronts can be held against it. */
-export async function record(scenario: Scenario): Promise<Recording> {
+/** Runs a scenario against native v1, of the kind that `first` says, once, so that any number of fronts can be held against it. */
+export async function record(scenario: Scenario, first: SandboxOptions = {}): Promise<Recording> {
   const names = callsOf(scenario).map(({ method, name }) => `${method} ${name}`);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`${scenario.name}: two calls are named ${twice}`);
-  const side = await startSide(scenario, inMemory(unchanged));
+  const side = await startSide(scenario, inMemory(unchanged), first);
   const calls: Recorded[] = [];
   for (const call of callsOf(scenario)) {
     const path = given(call.path, side.seen).replace(/\?.*/, "");

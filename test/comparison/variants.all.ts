@@ -36,6 +36,18 @@ describe.each(VARIANTS)("%s", (_, second, chosen) => {
   });
 });
 
+describe("a v1 that shows only the times of its published messages", () => {
+  let whole: Awaited<ReturnType<typeof startWhole>>;
+  beforeAll(async () => {
+    whole = await startWhole({ v1RecordTimes: "published" });
+  });
+  afterAll(() => whole.close());
+
+  test.each(scenarios.map((scenario) => [scenario.name, scenario] as const))("%s", async (_, scenario) => {
+    expectNone(scenario.name, await replay(await record(scenario, { recordTimes: "published" }), whole.front));
+  });
+});
+
 describe.each(["snake_case", "camelCase"] as const)("masks in %s", (maskSpelling) => {
   // A group's mask is spelled alike in both ways; identities and role bindings have members that are not.
   const masked = [...groupScenarios, ...otherScenarios.filter(({ name }) => name.includes("replacing"))];
