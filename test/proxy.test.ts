@@ -142,7 +142,7 @@ describe("an operation of the catalogue", () => {
     expect(facts(exchange)).toEqual({ apiVersion: "v1", resource: "thing", operation: "list", mode: "translate" });
   });
 
-  it("is refused as a GET with a body, before anything is sent", async () => {
+  it("V58: is refused as a GET with a body, before anything is sent", async () => {
     const { plan, asked } = decide({});
     await expect(respond(plan(), new Uint8Array([32]))).rejects.toMatchObject({ reason: "INVALID_BODY", http: 400 });
     expect(asked).toEqual([]);
@@ -165,7 +165,7 @@ describe("an operation of the catalogue", () => {
   });
 });
 
-describe("an operation without a v2 counterpart", () => {
+describe("V51: an operation without a v2 counterpart", () => {
   const routed: Routed = { kind: "native", resource: "chart", operation: "find" };
 
   it("is served by native v1, its target untouched", () => {
@@ -197,7 +197,7 @@ describe("an operation without a v2 counterpart", () => {
   });
 });
 
-describe("OPTIONS", () => {
+describe("V57: OPTIONS", () => {
   const allowing: ApiResponse = {
     status: 204,
     headers: [
@@ -301,7 +301,7 @@ describe("token exchange", () => {
     }
   });
 
-  it("that is not configured is 404 and says which option is missing", () => {
+  it("V56: that is not configured is 404 and says which option is missing", () => {
     const { plan, exchange } = decide({ routed: { kind: "sts", query: "aud=x" } }, "GET", "/sts/exchange?aud=x");
     const problem = problemOf(plan);
     expect(problem).toMatchObject({ reason: "UNKNOWN_PATH", http: 404, code: 5 });
@@ -498,7 +498,7 @@ describe("the rules in force", () => {
     expect(problemOf(decide({ ...world, problem }, method, target).plan).reason).toBe("METHOD_NOT_ALLOWED");
   });
 
-  it("native: a path that is refused stays refused", () => {
+  it("V52: native: a path that is refused stays refused", () => {
     const problem = new Problem("INVALID_PATH", "odd");
     const world = { ...NATIVE, problem, cutover: cutover({ mode: "native" }).parts };
     expect(problemOf(decide(world).plan).reason).toBe("INVALID_PATH");

@@ -24,6 +24,7 @@ import { openApi } from "./openapi.ts";
 import { reportPage } from "./report.ts";
 import { rulesPage, rulesSchemaFile } from "./rules.ts";
 import { trapsPage } from "./traps.ts";
+import { v1BehaviourPage } from "./v1-behaviour.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
@@ -66,6 +67,7 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
   ["docs/scale.md", () => filledIn(read("docs/scale.md"), JSON.parse(read("test/bench/replicas.json")))],
   ["docs/traps.md", trapsPage],
   ["docs/trust.md", () => trustPage(PROMISES, GOALS, trustResult())],
+  ["docs/v1-behaviour.md", v1BehaviourPage],
   ["helm/README.md", () => readmeWith(read("helm/README.md"), values())],
   ["helm/files/dashboards/carryover.json", dashboardFile],
   [

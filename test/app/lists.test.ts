@@ -66,7 +66,7 @@ describe("a platform with habits of its own", () => {
     expect(answer.field("carryover-list")).not.toContain("witness=cover");
   });
 
-  it("that writes while it is read gives every record that was there throughout, once", async () => {
+  it("V04: that writes while it is read gives every record that was there throughout, once", async () => {
     for (const tokens of ["keyset", "offset"] as const) {
       const rig = await rigForTest({ sandbox: { churnEveryPages: 1, tokens } });
       const before = stored(rig);
@@ -144,7 +144,7 @@ describe("what the operator demands of lists", () => {
   /** By name and uncounted, nothing proves that a list of several pages is whole. */
   const unprovable: SandboxOptions = { order: "name", omitTotalCount: true, ignoreSkip: true };
 
-  it.each(["cover", "count"])("%s, where it cannot be proved, is 502 LIST_UNPROVEN", async (required) => {
+  it.each(["cover", "count"])("V05: %s, where it cannot be proved, is 502 LIST_UNPROVEN", async (required) => {
     const rig = await rigForTest({ sandbox: unprovable, flags: { listsRequire: required } });
     const answer = await rig.ask("GET", GROUPS);
     expect([answer.status, answer.json.code, reasonOf(answer)]).toEqual([502, 14, "LIST_UNPROVEN"]);
@@ -166,7 +166,7 @@ describe("what the operator demands of lists", () => {
     { flag: "listsMaxRecords", limit: "500", unit: "records" },
     { flag: "listsMaxPages", limit: "3", unit: "pages" },
     { flag: "listsMaxBytes", limit: "50000", unit: "bytes" },
-  ])("$flag: a longer list is 422 with limit and count, a shorter one is served", async ({ flag, limit, unit }) => {
+  ])("V03: $flag: a longer list is 422 with limit and count, a shorter one is served", async ({ flag, limit, unit }) => {
     for (const sandbox of [{}, { omitTotalCount: true }]) {
       const rig = await rigForTest({ sandbox, flags: { [flag]: limit } });
       const answer = await rig.ask("GET", GROUPS);

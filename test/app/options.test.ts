@@ -45,7 +45,7 @@ describe("upstream.v2.omitsZeros", () => {
   });
 });
 
-describe("v1.recordTimes", () => {
+describe("V10: v1.recordTimes", () => {
   it.each([
     ["all", { id: "abc", createdAt: "2026-03-01T09:30:00Z" }],
     ["published", { id: "abc" }],
@@ -99,7 +99,7 @@ describe("upstream.v2", () => {
 });
 
 describe("limits", () => {
-  it("limits.inFlight: one more is 503 with Retry-After", async () => {
+  it("V70: limits.inFlight: one more is 503 with Retry-After", async () => {
     let release = () => {};
     const { rig, double } = await inFrontOf(
       (_, socket) => {
@@ -154,13 +154,13 @@ describe("time", () => {
     expect(answer.json.details[0].metadata).toEqual({ state: "unknown" });
   }
 
-  it("T-TMO-07: of one call, of a list and of a request are what the operator says, and a list says what to do", async () => {
+  it("T-TMO-07, V03, V69: of one call, of a list and of a request are what the operator says, and a list says what to do", async () => {
     const half: Script = (_, socket) => void socket.write(ok('{"uid":"abc"}').slice(0, -3));
     await Promise.all([platformTime("Headers", () => {}), platformTime("Body", half), listTime(), requestTime()]);
   });
 });
 
-describe("fallback", () => {
+describe("V51: fallback", () => {
   it("native serves what v2 lacks, refuse does not, whatever native v1 could do", async () => {
     const target = "/vulnerabilities/v1/advisories";
     const served = await rigForTest({});

@@ -103,7 +103,7 @@ describe("a platform that", () => {
     }
   });
 
-  it("T-FLT-01: is down is 502 for every call, and nothing of a write has left", async () => {
+  it("T-FLT-01, V72: is down is 502 for every call, and nothing of a write has left", async () => {
     const double = await createDouble(ok());
     await double.close();
     const rig = await rigForTest({ v2Url: double.url, native: false });

@@ -119,7 +119,7 @@ describe("unknownFields.request", () => {
   });
 });
 
-describe("unknownFields.response", () => {
+describe("V11: unknownFields.response", () => {
   const record = { uid: "abc", name: "a", novelty: { x: [1] } };
 
   it.each([

@@ -49,7 +49,7 @@ it("a platform that changes the spelling of masks costs one refusal, and nobody'
   ]);
 });
 
-describe("T-PUT-02: a platform that stores something else than it was asked to", () => {
+describe("T-PUT-02, V21: a platform that stores something else than it was asked to", () => {
   const lie: { changes: JsonObject } = { changes: {} };
   /** Answers every PATCH with `changes` in the record. */
   const lying: SendLayer =

@@ -66,7 +66,7 @@ describe("the gate refuses", () => {
     },
   );
 
-  it.each(["websocket", "h2c, websocket", "TLS/1.0"])("an upgrade to %s", (protocol) => {
+  it.each(["websocket", "h2c, websocket", "TLS/1.0"])("V61: an upgrade to %s", (protocol) => {
     expect(verdict(["Connection", "keep-alive, Upgrade", "Upgrade", protocol])).toBe("UPGRADE_REFUSED");
   });
 

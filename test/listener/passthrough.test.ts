@@ -58,7 +58,7 @@ describe("the fields of a request", () => {
     ]);
   });
 
-  it("T-SMG-19: that belong to the connection, or could pass for somebody else's, stay here", async () => {
+  it("T-SMG-19, V59, V79: that belong to the connection, or could pass for somebody else's, stay here", async () => {
     const { port, double } = await rig();
     const fields = [
       "Connection: X-Named",

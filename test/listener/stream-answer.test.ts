@@ -206,7 +206,7 @@ describe("a client that is slow", () => {
     await stopped;
   });
 
-  it("and takes nothing is left, in words for the operator", async () => {
+  it("V68: and takes nothing is left, in words for the operator", async () => {
     const { body, stopped } = watched(endless());
     const { port, ended } = await impatient(body, 200);
     const client = await dial(port);

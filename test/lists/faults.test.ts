@@ -20,7 +20,7 @@ const WAYS: readonly { name: string; habits: Partial<Habits>; flags: Readonly<Re
   { name: "in windows", habits: {}, flags: {} },
 ];
 
-describe("T-DRN-15: a page that always fails, after 36 pages were sent", () => {
+describe("T-DRN-15, V01: a page that always fails, after 36 pages were sent", () => {
   it.each(WAYS)("$name: breaks the response: no final chunk, and no JSON", async ({ habits, flags }) => {
     for (const fault of [refusal(500), refusal(404)]) {
       const shelf = createShelf(EIGHT_THOUSAND);
@@ -44,7 +44,7 @@ describe("T-DRN-15: a page that always fails, after 36 pages were sent", () => {
   });
 });
 
-describe("T-DRN-16: a client of HTTP/1.0", () => {
+describe("T-DRN-16, V02: a client of HTTP/1.0", () => {
   const sizes = { listsBufferBytes: "1MiB" };
 
   it("gets a list within the buffer whole, with its length", async () => {

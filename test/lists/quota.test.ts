@@ -52,7 +52,7 @@ describe("credentials that are told to wait", () => {
     expect(Math.max(...beside)).toBeLessThanOrEqual(alone + PAGE_MS);
   });
 
-  it("for ten minutes hear of it at once, however the list is read", async () => {
+  it("V71: for ten minutes hear of it at once, however the list is read", async () => {
     for (const records of [3_000, 12_000]) {
       const { clock, rig } = await refusing(429, 600, records, () => true);
       const began = clock.now();

@@ -53,7 +53,7 @@ const BUFFERED_LISTS: readonly Finding[] = [
   },
 ];
 
-describe("T-DRN-12: a page of nothing behind a token, its count right", () => {
+describe("T-DRN-12, V05: a page of nothing behind a token, its count right", () => {
   it.each(BUFFERED_LISTS)("$name: is an error that names both numbers", async ({ records, habits, flags }) => {
     const rig = await rigFor({ habits, shelf: createShelf(rowsOf(records)), flags: { ...flags, ...BUFFERED } });
     const outcome = await rig.list();

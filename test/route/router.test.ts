@@ -58,7 +58,7 @@ describe("translated operations", () => {
     expect(told(method, target)).toBe(expected);
   });
 
-  test("v2's camelCase spelling of a collection is accepted, any other case is another path", () => {
+  test("V55: v2's camelCase spelling of a collection is accepted, any other case is another path", () => {
     expect(told("GET", "/iam/v1/roleBindings")).toBe("role-binding.list /iam/v2beta1/roleBindings");
     expect(told("POST", `/iam/v1/roleBindings/batch/${ROOT}`)).toBe("native role-binding.batchCreate");
     expect(told("GET", "/iam/v1/groupinvites")).toBe("native unknown.unknown");
@@ -104,7 +104,7 @@ describe("T-SMG-28: uids in paths", () => {
   });
 });
 
-describe("T-SMG-27: odd paths on v1 are refused", () => {
+describe("T-SMG-27, V52: odd paths on v1 are refused", () => {
   // Which bytes, escapes and segments are odd: path.test.ts. Which uids: uid.test.ts.
   test.each([
     "/iam/v1/%252e%252e/admin",
@@ -147,7 +147,7 @@ describe("T-SMG-27: odd paths on v1 are refused", () => {
   });
 });
 
-describe("T-SMG-27: paths of nobody", () => {
+describe("T-SMG-27, V56: paths of nobody", () => {
   test.each([
     "/",
     "/admin",
@@ -229,7 +229,7 @@ describe("literals and verbs come before uids", () => {
     expect(told(method, target)).toBe(expected);
   });
 
-  test("a verb that does not exist is no part of a uid", () => {
+  test("V54: a verb that does not exist is no part of a uid", () => {
     expect(told("POST", `/iam/v1/groups/${ROOT}:nonsense`)).toBe("INVALID_PATH");
     expect(told("POST", `/iam/v1/groups/${ROOT}:requestGroupAccess/a`)).toBe("INVALID_PATH");
     expect(told("POST", `/iam/v1/groups/${ROOT}:requestGroupAccess:x`)).toBe("INVALID_PATH");
@@ -246,7 +246,7 @@ describe("literals and verbs come before uids", () => {
   });
 });
 
-describe("empty parents and trailing slashes", () => {
+describe("V53: empty parents and trailing slashes", () => {
   test.each([
     ["POST", "/iam/v1/groups", "group.create /iam/v2beta1/groups"],
     ["POST", "/iam/v1/groups/", "group.create /iam/v2beta1/groups"],

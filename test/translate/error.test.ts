@@ -103,7 +103,7 @@ describe("a field of a violation gets its v1 name", () => {
   });
 });
 
-describe("of the message only the prefix is a name", () => {
+describe("V62: of the message only the prefix is a name", () => {
   test.each([
     ["Invalid argument: role_uid: role_uid must be set", "Invalid argument: role: role_uid must be set"],
     ["Invalid argument: matchClaim.loginName: no", "Invalid argument: claimMatch.userName: no"],
@@ -186,7 +186,7 @@ test("fields that tell the client what to do come along, those of v2's bytes do 
   ]);
 });
 
-describe("an error without a body of the API keeps its status and gets one", () => {
+describe("V65: an error without a body of the API keeps its status and gets one", () => {
   test.each([
     ["a page of a front", 502, "<html><body>bad gateway at 10.0.0.1</body></html>", 14],
     ["nothing", 503, "", 14],

@@ -311,7 +311,7 @@ describe("reads of joined records", () => {
     expect([problem.reason, problem.metadata]).toEqual(["DRAIN_TOO_LARGE", { limit: "600", unit: "reads" }]);
   });
 
-  test("are never more bytes than a budget for one request", async () => {
+  test("V03: are never more bytes than a budget for one request", async () => {
     const label = "x".repeat(4 * 1024 * 1024);
     let reads = 0;
     const problem = await problemOf(

@@ -50,7 +50,7 @@ function page(records: readonly unknown[], nextPageToken = ""): ApiResponse {
 }
 
 describe("a drained list", () => {
-  test("joins every page in one envelope without paging members", async () => {
+  test("V06: joins every page in v2's order, in one envelope without paging members", async () => {
     const { body, sent, response } = await run(THINGS, "list", {
       answer: ({ target }) =>
         target.includes("page_token=")
@@ -97,7 +97,7 @@ describe("a drained list", () => {
     ["a token under its other name", '{"things":[{"uid":"a"}],"next_page_token":"t"}'],
     ["a token that is an object", '{"things":[{"uid":"a"}],"nextPageToken":{}}'],
     ["a token that is true", '{"things":[{"uid":"a"}],"nextPageToken":true}'],
-  ])("is an error when v2 sends %s", async (_, text) => {
+  ])("V64: is an error when v2 sends %s", async (_, text) => {
     const answer = () => ({ status: 200, headers: [], body: Buffer.from(text) });
     expect((await problemOf(run(THINGS, "list", { answer }))).reason).toBe("UPSTREAM_INVALID");
   });
@@ -194,7 +194,7 @@ describe("an id filter", () => {
     expect([response.status, body, exchange.notes]).toEqual([status, error, []]);
   });
 
-  test.each(["<html>not here</html>", "", '{"error":"no route"}'])("stays an error: 404 with %j", async (text) => {
+  test.each(["<html>not here</html>", "", '{"error":"no route"}'])("V07: stays an error: 404 with %j", async (text) => {
     const answer = () => ({ status: 404, headers: [], body: Buffer.from(text) });
     const { response, body } = await run(THINGS, "list", { query: "id=a", answer });
     expect([response.status, body]).toMatchObject([404, { code: 5, details: [] }]);
@@ -342,7 +342,7 @@ describe("a list that v1 paged", () => {
 });
 
 describe("an answer that is neither success nor error", () => {
-  test.each([204, 206, 301, 302, 304, 307])("is no answer to a list: %i", async (status) => {
+  test.each([204, 206, 301, 302, 304, 307])("V64: is no answer to a list: %i", async (status) => {
     const answer = () => ({ status, headers: [["location", "http://inside/"] as const], body: Buffer.from("{}") });
     for (const query of ["", "id=a"]) {
       const problem = await problemOf(run(THINGS, "list", { query, answer }));

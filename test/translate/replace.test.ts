@@ -163,7 +163,7 @@ describe("a field named only when it is sent", () => {
   });
 });
 
-describe("a field named only when it changes", () => {
+describe("V22: a field named only when it changes", () => {
   test.each([
     ["left out", {}, { isVerified: true }, ["PATCH"], ["name"]],
     ["the same", { verified: true }, { isVerified: true }, ["GET", "PATCH"], ["name"]],
@@ -237,7 +237,7 @@ describe("a field named only when it changes", () => {
   });
 });
 
-describe("conditions of a write", () => {
+describe("V77: conditions of a write", () => {
   test.each(["if-match", "if-unmodified-since"])("%s is refused before the first of several calls", async (name) => {
     const answer = () => {
       throw new Error("nothing may be sent");
@@ -268,7 +268,7 @@ describe("members named one by one", () => {
     expect(exchange.defaultedFields).toEqual(["name", "oidc.client"]);
   });
 
-  test("are left alone with their message, and named when they keep a value", async () => {
+  test("V18: are left alone with their message, and named when they keep a value", async () => {
     const kept = await put([NAME, oidc], {}, { stored: { uid: "a/b", openId: { clientUid: "c" } } });
     expect(kept.response.headers).toContainEqual(["carryover-mismatch", "oidc"]);
     const nothing = await put([NAME, oidc], {}, { stored: { uid: "a/b", openId: {} } });
@@ -412,7 +412,7 @@ describe("a remembered spelling of the mask", () => {
   });
 });
 
-describe("T-PUT-02: the echo check", () => {
+describe("T-PUT-02, V21: the echo check", () => {
   const LIST: Row = { v1: "powers", v2: "capabilities", kind: "string", list: true, zero: [], echo: "normalised" };
   const ROLE: Row = { v1: "role", v2: "roleUid", from: ["roleUid", "role.uid"], kind: "string", zero: "" };
   const PART: Row = { v1: "p", v2: "p", kind: "message", rows: [NAME], zero: null };

@@ -45,7 +45,7 @@ test("T17: a role binding is written under v2's names for its ids, and its group
   expect(own.stores()).toEqual([]);
 });
 
-test("T18: a role binding list keeps role capabilities, and all that it shows of group and identity", async () => {
+test("T18, V24: a role binding list keeps role capabilities, and all that it shows of group and identity", async () => {
   const [first] = items(await here.same("GET", `${BINDINGS}?id=${roleBinding}`));
   expect(at(first, "role.capabilities")).toEqual(expect.arrayContaining(["groups.list", "groups.create"]));
   expect(at(first, "group")).toMatchObject({ verified: true, kind: "ORG_KIND_CUSTOMER", resourceLimits: { idps: 3 } });
@@ -60,7 +60,21 @@ test("T18: a role binding list keeps role capabilities, and all that it shows of
   expect((await blind.ask("GET", BINDINGS)).status).toBeGreaterThanOrEqual(400);
 });
 
-test("T19: a batch is no binding below a group called batch, and one of more than 25 is refused as a whole", async () => {
+test("V23: a binding whose group and identity may not be read shows what it says of them itself", async () => {
+  const group = { uid: "g", name: "a group", description: "d" };
+  const binding = { uid: "g/b", identity: { uid: "g/i" }, group, role: { uid: "r" }, identityUid: "g/i", roleUid: "r" };
+  const v2 = scripted((call) => {
+    if (bindingsOf(call)) return { roleBindings: [binding] };
+    if (call.path.endsWith("/roles"))
+      return { roles: [{ uid: "r", name: "viewer", capabilities: ["CAP_IAM_GROUPS_LIST"] }] };
+    return response(403, { code: 7, message: "no", details: [{ "@type": INFO, reason: "DENIED", domain: "iam" }] });
+  });
+  const [shown] = items(await v2.ask("GET", BINDINGS));
+  expect(shown).toMatchObject({ emailUnverified: "", role: { capabilities: ["groups.list"] } });
+  expect(at(shown, "group")).toEqual({ id: "g", name: "a group", description: "d" });
+});
+
+test("T19, V25: a batch is no binding below a group called batch, and one of more than 25 is refused as a whole", async () => {
   const own = platform({ organisation: false });
   const { rootGroup: group, identity: who, viewerRole: role } = own.known;
   const batch = (count: number) => Array.from({ length: count }, () => ({ identity: who, role }));
@@ -82,7 +96,7 @@ test("T20: the role of an invite is an id in what is asked and an object in what
   expect(at(listed, "role")).toMatchObject({ id: role, name: "viewer" });
 });
 
-test("T21: each answer on an invite has v1's own members; a role that is gone is its id; without ttl there is none", async () => {
+test("T21, V14: each answer on an invite has v1's own members; a role that is gone is its id; without ttl there is none", async () => {
   const own = platform();
   const { rootGroup: group, viewerRole: role } = own.known;
   const given = { role, ttl: "3600s", email: "new@acme.example", singleUse: true };
@@ -93,6 +107,12 @@ test("T21: each answer on an invite has v1's own members; a role that is gone is
   expect(orphan).not.toHaveProperty("code");
   const refused = await own.ask("POST", `/iam/v1/group_invites/${group}`, { role });
   expect([refused.status, refused.text.includes('"ttl"'), own.sent]).toEqual([400, true, []]);
+});
+
+test("V46: the invites of a group are those right below it, and none of its subgroups", async () => {
+  const all = items(await here.same("GET", `/iam/v1/group_invites?group=${rootGroup}`));
+  expect(here.sent[0]?.query.get("uidp.children_of")).toBe(rootGroup);
+  expect(new Set(all.map(({ id }) => String(id).replace(/\/[^/]*$/, "")))).toEqual(new Set([rootGroup]));
 });
 
 test("T22: an association is known by its group, of which each has one, in v1 as in v2", async () => {

@@ -16,7 +16,7 @@ test("T01: a list by id holds that record alone, and v2's list is never asked", 
   expect(here.sent.flatMap(({ query }) => [...query.keys()])).not.toEqual(expect.arrayContaining(["nonsense"]));
 });
 
-test("T02: a list of more than one page of v2 comes whole, and without a word of paging", async () => {
+test("T02, V71: a list of more than one page of v2 comes whole, and without a word of paging", async () => {
   const all = await here.same("GET", "/iam/v1/groups");
   expect(here.sent.length).toBeGreaterThan(5);
   expect(items(all).length).toBeGreaterThan(1300);
@@ -47,7 +47,7 @@ test("T15: tags of referrers, dates and epochs are listed unless the client leav
 });
 
 test.each(["EVENT_TYPE_FILTER_COMPONENT_LOCATION_CHANGED", "9"])(
-  "T33: a list by %s, for which v2 has no word, is refused and not left unfiltered",
+  "T33, V47: a list by %s, for which v2 has no word, is refused and not left unfiltered",
   async (value) => {
     for (const name of ["event_types", "latestEventType"]) {
       const answer = await here.ask("GET", `/vulnerabilities/v1/advisories?${name}=${value}`);
@@ -127,7 +127,7 @@ test("T53: a list that began anew once is read again from its beginning, and com
   ]);
 });
 
-test("T67: a platform whose list of identity providers is shadowed answers an error, never an empty list; ids still work", async () => {
+test("T67, V08: a platform whose list of identity providers is shadowed answers an error, never an empty list; ids still work", async () => {
   const shadowed = platform({}, { shadowedProviderList: true });
   const { identityProvider } = shadowed.known;
   expect((await shadowed.ask("GET", "/iam/v1/identityProviders")).status).toBeGreaterThanOrEqual(400);
@@ -145,7 +145,7 @@ type Page = {
 };
 const advisories = "/vulnerabilities/v1/advisories";
 
-test("T39: a page of advisories keeps its owner, its token and its count", async () => {
+test("T39, V50: a page of advisories keeps its owner, its token and its count", async () => {
   const page = (await here.same("GET", `${advisories}?uidp.descendants_of=${rootGroup}&page_size=10`)).body as Page;
   expect([page.id, page.items.length, Number(page.totalCount) > 60]).toEqual([rootGroup, 10, true]);
   const none = await here.same("GET", `${advisories}?uidp.children_of=${someGroup}`);
@@ -156,7 +156,7 @@ test("T39: a page of advisories keeps its owner, its token and its count", async
   expect(items(next).map((item) => item["id"])).not.toEqual(page.items.map((item) => member(item, "id")));
 });
 
-test("T40: a page larger than v2 serves is v2's largest, and its token leads to the rest", async () => {
+test("T40, V49: a page larger than v2 serves is v2's largest, and its token leads to the rest", async () => {
   const strict = platform({}, { largePages: "refuse" });
   const seen: string[] = [];
   let token = "";

@@ -84,7 +84,7 @@ test("T08: userName and groupName change their spelling where v2 does, and only 
   expect(at(sent, "customOverlay.accounts.groups.0")).toMatchObject({ groupname: "largest" });
 });
 
-test("T09: a group id that was not sent is not sent on and not shown; an id that v2 cannot hold is refused", async () => {
+test("T09, V34, V35: a group id that was not sent is not sent on and not shown; an id that v2 cannot hold is refused", async () => {
   const own = platform({ organisation: false });
   const overlay = (user: Json) => ({ name: "r", customOverlay: { accounts: { users: [user] } } });
   const below = `${REPOS}/${own.known.rootGroup}`;
@@ -164,7 +164,7 @@ test("T37: 64-bit numbers are texts in answers, and lose no digit when they are 
   expect(own.stores()).toEqual([]);
 });
 
-test("T38: an event says in v1's words what v2 says in others; an empty one is not lost, nor one that v2 cannot name", async () => {
+test("T38, V48: an event says in v1's words what v2 says in others; an empty one is not lost, nor one that v2 cannot name", async () => {
   const [shown] = items(await here.same("GET", `/vulnerabilities/v1/advisories?id=${fullAdvisory}`));
   const events = at(shown, "events") as Json[];
   expect(events).toEqual(

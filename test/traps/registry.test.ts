@@ -1,5 +1,6 @@
 /** Do repos and tags keep what v2 holds elsewhere, cannot change, or only makes anew? */
 import { expect, test } from "vitest";
+import type { JsonObject } from "../../src/model/json.ts";
 import type { ApiRequest } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { at, ids, items, maskOf, platform, refusal, response } from "./support.ts";
@@ -24,7 +25,7 @@ test("T10: a readme is shown with its repo, and is there after the repo was sent
   expect(items(await own.same("GET", `${REPOS}?id=${repo}`))[0]?.["readme"]).toBe("# other");
 });
 
-test("T11: whoever may not write readmes can still write repos; changing the readme tells of the missing right", async () => {
+test("T11, V28: whoever may not write readmes can still write repos; changing the readme tells of the missing right", async () => {
   const own = platform();
   const [shown] = items(await own.same("GET", `${REPOS}?id=${repo}`));
   expect((await own.same("PUT", `${REPOS}/${repo}`, { ...shown, description: "new" })).status).toBe(200);
@@ -44,7 +45,7 @@ test("T12: creating a repo that is there updates it, or is refused where the cli
   expect(own.stores()).toEqual([]);
 });
 
-test("T13: a tag is updated under its own name and stays the one it was; a rename is refused", async () => {
+test("T13, V39: a tag is updated under its own name and stays the one it was; a rename is refused", async () => {
   const own = small();
   const { body } = await own.same("POST", `${REPOS}/${own.known.rootGroup}`, { name: "repo" });
   const below = `${TAGS}/${at(body, "id")}`;
@@ -58,7 +59,7 @@ test("T13: a tag is updated under its own name and stays the one it was; a renam
   expect(own.stores()).toEqual([]);
 });
 
-test("T14: a tag that is written without a digest keeps the one it has; a new one is refused, and none is made up", async () => {
+test("T14, V14: a tag that is written without a digest keeps the one it has; a new one is refused, and none is made up", async () => {
   const own = small();
   const { body } = await own.same("POST", `${REPOS}/${own.known.rootGroup}`, { name: "repo" });
   const below = `${TAGS}/${at(body, "id")}`;
@@ -70,7 +71,7 @@ test("T14: a tag that is written without a digest keeps the one it has; a new on
   expect(own.stores()).toEqual([]);
 });
 
-test("T14: a tag that has no digest cannot be changed without one, and nothing is changed", async () => {
+test("T14, V14: a tag that has no digest cannot be changed without one, and nothing is changed", async () => {
   const own = platform();
   const bare = own.sandbox.snapshot().tags.find((one) => one["digest"] === undefined);
   const path = `${TAGS}/${bare?.["uid"]}`;
@@ -81,7 +82,30 @@ test("T14: a tag that has no digest cannot be changed without one, and nothing i
   expect(own.stores()).toEqual([]);
 });
 
-test("T56: settings of a sync that v2 alone sets may be sent back, and a change of one is refused", async () => {
+test("V20: a repo and a tag that are replaced without a name keep theirs", async () => {
+  const own = platform();
+  for (const [path, name] of [
+    [`${REPOS}/${repo}`, "busybox-0"],
+    [`${TAGS}/${own.known.tag}`, "latest-0"],
+  ] as const) {
+    expect((await own.native("PUT", path, { digest: DIGEST })).status).toBe(400);
+    const kept = await own.ask("PUT", path, { digest: DIGEST });
+    expect([kept.status, at(kept.body, "name")]).toEqual([200, name]);
+  }
+});
+
+test("V37: creating a tag whose name is taken updates that one", async () => {
+  const own = platform();
+  const [first, second] = [await make({}), await make({ deprecated: true })];
+  expect(second).toMatchObject({ id: first["id"], deprecated: true });
+
+  async function make(more: object) {
+    const made = await own.ask("POST", `${TAGS}/${repo}`, { name: "one", digest: DIGEST, ...more });
+    return made.body as JsonObject;
+  }
+});
+
+test("T56, V32: settings of a sync that v2 alone sets may be sent back, and a change of one is refused", async () => {
   const own = platform();
   const path = `${REPOS}/${own.known.fullRepo}`;
   const [shown] = items(await own.ask("GET", `${REPOS}?id=${own.known.fullRepo}`));
@@ -109,7 +133,7 @@ test("T57: a synced repo that is sent back is not refused for what it cannot cha
   expect(own.stores().filter((line) => !line.includes("syncApks"))).toEqual([]);
 });
 
-test("T61: of several writes the one that fails is told, with what was done before, and asking again does the rest", async () => {
+test("T61, V27: of several writes the one that fails is told, with what was done before, and asking again does the rest", async () => {
   let fails = true;
   const isReadme = ({ method, target }: ApiRequest): boolean => method === "PATCH" && target.includes("/readme");
   const own = small({
@@ -127,7 +151,7 @@ test("T61: of several writes the one that fails is told, with what was done befo
   expect(items(await own.ask("GET", REPOS))).toMatchObject([given]);
 });
 
-test("T65: the size of an image is that of the architecture that was asked for, and none is asked for in its place", async () => {
+test("T65, V36: the size of an image is that of the architecture that was asked for, and none is asked for in its place", async () => {
   const path = `${REPOS}/${repo}/digests/${digest}`;
   const archs = at((await here.same("GET", `${path}/architectures`)).body, "archs") as string[];
   expect(archs.length).toBeGreaterThan(1);

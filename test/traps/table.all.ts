@@ -1,7 +1,10 @@
-/** Is every trap either tested under its own name or told not to apply? */
+/** Is every trap, and every difference for v1 clients, tested under its own name? */
 import { expect, test } from "vitest";
-import { testsOfTraps } from "../../scripts/docs/traps.ts";
+import { testsNamed } from "../../scripts/docs/named-tests.ts";
+import { differences } from "./differences.ts";
 import { traps } from "./traps.ts";
+
+const rows = differences.flatMap((group) => group.rows);
 
 test("every trap is in the table once, in order", () => {
   expect(traps.map(({ id }) => id)).toEqual(
@@ -11,11 +14,20 @@ test("every trap is in the table once, in order", () => {
 
 test("a trap has tests that are named after it exactly when it applies", () => {
   const applies = traps.filter(({ verdict }) => verdict !== "does not apply").map(({ id }) => id);
-  expect([...testsOfTraps().keys()].toSorted()).toEqual(applies);
+  expect([...testsNamed("T", "traps/").keys()].toSorted()).toEqual(applies);
 });
 
-test("a verdict that refuses says with what", () => {
-  const refusing = traps.filter(({ verdict }) => verdict.includes("refused"));
-  const vague = refusing.filter(({ answer }) => !/\b(?:4\d\d|5\d\d)\b|error stands/.test(answer));
-  expect(vague.map(({ id }) => id)).toEqual([]);
+test("every difference has an id of its own, and tests that are named after it", () => {
+  const ids = rows.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  expect([...testsNamed("V").keys()].toSorted()).toEqual(ids.toSorted());
+});
+
+test("a trap names the differences that it leaves exactly when it is refused, if only in part", () => {
+  const known = new Set(rows.map(({ id }) => id));
+  const named = traps.map(
+    ({ id, verdict, differences: left = [] }) => [id, verdict.includes("refused"), left] as const,
+  );
+  expect(named.filter(([, refused, left]) => refused !== left.length > 0)).toEqual([]);
+  expect(named.flatMap(([, , left]) => left).filter((id) => !known.has(id))).toEqual([]);
 });

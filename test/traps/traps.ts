@@ -13,6 +13,8 @@ export interface Trap {
   readonly verdict: Verdict;
   /** What carryover does, or why there is nothing for it to do. */
   readonly answer: string;
+  /** The rows of `differences.ts` that say what is refused. */
+  readonly differences?: readonly string[];
 }
 
 export const traps: readonly Trap[] = [
@@ -39,8 +41,8 @@ export const traps: readonly Trap[] = [
   {
     id: "T04",
     trap: "capabilities are dotted words in v1 and names of an enumeration in v2",
-    verdict: "handled, refused in part",
-    answer: "mapped by table both ways, also inside bindings and invites; a word that is in no table is 400",
+    verdict: "handled",
+    answer: "mapped by table both ways, also inside bindings and invites; a word that is in no table is 400, as in v1",
   },
   {
     id: "T05",
@@ -71,6 +73,7 @@ export const traps: readonly Trap[] = [
     trap: "v2 cannot tell a user without a group id from one in group 0, and holds smaller ids",
     verdict: "handled, refused in part",
     answer: "none is sent that the client did not send, and 0 is not shown; ids above 2147483647 are 400",
+    differences: ["V34", "V35"],
   },
   {
     id: "T10",
@@ -97,6 +100,7 @@ export const traps: readonly Trap[] = [
     trap: "v2 has no update of a tag, and another name would make a second tag",
     verdict: "handled, refused in part",
     answer: "the tag is read and created again under its name; another name is 400",
+    differences: ["V39"],
   },
   {
     id: "T14",
@@ -104,6 +108,7 @@ export const traps: readonly Trap[] = [
     verdict: "handled, refused in part",
     answer:
       "an update keeps the stored one; where there is none, and on a create, a write without one is 400: none is made up",
+    differences: ["V14"],
   },
   {
     id: "T15",
@@ -134,6 +139,7 @@ export const traps: readonly Trap[] = [
     trap: "a batch has another path, another body and a limit of 25 in v2",
     verdict: "handled, refused in part",
     answer: "one call, all or none; more than 25 are 400 before anything is sent",
+    differences: ["V25"],
   },
   {
     id: "T20",
@@ -146,6 +152,7 @@ export const traps: readonly Trap[] = [
     trap: "v2 shows one shape of an invite everywhere, without a role that is gone, and wants a `ttl`",
     verdict: "handled, refused in part",
     answer: "each answer holds v1's members and no other; a role that is gone is its id; a create without `ttl` is 400",
+    differences: ["V14"],
   },
   {
     id: "T22",
@@ -220,6 +227,7 @@ export const traps: readonly Trap[] = [
     trap: "v2 lacks some values, and its zero in a filter means no filter",
     verdict: "refused",
     answer: "a filter by such a value is 400",
+    differences: ["V47"],
   },
   {
     id: "T34",
@@ -252,6 +260,7 @@ export const traps: readonly Trap[] = [
     verdict: "handled, refused in part",
     answer:
       "mapped by their place, empty types kept; an event of a moved component arrives without its type, which v2 does not send, and a filter for them is 400",
+    differences: ["V47", "V48"],
   },
   {
     id: "T39",
@@ -295,6 +304,7 @@ export const traps: readonly Trap[] = [
     trap: "root groups are created without a parent; the bare collection of identities is another service's",
     verdict: "handled, refused in part",
     answer: "a root group with and without the trailing slash; `POST identities` is native v1, or 501 by its name",
+    differences: ["V51"],
   },
   {
     id: "T46",
@@ -302,6 +312,7 @@ export const traps: readonly Trap[] = [
     verdict: "handled",
     answer:
       "literals and verbs are matched before uids, verbs only at the end of the last segment; an unknown verb is 400",
+    differences: ["V54"],
   },
   {
     id: "T47",
@@ -314,6 +325,7 @@ export const traps: readonly Trap[] = [
     trap: "v2's look-up gives a uid for everybody, also for somebody who never was there",
     verdict: "handled, refused in part",
     answer: "a Get says the rest: 404 is 404 as in v1, and a 403 stays one, where v1 showed the identity to everybody",
+    differences: ["V42"],
   },
   {
     id: "T49",
@@ -345,6 +357,7 @@ export const traps: readonly Trap[] = [
     verdict: "handled, refused in part",
     answer:
       "most lists are read by rank, without tokens; one that follows tokens is read on by rank, or once more from its first page; when it begins again once more the answer is 502, never a list with records twice",
+    differences: ["V05"],
   },
   {
     id: "T54",
@@ -363,6 +376,7 @@ export const traps: readonly Trap[] = [
     trap: "v2 sets itself what v1 let be written of a sync, and has no `syncApks`",
     verdict: "handled, refused in part",
     answer: "ignored as long as it is the stored value; a change is 400",
+    differences: ["V32"],
   },
   {
     id: "T57",
@@ -375,6 +389,7 @@ export const traps: readonly Trap[] = [
     trap: "messages in binary have other numbers and types in v2",
     verdict: "refused",
     answer: "carryover speaks JSON: gRPC is 415, also under v2's paths, and no such byte is forwarded",
+    differences: ["V61"],
   },
   {
     id: "T59",
@@ -388,6 +403,7 @@ export const traps: readonly Trap[] = [
     trap: "v2 wants a default role, an association's name and a tag's digest, v1 did not",
     verdict: "handled, refused in part",
     answer: "an update keeps what is stored and says so; a create without is 400 in v1's words",
+    differences: ["V14", "V17"],
   },
   {
     id: "T61",
@@ -395,6 +411,7 @@ export const traps: readonly Trap[] = [
     verdict: "handled, refused in part",
     answer:
       "what may be refused goes first; a later failure is the answer, `carryover-partial` names what was done, repeating does the rest; `If-Match` is 412",
+    differences: ["V27", "V77"],
   },
   {
     id: "T62",
@@ -432,5 +449,6 @@ export const traps: readonly Trap[] = [
     verdict: "handled, refused in part",
     answer:
       "the platform's error stands, it is no empty list; a list by `id` works, and `carryover check` names the defect",
+    differences: ["V08"],
   },
 ];

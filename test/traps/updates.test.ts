@@ -1,6 +1,6 @@
 /** Does a v1 PUT, which says everything, become a PATCH that says neither less nor more? */
 import { expect, test } from "vitest";
-import { at, items, maskOf, platform, refusal, scripted } from "./support.ts";
+import { at, items, maskOf, platform, refusal, response, scripted } from "./support.ts";
 
 const here = platform();
 const { rootGroup, identity, identityProvider, viewerRole, fullAssociation, scim } = here.known;
@@ -55,7 +55,7 @@ test("T-PUT-03, T27: no PATCH names everything by a star, so that what v1 cannot
 });
 
 test.each([undefined, null, ""])(
-  "T-PUT-03, T28: a provider that is sent back with the secret %j keeps the one it has",
+  "T-PUT-03, T28, V18: a provider that is sent back with the secret %j keeps the one it has",
   async (clientSecret) => {
     const own = platform();
     const [shown] = items(await own.same("GET", `${PROVIDERS}?id=${identityProvider}`));
@@ -66,6 +66,13 @@ test.each([undefined, null, ""])(
     expect(own.stores()).toEqual([]);
   },
 );
+
+test("V18: a provider that is replaced without oidc keeps it, and the response says so", async () => {
+  const own = platform();
+  const left = await own.ask("PUT", `${PROVIDERS}/${identityProvider}`, { name: "n", defaultRole: viewerRole });
+  expect(at(left.body, "oidc.clientId")).toBe("client-okta");
+  expect(left.headers).toContainEqual(["carryover-mismatch", "oidc"]);
+});
 
 test("T28: a new secret is named and written", async () => {
   const own = platform();
@@ -157,7 +164,30 @@ test("T49: a list of providers shows the state of each SCIM token, which v2 has 
   });
 });
 
-test("T59: what somebody tells of themselves is laid flat, named in a mask of its own, and what is left out is cleared", async () => {
+test("V13: a provider that the caller may list and not read shows its state without that of its token", async () => {
+  const listed = { uid: "g/p", name: "p", scim: { enabled: true } };
+  const denied = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "DENIED", domain: "iam" };
+  const v2 = scripted((call) =>
+    call.path.endsWith("/identityProviders")
+      ? { identityProviders: [listed] }
+      : response(403, { code: 7, message: "no", details: [denied] }),
+  );
+  const [shown] = items(await v2.ask("GET", PROVIDERS));
+  expect(v2.sent.map(({ path }) => path)).toEqual([
+    "/iam/v2beta1/identityProviders",
+    "/iam/v2beta1/identityProviders/g/p",
+  ]);
+  expect(shown).toMatchObject({ id: "g/p", scim: { enabled: true, tokenExpireTime: null } });
+});
+
+test("V45: static keys that live longer than v1 took them for are the platform's to judge", async () => {
+  const keys = { issuer: "https://i", subject: "s", issuerKeys: "{}", expiration: "2026-12-24T00:00:00Z" };
+  const made = await here.ask("POST", `/iam/v1/identities/${rootGroup}`, { name: "keys", static: keys });
+  expect([made.status, at(made.body, "static")]).toMatchObject([200, keys]);
+  expect(at(here.sent[0]?.body, "staticKeys.expirationTime")).toBe(keys.expiration);
+});
+
+test("T59, V43, V44: what somebody tells of themselves is laid flat, named in a mask of its own, and what is left out is cleared", async () => {
   const own = platform();
   const token = await own.person();
   const told = { onboardingQuestions: { companyName: "c", product: "p", selfServe: true }, updatesOptIn: true };
@@ -166,6 +196,8 @@ test("T59: what somebody tells of themselves is laid flat, named in a mask of it
   const less = await own.same("PATCH", METADATA, { onboardingQuestions: { product: "q" } }, token);
   expect(less.body).toMatchObject({ onboardingQuestions: { companyName: "", product: "q", selfServe: false } });
   expect(own.stores()).toEqual([]);
+  const nothing = await own.ask("PATCH", METADATA, {}, token);
+  expect(nothing.body).toMatchObject({ onboardingQuestions: { product: "", selfServe: false } });
   // v2 keeps no providers: it says so in a header.
   const lost = await own.ask("PATCH", METADATA, { onboardingQuestions: { providers: ["x"] } }, token);
   expect([lost.status, lost.headers]).toEqual([
@@ -179,7 +211,7 @@ test.each([
   [`/iam/v1/account_associations/${here.known.emptyGroup}`, { amazon: { account: "123456789012" } }, "name"],
   [`/registry/v1/tags/${here.known.repo}`, { name: "t" }, "digest"],
 ])(
-  "T60: %s without what v2 wants cannot be created, and the refusal names it in v1's words",
+  "T60, V14: %s without what v2 wants cannot be created, and the refusal names it in v1's words",
   async (path, body, field) => {
     const answer = await here.ask("POST", path, body);
     expect([refusal(answer), here.sent]).toEqual([[400, "INVALID_BODY"], []]);
@@ -187,9 +219,12 @@ test.each([
   },
 );
 
-test("T60: a PUT that leaves out what v2 wants keeps what is stored, and says that it did", async () => {
+test("T60, V17: a PUT that leaves out what v2 wants keeps what is stored, and says that it did", async () => {
   const own = platform();
   const left = await own.ask("PUT", `${PROVIDERS}/${identityProvider}`, { name: "n", oidc: OIDC });
   expect([left.status, at(left.body, "defaultRole")]).toEqual([200, viewerRole]);
   expect(left.headers).toContainEqual(["carryover-mismatch", expect.stringContaining("defaultRole")]);
+  const nameless = await own.ask("PUT", `/iam/v1/account_associations/${fullAssociation}`, { description: "d" });
+  expect(nameless.body).toMatchObject({ name: "everything", description: "d" });
+  expect(nameless.headers).toContainEqual(["carryover-mismatch", "name"]);
 });

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { header } from "../../src/model/message.ts";
 import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
-import { at, ids, platform, refusal } from "./support.ts";
+import { at, ids, items, platform, refusal } from "./support.ts";
 
 takeDownAfterEach();
 
@@ -48,9 +48,28 @@ test.each([
   expect(own.sent[0]?.path).toBe(`/iam/v2beta1/${v2}`);
 });
 
-test("T46: a verb that v1 does not have is refused, and not taken for the end of a uid", async () => {
+test("T46, V54: a verb that v1 does not have is refused, and not taken for the end of a uid", async () => {
   const unknown = await here.ask("POST", `/iam/v1/groups/${rootGroup}:nonsense`, { name: "n" });
   expect([refusal(unknown), here.sent]).toEqual([[400, "INVALID_PATH"], []]);
+});
+
+test("V09: a Get by id, which v1 did not have, shows what the list by id shows", async () => {
+  for (const [collection, id, filter = "id"] of [
+    ["iam/v1/groups", someGroup],
+    ["iam/v1/identities", identity],
+    ["iam/v1/roles", viewerRole],
+    ["iam/v1/rolebindings", roleBinding],
+    ["iam/v1/identityProviders", identityProvider],
+    ["iam/v1/account_associations", here.known.fullAssociation, "group"],
+    ["iam/v1/group_invites", here.known.groupInvite],
+    ["registry/v1/repos", repo],
+    ["registry/v1/tags", here.known.tag],
+    ["vulnerabilities/v1/advisories", here.known.fullAdvisory],
+  ] as const) {
+    expect([collection, (await here.native("GET", `/${collection}/${id}`)).status]).toEqual([collection, 501]);
+    const { body } = await here.ask("GET", `/${collection}/${id}`);
+    expect(items(await here.ask("GET", `/${collection}?${filter}=${id}`))).toEqual([body]);
+  }
 });
 
 test("T46: a digest with its colon, and a readme, are no verbs and no uids", async () => {
@@ -75,7 +94,7 @@ test("T47: a uid of several segments is one, with %2F or /, in paths and filters
   expect(own.stores()).toEqual([]);
 });
 
-test("T48: looking up somebody shows the whole identity, one who never registered is not found, one not to be read is forbidden", async () => {
+test("T48, V42: looking up somebody shows the whole identity, one who never registered is not found, one not to be read is forbidden", async () => {
   const { issuer, subject } = assumable;
   const who = `${LOOKUP}?issuer=${encodeURIComponent(issuer)}&subject=${encodeURIComponent(subject)}`;
   expect((await here.same("GET", who)).body).toMatchObject({ id: identity, claimMatch: assumable });
@@ -111,7 +130,7 @@ test("T51: terms that are not accepted are told by v1's type of the detail, and 
 });
 
 test.each(["application/grpc", "application/grpc+proto", "application/grpc-web"])(
-  "T58: messages in binary are refused and never forwarded under another name: %s",
+  "T58, V61: messages in binary are refused and never forwarded under another name: %s",
   async (type) => {
     const rig = await rigForTest();
     for (const target of ["/iam/v1/groups", "/iam.v1.Groups/List", "/iam/v2beta1/groups"]) {

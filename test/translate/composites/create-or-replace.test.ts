@@ -8,7 +8,7 @@ const post = (held: ReturnType<typeof world>, body: unknown, more = {}, query = 
 const none = () => ({ ...world(), repos: new Map(), readmes: new Map() });
 const MADE = `${PARENT}/90`;
 
-describe("T12: creating a repo", () => {
+describe("T12, V26: creating a repo", () => {
   test("whose name is free makes it, as the client says, below the parent in the path", async () => {
     const held = none();
     const run = await post(held, { id: "x", name: "web", catalogTier: 5, description: "d" });
@@ -130,7 +130,7 @@ describe("T12: creating a repo", () => {
     expect([problem.reason, problem.metadata]).toEqual(["UPSTREAM_INVALID", { state: "unknown" }]);
   });
 
-  test("T56: with what v2 alone sets is refused unless it is empty", async () => {
+  test("T56, V32: with what v2 alone sets is refused unless it is empty", async () => {
     const held = none();
     const body = { name: "web", sync_config: { source: "s", uniqueTags: true, syncApks: true } };
     const problem = await problemOf(post(held, body));

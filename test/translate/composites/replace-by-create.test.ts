@@ -16,7 +16,7 @@ const put = (held: ReturnType<typeof world>, body: unknown, more = {}) =>
   ask(held, "PUT", `tags/${TAG}`, { body, ...more });
 
 describe("T13: updating a tag", () => {
-  test("reads it, and writes it again below its repo", async () => {
+  test("V38: reads it, and writes it again below its repo", async () => {
     const held = tagged();
     const run = await put(held, { name: "1.2.3", digest: "sha256:bb", deprecated: false, bundles: ["x"] });
     expect(callsOf(run)).toEqual([`GET tags/${TAG}`, `POST tags/${REPO}`]);
@@ -31,7 +31,7 @@ describe("T13: updating a tag", () => {
   });
 
   test.each([{}, { digest: "" }, { digest: null, name: "1.2.3" }, { name: "" }, ""])(
-    "T14: keeps digest and name that are left out, and makes the rest empty: %j",
+    "T14, V20, V40: keeps digest and name that are left out, and makes the rest empty: %j",
     async (body) => {
       const run = await put(tagged(), body);
       expect(JSON.parse(textOf(run.sent[1]))).toEqual({
@@ -65,7 +65,7 @@ describe("T13: updating a tag", () => {
     expect((await put(tagged(), {}, { interfere })).response.status).toBe(403);
   });
 
-  test("takes no other tag for its own", async () => {
+  test("V40: takes no other tag for its own", async () => {
     const interfere = (call: string) =>
       call.startsWith("POST") ? json(200, { uid: `${REPO}/45`, ...STORED }) : undefined;
     const problem = await problemOf(put(tagged(), {}, { interfere }));

@@ -77,7 +77,7 @@ describe("T10: the readme of a repo", () => {
   test.each([
     [403, 7],
     [404, 5],
-  ])("that cannot be read (%i) is empty, is counted, and is written when one is sent", async (status, code) => {
+  ])("V29: that cannot be read (%i) is empty, is counted, and is written when one is sent", async (status, code) => {
     const interfere = (call: string) => (call === `GET ${README_PATH}` ? refusal(status, code) : undefined);
     const shown = await put(world({}, "text"), { description: "d" }, { interfere });
     expect([writesOf(shown), shown.body]).toMatchObject([[`PATCH repos/${REPO}`], { readme: "" }]);
@@ -147,7 +147,7 @@ describe("T10: the readme of a repo", () => {
   });
 });
 
-describe("T61: an update that gets only so far", () => {
+describe("T61, V27: an update that gets only so far", () => {
   test("T11: does nothing at all when the readme is refused", async () => {
     const interfere = (call: string) => (call === `PATCH ${README_PATH}` ? refusal(403, 7) : undefined);
     const held = world({ description: "old" });
@@ -194,7 +194,7 @@ describe("T61: an update that gets only so far", () => {
   });
 });
 
-describe("T57: an update of a synced repo", () => {
+describe("T57, V22: an update of a synced repo", () => {
   test("names no tier, bundle, alias or tag that is merely sent back", async () => {
     const body = {
       catalogTier: "AI",
