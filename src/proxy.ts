@@ -184,12 +184,13 @@ function translate(
   });
 }
 
-/** Not translated: native v1 where there is one, else 501 with the operation's name. */
+/** Not translated: native v1 where there is one, else 501 with the operation's name, or v1's own 404 for a path that it does not have. */
 function native(head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
   if (servesNative(parts)) {
     noteRule(head, parts, exchange);
     return passNative(head.target, "native", exchange);
   }
+  if (exchange.operation === "unknown") throw new Problem("NOT_FOUND", "Not Found");
   const name =
     exchange.resource === "unknown" ? `${head.method} ${exchange.path}` : `${exchange.resource} ${exchange.operation}`;
   throw new Problem("NOT_TRANSLATABLE", `${name} is not translated, and native v1 is not served here`, {

@@ -3,7 +3,7 @@ import { createExchange, type Exchange, type Upstream } from "../src/model/excha
 import type { Match, Routed } from "../src/model/match.ts";
 import type { Answer, ApiRequest, ApiResponse, HeaderList } from "../src/model/message.ts";
 import type { Plan, RequestHead, Watch } from "../src/model/plan.ts";
-import { PROBLEMS, Problem } from "../src/model/problem.ts";
+import { PROBLEMS, Problem, problemBody } from "../src/model/problem.ts";
 import type { Operation, Resource } from "../src/model/resource.ts";
 import { type Choice, EVERY_REQUEST, type Rule } from "../src/model/rules.ts";
 import { type Cutover, createProxy, type ProxyParts } from "../src/proxy.ts";
@@ -188,11 +188,14 @@ describe("an operation without a v2 counterpart", () => {
     expect(facts(exchange)).toEqual({ apiVersion: "v1", resource: "chart", operation: "find", mode: "refused" });
   });
 
-  it("that nobody knows is named by method and path, without its query", () => {
+  it("that nobody knows goes to native v1, or is not found, as v1's gateway says it", () => {
     const unknown: Routed = { kind: "native", resource: "unknown", operation: "unknown" };
-    const { message } = problemOf(decide({ routed: unknown }, "POST", "/iam/v1/novelties?secret=1").plan);
-    expect(message).toMatch(/^POST \/iam\/v1\/novelties /);
-    expect(message).not.toContain("secret");
+    const target = "/iam/v1/novelties?a=%41";
+    const there = decide({ routed: unknown, upstreams: ["v1"], fallback: "native" }, "POST", target);
+    expect(there.plan()).toEqual(nativePass(target));
+    const { plan, exchange } = decide({ routed: unknown }, "POST", target);
+    expect(problemBody(problemOf(plan))).toBe('{"code":5,"message":"Not Found","details":[]}');
+    expect(facts(exchange)).toEqual({ apiVersion: "v1", resource: "unknown", operation: "unknown", mode: "refused" });
   });
 });
 
@@ -251,7 +254,11 @@ describe("OPTIONS", () => {
   });
 
   it("on a path without a v2 counterpart is refused when there is no native v1", () => {
-    const { plan } = decide({ routed: { kind: "options", v2Target: undefined } }, "OPTIONS", "/iam/v1/novelties");
+    const { plan } = decide(
+      { routed: { kind: "options", v2Target: undefined } },
+      "OPTIONS",
+      "/events/v1/subscriptions",
+    );
     expect(problemOf(plan)).toMatchObject({ reason: "NOT_TRANSLATABLE", http: 501 });
   });
 });

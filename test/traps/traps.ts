@@ -300,7 +300,7 @@ export const traps: readonly Trap[] = [
     trap: "paths with verbs, literals and colons can be read in several ways",
     verdict: "handled",
     answer:
-      "literals and verbs are matched before uids, verbs only at the end of the last segment; an unknown verb is 400",
+      "literals and verbs are matched before uids, verbs only at the end of the last segment; a write with an unknown verb is 400, a read v1's 501",
   },
   {
     id: "T47",
