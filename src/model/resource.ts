@@ -80,7 +80,7 @@ export interface WritableRow extends RowNames {
   readonly mask?: MaskClass;
   /** Its zero leaves the choice open, so that it counts as left out (an enum's "unspecified" that v2 would not store). */
   readonly zeroUnsaid?: true;
-  /** v2 wants it on a create where v1 did not: refused without it, in v1's words, before anything is sent. */
+  /** v2 wants it on a create where v1 did not: the platform refuses one without it. Only documentation speaks of it. */
   readonly required?: true;
   /**
    * How v2's answer to an update is compared with what was asked. Default `exact`; `normalised`: lists as sets, times as
