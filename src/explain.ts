@@ -46,6 +46,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
     const { request, problem } = receive(asked, config);
     const match = matchOf(request, route);
     const fallback = cutover?.control.fallback() ?? config.fallback;
+    const native = config.upstream.v1 !== undefined && fallback === "native";
     const differing = differingOf(request.body, match);
     const assume = createAssume({
       resources: catalogue.resources,
@@ -71,7 +72,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
     const recording = await run(maskSpelling === "auto" ? undefined : maskSpelling);
     const respelled = maskSpelling === "auto" ? await run("snake_case") : undefined;
     const foreign = isForeign(recording, catalogue.resources);
-    const decided = problem === undefined ? decidedFor(cutover, { ...request, match, client }) : undefined;
+    const decided = problem === undefined ? decidedFor(cutover, { ...request, match, client, native }) : undefined;
     return explanationOf({
       request,
       match,
@@ -141,6 +142,7 @@ function explanationOf({
       ...methodHints(refusal, request.target, route),
       ...nativeHints(recording, refusal, foreign, config.upstream.v1 !== undefined),
       ...unreadBody(request.body, match),
+      ...(operation?.guessed === true ? [GUESSED] : []),
       ...(translated ? documentedCalls(match.operation) : []),
       ...(byNative ? refusedElsewhere(refusal) : counted(recording, refusal)),
     ],
@@ -172,6 +174,8 @@ function refusalOf({ calls, problem }: Recording): Problem | undefined {
 function shownRefusal({ http, code, reason, message, fieldViolations }: Problem): Refusal {
   return { status: http, code, reason, message, fields: fieldViolations };
 }
+
+const GUESSED = "what v1 answers is guessed in part (docs/coverage.md)";
 
 /** The catalogue's own words on an operation that can take other calls than those that the assumptions led to. */
 function documentedCalls({ docs }: Operation): readonly string[] {

@@ -56,7 +56,7 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
         ? []
         : [
             [
-              LIST,
+              world.routed?.kind === "match" ? world.routed.match.operation : LIST,
               async (request: V1Request) => {
                 asked.push(request);
                 if (world.refusal !== undefined) throw world.refusal;
@@ -193,6 +193,11 @@ describe("an operation without a v2 counterpart", () => {
     const target = "/iam/v1/novelties?a=%41";
     const there = decide({ routed: unknown, upstreams: ["v1"], fallback: "native" }, "POST", target);
     expect(there.plan()).toEqual(nativePass(target));
+    const refused = problemOf(decide({ routed: unknown, upstreams: ["v1"], fallback: "refuse" }, "POST", target).plan);
+    expect([refused.reason, refused.message]).toEqual([
+      "NOT_TRANSLATABLE",
+      expect.stringMatching(/^POST \/iam\/v1\/novelties is /),
+    ]);
     const { plan, exchange } = decide({ routed: unknown }, "POST", target);
     expect(problemBody(problemOf(plan))).toBe('{"code":5,"message":"Not Found","details":[]}');
     expect(facts(exchange)).toEqual({ apiVersion: "v1", resource: "unknown", operation: "unknown", mode: "refused" });
@@ -391,7 +396,14 @@ describe("the rules in force", () => {
     ]);
     plan();
     expect(asked).toEqual([
-      { resource: "thing", operation: "list", write: true, client: "ci-bot", headers: [["user-agent", "ci-bot"]] },
+      {
+        resource: "thing",
+        operation: "list",
+        write: true,
+        guessed: false,
+        client: "ci-bot",
+        headers: [["user-agent", "ci-bot"]],
+      },
     ]);
     expect([exchange.mode, exchange.rule, exchange.ruleId]).toEqual(["translate", "ci-reads", "1"]);
   });
@@ -414,6 +426,20 @@ describe("the rules in force", () => {
     const { plan, exchange } = decide({ ...NATIVE, cutover: parts }, "GET", "/iam/v1/things?a=%41");
     expect(plan()).toEqual(nativePass("/iam/v1/things?a=%41"));
     expect([exchange.mode, watched]).toEqual(["native", []]);
+  });
+
+  it("what is guessed goes to native, with the rule that says when v1 ends; where there is none it is translated", () => {
+    const guessed: Routed = { kind: "match", match: { ...MATCH, operation: { ...LIST, guessed: true } } };
+    const asking = (world: Partial<World>, choice: Partial<Choice> = {}) => {
+      const { asked, parts } = cutover(choice);
+      const { plan, exchange } = decide({ routed: guessed, ...world, cutover: parts });
+      return { plan: plan(), rule: exchange.rule, asked };
+    };
+    const there = asking(NATIVE, { mode: "native", why: "guessed" });
+    expect([there.plan, there.rule]).toEqual([nativePass("/iam/v1/things"), "ci-reads"]);
+    expect(there.asked[0]).toMatchObject({ guessed: true });
+    expect(asking({}).asked[0]).toMatchObject({ guessed: false });
+    expect(asking({ ...NATIVE, fallback: "refuse" }).asked[0]).toMatchObject({ guessed: false });
   });
 
   it("shadow: the platform's own v1 answers, and is watched", () => {

@@ -56,7 +56,7 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
   },
   NOT_FOUND: {
     means:
-      "v1 has no such path, and native v1 is not served: no `upstream.v1.url`, or `fallback: refuse`. `details` is empty, as v1's gateway answered it",
+      "v1 has no such path, as far as is known here, and there is no native v1 (`upstream.v1.url`) to ask. `details` is empty, as v1's gateway answered it",
     act: "client: check the path",
     again: NO,
   },

@@ -178,6 +178,15 @@ interface Documented {
   };
 }
 
+/** How sure the catalogue is of an operation. */
+interface Certain {
+  /**
+   * Nobody says what some of v1's members mean, so carryover guesses. Native v1 serves it where there is one, unless a rule
+   * names the operation.
+   */
+  readonly guessed?: true;
+}
+
 /** A v1 path that does not follow from the resource's collection. */
 interface OwnPath {
   readonly name: string;
@@ -188,6 +197,7 @@ interface OwnPath {
 
 /** One thing a v1 client can ask. Paths follow from the resource's collections unless it has one of its own. */
 export type Operation = Documented &
+  Certain &
   (
     | {
         readonly kind: "list";

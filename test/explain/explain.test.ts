@@ -210,6 +210,14 @@ describe("who serves it", () => {
     expect(explanation.calls.length > 0).toBe(mode !== "refused");
   });
 
+  test("what is guessed says so", async () => {
+    const { mode, notes } = await explained("GET /registry/v1/repotagssummary/A");
+    expect([mode, notes]).toEqual([
+      "translate",
+      expect.arrayContaining(["what v1 answers is guessed in part (docs/coverage.md)"]),
+    ]);
+  });
+
   test("what is refused only for want of native v1 says what would bring it there", async () => {
     const hints = async (request: string, ...flags: string[]) => (await explained(request, undefined, ...flags)).notes;
     expect(await hints("GET /ping/v1/ping")).toEqual([

@@ -109,6 +109,7 @@ export default {
       method: "GET",
       path: "repotagssummary/{repo_id=**}",
       by: "summarise",
+      guessed: true,
       filters: excludes,
       answer: summary,
       docs: {
