@@ -95,7 +95,9 @@ function list(context: Context, call: Call): ReturnType<Route["prepare"]> {
 function events(context: Context, call: Call): ReturnType<Route["prepare"]> {
   return (caller) => {
     const record = readable(context, advisories, caller, call.tail);
-    const answer = { parentId: record.uid, items: viewEvents(record) };
+    const items = viewEvents(record);
+    // Where zeros are left out, an empty list says nothing of whose it is.
+    const answer = items.length === 0 && context.settings.omitZeros ? { items } : { parentId: record.uid, items };
     return encodeMessage(V1, V1.message("AdvisoryEventList"), answer, { omitZeros: false });
   };
 }
