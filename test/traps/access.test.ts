@@ -60,7 +60,7 @@ test("T18: a role binding list keeps role capabilities, and all that it shows of
   expect((await blind.ask("GET", BINDINGS)).status).toBeGreaterThanOrEqual(400);
 });
 
-test("T19: a batch is no binding below a group called batch, and one of more than 25 is refused as a whole", async () => {
+test("T19: a batch is no binding below a group called batch, and one of more than 25 is the platform's to refuse", async () => {
   const own = platform({ organisation: false });
   const { rootGroup: group, identity: who, viewerRole: role } = own.known;
   const batch = (count: number) => Array.from({ length: count }, () => ({ identity: who, role }));
@@ -68,7 +68,8 @@ test("T19: a batch is no binding below a group called batch, and one of more tha
   expect(own.sent.map(({ path }) => path)).toEqual(["/iam/v2beta1/roleBindings:batchCreate"]);
   expect(own.stores()).toEqual([]);
   const refused = await own.ask("POST", `${BINDINGS}/batch/${group}`, batch(26));
-  expect([refusal(refused), own.sent]).toEqual([[400, "INVALID_BODY"], []]);
+  expect([own.sent.length, refusal(refused)]).toEqual([1, [400, "INVALID_ARGUMENT"]]);
+  expect(refused.text).toContain('"field":"roleBindings"');
   expect(own.stores()).toEqual([]);
 });
 
@@ -92,7 +93,8 @@ test("T21: each answer on an invite has v1's own members; a role that is gone is
   expect(Object.keys(at(orphan, "role") as object)).toContain("id");
   expect(orphan).not.toHaveProperty("code");
   const refused = await own.ask("POST", `/iam/v1/group_invites/${group}`, { role });
-  expect([refused.status, refused.text.includes('"ttl"'), own.sent]).toEqual([400, true, []]);
+  expect([own.sent.length, refusal(refused)]).toEqual([1, [400, "INVALID_ARGUMENT"]]);
+  expect(refused.text).toContain('"field":"ttl"');
 });
 
 test("T22: an association is known by its group, of which each has one, in v1 as in v2", async () => {

@@ -103,7 +103,7 @@ export const traps: readonly Trap[] = [
     trap: "v2 wants a digest with each write of a tag, v1 did not",
     verdict: "handled, refused in part",
     answer:
-      "an update keeps the stored one; where there is none, and on a create, a write without one is 400: none is made up",
+      "an update keeps the stored one; where there is none, and on a create, a write without one is the platform's 400: none is made up",
   },
   {
     id: "T15",
@@ -133,7 +133,7 @@ export const traps: readonly Trap[] = [
     id: "T19",
     trap: "a batch has another path, another body and a limit of 25 in v2",
     verdict: "handled, refused in part",
-    answer: "one call, all or none; more than 25 are 400 before anything is sent",
+    answer: "one call, all or none; more than 25 are the platform's 400",
   },
   {
     id: "T20",
@@ -145,7 +145,8 @@ export const traps: readonly Trap[] = [
     id: "T21",
     trap: "v2 shows one shape of an invite everywhere, without a role that is gone, and wants a `ttl`",
     verdict: "handled, refused in part",
-    answer: "each answer holds v1's members and no other; a role that is gone is its id; a create without `ttl` is 400",
+    answer:
+      "each answer holds v1's members and no other; a role that is gone is its id; a create without `ttl` is the platform's 400",
   },
   {
     id: "T22",
@@ -301,7 +302,7 @@ export const traps: readonly Trap[] = [
     trap: "paths with verbs, literals and colons can be read in several ways",
     verdict: "handled",
     answer:
-      "literals and verbs are matched before uids, verbs only at the end of the last segment; an unknown verb is 400",
+      "literals and verbs are matched before uids, verbs only at the end of the last segment; a write with an unknown verb is 400, a read v1's 501",
   },
   {
     id: "T47",
@@ -387,7 +388,7 @@ export const traps: readonly Trap[] = [
     id: "T60",
     trap: "v2 wants a default role, an association's name and a tag's digest, v1 did not",
     verdict: "handled, refused in part",
-    answer: "an update keeps what is stored and says so; a create without is 400 in v1's words",
+    answer: "an update keeps what is stored and says so; a create without is the platform's 400, in v1's words",
   },
   {
     id: "T61",
