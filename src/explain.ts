@@ -47,6 +47,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
     const { request, problem } = receive(asked, config);
     const match = matchOf(request, route);
     const fallback = cutover?.control.fallback() ?? config.fallback;
+    const native = config.upstream.v1 !== undefined && fallback === "native";
     const differing = differingOf(request.body, match);
     const { resources, version } = catalogue;
     const world = { resources, version, match, differing, given: sentMembers(request.body) };
@@ -73,7 +74,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
         : await run(first, undefined, { ...world, differing: differingOf(request.body, match, true) });
     const respelled = maskSpelling === "auto" ? await run("snake_case", "snake_case") : undefined;
     const foreign = isForeign(recording, catalogue.resources);
-    const decided = problem === undefined ? decidedFor(cutover, { ...request, match, client }) : undefined;
+    const decided = problem === undefined ? decidedFor(cutover, { ...request, match, client, native }) : undefined;
     return explanationOf({
       request,
       match,
@@ -154,6 +155,7 @@ function explanationOf({
       ...methodHints(refusal, request.target, route),
       ...nativeHints(recording, refusal, foreign, config.upstream.v1 !== undefined),
       ...unreadBody(request.body, match),
+      ...(operation?.guessed === true ? [GUESSED] : []),
       ...(translated ? documentedCalls(match.operation) : []),
       ...(byNative ? refusedElsewhere(refusal) : counted(recording, refusal)),
     ],
@@ -190,6 +192,8 @@ function refusalOf({ calls, problem }: Recording): Problem | undefined {
 function shownRefusal({ http, code, reason, message, fieldViolations }: Problem): Refusal {
   return { status: http, code, reason, message, fields: fieldViolations };
 }
+
+const GUESSED = "what v1 answers is guessed in part (docs/coverage.md)";
 
 /** The catalogue's own words on an operation that can take other calls than those that the assumptions led to. */
 function documentedCalls({ docs }: Operation): readonly string[] {

@@ -115,10 +115,12 @@ function serve(match: Match, head: RequestHead, parts: ProxyParts, exchange: Exc
     resource: match.resource.name,
     operation: match.operation.name,
     write,
+    guessed: match.operation.guessed === true && servesNative(parts),
     client,
     headers: head.headers,
   };
-  const { mode, rule, shadow: settings } = cutover.control.choose(asked);
+  const { mode, rule, shadow: settings, why } = cutover.control.choose(asked);
+  if (why === "guessed") return native(head, parts, exchange);
   const ruleId = rule?.identity;
   exchange.rule = rule?.name;
   exchange.ruleId = ruleId;
@@ -184,12 +186,14 @@ function translate(
   });
 }
 
-/** Not translated: native v1 where there is one, else 501 with the operation's name. */
+/** Not translated: native v1 where there is one, else 501 with the operation's name, or v1's own 404 for a path that it does not have. */
 function native(head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
   if (servesNative(parts)) {
     noteRule(head, parts, exchange);
     return passNative(head.target, "native", exchange);
   }
+  // A native v1 that may not be asked could have it.
+  if (exchange.operation === "unknown" && !parts.upstreams.has("v1")) throw new Problem("NOT_FOUND", "Not Found");
   const name =
     exchange.resource === "unknown" ? `${head.method} ${exchange.path}` : `${exchange.resource} ${exchange.operation}`;
   throw new Problem("NOT_TRANSLATABLE", `${name} is not translated, and native v1 is not served here`, {

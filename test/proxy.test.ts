@@ -3,7 +3,7 @@ import { createExchange, type Exchange, type Upstream } from "../src/model/excha
 import type { Match, Routed } from "../src/model/match.ts";
 import type { Answer, ApiRequest, ApiResponse, HeaderList } from "../src/model/message.ts";
 import type { Plan, RequestHead, Watch } from "../src/model/plan.ts";
-import { PROBLEMS, Problem } from "../src/model/problem.ts";
+import { PROBLEMS, Problem, problemBody } from "../src/model/problem.ts";
 import type { Operation, Resource } from "../src/model/resource.ts";
 import { type Choice, EVERY_REQUEST, type Rule } from "../src/model/rules.ts";
 import { type Cutover, createProxy, type ProxyParts } from "../src/proxy.ts";
@@ -56,7 +56,7 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
         ? []
         : [
             [
-              LIST,
+              world.routed?.kind === "match" ? world.routed.match.operation : LIST,
               async (request: V1Request) => {
                 asked.push(request);
                 if (world.refusal !== undefined) throw world.refusal;
@@ -189,11 +189,19 @@ describe("V51: an operation without a v2 counterpart", () => {
     expect(facts(exchange)).toEqual({ apiVersion: "v1", resource: "chart", operation: "find", mode: "refused" });
   });
 
-  it("that nobody knows is named by method and path, without its query", () => {
+  it("that nobody knows goes to native v1, or is not found, as v1's gateway says it", () => {
     const unknown: Routed = { kind: "native", resource: "unknown", operation: "unknown" };
-    const { message } = problemOf(decide({ routed: unknown }, "POST", "/iam/v1/novelties?secret=1").plan);
-    expect(message).toMatch(/^POST \/iam\/v1\/novelties /);
-    expect(message).not.toContain("secret");
+    const target = "/iam/v1/novelties?a=%41";
+    const there = decide({ routed: unknown, upstreams: ["v1"], fallback: "native" }, "POST", target);
+    expect(there.plan()).toEqual(nativePass(target));
+    const refused = problemOf(decide({ routed: unknown, upstreams: ["v1"], fallback: "refuse" }, "POST", target).plan);
+    expect([refused.reason, refused.message]).toEqual([
+      "NOT_TRANSLATABLE",
+      expect.stringMatching(/^POST \/iam\/v1\/novelties is /),
+    ]);
+    const { plan, exchange } = decide({ routed: unknown }, "POST", target);
+    expect(problemBody(problemOf(plan))).toBe('{"code":5,"message":"Not Found","details":[]}');
+    expect(facts(exchange)).toEqual({ apiVersion: "v1", resource: "unknown", operation: "unknown", mode: "refused" });
   });
 });
 
@@ -252,7 +260,11 @@ describe("V57: OPTIONS", () => {
   });
 
   it("on a path without a v2 counterpart is refused when there is no native v1", () => {
-    const { plan } = decide({ routed: { kind: "options", v2Target: undefined } }, "OPTIONS", "/iam/v1/novelties");
+    const { plan } = decide(
+      { routed: { kind: "options", v2Target: undefined } },
+      "OPTIONS",
+      "/events/v1/subscriptions",
+    );
     expect(problemOf(plan)).toMatchObject({ reason: "NOT_TRANSLATABLE", http: 501 });
   });
 });
@@ -385,7 +397,14 @@ describe("the rules in force", () => {
     ]);
     plan();
     expect(asked).toEqual([
-      { resource: "thing", operation: "list", write: true, client: "ci-bot", headers: [["user-agent", "ci-bot"]] },
+      {
+        resource: "thing",
+        operation: "list",
+        write: true,
+        guessed: false,
+        client: "ci-bot",
+        headers: [["user-agent", "ci-bot"]],
+      },
     ]);
     expect([exchange.mode, exchange.rule, exchange.ruleId]).toEqual(["translate", "ci-reads", "1"]);
   });
@@ -408,6 +427,20 @@ describe("the rules in force", () => {
     const { plan, exchange } = decide({ ...NATIVE, cutover: parts }, "GET", "/iam/v1/things?a=%41");
     expect(plan()).toEqual(nativePass("/iam/v1/things?a=%41"));
     expect([exchange.mode, watched]).toEqual(["native", []]);
+  });
+
+  it("V41: what is guessed goes to native, with the rule that says when v1 ends; where there is none it is translated", () => {
+    const guessed: Routed = { kind: "match", match: { ...MATCH, operation: { ...LIST, guessed: true } } };
+    const asking = (world: Partial<World>, choice: Partial<Choice> = {}) => {
+      const { asked, parts } = cutover(choice);
+      const { plan, exchange } = decide({ routed: guessed, ...world, cutover: parts });
+      return { plan: plan(), rule: exchange.rule, asked };
+    };
+    const there = asking(NATIVE, { mode: "native", why: "guessed" });
+    expect([there.plan, there.rule]).toEqual([nativePass("/iam/v1/things"), "ci-reads"]);
+    expect(there.asked[0]).toMatchObject({ guessed: true });
+    expect(asking({}).asked[0]).toMatchObject({ guessed: false });
+    expect(asking({ ...NATIVE, fallback: "refuse" }).asked[0]).toMatchObject({ guessed: false });
   });
 
   it("shadow: the platform's own v1 answers, and is watched", () => {

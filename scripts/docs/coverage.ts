@@ -23,6 +23,7 @@ export function coveragePage(
     ...HEAD,
     `${known} of ${known + others} v1 operations are translated; ${served.length - known} Gets by id are extensions.`,
     "",
+    ...GUESSED,
     ...resources.flatMap((resource) => resourceSection(resource, version)),
     "## Served by native v1",
     "",
@@ -42,6 +43,11 @@ export function coveragePage(
   ].join("\n");
 }
 
+const GUESSED = [
+  "*guessed*: nobody says what some of v1's members mean. Native v1 serves such an operation where there is one (and `fallback` is not `refuse`), whatever the mode, unless a rule names the operation. Without native v1 it is translated.",
+  "",
+];
+
 const HEAD = ["# Coverage", "", "This page is made from the catalogue; `npm run docs:write` regenerates it.", ""];
 
 type Native = Operation & { readonly kind: "native" };
@@ -58,7 +64,8 @@ function nativeRow({ name, domain }: Resource, operation: Native): string {
 function resourceSection(resource: Resource, version: string): readonly string[] {
   const rows = resource.operations.flatMap((operation) => {
     if (isNative(operation)) return [];
-    const words = [operation.name, `\`${v1Of(resource, operation)}\``, v2Of(resource, operation, version)];
+    const name = operation.guessed === true ? `${operation.name} (*guessed*)` : operation.name;
+    const words = [name, `\`${v1Of(resource, operation)}\``, v2Of(resource, operation, version)];
     return [`| ${[...words, costs(operation).join("; "), losses(operation).join("; ")].join(" | ")} |`];
   });
   return [

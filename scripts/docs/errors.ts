@@ -54,6 +54,12 @@ const WORDS: Readonly<Record<ProblemReason, Words>> = {
     act: "client: check the address; operator: `listen.basePath`, `listen.extraPrefixes`, `upstream.sts.url`",
     again: NO,
   },
+  NOT_FOUND: {
+    means:
+      "v1 has no such path, as far as is known here, and there is no native v1 (`upstream.v1.url`) to ask. `details` is empty, as v1's gateway answered it",
+    act: "client: check the path",
+    again: NO,
+  },
   REQUEST_TIMEOUT: {
     means:
       "the request itself came too slowly, its body below `limits.minBodyRate`; or, in the log only, the client stopped taking its answer",
@@ -236,7 +242,7 @@ const HEAD = [
   "This page is made from the code's one table of errors; `npm run docs:write` regenerates it.",
   "",
   "A v1 client sees errors of two kinds, in one shape: `code`, `message`, `details`. carryover's own have an `ErrorInfo` of domain `carryover` in",
-  "their details; all others are the platform's. Look a client's error up by its `reason`, in the answer, in the log line (`reason`), or in",
+  "their details (but `NOT_FOUND` and `METHOD_NOT_ALLOWED`, which read as v1's gateway wrote them); all others are the platform's. Look a client's error up by its `reason`, in the answer, in the log line (`reason`), or in",
   "`carryover_problems_total{reason}`.",
   "",
   "```json",

@@ -183,7 +183,7 @@ const JSON_FORM = [
 
 const TAIL = [
   "`mode` is `translate`, `native`, `shadow`, `pass` or `refused`; `cutover` is null without rules, and for what no rule decides about; its `why` is `rule`,",
-  "`default` (`cutover.mode`), `forced`, `stepped-back` or `promoted`. `translated` has the calls of the translation where the rules let native v1 answer",
+  "`default` (`cutover.mode`), `forced`, `guessed`, `stepped-back` or `promoted`. `translated` has the calls of the translation where the rules let native v1 answer",
   "instead, and then `fields`, `parameters`, `answer` and `risks` are about it; otherwise it is empty. `refusal` is null or `{status, code, reason, message, fields[{field, description}]}`.",
   "",
   "| `fields[].becomes` | |",

@@ -51,7 +51,12 @@ export function checkRules(input: RulesInput): RulesReport | undefined {
       file: named.name,
       digest: rules.digest,
       rules: rules.rules.map((rule) => rowOf(rule, now)),
-      findings: [say.ok(contentsOf(rules)), ...topsOf(rules), ...warnings.map((warning) => say.warn(warning, ""))],
+      findings: [
+        say.ok(contentsOf(rules)),
+        ...topsOf(rules),
+        ...guessedOf(rules, catalogue, input),
+        ...warnings.map((warning) => say.warn(warning, "")),
+      ],
     };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
@@ -72,4 +77,15 @@ function topsOf({ force, fallback }: Rules): readonly Finding[] {
     ...(force === "none" ? [] : [say.note(`force: ${force} overrides every rule below, and cutover.mode`)]),
     ...(fallback === undefined ? [] : [say.note(`fallback: ${fallback} overrides the option of that name`)]),
   ];
+}
+
+/** What no rule takes without naming it. */
+function guessedOf({ fallback }: Rules, { resources }: Catalogue, { config, native }: RulesInput): readonly Finding[] {
+  const configured = config.upstream.v1 === undefined ? undefined : config.fallback;
+  const served = (native ?? configured !== undefined) && (fallback ?? configured) !== "refuse";
+  const guessed = resources.flatMap(({ name, operations }) =>
+    operations.flatMap((operation) => (operation.guessed === true ? [`${name} ${operation.name}`] : [])),
+  );
+  if (!served || guessed.length === 0) return [];
+  return [say.note(`${guessed.join(", ")}: guessed (docs/coverage.md), so native v1 serves it unless a rule names it`)];
 }

@@ -115,10 +115,19 @@ function namedTwice(all: readonly unknown[], file: ConfigFile, name: string): re
 }
 
 /** Rules that leave nothing to later ones, among those that are right by themselves. */
-function hidden(read: readonly ReadRule[], file: ConfigFile, { name, resources }: RulesContext): readonly Untold[] {
+function hidden(
+  read: readonly ReadRule[],
+  file: ConfigFile,
+  { name, resources, native }: RulesContext,
+): readonly Untold[] {
   const places = new Map(read.flatMap(({ rule, at }) => (rule === undefined ? [] : [[rule, at] as const])));
   const subjects = resources.flatMap(({ name: resource, operations }) =>
-    operations.map(({ name: operation, write }) => ({ resource, operation, write })),
+    operations.map(({ name: operation, write, guessed }) => ({
+      resource,
+      operation,
+      write,
+      guessed: native && guessed === true,
+    })),
   );
   return findUnreachable([...places.keys()], subjects).map(({ rule, by }) => () => ({
     where: locate(file, name, ["rules", places.get(rule) ?? 0]),

@@ -9,6 +9,8 @@ import { type RuleState, stateOf, transitionView, viewOf } from "./view.ts";
 
 /** How much is compared where `cutover.mode` is `shadow` and no rule says otherwise. */
 export const DEFAULT_SHADOW: ShadowSettings = { sample: 0.1, control: 0.1 };
+/** What nobody knows v1's answer to, and no rule names: native v1 knows it. */
+const GUESSED: Choice = { mode: "native", rule: undefined, shadow: NO_SHADOW, why: "guessed" };
 /** How many transitions the view shows. */
 const REMEMBERED = 50;
 
@@ -81,14 +83,15 @@ export function createControl(parts: ControlParts): Control {
   };
   return {
     choose: (asked) => {
-      if (present.fixed !== undefined) return present.fixed;
+      const other = asked.guessed === true ? GUESSED : standard;
+      if (present.fixed !== undefined) return present.fixed.why === "default" ? other : present.fixed;
       const at = wall();
       notice(present, at, tell);
       // Spelled out: a copy by spreading costs more than choosing.
-      const { resource, operation, write, client, headers } = asked;
-      const rule = present.chooser({ resource, operation, write, client, headers, at });
+      const { resource, operation, write, guessed, client, headers } = asked;
+      const rule = present.chooser({ resource, operation, write, guessed, client, headers, at });
       const held = rule && present.held.get(rule.name);
-      if (held === undefined) return standard;
+      if (held === undefined) return other;
       // While it is forward, time alone decides nothing that the next observation would not.
       if (held.retreat !== undefined && held.retreat.phase.kind !== "forward") pass(held, { kind: "tick", at }, tell);
       return choiceFor(held, asked, bucketOf);

@@ -11,11 +11,17 @@ export interface Subject {
   readonly operation: string;
   /** True when it changes something. */
   readonly write: boolean;
+  /** v1's answer is a guess, and native v1 is there: only rules that name the operation are about it. */
+  readonly guessed?: boolean | undefined;
 }
 
 /** True when resource and operation of `match` include what is asked for. */
-export function isAbout({ resources, operations }: RuleMatch, { resource, operation, write }: Subject): boolean {
+export function isAbout(
+  { resources, operations }: RuleMatch,
+  { resource, operation, write, guessed }: Subject,
+): boolean {
   if (resources !== undefined && !resources.has(resource)) return false;
+  if (guessed === true) return operations?.has(operation) === true;
   return operations === undefined || operations.has(operation) || operations.has(write ? WRITES : READS);
 }
 
@@ -47,8 +53,10 @@ export function indexRules(rules: readonly Rule[]): (subject: Subject) => readon
     ]),
   );
   const rest = shelfOf((match) => match.resources === undefined);
-  return ({ resource, operation, write }) => {
+  return (subject) => {
+    const { resource, operation, write, guessed } = subject;
     const shelf = shelves.get(resource) ?? rest;
-    return (shelf.named.get(operation) ?? shelf.others)[write ? 1 : 0];
+    const about = (shelf.named.get(operation) ?? shelf.others)[write ? 1 : 0];
+    return guessed === true ? about.filter(({ match }) => isAbout(match, subject)) : about;
   };
 }

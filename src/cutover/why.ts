@@ -6,13 +6,15 @@ import type { Subject } from "./subject.ts";
 /** Why a rule is not about a request: the first of resource, operation, client, expiry and time that does not hold. */
 export function whyNot(
   { match, expires }: Rule,
-  { resource, operation, write, client, at }: Subject & { readonly client: string; readonly at: number },
+  { resource, operation, write, guessed, client, at }: Subject & { readonly client: string; readonly at: number },
 ): string {
   const { resources, operations, clients } = match;
   if (resources !== undefined && !resources.has(resource)) return `resource is ${resource}, not ${anyOf(resources)}`;
   if (operations !== undefined && !operations.has(operation) && !operations.has(write ? "writes" : "reads")) {
     return `operation is ${operation} (${write ? "a write" : "a read"}), not ${anyOf(operations)}`;
   }
+  if (guessed === true && operations?.has(operation) !== true)
+    return `${operation} is guessed, and it does not name it`;
   if (clients !== undefined && !clients.has(client)) return `client is ${client}, not ${anyOf(clients)}`;
   if (expires !== undefined && at >= expires) return `expired on ${new Date(expires).toISOString()}`;
   return `${new Date(at).toISOString()} is outside its time`;

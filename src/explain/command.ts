@@ -157,10 +157,11 @@ async function cutoverOf(
   io: ExplainIo,
 ): Promise<ExplainCutover | undefined> {
   const { rulesFile, mode } = config.cutover;
-  if (rules === undefined && rulesFile === undefined && mode === "translate") {
-    if (at === undefined && client === undefined) return undefined;
+  const ruled = rules !== undefined || rulesFile !== undefined || mode !== "translate";
+  if (!ruled && (at !== undefined || client !== undefined))
     throw unclear("--client and --at are about rules: name their file with --rules");
-  }
+  // Native v1 keeps what is only guessed.
+  if (!ruled && config.upstream.v1 === undefined) return undefined;
   const [{ cutoverGiven, instantOf }, { rulesGiven }] = await Promise.all([
     import("./cutover-given.ts"),
     import("../migration/rules-given.ts"),
@@ -177,7 +178,7 @@ async function cutoverOf(
     native: known ? undefined : true,
   });
   for (const warning of given?.warnings ?? []) io.warn(printable(`warning: ${warning}`));
-  if (!known) io.warn(`warning: ${UNCONFIGURED}`);
+  if (ruled && !known) io.warn(`warning: ${UNCONFIGURED}`);
   return cutoverGiven(config, given?.rules, instant);
 }
 

@@ -30,9 +30,12 @@ export function decidedFor(
     headers,
     match,
     client,
+    native,
   }: Pick<AskedRequest, "method" | "headers"> & {
     readonly match: Match | undefined;
     readonly client: string | undefined;
+    /** Native v1 serves what v2 lacks. */
+    readonly native: boolean;
   },
 ): ExplainedCutover | undefined {
   if (match === undefined || cutover === undefined) return undefined;
@@ -40,6 +43,7 @@ export function decidedFor(
     resource: match.resource.name,
     operation: match.operation.name,
     write: method !== "GET",
+    guessed: native && match.operation.guessed === true,
     client: client ?? cutover.nameOf(headers),
     headers,
   });
@@ -76,6 +80,7 @@ const REASONS: Readonly<Record<Choice["why"], (rule: string) => string>> = {
   rule: (rule) => `rule ${rule}`,
   default: () => "no rule takes it: cutover.mode",
   forced: () => "force, at the top of the rules file, overrides every rule",
+  guessed: () => "what v1 answers is guessed, and no rule names the operation",
   "stepped-back": (rule) => `rule ${rule} stepped back by itself`,
   promoted: (rule) => `rule ${rule} moved on by itself`,
 };

@@ -64,7 +64,7 @@ export function nativeHints(
   native: boolean,
 ): readonly string[] {
   if (foreign) return [`${exchange.operation} is no operation of v1: only v2 has this path`];
-  if (refusal?.reason !== "NOT_TRANSLATABLE") return [];
+  if (refusal?.reason !== "NOT_TRANSLATABLE" && refusal?.reason !== "NOT_FOUND") return [];
   return [
     native
       ? "with --fallback native it would go to native v1 as it is"

@@ -17,7 +17,9 @@ export function rulesContext(
       name,
       aliases: [...new Set([v1, v2, snakeCase(v2).replaceAll("_", "-")])].filter((alias) => alias !== name),
       operations: operations.flatMap((operation) =>
-        operation.kind === "native" ? [] : [{ name: operation.name, write: isWrite(operation) }],
+        operation.kind === "native"
+          ? []
+          : [{ name: operation.name, write: isWrite(operation), guessed: operation.guessed === true }],
       ),
     })),
   };

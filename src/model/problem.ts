@@ -16,6 +16,7 @@ export const PROBLEMS = {
   UPGRADE_REFUSED: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
   UNAUTHENTICATED: { http: 401, code: RpcCode.UNAUTHENTICATED, fault: "client" },
   UNKNOWN_PATH: { http: 404, code: RpcCode.NOT_FOUND, fault: "client" },
+  NOT_FOUND: { http: 404, code: RpcCode.NOT_FOUND, fault: "client" },
   REQUEST_TIMEOUT: { http: 408, code: RpcCode.DEADLINE_EXCEEDED, fault: "client" },
   ALREADY_EXISTS: { http: 409, code: RpcCode.ALREADY_EXISTS, fault: "client" },
   CONDITION_UNSUPPORTED: { http: 412, code: RpcCode.FAILED_PRECONDITION, fault: "client" },
@@ -91,13 +92,16 @@ export class Problem extends Error {
   }
 }
 
+/** Errors that read as those of v1's gateway do. */
+const GATEWAY: ReadonlySet<ProblemReason> = new Set(["NOT_FOUND", "METHOD_NOT_ALLOWED"]);
+
 /**
  * The error body a client gets for `problem` (design: carryover's own errors; specification section 7).
- * A wrong method has no details, as the platform's gateway answers it.
+ * What the platform's gateway itself answers, for want of a path or a method, has no details.
  */
 export function problemBody(problem: Problem): string {
   const details: unknown[] = [];
-  if (problem.reason !== "METHOD_NOT_ALLOWED") {
+  if (!GATEWAY.has(problem.reason)) {
     details.push({
       "@type": "type.googleapis.com/google.rpc.ErrorInfo",
       reason: problem.reason,

@@ -88,7 +88,7 @@ export interface WritableRow extends RowNames {
   readonly syncs?: true;
   /** Its zero leaves the choice open, so that it counts as left out (an enum's "unspecified" that v2 would not store). */
   readonly zeroUnsaid?: true;
-  /** v2 wants it on a create where v1 did not: refused without it, in v1's words, before anything is sent. */
+  /** v2 wants it on a create where v1 did not: the platform refuses one without it. Only documentation speaks of it. */
   readonly required?: true;
   /**
    * How v2's answer to an update is compared with what was asked. Default `exact`; `normalised`: lists as sets, times as
@@ -186,6 +186,15 @@ interface Documented {
   };
 }
 
+/** How sure the catalogue is of an operation. */
+interface Certain {
+  /**
+   * Nobody says what some of v1's members mean, so carryover guesses. Native v1 serves it where there is one, unless a rule
+   * names the operation.
+   */
+  readonly guessed?: true;
+}
+
 /** A v1 path that does not follow from the resource's collection. */
 interface OwnPath {
   readonly name: string;
@@ -196,6 +205,7 @@ interface OwnPath {
 
 /** One thing a v1 client can ask. Paths follow from the resource's collections unless it has one of its own. */
 export type Operation = Documented &
+  Certain &
   (
     | {
         readonly kind: "list";

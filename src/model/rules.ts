@@ -120,9 +120,9 @@ export interface RuleHeaders {
 /** What a rule does at present, after what was learnt. */
 export interface Choice {
   readonly mode: CutoverMode;
-  /** Undefined: no rule matched, or `force` decided. */
+  /** Undefined: no rule matched, or `force` decided, or nobody knows v1's answer and no rule names the operation. */
   readonly rule: Rule | undefined;
   /** How much of it is compared. */
   readonly shadow: ShadowSettings;
-  readonly why: "rule" | "default" | "forced" | "stepped-back" | "promoted";
+  readonly why: "rule" | "default" | "forced" | "guessed" | "stepped-back" | "promoted";
 }

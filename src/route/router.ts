@@ -105,13 +105,14 @@ function routeV1(collections: DomainTable, version: string, method: string, targ
   // The prefix holds no escape, so it ends at the same place in the decoded path.
   const rest = decoded.slice(target.end + 1);
   const { first, route } = findRoute(collections, rest, method);
-  if (method === "OPTIONS") return { kind: "options", v2Target: mapped(first, version, rest) };
   if (first === undefined) return UNKNOWN;
+  if (method === "OPTIONS") return { kind: "options", v2Target: mapped(first, version, rest) };
   const served = route?.methods.get(method);
   if (route === undefined || served === undefined) throw notAllowed();
   if (served.kind === "native") return served;
-  // Where v1 has a literal it has no record of that name; only carryover's own Gets could take it for one.
-  if (route !== first && served.operation.kind === "get" && served.operation.extension) throw notAllowed();
+  // v1 has no Get here, and where it has a literal, or a verb that nobody knows, carryover's own Get has no record either.
+  const isExtension = served.operation.kind === "get" && served.operation.extension;
+  if (isExtension && (route !== first || rest.includes(":"))) throw notAllowed();
   return { kind: "match", match: matchOf(served, readVariables(route.template, rest), target.query) };
 }
 
@@ -138,16 +139,17 @@ interface FoundRoute {
  * as in v1's gateway: `DELETE identities/lookup` is about a record of that uid.
  */
 function findRoute(collections: DomainTable, rest: string, method: string): FoundRoute {
-  if (rest.endsWith("/")) {
-    const tail = collections.get(rest.slice(0, -1))?.tail;
-    if (tail === undefined) throw invalidPath("slash", "at the end", "no slash after the last segment");
-    return { first: tail, route: tail };
-  }
   const segments = rest.split("/");
   const word = segments[0] ?? "";
   const colon = segments.length === 1 ? word.lastIndexOf(":") : -1;
+  const collection = collections.get(colon === -1 ? word : word.slice(0, colon));
+  if (rest.endsWith("/")) {
+    if (collection !== undefined && segments.length > 2)
+      throw invalidPath("slash", "at the end", "no slash after the last segment");
+    return { first: collection?.tail, route: collection?.tail };
+  }
   let first: Route | undefined;
-  for (const route of collections.get(colon === -1 ? word : word.slice(0, colon))?.routes ?? []) {
+  for (const route of collection?.routes ?? []) {
     if (!matches(route.template, segments)) continue;
     first ??= route;
     if (route.methods.has(method)) return { first, route };
@@ -173,8 +175,7 @@ function needsUid(operation: Translated["operation"]): boolean {
 }
 
 /** The v2 path of a translated route for OPTIONS; the query is left out, its v1 names mean nothing to v2. */
-function mapped(route: Route | undefined, version: string, rest: string): string | undefined {
-  if (route === undefined) return undefined;
+function mapped(route: Route, version: string, rest: string): string | undefined {
   const { uid, segment: raw } = readVariables(route.template, rest);
   for (const served of route.methods.values()) {
     if (served.kind === "translated") {

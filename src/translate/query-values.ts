@@ -13,6 +13,7 @@ const FALSE = new Set(["0", "f", "F", "false", "FALSE", "False"]);
 const INT32 = /^[+-]?\d{1,10}$/;
 const INTEGER = /^[+-]?\d{1,40}$/;
 const INT64_END = 2n ** 63n;
+const INT32_MIN = -(2n ** 31n);
 const LONGEST_NAME = 100;
 const MAX_PAGE = 200n;
 
@@ -107,10 +108,10 @@ export function readEnum(name: string, table: EnumTable, raw: string): string | 
 
 /**
  * v2 serves at most 200 a page (specification section 8) and 0 means its default, as in v1, which took any 64-bit number.
- * Throws `Problem` INVALID_FILTER.
+ * A negative one is the platform's to judge, as far as its 32 bits hold it. Throws `Problem` INVALID_FILTER.
  */
 export function readPageSize(name: string, raw: string): string {
-  const size = INTEGER.test(raw) ? BigInt(raw.replace("+", "")) : -1n;
-  if (size < 0n || size >= INT64_END) throw invalidFilter(name, "is not a whole number of records");
-  return String(size > MAX_PAGE ? MAX_PAGE : size);
+  const size = INTEGER.test(raw) ? BigInt(raw.replace("+", "")) : INT64_END;
+  if (size < -INT64_END || size >= INT64_END) throw invalidFilter(name, "is not a whole number of records");
+  return String(size > MAX_PAGE ? MAX_PAGE : size < INT32_MIN ? INT32_MIN : size);
 }

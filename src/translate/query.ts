@@ -138,10 +138,14 @@ function applyFilter(filter: Filter, values: readonly string[], state: QueryStat
     case "parent":
       if (value !== undefined && value !== "") applyParent(value, state);
       return;
-    case "page-size":
-      // One record is one page: a Get needs no size.
-      if (value !== undefined) state.pageParams.push(`${filter.v2}=${readPageSize(filter.v1, value)}`);
+    case "page-size": {
+      if (value === undefined) return;
+      const size = readPageSize(filter.v1, value);
+      state.pageParams.push(`${filter.v2}=${size}`);
+      // One record is one page: a Get needs no size. But only a list judges a negative one.
+      if (size.startsWith("-")) state.listOnly.push(filter.v1);
       return;
+    }
     case "page-token":
       if (value === undefined || value === "") return;
       state.pageParams.push(`${filter.v2}=${encodeURIComponent(value)}`);

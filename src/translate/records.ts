@@ -2,14 +2,12 @@
 import { v2PathOf } from "../model/match.ts";
 import type { ApiResponse } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
-import type { Operation, Row } from "../model/resource.ts";
-import { bodyText, type V2Body } from "./body.ts";
+import type { Operation } from "../model/resource.ts";
+import { bodyText } from "./body.ts";
 import { errorAnswer } from "./error.ts";
 import { answerWith, bodilessHeaders, readHeaders, writeHeaders } from "./headers.ts";
 import { readNoted } from "./note.ts";
 import type { Parts } from "./parts.ts";
-import { isZero } from "./same.ts";
-import { invalidBody } from "./scalars.ts";
 import { createShow } from "./show.ts";
 import type { Translation } from "./tools.ts";
 
@@ -34,7 +32,6 @@ export function createCreate(operation: Operation & { readonly kind: "create" },
   const show = createShow(operation.answer, operation.joins ?? [], parts);
   return async (request, tools) => {
     const body = readNoted(request.body, operation.body.rows, parts.options.unknownRequest, tools);
-    requireFields(body, operation.body.rows);
     const response = await tools.send({
       method: "POST",
       target: v2PathOf(request.match, parts.options.version),
@@ -46,17 +43,6 @@ export function createCreate(operation: Operation & { readonly kind: "create" },
     if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
     return answerWith(response, 200, shown.bytes);
   };
-}
-
-/** Throws `Problem` INVALID_BODY when v2 would refuse, or worse, take a body that lacks what v1 did not ask for (trap T60). */
-function requireFields({ fields }: V2Body, rows: readonly Row[]): void {
-  for (const row of rows) {
-    const raw = fields.get(row.v1)?.raw;
-    const isWanted = row.access !== "output" && row.required === true;
-    if (isWanted && isZero(raw === undefined ? undefined : JSON.parse(raw), row)) {
-      throw invalidBody(row.v1, "is required in v2");
-    }
-  }
 }
 
 /** v1 answers `{}`; v2 may answer nothing at all. A body of the request is not read, as v1 did not. */

@@ -100,7 +100,6 @@ const WRONG: Readonly<Record<string, readonly [status: number, code: number, ...
     501,
     12,
     ["what v2 lacks, without a native v1", "GET /registry/v1/charts:find?name=a", /^chart find .*native v1/],
-    ["a v1 path of nobody", "POST /iam/v1/novelties", /^POST \/iam\/v1\/novelties /],
   ],
   BODY_TOO_LARGE: [
     413,
@@ -151,12 +150,24 @@ describe("V58, V60, V63: a request that is wrong by itself gets carryover's own 
   });
 });
 
+it.each(["GET", "POST", "OPTIONS"])(
+  "%s of a path that v1 does not have is its gateway's 404, without details",
+  async (method) => {
+    const before = here.arrived.length;
+    const answer = await here.ask(method, "/iam/v1/novelties/a:b");
+    expect([answer.status, answer.text]).toEqual([404, '{"code":5,"message":"Not Found","details":[]}']);
+    expect(here.exchanges.at(-1)).toMatchObject({ reason: "NOT_FOUND", resource: "unknown", operation: "unknown" });
+    expect(here.arrived.slice(before)).toEqual([]);
+  },
+);
+
 describe("a method that v1 does not have on a path", () => {
   it.each([
     ["HEAD", () => `${GROUPS}/${group()}`],
     ["HEAD", () => GROUPS],
     ["PATCH", () => `${GROUPS}/${group()}`],
     ["GET", () => `${GROUPS}/`],
+    ["GET", () => `${GROUPS}/${group()}:nonsense`],
     ["PUT", () => `/iam/v1/group_invites/${here.sandbox.wellKnown.groupInvite}`],
     ["DELETE", () => "/registry/v1/charts:find"],
   ])("%s is answered as v1's gateway does: 501, code 12, no details", async (method, target) => {

@@ -94,6 +94,14 @@ describe("--rules-only", () => {
     expect(out).toMatch(/^warn +rules +r:2:8 force: native leaves what v2 lacks refused with 501/m);
   });
 
+  it("says what native v1 keeps because it is only guessed, where native v1 serves what v2 lacks", async () => {
+    const kept = /^note +rules +tag summarise: guessed .*native v1 serves it unless a rule names it/m;
+    expect((await only(["--rules", "r"], { r: RIGHT })).out).toMatch(kept);
+    expect((await only(["--rules", "r"], { r: RIGHT.replace("rules:", "fallback: refuse\nrules:") })).out).not.toMatch(
+      kept,
+    );
+  });
+
   it("warns of force: native where the configuration refuses what v2 lacks", async () => {
     const forced = { r: "version: carryover/v1\nforce: native\nrules: []\n" };
     const both = ["--upstream-v2-url", "http://127.0.0.1:9", "--upstream-v1-url", "http://127.0.0.1:9"];
@@ -143,7 +151,7 @@ describe("--rules beside a platform", () => {
     const { judge, url } = await platform();
     const argv = ["--upstream-v1-url", url];
     const right = await judge([...argv, "--rules", "r"], "admin", { files: { r: RIGHT } });
-    expect([right.code, right.told("rules").length, right.told("lists").length > 0]).toEqual([0, 1, true]);
+    expect([right.code, right.told("rules").length > 0, right.told("lists").length > 0]).toEqual([0, true, true]);
     expect(JSON.parse(right.out).upstream).toBe(url);
     const wrong = await judge([...argv, "--rules", "r"], "admin", { files: { r: WRONG } });
     expect([wrong.code, wrong.verdict]).toEqual([1, "fail"]);

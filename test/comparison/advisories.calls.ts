@@ -1,6 +1,6 @@
 /** What do v1 clients ask of advisories, whose list v1 itself serves in pages and in an order? */
 import { member } from "../../src/model/json.ts";
-import { at, type Call, get, idOf, rootId, type Scenario, type Seen, scenario } from "./call.ts";
+import { advisoryId, at, type Call, get, idOf, rootId, type Scenario, type Seen, scenario } from "./call.ts";
 import { MISSING } from "./words.ts";
 
 const ADVISORIES = "/vulnerabilities/v1/advisories";
@@ -42,6 +42,9 @@ export const advisoryScenarios: readonly Scenario[] = [
     page("no token", `${ADVISORIES}?page_token=`, { items: "some" }),
     get("an empty size", `${ADVISORIES}?page_size=`, 400),
     get("no number for a size", `${ADVISORIES}?page_size=many`, 400),
+    get("a size below zero", `${ADVISORIES}?page_size=-1`, 400, { field: "page_size" }),
+    get("a size far below zero", `${ADVISORIES}?page_size=-9223372036854775808`, 400, { field: "page_size" }),
+    get("a size below zero, of one", at(`${ADVISORIES}?page_size=-1&id=`, advisoryId), 400, { field: "page_size" }),
     get("two sizes", `${ADVISORIES}?page_size=1&page_size=2`, 400),
     page("by id", at(`${ADVISORIES}?id=`, idOf("the first page")), { items: 1 }),
     page("by id, not for this caller", at(`${ADVISORIES}?id=`, idOf("the first page")), { as: "powerless", items: 0 }),

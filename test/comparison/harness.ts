@@ -42,7 +42,9 @@ function asOverHttp(carry: Carry): Carry {
  * The whole program over connections, started once for any number of scenarios over v2 of one kind: it finds each one's platform at
  * one address. It remembers no record, only guesses: the spelling of masks, the lengths of lists, whether `skip` works.
  */
-export async function startWhole(flags: Readonly<Record<string, string>> = {}): Promise<{ readonly front: StartFront; close(): Promise<void> }> {
+export async function startWhole(
+  flags: Readonly<Record<string, string>> = {},
+): Promise<{ readonly front: StartFront; close(): Promise<void> }> {
   const current: { send: Send } = { send: () => Promise.reject(new Error("there is no platform yet")) };
   const server = createServerAround((request, options) => current.send(request, options), settingsOf({}).maxBodyBytes);
   const { url: v2Url } = await server.listen();

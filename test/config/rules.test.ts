@@ -372,6 +372,13 @@ describe("a file is refused with line, column and remedy for", () => {
     ],
   ];
 
+  test("a rule that names what is guessed is reached behind any that does not", () => {
+    const resources = [{ name: "tag", aliases: [], operations: [{ name: "summarise", write: false, guessed: true }] }];
+    const text = file(`{ name: all, ${T} }`, "{ name: b, mode: translate, match: { operation: summarise } }");
+    expect(faults(text, { resources })).toEqual([]);
+    expect(faults(text, { resources, native: false })).toEqual([expect.stringContaining("b can never match")]);
+  });
+
   test.each(cases)("%j: %s", (text, expected) => {
     const found = faults(text);
     if (typeof expected === "string") expect(found).toContain(expected);

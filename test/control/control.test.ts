@@ -35,6 +35,19 @@ describe("choosing", () => {
     expect(choose("c3")).toMatchObject({ mode: "translate", rule: undefined, why: "default" });
   });
 
+  test("what is guessed stays native whatever the mode, unless a rule names it or force decides", () => {
+    const asked = { resource: "group", operation: "list", write: false, guessed: true, client: "c", headers: [] };
+    const native = { mode: "native", rule: undefined, shadow: { sample: 0, control: 0 }, why: "guessed" };
+    for (const rules of [undefined, rulesOf([rule()])]) {
+      const { control } = rig(rules, { mode: "shadow" });
+      expect(control.choose(asked)).toEqual(native);
+    }
+    const named = rule({ match: { operations: new Set(["list"]) } });
+    expect(rig(rulesOf([named])).control.choose(asked)).toMatchObject({ mode: "translate", rule: named });
+    const forced = rig(rulesOf([], { force: "translate" })).control.choose(asked);
+    expect(forced).toMatchObject({ mode: "translate", why: "forced" });
+  });
+
   test("force decides from the next request on, and its end gives everything back", () => {
     const made = rig(rulesOf([rule()]), { mode: "shadow" });
     made.requests(200, BROKEN);

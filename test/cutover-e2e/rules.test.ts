@@ -197,6 +197,16 @@ describe("a file that cannot be used", () => {
   });
 });
 
+it("V41: what is guessed stays native under whatever does not name it, and moves by the rule that does", async () => {
+  const everything = "  - { name: all, match: {}, mode: translate }\n";
+  const rig = await ruled(everything);
+  const summary = () => modeOf(rig, {}, `/registry/v1/repotagssummary/${rig.sandbox.wellKnown.rootGroup}`);
+  expect([await summary(), await modeOf(rig)]).toEqual(["native", "translate"]);
+  const named = "  - { name: tags, match: { resource: tag, operation: summarise }, mode: translate }\n";
+  await rig.change(`version: carryover/v1\nrules:\n${everything}${named}`);
+  expect([await summary(), await modeOf(rig)]).toEqual(["translate", "translate"]);
+});
+
 describe("one switch", () => {
   it("force: native overrides every rule and the mode without rules on the next request, and back", async () => {
     const rules = "rules: [{ name: all, match: {}, mode: translate }]\n";

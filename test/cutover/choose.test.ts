@@ -137,6 +137,25 @@ test("without a percentage a rule takes only whom header or cookie send", () => 
   expect(judgeRules([rule], at(0), ASKED)[0]?.why).toBe("header x-canary did not select it, and it has no percentage");
 });
 
+test("what is guessed is taken by a rule that names the operation, and by no other", () => {
+  const rules = [
+    makeRule("all"),
+    makeRule("reads", { operations: new Set(["reads"]) }),
+    makeRule("other", { resources: new Set(["role"]), operations: new Set(["list"]) }),
+    makeRule("named", { operations: new Set(["list"]) }),
+  ];
+  const guessed = { ...ASKED, guessed: true };
+  expect(createChooser(rules, at(0))(ASKED)?.name).toBe("all");
+  expect(createChooser(rules, at(0))(guessed)?.name).toBe("named");
+  expect(createChooser(rules.slice(0, 3), at(0))(guessed)).toBeUndefined();
+  expect(judgeRules(rules, at(0), guessed).map(({ why }) => why)).toEqual([
+    "list is guessed, and it does not name it",
+    "list is guessed, and it does not name it",
+    "resource is group, not role",
+    "everything it asks for holds",
+  ]);
+});
+
 test("each rule tells what kept it away", () => {
   const judged = judgeRules(
     [

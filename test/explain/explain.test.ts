@@ -209,6 +209,8 @@ describe("who serves it", () => {
     ["GET /sts/exchange?aud=x", [], "refused", "UNKNOWN_PATH"],
     ["GET /sts/exchange?aud=x", ["--upstream-sts-url", "http://sts.example.com"], "pass", undefined],
     ["GET /nowhere", [], "refused", "UNKNOWN_PATH"],
+    ["GET /iam/v1/nowhere", [], "refused", "NOT_FOUND"],
+    ["GET /iam/v1/nowhere", NATIVE, "native", undefined],
     ["GET /iam/v1/groups//a", [], "refused", "INVALID_PATH"],
     ["GET /iam/v1/groups/../a", [], "refused", "INVALID_PATH"],
     ["PATCH /iam/v1/groups/a", [], "refused", "METHOD_NOT_ALLOWED"],
@@ -220,6 +222,14 @@ describe("who serves it", () => {
     expect(explanation.calls.length > 0).toBe(mode !== "refused");
   });
 
+  test("what is guessed says so", async () => {
+    const { mode, notes } = await explained("GET /registry/v1/repotagssummary/A");
+    expect([mode, notes]).toEqual([
+      "translate",
+      expect.arrayContaining(["what v1 answers is guessed in part (docs/coverage.md)"]),
+    ]);
+  });
+
   test("what is refused only for want of native v1 says what would bring it there", async () => {
     const hints = async (request: string, ...flags: string[]) => (await explained(request, undefined, ...flags)).notes;
     expect(await hints("GET /ping/v1/ping")).toEqual([
@@ -229,6 +239,7 @@ describe("who serves it", () => {
       "with --fallback native it would go to native v1 as it is",
     ]);
     expect(await hints("GET /ping/v1/ping", ...NATIVE)).toEqual([]);
+    expect(await hints("GET /ping/v1/pong")).toEqual([expect.stringContaining("--upstream-v1-url")]);
   });
 
   test("a method that v1 does not have says which there are, each with its operation", async () => {

@@ -127,6 +127,16 @@ describe("which rules", () => {
   });
 });
 
+test("without rules native v1 keeps what is guessed, and nothing else that is translated", async () => {
+  const upstreams = ["--upstream-v2-url", "http://v2.test", "--upstream-v1-url", "http://v1.test"];
+  const said = async (request: string, ...flags: readonly string[]) =>
+    (await explainWith([request, ...upstreams, "--cutover-mode", "translate", ...flags])).out.split("\n", 3).join("\n");
+  const summary = "GET /registry/v1/repotagssummary/A";
+  expect(await said(summary)).toContain("native: what v1 answers is guessed, and no rule names the operation");
+  expect(await said(summary, "--fallback", "refuse")).toContain("translated, 1 call to v2");
+  expect(await said(GROUPS)).toContain("translated, 1 call to v2");
+});
+
 describe("what is no question", () => {
   test.each([
     [[...UNDER], { "rules.yaml": "rules: 1\n" }, /rules\.yaml:1:\d+/],

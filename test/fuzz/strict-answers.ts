@@ -117,8 +117,8 @@ export function judgeAnswer(answer: Read, from: "carryover" | "anyone" = "carryo
     | { reason?: string }
     | undefined;
   if (own === undefined) {
-    // A method that is not allowed is answered as the platform's gateway does: without details.
-    if (status !== 501) throw new BadAnswer(`nobody's error: ${where}`);
+    // A path or a method that v1 does not have is answered as the platform's gateway does: without details.
+    if (status !== 501 && status !== 404) throw new BadAnswer(`nobody's error: ${where}`);
     return;
   }
   if (own.reason === "INTERNAL") throw new BadAnswer(`carryover's own mistake: ${where}`);

@@ -26,7 +26,7 @@ describe.each(reasons)("%s", (reason) => {
       code: problem.code,
       message: "what was wrong",
       details:
-        reason === "METHOD_NOT_ALLOWED"
+        reason === "METHOD_NOT_ALLOWED" || reason === "NOT_FOUND"
           ? []
           : [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain: "carryover", metadata: {} }],
     });

@@ -16,7 +16,7 @@ const wanted = process.env["MUTATE"] ?? "";
 const every = Number(process.env["MUTATE_EVERY"] ?? "1");
 const share = Number(process.env["MUTATE_SHARE"] ?? "0");
 
-const hunt = createHunt(catalogue, () => Promise.all(scenarios.map(record)));
+const hunt = createHunt(catalogue, () => Promise.all(scenarios.map((scenario) => record(scenario))));
 
 describe("mutants of the catalogue", () => {
   test("as it is, no fixture speaks against it", async () => {

@@ -43,7 +43,6 @@ function wordChanges(row: Row, place: Place, use: Use, rows: readonly Row[]): Ch
     without("oneof");
   if (row.absentZero !== undefined && use.answer) without("absentZero");
   if (row.v1Proto !== undefined && use.body) without("v1Proto");
-  if ("required" in row && use.body) without("required");
   if ("zeroUnsaid" in row && use.update) without("zeroUnsaid");
   if (row.kind === "map" && row.keys !== undefined && use.body) without("keys");
   if (row.kind === "message" && use.answer)

@@ -9,7 +9,7 @@ import { createHunt } from "./run.ts";
 const catalogue = await loadCatalogue("v2beta1");
 
 test("a wrong row is noticed by a fixture and by a call", async () => {
-  const recordings = () => Promise.all(groupScenarios.slice(6, 11).map(record));
+  const recordings = () => Promise.all(groupScenarios.slice(6, 11).map((scenario) => record(scenario)));
   const mutant = [...mutantsOf(catalogue)].find(({ name }) => name === "group: names: items renamed");
   expect(mutant && (await createHunt(catalogue, recordings)(mutant))).toContain("fixture");
   const withoutFixtures = createHunt(catalogue, recordings, async () => undefined);

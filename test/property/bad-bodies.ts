@@ -45,26 +45,10 @@ export function targetsOf(resources: readonly Resource[]): readonly Target[] {
   );
 }
 
-/** True for what v2 wants on a create, so that nothing is sent without it. */
-const isRequired = (row: Row): boolean => row.access !== "output" && row.required === true;
-
-/** Where they are looked for: in creates, and in the update that leaves alone what v1 refused to clear. */
-export const wantsAll = ({ operation }: Target): boolean =>
-  operation.kind === "create" || ("by" in operation && operation.by === "replace-with-sub");
-
-/** The members without which nothing else is looked at. */
-const companions = (target: Target, row: Row): readonly string[] =>
-  !wantsAll(target)
-    ? []
-    : target.rows.flatMap((each) =>
-        isRequired(each) && each !== row ? [`${JSON.stringify(each.v1)}:${goodValue(each)}`] : [],
-      );
-
 /** Every place of the bodies of an operation. */
 export function placesIn(target: Target): readonly Place[] {
   return target.rows.flatMap((row) => {
-    const around = (members: string) =>
-      `{${[...companions(target, row), members].filter((text) => text !== "").join(",")}}`;
+    const around = (members: string) => `{${members}}`;
     return placesOf([row], around).map((place) => (place.row === row ? { ...place, siblings: target.rows } : place));
   });
 }
@@ -186,7 +170,7 @@ export const goodValue = (row: Row): string => {
 };
 
 /** Every way in which this place can be wrong or odd. */
-export function casesOf(place: Place, isWanted: boolean): readonly Case[] {
+export function casesOf(place: Place): readonly Case[] {
   const { row, around, path } = place;
   const field = join(path, row.v1);
   const member = (value: string, name = row.v1): string => `${JSON.stringify(name)}:${value}`;
@@ -211,9 +195,7 @@ export function casesOf(place: Place, isWanted: boolean): readonly Case[] {
           refused(`is ${value}`, member(value)),
         )
       : []),
-    isRequired(row) && path === "" && isWanted
-      ? { ...refused("is null", member("null")), fate: { kind: "refused", field, v1Takes: true } }
-      : same("is null", member("null"), ""),
+    same("is null", member("null"), ""),
     refused("is there twice", `${member(good)},${member(good)}`),
     refused("is there twice, once as null", `${member("null")},${member(good)}`),
     ...(first === undefined || second === undefined

@@ -80,7 +80,7 @@ export const traps: readonly Trap[] = [
     trap: "v2's repos come without their readme, so a client that writes back what it read erases it",
     verdict: "handled",
     answer:
-      "the readme of each repo that is shown is read; it is written only when another one is sent, so an empty one never is (`carryover-mismatch`)",
+      "the readme of each repo that is shown is read, so that what is written back has it; it is written only when it differs. One that is left out is cleared as in v1, or stays where the platform refuses that (`carryover-mismatch`)",
   },
   {
     id: "T11",
@@ -107,7 +107,7 @@ export const traps: readonly Trap[] = [
     trap: "v2 wants a digest with each write of a tag, v1 did not",
     verdict: "handled, refused in part",
     answer:
-      "an update keeps the stored one; where there is none, and on a create, a write without one is 400: none is made up",
+      "an update keeps the stored one; where there is none, and on a create, a write without one is the platform's 400: none is made up",
     differences: ["V14"],
   },
   {
@@ -138,7 +138,7 @@ export const traps: readonly Trap[] = [
     id: "T19",
     trap: "a batch has another path, another body and a limit of 25 in v2",
     verdict: "handled, refused in part",
-    answer: "one call, all or none; more than 25 are 400 before anything is sent",
+    answer: "one call, all or none; more than 25 are the platform's 400",
     differences: ["V25"],
   },
   {
@@ -151,7 +151,8 @@ export const traps: readonly Trap[] = [
     id: "T21",
     trap: "v2 shows one shape of an invite everywhere, without a role that is gone, and wants a `ttl`",
     verdict: "handled, refused in part",
-    answer: "each answer holds v1's members and no other; a role that is gone is its id; a create without `ttl` is 400",
+    answer:
+      "each answer holds v1's members and no other; a role that is gone is its id; a create without `ttl` is the platform's 400",
     differences: ["V14"],
   },
   {
@@ -309,9 +310,9 @@ export const traps: readonly Trap[] = [
   {
     id: "T46",
     trap: "paths with verbs, literals and colons can be read in several ways",
-    verdict: "handled",
+    verdict: "handled, refused in part",
     answer:
-      "literals and verbs are matched before uids, verbs only at the end of the last segment; an unknown verb is 400",
+      "literals and verbs are matched before uids, verbs only at the end of the last segment; a write with an unknown verb is 400, a read v1's 501",
     differences: ["V54"],
   },
   {
@@ -402,7 +403,7 @@ export const traps: readonly Trap[] = [
     id: "T60",
     trap: "v2 wants a default role, an association's name and a tag's digest, v1 did not",
     verdict: "handled, refused in part",
-    answer: "an update keeps what is stored and says so; a create without is 400 in v1's words",
+    answer: "an update keeps what is stored and says so; a create without is the platform's 400, in v1's words",
     differences: ["V14", "V17"],
   },
   {

@@ -51,6 +51,8 @@ test.each([
 test("T46, V54: a verb that v1 does not have is refused, and not taken for the end of a uid", async () => {
   const unknown = await here.ask("POST", `/iam/v1/groups/${rootGroup}:nonsense`, { name: "n" });
   expect([refusal(unknown), here.sent]).toEqual([[400, "INVALID_PATH"], []]);
+  await here.same("GET", `/iam/v1/groups/${rootGroup}:nonsense`);
+  await here.same("GET", "/iam/v1/nonsense");
 });
 
 test("V09: a Get by id, which v1 did not have, shows what the list by id shows", async () => {

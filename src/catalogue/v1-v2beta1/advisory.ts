@@ -427,8 +427,16 @@ export default {
       of: "exchange",
       operation: "list-events",
       path: `advisories/${ADVISORY}/events`,
-      calls: [{ call: `GET advisories/${ADVISORY}`, answer: { uid: ADVISORY } }],
+      calls: [{ call: `GET advisories/${ADVISORY}`, answer: { uid: ADVISORY, events: [] } }],
       answer: { parentId: ADVISORY, items: [] },
+    },
+    // A platform that leaves zeros out: its v1 named no record for an empty list.
+    {
+      of: "exchange",
+      operation: "list-events",
+      path: `advisories/${ADVISORY}/events`,
+      calls: [{ call: `GET advisories/${ADVISORY}`, answer: { uid: ADVISORY } }],
+      answer: { parentId: "", items: [] },
     },
     // Asked for by its path, unlike by a filter of a list: what is missing is missing.
     {

@@ -86,7 +86,7 @@ export default {
       name: "create",
       body,
       answer: tag,
-      docs: { differs: ["400 without `digest`", "v2 updates a tag of that name that is there already"] },
+      docs: { differs: ["v2 updates a tag of that name that is there already"] },
     },
     {
       kind: "update",
@@ -109,6 +109,7 @@ export default {
       method: "GET",
       path: "repotagssummary/{repo_id=**}",
       by: "summarise",
+      guessed: true,
       filters: excludes,
       answer: summary,
       docs: {

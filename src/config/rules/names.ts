@@ -6,7 +6,7 @@ export interface ResourceNames {
   readonly name: string;
   /** Collection segments of its v1 and v2 paths. */
   readonly aliases: readonly string[];
-  readonly operations: readonly { readonly name: string; readonly write: boolean }[];
+  readonly operations: readonly { readonly name: string; readonly write: boolean; readonly guessed?: boolean }[];
 }
 
 interface Words {

@@ -16,10 +16,10 @@ import { answerOptions } from "../show.ts";
 import type { Tools, V1Request } from "../tools.ts";
 import { type Composite, verbPath, wrappedBody } from "./composite.ts";
 
-/** What v2 takes at once. More in several calls would no longer be all or none. */
-const MOST = 25;
-
-/** v1's bare array becomes v2's requests, each with the parent of the path; the records come back in their order. */
+/**
+ * v1's bare array becomes v2's requests, each with the parent of the path; the records come back in their order. More than v2
+ * takes at once is the platform's to refuse: in several calls it would no longer be all or none.
+ */
 export const createBatch: Composite = (operation, parts) => {
   const { wrap, rows } = wrappedBody(operation, parts);
   const target = verbPath(operation, parts);
@@ -50,9 +50,6 @@ function readRecords({ body }: V1Request, rows: readonly Row[], { options }: Par
   if (isBlank(body)) return [];
   const list = parseBody(body);
   if (list.kind !== "array") throw invalidBody("", `expected an array, found ${describe(list)}`);
-  if (list.items.length > MOST) {
-    throw invalidBody("", `expected at most ${MOST} elements, found ${list.items.length}: v2 creates no more at once`);
-  }
   // As the one member of a message, its name empty: then paths begin with the index.
   const held: Row = { v1: "", v2: "", kind: "message", rows, list: true, zero: [] };
   const message = Buffer.concat([Buffer.from('{"":'), rawOf(list), Buffer.from("}")]);

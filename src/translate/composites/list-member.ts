@@ -1,6 +1,7 @@
 /** How is a list answered that v2 has only as a member of one record? (An advisory's events.) */
 import type { ObjectPlan } from "../../json/plan.ts";
 import { createValueRewriter } from "../../json/rewrite.ts";
+import { isJsonObject, type Json } from "../../model/json.ts";
 import { collectionPath } from "../../model/match.ts";
 import { answerPlan } from "../answer-plan.ts";
 import { errorAnswer } from "../error.ts";
@@ -10,6 +11,8 @@ import { checkKey, keyOf, readUpstream } from "../pages.ts";
 import { answerOptions } from "../show.ts";
 import type { Composite } from "./composite.ts";
 
+const NOTHING = Buffer.from("{}");
+
 /**
  * A Get of the record, of which the rows say what v1's answer holds. The platform's refusal is the answer: v1 asked for
  * the record by its path, and judged whether it is there and allowed, which it did not for the filters of its lists.
@@ -18,6 +21,11 @@ export const createListMember: Composite = (operation, parts) => {
   const collection = collectionPath(parts.resource, parts.options.version);
   // Zeros whatever v2 does: v1's answer always has its list.
   const shown = answerPlan(operation.answer, { ...answerOptions(parts.options), insertZeros: true });
+  const lists = operation.answer.rows.flatMap((row) => (row.kind !== "map" && row.list === true ? [row.v2] : []));
+  const holdsList = (body: Uint8Array): boolean => {
+    const record = JSON.parse(Buffer.from(body).toString("utf8")) as Json;
+    return isJsonObject(record) && lists.some((name) => name !== null && record[name] !== undefined);
+  };
   // What else v2's record holds is none of this answer's business.
   const rewrite = createValueRewriter({ ...shown, unknown: "drop", reportUnknown: false } satisfies ObjectPlan);
   return async (request, tools) => {
@@ -29,6 +37,7 @@ export const createListMember: Composite = (operation, parts) => {
     const { bytes, reports } = readUpstream(() => rewrite(response.body));
     checkKey(keyOf(response.body), uid);
     noteReports(reports, tools);
-    return answerWith(response, 200, bytes);
+    // Where zeros are left out, v1's answer for an empty list said nothing of whose it is.
+    return answerWith(response, 200, holdsList(response.body) ? bytes : rewrite(NOTHING).bytes);
   };
 };

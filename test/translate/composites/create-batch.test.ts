@@ -86,14 +86,6 @@ describe("a batch", () => {
     expect(body).toEqual({ things: [] });
   });
 
-  test("of 25 is sent, of 26 refused as a whole before anything is sent", async () => {
-    const { sent } = await create(Array.from({ length: 25 }, () => ({})));
-    expect(sent).toHaveLength(1);
-    const problem = await problemOf(create(Array.from({ length: 26 }, () => ({}))));
-    expect(problem.reason).toBe("INVALID_BODY");
-    expect(problem.message).toContain("at most 25 elements, found 26");
-  });
-
   test.each([
     ["{}", "the body: expected an array, found an object"],
     ["null", "the body: expected an array, found null"],

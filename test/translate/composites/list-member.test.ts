@@ -57,16 +57,22 @@ describe("a list out of a record", () => {
   });
 
   test.each([true, false])(
-    "is empty when v2 leaves it out, whether it leaves zeros out or not: %s",
+    "that v2 leaves out is empty, and names no record either, whether zeros are inserted or not: %s",
     async (insertZeros) => {
-      const { body } = await list(json(200, { uid: "a/b" }), undefined, { insertZeros });
-      expect(body).toEqual({ parentId: "a/b", items: [] });
+      const { body } = await list(json(200, { uid: "a/b", name: "whole" }), undefined, { insertZeros });
+      expect(body).toEqual({ parentId: "", items: [] });
     },
   );
+
+  test("that v2 shows empty names its record", async () => {
+    const { body } = await list(json(200, { uid: "a/b", pieces: [] }));
+    expect(body).toEqual({ parentId: "a/b", items: [] });
+  });
 
   test("of another record than the one asked for is an error", async () => {
     expect((await problemOf(list(json(200, { uid: "a/c", pieces: [] })))).reason).toBe("UPSTREAM_INVALID");
     expect((await problemOf(list(json(200, { pieces: [] })))).reason).toBe("UPSTREAM_INVALID");
+    expect((await problemOf(list(json(200, { uid: "a/c" })))).reason).toBe("UPSTREAM_INVALID");
     expect((await problemOf(list(json(200, [])))).reason).toBe("UPSTREAM_INVALID");
   });
 
