@@ -166,18 +166,21 @@ describe("what the operator demands of lists", () => {
     { flag: "listsMaxRecords", limit: "500", unit: "records" },
     { flag: "listsMaxPages", limit: "3", unit: "pages" },
     { flag: "listsMaxBytes", limit: "50000", unit: "bytes" },
-  ])("V03: $flag: a longer list is 422 with limit and count, a shorter one is served", async ({ flag, limit, unit }) => {
-    for (const sandbox of [{}, { omitTotalCount: true }]) {
-      const rig = await rigForTest({ sandbox, flags: { [flag]: limit } });
-      const answer = await rig.ask("GET", GROUPS);
-      expect([answer.status, answer.json.code, reasonOf(answer)]).toEqual([422, 9, "DRAIN_TOO_LARGE"]);
-      const { metadata } = answer.json.details[0];
-      expect(metadata).toMatchObject({ limit, unit });
-      expect(Number(metadata.count)).toBeGreaterThan(Number(limit));
-      expect(answer.json.message).toMatch(/narrow it with a filter/);
-      expect((await rig.ask("GET", SHORT(rig))).status).toBe(200);
-    }
-  });
+  ])(
+    "V03: $flag: a longer list is 422 with limit and count, a shorter one is served",
+    async ({ flag, limit, unit }) => {
+      for (const sandbox of [{}, { omitTotalCount: true }]) {
+        const rig = await rigForTest({ sandbox, flags: { [flag]: limit } });
+        const answer = await rig.ask("GET", GROUPS);
+        expect([answer.status, answer.json.code, reasonOf(answer)]).toEqual([422, 9, "DRAIN_TOO_LARGE"]);
+        const { metadata } = answer.json.details[0];
+        expect(metadata).toMatchObject({ limit, unit });
+        expect(Number(metadata.count)).toBeGreaterThan(Number(limit));
+        expect(answer.json.message).toMatch(/narrow it with a filter/);
+        expect((await rig.ask("GET", SHORT(rig))).status).toBe(200);
+      }
+    },
+  );
 
   it("lists at a time: one more of the same credential is 503 with Retry-After, others are served", async () => {
     let release: () => void = () => {};
