@@ -67,13 +67,6 @@ describe("CONTRIBUTING.md", () => {
   /** Parts of `npm run check`, or called by others. */
   const OWN: ReadonlySet<string> = new Set(["prepare", "build", "pretest", "format", "lint", "types", "coverage"]);
 
-  it("has every folder of src once in its table of floors, and no other", () => {
-    const rooms = readdirSync(new URL("src", ROOT), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-    const table = page.split("| floor | rooms |")[1]?.split("\n\n")[0] ?? "";
-    const named = [...table.replaceAll(/\([^)]*\)/g, "").matchAll(/`([a-z]+)`/g)].map(([, name]) => name);
-    expect(named.toSorted()).toEqual(rooms.map(({ name }) => name).toSorted());
-  });
-
   it("says what each npm script is for, or the README does", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
     const told = (name: string) => new RegExp(`npm (?:run )?${name}(?![\\w:-])`).test(`${page}\n${read("README.md")}`);
