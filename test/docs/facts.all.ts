@@ -1,5 +1,5 @@
 /** Do the pages that people write say what the program has? (One block a page; larger ones have files of their own.) */
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";
