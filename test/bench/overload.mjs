@@ -52,6 +52,7 @@ const SCENES = [
   {
     name: "T-LOD-04, T-LOD-05, T-LOD-12: the processor is scarce, 90 gets to 8 lists of 200 and 2 lists of 2,000",
     what: "processor, mixed",
+    rounds: quick ? 1 : 5,
     upstream: () => startPeer("paged-upstream", [2_000, 1, 0]),
     flags: {},
     targets: [
@@ -91,28 +92,40 @@ async function play(scene, folder) {
       token: one.records === undefined ? "somebody" : `records-${one.records}-caller-${one.records}`,
     }));
     await client.ask({ do: "closed", targets, connections: 64, seconds: SECONDS.capacity });
-    const capacity = await client.ask({ do: "closed", targets, connections: 64, seconds: SECONDS.capacity });
-    const rate = capacity.perSecond;
-    await carryover.ask({ do: "feel" });
-    const phases = [
-      { rate: rate / 2, seconds: SECONDS.before },
-      { rate: rate * TIMES, seconds: SECONDS.over },
-      { rate: rate / 2, seconds: SECONDS.after },
-    ];
-    const { kept = CONNECTIONS } = scene;
-    const told = await client.ask({ do: "open", targets, phases, patienceMs: PATIENCE_MS, most: CONNECTIONS, kept });
-    const { delay } = await carryover.ask({ do: "felt" });
-    report(scene, { capacity, told, delay });
-    await sleep(500);
+    const rounds = [];
+    for (let round = 0; round < (scene.rounds ?? 1); round++) {
+      rounds.push(await measure(scene, { carryover, client, targets }));
+      await sleep(500);
+    }
+    // The processor is not equally fast all the time, and neither is what is measured of it: the middle one counts.
+    rounds.sort((a, b) => a.ratio - b.ratio);
+    if (rounds.length > 1)
+      console.log(`\n${scene.what}: ${rounds.map(({ ratio }) => ratio.toFixed(2)).join(", ")} of capacity`);
+    report(scene, rounds[Math.floor(rounds.length / 2)]);
   } finally {
     for (const one of [client, carryover, upstream]) await one.stop();
   }
 }
 
-function report({ name, what }, { capacity, told, delay }) {
+/** The capacity now, and what becomes of half of it, of several times as much, and of half again. */
+async function measure({ kept = CONNECTIONS }, { carryover, client, targets }) {
+  const capacity = await client.ask({ do: "closed", targets, connections: 64, seconds: SECONDS.capacity });
+  const rate = capacity.perSecond;
+  await carryover.ask({ do: "forget" });
+  await carryover.ask({ do: "feel" });
+  const phases = [
+    { rate: rate / 2, seconds: SECONDS.before },
+    { rate: rate * TIMES, seconds: SECONDS.over },
+    { rate: rate / 2, seconds: SECONDS.after },
+  ];
+  const told = await client.ask({ do: "open", targets, phases, patienceMs: PATIENCE_MS, most: CONNECTIONS, kept });
+  const { delay } = await carryover.ask({ do: "felt" });
+  const good = told.phases[1].served.length / SECONDS.over;
+  return { capacity, told, delay, good, ratio: good / rate };
+}
+
+function report({ name, what }, { capacity, told, delay, good, ratio }) {
   const [before, over, after] = told.phases;
-  const good = over.served.length / SECONDS.over;
-  const ratio = good / capacity.perSecond;
   const recovered = recoveryMs(after.line);
   const text = ({ counts }) =>
     Object.entries(counts)
