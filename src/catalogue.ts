@@ -1,7 +1,9 @@
 /** Which resources does carryover know for a pair of versions? Finds the catalogue's files, checks and freezes them. */
+
 import { readdir } from "node:fs/promises";
 import { type CatalogueFile, faultsOf } from "./catalogue/check/resources.ts";
 import natives from "./catalogue/native.ts";
+import { deepFreeze } from "./model/freeze.ts";
 import { isJsonObject, member } from "./model/json.ts";
 import type { DerivedPair, NativeDomain, Resource } from "./model/resource.ts";
 
@@ -46,14 +48,6 @@ async function readFolder(folder: URL): Promise<readonly CatalogueFile[]> {
       return { file, resource };
     }),
   );
-}
-
-function deepFreeze<T>(value: T): T {
-  if (typeof value === "object" && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const inner of Object.values(value)) deepFreeze(inner);
-  }
-  return value;
 }
 
 /** The files of the pair `entry`, which is a folder, or a file that says which folder it is like. */

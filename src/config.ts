@@ -1,4 +1,5 @@
 /** Which configuration does this process run with, and what is wrong with the one it was given? */
+
 import { certificateFaults } from "./config/certificates.ts";
 import { contradictions, doubts, type Remark, upstreamsOf } from "./config/checks.ts";
 import { ConfigError, didYouMean, type Fault, nearest, textOf } from "./config/fault.ts";
@@ -7,6 +8,7 @@ import { type Option, optionsOf } from "./config/options.ts";
 import { type Settings, settingsJsonSchema } from "./config/schema.ts";
 import { FILE_VARIABLE, gather, type Sources } from "./config/sources.ts";
 import { isTokenText } from "./config/token-text.ts";
+import { deepFreeze } from "./model/freeze.ts";
 
 /** Contents of PEM files, as `tls.*` names them. */
 export interface Tls {
@@ -210,11 +212,4 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
 /** Without white space around it, which editors leave at the end. */
 function textOfFile(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes).trim();
-}
-
-function deepFreeze<T>(value: T): T {
-  // Arrays of bytes cannot be frozen, and maps have no frozen form: both are read-only by type.
-  if (typeof value !== "object" || value === null || ArrayBuffer.isView(value) || value instanceof Map) return value;
-  for (const child of Object.values(value)) deepFreeze(child);
-  return Object.freeze(value);
 }

@@ -1,5 +1,6 @@
 /** What happens when a call of the demo is made? */
 
+import { Own } from "../model/http.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { type Call, toCurl } from "./calls.ts";
 
@@ -46,7 +47,7 @@ function shorten(lines: readonly string[]): readonly string[] {
 }
 
 function listFacts(response: Response, answer: string): string {
-  const facts = response.headers.get("carryover-list");
+  const facts = response.headers.get(Own.LIST);
   return facts === null ? "" : `, ${answer.length} bytes, carryover-list: ${facts}`;
 }
 

@@ -1,5 +1,7 @@
 /** How is a request answered that carryover answers itself? */
+
 import { ANONYMOUS } from "../model/callers.ts";
+import { HOP_BY_HOP } from "../model/http.ts";
 import { type Answer, type HeaderList, header } from "../model/message.ts";
 import type { AnswerPlan } from "../model/plan.ts";
 import { Problem } from "../model/problem.ts";
@@ -23,17 +25,7 @@ export interface AnswerOptions {
 const NO_BYTES = new Uint8Array(0);
 
 /** Fields that carryover writes itself, or that belong to another connection. */
-const OWN: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
+const OWN: ReadonlySet<string> = new Set([...HOP_BY_HOP, "content-length"]);
 
 /** Reads the body, asks the plan and answers. Never rejects: what goes wrong becomes a reply. */
 export async function answer(visit: Visit, plan: AnswerPlan, options: AnswerOptions): Promise<void> {

@@ -1,6 +1,8 @@
 /** How is the body of a request read? */
+
 import { Readable } from "node:stream";
 import { ANONYMOUS, type Callers } from "../model/callers.ts";
+import { isSafe } from "../model/http.ts";
 import type { Hold, MemoryBudget } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
@@ -238,7 +240,7 @@ export function holdUntaken(visit: Visit, { memory, callers }: BodyParts): void 
 
 /** What is said to a client that sends too slowly; `begun`: a part of its request has reached the platform. */
 function tooSlow({ exchange: { method } }: Visit, what: string, begun: boolean): Problem {
-  const safe = !begun || method === "GET" || method === "HEAD" || method === "OPTIONS";
+  const safe = !begun || isSafe(method);
   return new Problem("REQUEST_TIMEOUT", `the client sent ${what}`, { metadata: safe ? {} : { state: "unknown" } });
 }
 

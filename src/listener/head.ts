@@ -1,4 +1,5 @@
 /** What do the header fields of a request say, read once in the order of the wire? */
+import { HOP_BY_HOP, METHOD_OVERRIDES, namedByConnection } from "../model/http.ts";
 
 /** What becomes of a field on its way to an upstream. */
 export const Fate = { KEEP: 0, DROP: 1, FORWARDED: 2, REQUEST_ID: 3, TRACE: 4 } as const;
@@ -18,24 +19,8 @@ export interface Head {
   readonly oddNames: number;
 }
 
-const DROPPED: ReadonlyMap<string, Fate> = new Map<string, Fate>(
-  [
-    "connection",
-    "keep-alive",
-    "proxy-connection",
-    "proxy-authorization",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
-    "http2-settings",
-    "expect",
-    "host",
-    "forwarded",
-    "x-http-method",
-    "x-http-method-override",
-    "x-method-override",
-  ].map((name) => [name, Fate.DROP]),
+const DROPPED: ReadonlyMap<string, Fate> = new Map(
+  [...HOP_BY_HOP, ...METHOD_OVERRIDES, "host", "forwarded"].map((name) => [name, Fate.DROP]),
 );
 
 /** Fields that only a trusted proxy may set; the whole family `x-forwarded-` belongs to them. */
@@ -109,12 +94,9 @@ function remember(watched: Map<string, string[]>, name: string, value: string): 
 /** What the client calls a matter of its connection does not go on, before any field of ours is added. */
 function dropNamed(names: readonly string[], fates: Fate[], connection: readonly string[] | undefined): void {
   if (connection === undefined) return;
-  for (const value of connection) {
-    const lower = value.toLowerCase();
-    if (lower === "keep-alive" || lower === "close") continue;
-    const named = new Set(lower.split(",").map((token) => token.trim()));
-    names.forEach((name, i) => {
-      if (named.has(name)) fates[i] = Fate.DROP;
-    });
-  }
+  const named = namedByConnection(connection);
+  if (named.size === 0) return;
+  names.forEach((name, i) => {
+    if (named.has(name)) fates[i] = Fate.DROP;
+  });
 }

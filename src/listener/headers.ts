@@ -1,5 +1,4 @@
 /** Which header fields go on to an upstream, and which of its answer go back? */
-import type { HeaderList } from "../model/message.ts";
 import { Fate, type Head, single } from "./head.ts";
 import { givenRequestId, hasTrace, newTrace } from "./trace.ts";
 
@@ -42,13 +41,6 @@ export function forwarded(head: Head, hop: Hop): string[] {
     flat.push("traceparent", newTrace(keepId ? hop.newId() : hop.requestId));
   }
   return flat;
-}
-
-/** Flat fields as pairs with lower-case names. */
-export function pairs(flat: readonly string[]): HeaderList {
-  const list: (readonly [string, string])[] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) list.push([(flat[i] ?? "").toLowerCase(), flat[i + 1] ?? ""]);
-  return list;
 }
 
 /**

@@ -1,7 +1,9 @@
 /** What happens to every request before it is routed, and after it is answered? */
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
+import { isSafe } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import { clientTimeout } from "./deadline.ts";
 import { sendProblem } from "./errors.ts";
@@ -233,7 +235,7 @@ function expire(visit: Visit): void {
 
 function giveUp(visit: Visit, why: string): void {
   const method = visit.exchange.method;
-  const safe = method === "GET" || method === "HEAD" || method === "OPTIONS";
+  const safe = isSafe(method);
   const metadata = safe ? {} : { state: "unknown" };
   const problem = new Problem("UPSTREAM_TIMEOUT", why, { metadata });
   stop(visit, problem);

@@ -1,16 +1,18 @@
 /** How does a request pass through to an upstream untouched? */
+
 import type { Readable } from "node:stream";
 import httpProxy from "@fastify/http-proxy";
 import type { FastifyInstance } from "fastify";
 import { lackingIn } from "../cutover/deprecation.ts";
 import type { Upstream } from "../model/exchange.ts";
+import { toHeaderList } from "../model/http.ts";
 import type { Hold } from "../model/memory-budget.ts";
 import type { HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Stream, StreamSink } from "../model/stream.ts";
 import { type BodyParts, callerOf, holdUntaken, relayBody } from "./body.ts";
 import { sendProblem } from "./errors.ts";
-import { pairs, returned } from "./headers.ts";
+import { returned } from "./headers.ts";
 import { createPatience, type Patience, STALL_MS, stalled } from "./patience.ts";
 import { writeHead } from "./reply.ts";
 import type { Uploads } from "./uploads.ts";
@@ -153,6 +155,6 @@ function giveUp(visit: Visit, problem: Problem): void {
 /** `flat` with the plan's own fields behind it, but for those that may stand once and are there. Changes and returns `flat`. */
 function withOwn(flat: string[], own: HeaderList | undefined): string[] {
   if (own === undefined) return flat;
-  for (const [name, value] of lackingIn(pairs(flat), own)) flat.push(name, value);
+  for (const [name, value] of lackingIn(toHeaderList(flat), own)) flat.push(name, value);
   return flat;
 }

@@ -1,5 +1,7 @@
 /** Which requests are open on a connection, and what becomes of them when it breaks? */
+
 import type { Socket } from "node:net";
+import { isSafe } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import { rawProblem, sendProblem } from "./errors.ts";
 import { stop, type Visit } from "./visit.ts";
@@ -73,7 +75,12 @@ export function createPeers(): Peers {
       const { [PEER]: peer } = visit.req.socket as Carrier;
       if (peer === undefined || peer.open.length < 2) return true;
       const before = peer.open.at(-2)?.visit;
-      if (before === undefined || before.res.headersSent || (isSafe(before) && isSafe(visit))) return true;
+      if (
+        before === undefined ||
+        before.res.headersSent ||
+        (isSafe(before.exchange.method) && isSafe(visit.exchange.method))
+      )
+        return true;
       before.last = true;
       visit.last = true;
       return false;
@@ -117,10 +124,6 @@ export function createPeers(): Peers {
 /** A client that keeps connections at hand would take a 408 that waits there for the answer to the request that it sends next. */
 function isUnused(error: NodeJS.ErrnoException, socket: Socket): boolean {
   return error.code === "ERR_HTTP_REQUEST_TIMEOUT" && socket.bytesRead === 0;
-}
-
-function isSafe({ exchange: { method } }: Visit): boolean {
-  return method === "GET" || method === "HEAD" || method === "OPTIONS";
 }
 
 /** Where the list of connections begins. */

@@ -1,8 +1,10 @@
 /** How do requests come in, and how does the listener stop? */
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import fastify, { type FastifyInstance } from "fastify";
 import { type Callers, ONE_CALLER } from "../model/callers.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
+import { toHeaderList } from "../model/http.ts";
 import { type MemoryBudget, unlimitedMemory } from "../model/memory-budget.ts";
 import type { Decide, RequestHead } from "../model/plan.ts";
 import { Problem, problemBody } from "../model/problem.ts";
@@ -11,7 +13,7 @@ import { answer } from "./answer.ts";
 import type { BodyParts } from "./body.ts";
 import { createDuty } from "./duty.ts";
 import { sendProblem } from "./errors.ts";
-import { forwarded, pairs } from "./headers.ts";
+import { forwarded } from "./headers.ts";
 import { createIntake, type Expectation, type Intake, type IntakeOptions } from "./intake.ts";
 import { registerPassThrough } from "./passthrough.ts";
 import { createTrust, plainAddress, type Trusts } from "./trust.ts";
@@ -299,5 +301,5 @@ function planner(options: ListenerOptions, bodies: BodyParts, trusts: Trusts): (
 
 function headOf({ exchange, outgoing, req, credential, deadline }: Visit, target: string): RequestHead {
   const { method } = exchange;
-  return { method, target, headers: pairs(outgoing), httpVersion: req.httpVersion, credential, deadline };
+  return { method, target, headers: toHeaderList(outgoing), httpVersion: req.httpVersion, credential, deadline };
 }

@@ -16,7 +16,6 @@ import { createToolbox, TIME } from "../tools.ts";
 import { decode } from "../upstream/decode.ts";
 import { later } from "../upstream/later.ts";
 import { createTurns } from "../upstream/queue/turns.ts";
-import { retryAfter } from "../upstream/retry.ts";
 import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "../upstreams.ts";
 
 /** Who asks, and who hears of what is found. */
@@ -70,7 +69,6 @@ export function createComparing(config: Config, decisions: Decisions, hooks: Com
     native: upstreams.v1,
     translate,
     decode,
-    retryAfter,
     compare: { shapeOf, compareAnswers, withoutNoise },
     report: hooks.report,
     samples: { perOperation: config.shadow.samples, values: config.shadow.values },

@@ -1,5 +1,7 @@
 /** What are the two answers that are compared? */
+
 import { wasLetIn } from "../model/exchange.ts";
+import { CONDITIONS, HOP_BY_HOP } from "../model/http.ts";
 import {
   type Answer,
   type ApiResponse,
@@ -148,22 +150,13 @@ function hold(bytes: Uint8Array, limit: number, held: Held): Uint8Array {
 
 /** Asks for the whole answer whatever the client has, and as it is. */
 const NOT_REPEATED: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
+  ...CONDITIONS,
   "accept-encoding",
-  "connection",
   "content-length",
   "content-type",
-  "expect",
   "host",
-  "if-match",
-  "if-modified-since",
-  "if-none-match",
-  "if-range",
-  "if-unmodified-since",
-  "keep-alive",
   "range",
-  "te",
-  "transfer-encoding",
-  "upgrade",
 ]);
 
 function onceMore({ headers }: RequestHead): HeaderList {

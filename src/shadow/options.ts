@@ -14,8 +14,6 @@ export interface ShadowOptions<Shape> {
   readonly translate: TranslateInShadow;
   /** `bytes` without their Content-Encoding, at most `limit` of them; rejects when that cannot be had. */
   decode(encoding: string, bytes: Uint8Array, limit: number): Promise<Uint8Array>;
-  /** A `Retry-After` as milliseconds from `now` (since 1970); undefined for what is none. */
-  retryAfter(value: string | undefined, now: number): number | undefined;
   readonly compare: Compare<Shape>;
   /** Told of every comparison that is over, failed ones included, and of the head of what was compared. */
   report(comparison: Comparison, head: RequestHead): void;

@@ -1,4 +1,5 @@
 /** For how long does comparing leave a platform alone that asked for it? (Design section 7: a shadow never makes it worse.) */
+import { retryAfter } from "../model/http.ts";
 import { type ApiResponse, header } from "../model/message.ts";
 import type { ShadowOptions } from "./options.ts";
 
@@ -14,7 +15,7 @@ const LONGEST = 60_000;
 /** Owners that rest at a time; more are not remembered. */
 const MOST = 1_000;
 
-export function createRest({ wall, retryAfter }: Pick<ShadowOptions<never>, "wall" | "retryAfter">): Rest {
+export function createRest({ wall }: Pick<ShadowOptions<never>, "wall">): Rest {
   const until = new Map<string, number>();
   return {
     saw(owner, { status, headers }) {

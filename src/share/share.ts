@@ -1,5 +1,7 @@
 /** Which requests for a list get what was made for an equal one? (Design: sharing work; off by default.) */
+
 import type { Exchange } from "../model/exchange.ts";
+import { isSafe } from "../model/http.ts";
 import type { Answer } from "../model/message.ts";
 import type { Decide, RequestHead } from "../model/plan.ts";
 import type { Signal } from "../model/signal.ts";
@@ -41,8 +43,6 @@ const MOST_FOLLOWERS = 100;
 /** Works that one request waits for in turn, when they fail; then it makes its own. */
 const MOST_WAITS = 2;
 
-const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
-
 /** What the requests of one process share. */
 interface House {
   readonly options: ShareOptions;
@@ -73,7 +73,7 @@ export function createShare(options: ShareOptions): Share {
 
   return {
     decide: (next) => (head, exchange) => {
-      if (!READS.has(head.method)) {
+      if (!isSafe(head.method)) {
         const credential = credentialOf(head.headers, secret);
         if (credential !== undefined) {
           writing.set(exchange, credential.digest);

@@ -1,28 +1,23 @@
 /** Which header fields go along with a translated call, and which come back with its answer? (Design: HTTP on translated routes.) */
+import { CONDITIONS, HOP_BY_HOP, METHOD_OVERRIDES } from "../model/http.ts";
 import { type Answer, type ApiResponse, type HeaderList, withoutHeaders } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 
 /** Not sent to v2: they speak of the v1 body or representation, which v2 does not see, or would change the method. */
 const NOT_SENT: ReadonlySet<string> = new Set([
+  ...CONDITIONS,
+  ...METHOD_OVERRIDES,
   "accept",
   "accept-encoding",
+  "content-digest",
   "content-encoding",
   "content-length",
+  "content-md5",
   "content-type",
   "digest",
-  "content-md5",
-  "content-digest",
   "host",
-  "if-match",
-  "if-modified-since",
-  "if-none-match",
-  "if-range",
-  "if-unmodified-since",
   "range",
   "repr-digest",
-  "x-http-method",
-  "x-http-method-override",
-  "x-method-override",
 ]);
 
 /** Conditions that a write must not lose. */
@@ -30,8 +25,8 @@ const WRITE_CONDITIONS: readonly string[] = ["if-match", "if-unmodified-since"];
 
 /** Not given back: they describe v2's bytes, not the rewritten ones, or are written anew. */
 const NOT_GIVEN_BACK: ReadonlySet<string> = new Set([
+  ...HOP_BY_HOP,
   "accept-ranges",
-  "connection",
   "content-digest",
   "content-encoding",
   "content-length",
@@ -41,11 +36,8 @@ const NOT_GIVEN_BACK: ReadonlySet<string> = new Set([
   "content-type",
   "digest",
   "etag",
-  "keep-alive",
   "last-modified",
   "repr-digest",
-  "trailer",
-  "transfer-encoding",
 ]);
 
 const JSON_TYPE: readonly [string, string] = ["content-type", "application/json"];

@@ -1,5 +1,7 @@
 /** How does one call reach an upstream, and what comes back? */
+
 import type { Dispatcher } from "undici";
+import { toHeaderList } from "../model/http.ts";
 import {
   type ApiRequest,
   type ApiResponse,
@@ -12,7 +14,7 @@ import type { Problem } from "../model/problem.ts";
 import type { Breaker } from "./breaker.ts";
 import { decode } from "./decode.ts";
 import { type CallFacts, failure, invalidAnswer } from "./failure.ts";
-import { endToEnd, flatHeader, hideOrigin, sendable, toHeaderList } from "./headers.ts";
+import { endToEnd, flatHeader, hideOrigin, sendable } from "./headers.ts";
 import type { Pool } from "./pool.ts";
 import { tellFailure } from "./signs.ts";
 

@@ -1,20 +1,6 @@
 /** Which header fields of an answer go beyond this hop, and which of a call may be sent? */
+import { HOP_BY_HOP, namedByConnection } from "../model/http.ts";
 import type { HeaderList } from "../model/message.ts";
-
-/** Fields that speak of one connection only (RFC 9110 section 7.6.1, and what old agents send). */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-  "http2-settings",
-  "expect",
-]);
 
 /** Fields that undici writes itself. */
 const OWN: ReadonlySet<string> = new Set([...HOP_BY_HOP, "host", "content-length", "accept-encoding"]);
@@ -23,22 +9,15 @@ const OWN: ReadonlySet<string> = new Set([...HOP_BY_HOP, "host", "content-length
 export function endToEnd(raw: readonly (Buffer | string)[]): string[] {
   const flat = texts(raw);
   const kept: string[] = [];
-  let named: Set<string> | undefined;
+  let connection: string[] | undefined;
   for (let i = 0; i + 1 < flat.length; i += 2) {
     const name = flat[i] ?? "";
     const value = flat[i + 1] ?? "";
     const lower = name.toLowerCase();
-    if (lower === "connection") named = addNames(named, value);
+    if (lower === "connection") connection = [...(connection ?? []), value];
     if (!HOP_BY_HOP.has(lower)) kept.push(name, value);
   }
-  return named === undefined ? kept : withoutNamed(kept, named);
-}
-
-/** The same fields as the rest of carryover knows them: pairs with lower-case names. */
-export function toHeaderList(flat: readonly string[]): HeaderList {
-  const list: (readonly [string, string])[] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) list.push([(flat[i] ?? "").toLowerCase(), flat[i + 1] ?? ""]);
-  return list;
+  return connection === undefined ? kept : withoutNamed(kept, namedByConnection(connection));
 }
 
 /** A call's fields for undici, flat; what belongs to the connection or is written by undici is left out. */
@@ -75,15 +54,8 @@ function startsAt(value: string, prefix: string): boolean {
   return value.startsWith(prefix) && (value.length === prefix.length || "/?#".includes(value.charAt(prefix.length)));
 }
 
-function addNames(named: Set<string> | undefined, value: string): Set<string> | undefined {
-  const lower = value.toLowerCase();
-  if (lower === "keep-alive" || lower === "close") return named;
-  const names = named ?? new Set<string>();
-  for (const name of lower.split(",")) names.add(name.trim());
-  return names;
-}
-
-function withoutNamed(flat: readonly string[], named: ReadonlySet<string>): string[] {
+function withoutNamed(flat: string[], named: ReadonlySet<string>): string[] {
+  if (named.size === 0) return flat;
   return flat.filter((_, i) => !named.has((flat[i & ~1] ?? "").toLowerCase()));
 }
 

@@ -1,4 +1,5 @@
 /** When is a call sent a second time, and after how long? */
+import { retryAfter } from "../model/http.ts";
 import { type ApiRequest, type ApiResponse, header, type SendLayer } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
@@ -60,15 +61,6 @@ function pauseOf(first: ApiResponse | Problem, request: ApiRequest, options: Ret
   const asked = retryAfter(header(first.headers, "retry-after"), options.now());
   if (asked === undefined) return jitter;
   return asked > (options.maxWaitMs ?? MAX_WAIT_MS) ? undefined : Math.max(asked, jitter);
-}
-
-/** A `Retry-After` as milliseconds from `now`; a past date is 0, anything that is neither seconds nor a date undefined. */
-export function retryAfter(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value)) return Number(value) * 1_000;
-  // Only the form that begins with a day's name: Date.parse would take "-1" and much more for a date.
-  const date = /^[A-Z][a-z]{2,8},? /.test(value) ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 /** A failed call as a value; a caller who gave up, or a stranger, is thrown on. */

@@ -124,7 +124,10 @@ const MASKS: readonly MaskClass[] = ["always", "when-present", "when-changed", "
 function maskChanges(row: Row & { mask?: MaskClass }, place: Place): Change[] {
   if (row.v2 === null) return [];
   const own = row.mask ?? "always";
-  return MASKS.filter((mask) => mask !== own).map((mask) => ({
+  // In a message both do the same: only a record that is synced has one with such rows.
+  const inside = place.filter((step) => step === "rows").length > 1;
+  const same = inside && own === "when-changed" ? "unless-synced" : own;
+  return MASKS.filter((mask) => mask !== own && mask !== same).map((mask) => ({
     what: `mask ${mask}`,
     place: [...place, "mask"],
     value: mask,

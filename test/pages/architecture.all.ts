@@ -67,19 +67,6 @@ describe("the picture", () => {
       "cd",
     ]);
   });
-
-  it("has the floors that the architecture test holds", () => {
-    const text = readFileSync(join(ROOT, "test/architecture.test.ts"), "utf8");
-    const [, table = ""] = /const FLOORS[^[]*\[([\s\S]*?)\n\]\);/.exec(text) ?? [];
-    const held = [...table.matchAll(/\["([a-z]+)", (\d)\]/g)].map(([, name, floor]) => `${name} ${floor}`);
-    expect(held.length).toBeGreaterThan(15);
-    const folders = boxes.flatMap((box) =>
-      filesOf(box)
-        .filter((file) => !file.endsWith(".ts"))
-        .map((file) => `${file} ${box.floor}`),
-    );
-    expect(held.filter((one) => !folders.includes(one))).toEqual([]);
-  });
 });
 
 describe("the page", () => {

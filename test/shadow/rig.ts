@@ -13,7 +13,6 @@ import type { ShadowAsk, ShadowOptions, TranslateInShadow } from "../../src/shad
 import { createShadow, type Shadow } from "../../src/shadow/shadow.ts";
 import type { TranslateOptions } from "../../src/translate/tools.ts";
 import { decode } from "../../src/upstream/decode.ts";
-import { retryAfter } from "../../src/upstream/retry.ts";
 import { readingTools } from "../support/drains.ts";
 import { sharedCatalogue, sharedTranslations } from "../support/shared.ts";
 import { gathered } from "../support/whole.ts";
@@ -64,7 +63,6 @@ export async function createRig(platform: Send, options: RigOptions = {}): Promi
   const translate = options.translate ?? translator(catalogue, toV2, options.translation);
   const shadow = createShadow<CompareShape>({
     decode,
-    retryAfter,
     compare: { shapeOf, compareAnswers, withoutNoise },
     report: (comparison) => reports.push(comparison),
     samples: { perOperation: 20, values: "redact" },

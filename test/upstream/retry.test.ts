@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { retryAfter } from "../../src/model/http.ts";
 import type { ApiResponse, HeaderList, Send } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
 import { createBudget } from "../../src/upstream/budget.ts";
 import { failure } from "../../src/upstream/failure.ts";
-import { createRetry, retryAfter } from "../../src/upstream/retry.ts";
+import { createRetry } from "../../src/upstream/retry.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const live = { signal: new AbortController().signal };

@@ -1,6 +1,7 @@
 /** What do responses say about the platform, and about how much of it each credential may have? */
+
+import { retryAfter } from "../../model/http.ts";
 import { ownText } from "../../model/remains.ts";
-import { retryAfter } from "../retry.ts";
 import { createLatency, type Latency } from "./latency.ts";
 import { createLimit } from "./limit.ts";
 import { createQuota, type Quota } from "./quota.ts";

@@ -1,7 +1,8 @@
 /** When is a page that was refused with 429 asked for again? */
+
+import { retryAfter } from "../../model/http.ts";
 import { header, type SendLayer } from "../../model/message.ts";
 import type { Signal } from "../../model/signal.ts";
-import { retryAfter } from "../retry.ts";
 
 export interface RepeatOptions {
   /** Milliseconds since 1970: a `Retry-After` may be a date. */

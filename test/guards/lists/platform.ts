@@ -4,6 +4,12 @@ import { guards } from "../guard.ts";
 const CLIENT = ["test/upstream/client.test.ts"];
 const RETRY = ["test/upstream/retry.test.ts"];
 
+const RESPONSES = [
+  "test/upstream/headers.test.ts",
+  "test/listener/passthrough.test.ts > T-SMG-20",
+  "test/listener/passthrough.test.ts > an answer",
+];
+
 export const PLATFORM = [
   ...guards("src/upstream/pool.ts", CLIENT, [
     ["certificates are checked", "rejectUnauthorized: true", "rejectUnauthorized: false"],
@@ -37,28 +43,22 @@ export const PLATFORM = [
       "if (inflate === undefined) return bytes;",
     ],
   ]),
-  ...guards(
-    "src/upstream/headers.ts",
+  ...guards("src/model/http.ts", RESPONSES, [
+    ["no Connection for the client", '  "connection",\n', ""],
+    ["no Keep-Alive for the client", '  "keep-alive",\n', ""],
+    ["no Proxy-Authenticate for the client", '  "proxy-authenticate",\n', ""],
+    ["no Trailer for the client", '  "trailer",\n', ""],
+    ["no Upgrade for the client", '  "upgrade",\n', ""],
+  ]),
+  ...guards("src/upstream/headers.ts", RESPONSES, [
+    ["what the platform's Connection names ends here", "connection === undefined ? kept", "true ? kept"],
     [
-      "test/upstream/headers.test.ts",
-      "test/listener/passthrough.test.ts > T-SMG-20",
-      "test/listener/passthrough.test.ts > an answer",
+      "answers are asked for without encoding",
+      '["accept-encoding", "identity"]',
+      "[]",
+      [`${CLIENT[0]} > asks for identity`],
     ],
-    [
-      ["no Connection for the client", '  "connection",\n', ""],
-      ["no Keep-Alive for the client", '  "keep-alive",\n', ""],
-      ["no Proxy-Authenticate for the client", '  "proxy-authenticate",\n', ""],
-      ["no Trailer for the client", '  "trailer",\n', ""],
-      ["no Upgrade for the client", '  "upgrade",\n', ""],
-      ["what the platform's Connection names ends here", "named === undefined ? kept", "true ? kept"],
-      [
-        "answers are asked for without encoding",
-        '["accept-encoding", "identity"]',
-        "[]",
-        [`${CLIENT[0]} > asks for identity`],
-      ],
-    ],
-  ),
+  ]),
   ...guards(
     "src/upstream/failure.ts",
     ["test/upstream/client.test.ts"],

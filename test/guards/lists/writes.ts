@@ -5,6 +5,18 @@ const UPDATES = ["test/translate/replace.test.ts"];
 const PATHS = ["test/route/path.test.ts", "test/route/router.test.ts", "test/route/uid.test.ts"];
 
 export const WRITES = [
+  ...guards(
+    "src/translate/update.ts",
+    ["test/translate/composites/replace-with-sub.test.ts"],
+    [
+      [
+        "a field left out of a synced record stays",
+        "return plan.synced ? leftAlone() : cleared();",
+        "return cleared();",
+      ],
+      ["what the platform refuses to clear is left alone", "if (plan.yields) return leftAlone();", ""],
+    ],
+  ),
   ...guards("src/translate/update.ts", UPDATES, [
     ["a field that is left out becomes zero", "return sent?.raw ?? zeroText(row);", "return sent?.raw;"],
     ["a field that nobody may set is not set", 'case "never":', 'case "never":\n      return zeroText(row);'],
@@ -13,7 +25,6 @@ export const WRITES = [
       "return isSame(parse(raw), stored, row, false) ? undefined : raw;",
       "return raw;",
     ],
-    ["a field left out of a synced record stays", "return plan.synced ? leftAlone() : cleared();", "return cleared();"],
     [
       "an empty secret clears none",
       'if (sent !== undefined && !(row.presence !== "explicit" && isZero(parse(sent.raw), row))) return sent.raw;',
