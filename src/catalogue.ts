@@ -1,5 +1,4 @@
 /** Which resources does carryover know for a pair of versions? Finds the catalogue's files, checks and freezes them. */
-
 import { readdir } from "node:fs/promises";
 import { type CatalogueFile, faultsOf } from "./catalogue/check/resources.ts";
 import natives from "./catalogue/native.ts";

@@ -1,5 +1,4 @@
 /** Which configuration does this process run with, and what is wrong with the one it was given? */
-
 import { certificateFaults } from "./config/certificates.ts";
 import { contradictions, doubts, type Remark, upstreamsOf } from "./config/checks.ts";
 import { ConfigError, didYouMean, type Fault, nearest, textOf } from "./config/fault.ts";

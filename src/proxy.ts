@@ -1,8 +1,7 @@
 /** What happens to a request? Match, mode, translate, upstream, rewrite, reply: the sentence that the rest spells out. */
-
 import type { Control } from "./control/control.ts";
 import type { Exchange, Upstream } from "./model/exchange.ts";
-import { Own } from "./model/http.ts";
+import { OurHeader } from "./model/http.ts";
 import type { Match, Routed } from "./model/match.ts";
 import type { Answer, HeaderList } from "./model/message.ts";
 import type { AnswerPlan, Decide, PassPlan, Plan, RequestHead } from "./model/plan.ts";
@@ -163,7 +162,7 @@ function refusalOf(problem: Problem): Answer {
 /** What the platform's own v1 answers, and who served it. */
 function passNative(target: string, mode: "native" | "shadow", exchange: Exchange): PassPlan {
   exchange.mode = mode;
-  return { kind: "pass", upstream: "v1", target, headers: [[Own.MODE, mode]] };
+  return { kind: "pass", upstream: "v1", target, headers: [[OurHeader.MODE, mode]] };
 }
 
 /** The translation is handed everything it may do. */
@@ -231,7 +230,7 @@ function answer(exchange: Exchange, respond: AnswerPlan["respond"]): AnswerPlan 
     kind: "answer",
     respond: async (body, signal): Promise<Answer> => {
       const response = await respond(body, signal);
-      return { ...response, headers: [...response.headers, [Own.MODE, exchange.mode]] };
+      return { ...response, headers: [...response.headers, [OurHeader.MODE, exchange.mode]] };
     },
   };
 }

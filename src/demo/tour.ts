@@ -1,6 +1,6 @@
 /** What happens when a call of the demo is made? */
 
-import { Own } from "../model/http.ts";
+import { OurHeader } from "../model/http.ts";
 import type { Sandbox } from "../sandbox/sandbox.ts";
 import { type Call, toCurl } from "./calls.ts";
 
@@ -47,7 +47,7 @@ function shorten(lines: readonly string[]): readonly string[] {
 }
 
 function listFacts(response: Response, answer: string): string {
-  const facts = response.headers.get(Own.LIST);
+  const facts = response.headers.get(OurHeader.LIST);
   return facts === null ? "" : `, ${answer.length} bytes, carryover-list: ${facts}`;
 }
 

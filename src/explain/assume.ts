@@ -65,9 +65,12 @@ function oneRecord(request: ApiRequest, resource: Resource, place: Place, world:
     case "GET": {
       const { record, fields, synced } = isOwn ? world.differing : NOTHING;
       const value = { ...recordOf(resource, world.match?.operation.name), uid: place.uid };
-      const differs = fields.length === 0 ? "" : ` and differs in ${fields.join(", ")}`;
-      const is = synced === undefined ? "" : synced ? ", is synced," : ", is not synced, has something in every field,";
-      return { value: over(value, record), assuming: `the record exists${is}${differs}`.replace(/,$/, "") };
+      const facts = [
+        "the record exists",
+        ...(synced === undefined ? [] : [synced ? "is synced" : "is not synced, has something in every field"]),
+        ...(fields.length === 0 ? [] : [`differs in ${fields.join(", ")}`]),
+      ];
+      return { value: over(value, record), assuming: facts.join(" and ") };
     }
     case "POST": {
       const created = stored({ ...recordOf(resource, "create"), ...sent }, sent, isOwn, world);

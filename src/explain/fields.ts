@@ -5,6 +5,7 @@ import type { Row, Shape } from "../model/resource.ts";
 import { type BodyNotes, namesOf } from "../translate/body.ts";
 import { nodeAt } from "../translate/node.ts";
 import { isZero } from "../translate/same.ts";
+import { isCompared } from "../translate/update.ts";
 import type { ExplainedField, FieldFate } from "./explanation.ts";
 import { elementOf, findIn, jsonOf, same, textOf, treeOf } from "./find.ts";
 import type { RecordedCall } from "./record.ts";
@@ -165,7 +166,7 @@ function judge(
   if (row.v2 === null) return { becomes: "dropped", why: "v2 has no such field" };
   if (row.mask === "never") return { becomes: "dropped", why: "v2 treats it as set by the server" };
   if (row.mask === "when-present") return { becomes: "left-alone", why: "an empty value counts as left out" };
-  if (row.mask === "when-changed" || row.mask === "unless-synced") {
+  if (isCompared(row)) {
     return isZero(jsonOf(given), row) || row.kind === "enum"
       ? { becomes: "left-alone", why: "an empty value leaves the choice open, so it counts as left out" }
       : { becomes: "left-alone", why: "the stored record says the same, so it is not put into updateMask" };
@@ -175,7 +176,7 @@ function judge(
 
 function sentOn(row: Row, given: Node, sent: Node, { replaces }: Context): Verdict {
   const becomes = same(given, sent) ? (row.v1 === row.v2 ? "same" : "renamed") : "converted";
-  if (replaces && row.access !== "output" && (row.mask === "when-changed" || row.mask === "unless-synced")) {
+  if (replaces && isCompared(row)) {
     return { becomes: "when-different", why: "put into updateMask only if the stored record says otherwise" };
   }
   const why = becomes === "converted" ? conversion(row) : becomes === "renamed" ? "v2's name" : "";

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../model/json.ts";
 import type { Row, Value } from "../model/resource.ts";
 import { createBodyNotes, readBody, type V2Body } from "../translate/body.ts";
 import { isSame, isZero } from "../translate/same.ts";
+import { isCompared } from "../translate/update.ts";
 
 export interface Differing {
   /** v2 members, to be laid over a record. */
@@ -56,7 +57,7 @@ function differing(body: V2Body, prefix: string): Omit<Differing, "synced"> {
       const inner = differing(nested, `${at}.`);
       record[row.v2] = inner.record;
       fields.push(...inner.fields);
-    } else if (row.mask === "when-changed" || row.mask === "unless-synced") {
+    } else if (isCompared(row)) {
       const sent = JSON.parse(raw) as Json;
       const other = anotherValue(sent, row);
       if (isSame(sent, other, row, false)) continue;

@@ -1,5 +1,4 @@
 /** How is a request answered that carryover answers itself? */
-
 import { ANONYMOUS } from "../model/callers.ts";
 import { HOP_BY_HOP } from "../model/http.ts";
 import { type Answer, type HeaderList, header } from "../model/message.ts";

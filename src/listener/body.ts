@@ -1,5 +1,4 @@
 /** How is the body of a request read? */
-
 import { Readable } from "node:stream";
 import { ANONYMOUS, type Callers } from "../model/callers.ts";
 import { isSafe } from "../model/http.ts";

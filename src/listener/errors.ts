@@ -1,8 +1,7 @@
 /** How does a Problem become a reply? (The only place.) */
-
 import { STATUS_CODES } from "node:http";
 import type { Exchange } from "../model/exchange.ts";
-import { Own } from "../model/http.ts";
+import { OurHeader } from "../model/http.ts";
 import { type Problem, problemBody } from "../model/problem.ts";
 import { writeWhole } from "./reply.ts";
 import { isAnswered, noteProblem, type Visit } from "./visit.ts";
@@ -32,7 +31,7 @@ export function sendProblem(visit: Visit, problem: Problem, status: number = pro
 
 /** Who was to serve a v1 request, as answers say it too. */
 function modeHeader({ apiVersion, mode }: Exchange): readonly string[] {
-  return apiVersion === "v1" && mode !== "refused" && mode !== "pass" ? [Own.MODE, mode] : [];
+  return apiVersion === "v1" && mode !== "refused" && mode !== "pass" ? [OurHeader.MODE, mode] : [];
 }
 
 /** Ends an answer that has begun so that nobody takes it for complete. */

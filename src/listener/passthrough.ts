@@ -1,5 +1,4 @@
 /** How does a request pass through to an upstream untouched? */
-
 import type { Readable } from "node:stream";
 import httpProxy from "@fastify/http-proxy";
 import type { FastifyInstance } from "fastify";

@@ -1,5 +1,4 @@
 /** How do requests come in, and how does the listener stop? */
-
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import fastify, { type FastifyInstance } from "fastify";
 import { type Callers, ONE_CALLER } from "../model/callers.ts";

@@ -4,6 +4,7 @@
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   if (ArrayBuffer.isView(value) || value instanceof Map) return value;
+  Object.freeze(value);
   for (const inner of Object.values(value)) deepFreeze(inner);
-  return Object.freeze(value);
+  return value;
 }

@@ -2,7 +2,7 @@
 import type { HeaderList } from "./message.ts";
 
 /** The headers by which carryover tells clients what it did. */
-export const Own = {
+export const OurHeader = {
   /** Who served a v1 request. */
   MODE: "carryover-mode",
   /** What is proved of a list, and of how many pages and records it was made. */

@@ -1,5 +1,5 @@
 /** What of an answer does the published v1 not have? (Option `v1.recordTimes`.) */
-import type { Operation, Row, Shape } from "./resource.ts";
+import type { Operation, Resource, Row, Shape } from "./resource.ts";
 
 /** Which times records show: all that the specification speaks of, or those of the published v1 messages alone. */
 export type RecordTimes = "all" | "published";
@@ -8,6 +8,14 @@ export type RecordTimes = "all" | "published";
 export function publishedShape({ rows, v2Only }: Shape): Shape {
   const cut = rows.flatMap((row) => (isUnpublished(row) && row.v2 !== null ? [row.v2] : []));
   return { rows: rows.filter((row) => !isUnpublished(row)).map(within), v2Only: [...v2Only, ...cut] };
+}
+
+/** `resource` with such answers. */
+export function publishedResource(resource: Resource): Resource {
+  const operations = resource.operations.map((operation) =>
+    "answer" in operation ? { ...operation, answer: publishedShape(operation.answer) } : operation,
+  );
+  return { ...resource, operations };
 }
 
 function within(row: Row): Row {

@@ -1,5 +1,4 @@
 /** What are the two answers that are compared? */
-
 import { wasLetIn } from "../model/exchange.ts";
 import { CONDITIONS, HOP_BY_HOP } from "../model/http.ts";
 import {

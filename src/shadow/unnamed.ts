@@ -7,6 +7,7 @@ import type { Match } from "../model/match.ts";
 import type { Operation, Row } from "../model/resource.ts";
 import { camelCase, snakeCase } from "../translate/names.ts";
 import { isSame, isZero } from "../translate/same.ts";
+import { isCompared } from "../translate/update.ts";
 import type { Caught } from "./catching.ts";
 import { spellingsOf } from "./lost.ts";
 
@@ -121,8 +122,7 @@ function judged(
 ): "lost" | "unproved" | undefined {
   if (!isDone(row, value, shown) || isElsewhere(row, operation)) return undefined;
   const said = !isV1Zero(value, row);
-  const compared = maskOf(row) === "when-changed" || maskOf(row) === "unless-synced";
-  if (compared && row.v2 !== null && (said || isPlainZero(row, value))) return undefined;
+  if (isCompared(row) && row.v2 !== null && (said || isPlainZero(row, value))) return undefined;
   const declared = maskOf(row) === "always" || twin === undefined ? false : maskOf(row) === maskOf(twin);
   if (twin !== undefined && isTaken(twin) && !declared) return "lost";
   // A time that neither operation takes is the server's own, and clients send it back as they read it.

@@ -1,5 +1,5 @@
 /** May an answer be given to others than the one it was made for, and what do they see of it? */
-import { Own } from "../model/http.ts";
+import { OurHeader } from "../model/http.ts";
 import type { Answer, ApiResponse, HeaderList } from "../model/message.ts";
 import { isInKey, valuesOf } from "./key.ts";
 
@@ -37,7 +37,7 @@ const RATE_LIMIT = /^(?:x-)?ratelimit/;
 export function copyOf(answer: Answer, began: number): Copy | undefined {
   const { status, headers, body } = answer;
   if (status !== 200 || !(body instanceof Uint8Array)) return undefined;
-  const proofs = valuesOf(headers, Own.LIST);
+  const proofs = valuesOf(headers, OurHeader.LIST);
   if (proofs.length !== 1 || !PROVED.test(proofs[0] ?? "")) return undefined;
   if (headers.some(([name]) => name === "set-cookie")) return undefined;
   if (!tokensOf(headers, "vary").every((name) => name !== "*" && isInKey(name))) return undefined;

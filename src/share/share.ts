@@ -1,5 +1,4 @@
 /** Which requests for a list get what was made for an equal one? (Design: sharing work; off by default.) */
-
 import type { Exchange } from "../model/exchange.ts";
 import { isSafe } from "../model/http.ts";
 import type { Answer } from "../model/message.ts";

@@ -1,6 +1,5 @@
 /** Which edits turn a v2 record into the v1 record of a shape? (Design: the rewriter, fields in answers.) */
 import type { EnumPlan, Insert, MemberPlan, ObjectPlan, ValuePlan } from "../json/plan.ts";
-import { publishedShape, type RecordTimes } from "../model/published.ts";
 import type { EnumTable, Join, Row, Shape, Value } from "../model/resource.ts";
 import { type Joined, type Reshaped, reshape, rootOf } from "./reshape.ts";
 
@@ -9,8 +8,6 @@ export interface AnswerOptions {
   readonly unknown: "pass" | "drop";
   /** Whether v2 may leave zero values out, so that they are inserted. Those of members that v2 lacks always are. */
   readonly insertZeros: boolean;
-  /** Option `v1.recordTimes`; default: all. */
-  readonly recordTimes?: RecordTimes | undefined;
 }
 
 /** The edits for one record of `shape`. `joined` holds what was read for its joins. */
@@ -20,8 +17,7 @@ export function answerPlan(
   joins: readonly Join[] = [],
   joined?: Joined,
 ): ObjectPlan {
-  const { rows, v2Only } = options.recordTimes === "published" ? publishedShape(shape) : shape;
-  return objectPlan(rows, v2Only, "", options, joins, joined);
+  return objectPlan(shape.rows, shape.v2Only, "", options, joins, joined);
 }
 
 function objectPlan(

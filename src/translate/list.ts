@@ -1,5 +1,5 @@
 /** How is a v1 list answered? (Design: lists; specification section 4.) */
-import { Own } from "../model/http.ts";
+import { OurHeader } from "../model/http.ts";
 import type { DrainedList, ListPage, ListPlan, LongList } from "../model/list.ts";
 import { collectionPath } from "../model/match.ts";
 import type { ApiResponse, BodyStream, HeaderList } from "../model/message.ts";
@@ -136,9 +136,9 @@ function wholeOf(uids: readonly string[]): ReadonlyMap<string, string> {
  */
 export function listHeader(list: DrainedList | LongList): HeaderList {
   if (list.kind === "list") {
-    return [[Own.LIST, `witness=${list.witness}; pages=${list.pages}; records=${list.records}`]];
+    return [[OurHeader.LIST, `witness=${list.witness}; pages=${list.pages}; records=${list.records}`]];
   }
-  return [[Own.LIST, list.floor === "none" ? "witness=none" : `witness=${list.floor}-or-abort`]];
+  return [[OurHeader.LIST, list.floor === "none" ? "witness=none" : `witness=${list.floor}-or-abort`]];
 }
 
 /** Records by their key, one after another: then `order_by` makes an order of what has none of its own. */

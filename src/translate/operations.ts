@@ -1,4 +1,5 @@
 /** Which calls to v2 serve an operation of v1, and how does the answer come back? (Design: v1 as clients see it.) */
+import { publishedResource } from "../model/published.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import { createCall } from "./call.ts";
 import type { CompositeOperation } from "./composites/composite.ts";
@@ -17,13 +18,15 @@ export function createTranslations(
   resources: readonly Resource[],
   options: TranslateOptions,
 ): ReadonlyMap<Operation, Translation> {
-  const byName = new Map(resources.map((resource) => [resource.name, resource]));
+  const shown = options.recordTimes === "published" ? resources.map(publishedResource) : resources;
+  const byName = new Map(shown.map((resource) => [resource.name, resource]));
   const translations = new Map<Operation, Translation>();
-  for (const resource of resources) {
+  for (const [i, resource] of shown.entries()) {
     const parts: Parts = { resource, resources: byName, options, names: fieldNames(resource) };
-    for (const operation of resource.operations) {
+    for (const [j, operation] of resource.operations.entries()) {
       const translation = translationOf(operation, parts);
-      if (translation !== undefined) translations.set(operation, translation);
+      const known = resources[i]?.operations[j];
+      if (translation !== undefined && known !== undefined) translations.set(known, translation);
     }
   }
   return translations;

@@ -1,5 +1,5 @@
 /** How is a PATCH sent, and what does its answer prove? (Design: updates.) */
-import { Own } from "../model/http.ts";
+import { OurHeader } from "../model/http.ts";
 import { isJsonObject, type JsonObject } from "../model/json.ts";
 import type { ApiRequest, ApiResponse, HeaderList } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
@@ -135,7 +135,7 @@ function judge(mismatches: readonly Mismatch[], parts: Parts, tools: Tools): voi
 
 /** Names what is not as the client asked. */
 export function namingHeader(names: readonly string[]): HeaderList {
-  return names.length === 0 ? [] : [[Own.MISMATCH, names.join(", ")]];
+  return names.length === 0 ? [] : [[OurHeader.MISMATCH, names.join(", ")]];
 }
 
 /** The record that v2 answered with. Throws `Problem` UPSTREAM_INVALID, with `metadata`, when there is none. */

@@ -3,7 +3,7 @@ import type { ObjectPlan } from "../json/plan.ts";
 import { createPageRewriter, createValueRewriter } from "../json/rewrite.ts";
 import type { ListPlan, ShownChunk } from "../model/list.ts";
 import type { Join, Resource, Shape } from "../model/resource.ts";
-import { type AnswerOptions, answerPlan } from "./answer-plan.ts";
+import { answerPlan } from "./answer-plan.ts";
 import { type CompiledJoin, compileJoins, createJoinReader } from "./joins.ts";
 import { noteReports } from "./note.ts";
 import { checkKey, invalidAnswer, keyOf, pagePlan, readUpstream, V2_KEY } from "./pages.ts";
@@ -42,8 +42,8 @@ export function createShow(shape: Shape, joins: readonly Join[], parts: Parts): 
     );
   }
   const compiled = compileJoins(joins, resources, options.version, (other, whole) => {
-    const { insertZeros, ...rest } = answerOptions(options);
-    return answerPlan(recordShape(other), { ...rest, insertZeros: insertZeros && whole });
+    const { unknown, insertZeros } = answerOptions(options);
+    return answerPlan(recordShape(other), { unknown, insertZeros: insertZeros && whole });
   });
   return joinedShow(shape, compiled, resource, options);
 }
@@ -126,6 +126,6 @@ export function recordShape(resource: Resource): Shape {
 }
 
 /** Settings of the rewriter. */
-export function answerOptions({ unknownResponse, insertZeros, recordTimes }: TranslateOptions): AnswerOptions {
-  return { unknown: unknownResponse, insertZeros, recordTimes };
+export function answerOptions(options: TranslateOptions): { unknown: "pass" | "drop"; insertZeros: boolean } {
+  return { unknown: options.unknownResponse, insertZeros: options.insertZeros };
 }

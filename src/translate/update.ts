@@ -51,6 +51,11 @@ export function needsStored(rows: readonly Row[], body: V2Body): boolean {
   });
 }
 
+/** True when the mask names the row only if what the client sent differs from the stored record. */
+export function isCompared(row: Row): boolean {
+  return isWritable(row) && (row.mask === "when-changed" || row.mask === "unless-synced");
+}
+
 /** The client left the choice open. */
 function saysNothing(row: Row & WritableRow, sent: SentField): boolean {
   return row.zeroUnsaid === true && isZero(parse(sent.raw), row);

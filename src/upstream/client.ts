@@ -1,5 +1,4 @@
 /** How does one call reach an upstream, and what comes back? */
-
 import type { Dispatcher } from "undici";
 import { toHeaderList } from "../model/http.ts";
 import {

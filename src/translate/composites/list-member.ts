@@ -1,14 +1,13 @@
 /** How is a list answered that v2 has only as a member of one record? (An advisory's events.) */
 import type { ObjectPlan } from "../../json/plan.ts";
 import { createValueRewriter } from "../../json/rewrite.ts";
-import { isJsonObject, type Json } from "../../model/json.ts";
 import { collectionPath } from "../../model/match.ts";
 import { answerPlan } from "../answer-plan.ts";
 import { errorAnswer } from "../error.ts";
 import { answerWith, readHeaders } from "../headers.ts";
 import { noteReports } from "../note.ts";
-import { checkKey, keyOf, readUpstream } from "../pages.ts";
-import { answerOptions } from "../show.ts";
+import { checkKey, readUpstream, V2_KEY } from "../pages.ts";
+import { parseRecord } from "../patch.ts";
 import type { Composite } from "./composite.ts";
 
 const NOTHING = Buffer.from("{}");
@@ -20,12 +19,8 @@ const NOTHING = Buffer.from("{}");
 export const createListMember: Composite = (operation, parts) => {
   const collection = collectionPath(parts.resource, parts.options.version);
   // Zeros whatever v2 does: v1's answer always has its list.
-  const shown = answerPlan(operation.answer, { ...answerOptions(parts.options), insertZeros: true });
-  const lists = operation.answer.rows.flatMap((row) => (row.kind !== "map" && row.list === true ? [row.v2] : []));
-  const holdsList = (body: Uint8Array): boolean => {
-    const record = JSON.parse(Buffer.from(body).toString("utf8")) as Json;
-    return isJsonObject(record) && lists.some((name) => name !== null && record[name] !== undefined);
-  };
+  const shown = answerPlan(operation.answer, { unknown: parts.options.unknownResponse, insertZeros: true });
+  const lists = operation.answer.rows.filter((row) => row.kind !== "map" && row.list === true);
   // What else v2's record holds is none of this answer's business.
   const rewrite = createValueRewriter({ ...shown, unknown: "drop", reportUnknown: false } satisfies ObjectPlan);
   return async (request, tools) => {
@@ -35,9 +30,11 @@ export const createListMember: Composite = (operation, parts) => {
     const response = await tools.send({ method: "GET", target: `${collection}/${uidPath}`, headers });
     if (response.status !== 200) return errorAnswer(response, parts.names);
     const { bytes, reports } = readUpstream(() => rewrite(response.body));
-    checkKey(keyOf(response.body), uid);
+    const record = parseRecord(response);
+    checkKey(record[V2_KEY], uid);
     noteReports(reports, tools);
     // Where zeros are left out, v1's answer for an empty list said nothing of whose it is.
-    return answerWith(response, 200, holdsList(response.body) ? bytes : rewrite(NOTHING).bytes);
+    const holdsList = lists.some(({ v2 }) => v2 !== null && record[v2] !== undefined);
+    return answerWith(response, 200, holdsList ? bytes : rewrite(NOTHING).bytes);
   };
 };

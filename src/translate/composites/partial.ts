@@ -1,5 +1,5 @@
 /** How does a client learn that a request of several writes got only so far? (Trap T61.) */
-import { Own } from "../../model/http.ts";
+import { OurHeader } from "../../model/http.ts";
 import type { ApiResponse } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import type { Tools } from "../tools.ts";
@@ -13,7 +13,7 @@ type Noting = Pick<Tools, "exchange">;
 export function refusedAfter(done: string | undefined, answer: ApiResponse, tools: Noting): ApiResponse {
   if (done === undefined) return answer;
   tools.exchange.notes.push("partial-write");
-  return { ...answer, headers: [...answer.headers, [Own.PARTIAL, done]] };
+  return { ...answer, headers: [...answer.headers, [OurHeader.PARTIAL, done]] };
 }
 
 /** Makes a further write; a `Problem` that it ends with says in its metadata what was written before. */

@@ -1,5 +1,4 @@
 /** What do responses say about the platform, and about how much of it each credential may have? */
-
 import { retryAfter } from "../../model/http.ts";
 import { ownText } from "../../model/remains.ts";
 import { createLatency, type Latency } from "./latency.ts";

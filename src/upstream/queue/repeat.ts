@@ -1,5 +1,4 @@
 /** When is a page that was refused with 429 asked for again? */
-
 import { retryAfter } from "../../model/http.ts";
 import { header, type SendLayer } from "../../model/message.ts";
 import type { Signal } from "../../model/signal.ts";
