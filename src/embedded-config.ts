@@ -160,7 +160,7 @@ export interface CarryoverConfig {
     readonly response?: "pass" | "drop" | undefined;
   } | undefined;
   readonly v1?: {
-    /** Which records show when they were made and changed: all of them, as the specification says, or only those whose published v1 messages have such times, for clients that refuse fields they do not know. Default: `all`. */
+    /** Which v1 records show createdAt and updatedAt: all, or those whose published v1 messages have them. Default: `all`. */
     readonly recordTimes?: "all" | "published" | undefined;
   } | undefined;
   /** Operations that v2 lacks: served by native v1, or refused; default: native when upstream.v1.url is set. */

@@ -223,7 +223,7 @@ export const SettingsSchema = z.strictObject({
       recordTimes: oneOf("all", "published")
         .default("all")
         .describe(
-          "Which records show when they were made and changed: all of them, as the specification says, or only those whose published v1 messages have such times, for clients that refuse fields they do not know",
+          "Which v1 records show createdAt and updatedAt: all, or those whose published v1 messages have them",
         ),
     })
     .prefault({}),
