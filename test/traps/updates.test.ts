@@ -198,6 +198,9 @@ test("T59, V43, V44: what somebody tells of themselves is laid flat, named in a 
   expect(own.stores()).toEqual([]);
   const nothing = await own.ask("PATCH", METADATA, {}, token);
   expect(nothing.body).toMatchObject({ onboardingQuestions: { product: "", selfServe: false } });
+  const quiet = platform({}, { omitZeros: true });
+  const unsaid = await quiet.ask("PATCH", METADATA, {}, await quiet.person());
+  expect(unsaid.body).toMatchObject({ onboardingQuestions: { product: "", selfServe: false } });
   // v2 keeps no providers: it says so in a header.
   const lost = await own.ask("PATCH", METADATA, { onboardingQuestions: { providers: ["x"] } }, token);
   expect([lost.status, lost.headers]).toEqual([
