@@ -222,9 +222,7 @@ export const SettingsSchema = z.strictObject({
     .strictObject({
       recordTimes: oneOf("all", "published")
         .default("all")
-        .describe(
-          "Which v1 records show createdAt and updatedAt: all, or those whose published v1 messages have them",
-        ),
+        .describe("Which v1 records show createdAt and updatedAt: all, or those whose published v1 messages have them"),
     })
     .prefault({}),
   fallback: oneOf("native", "refuse")
