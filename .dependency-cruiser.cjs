@@ -3,24 +3,24 @@
  * folders only. (`npx depcruise src`; test/architecture.test.ts runs it.)
  */
 const ORDER = [
-  ["demo", "check", "report"],
-  ["explain"],
-  ["migration"],
+  ["commands"],
   ["shadow"],
-  ["control"],
-  ["admin", "config", "ledger", "listener", "observe", "share", "upstream", "translate"],
-  ["catalogue", "cutover", "route", "sandbox"],
+  ["rollout"],
+  ["admin", "config", "ledger", "server", "telemetry", "translate"],
+  ["drain"],
+  ["upstream"],
+  ["catalogue", "router", "sandbox"],
   ["json"],
   ["model"],
 ];
 /** A package, and who may import it. */
 const FENCES = {
-  fastify: "listener|admin|app\\.ts",
-  "@fastify/http-proxy": "listener|admin|app\\.ts",
+  fastify: "server|admin|app\\.ts",
+  "@fastify/http-proxy": "server|admin|app\\.ts",
   undici: "upstream",
-  "lru-cache": "upstream|share",
-  "prom-client": "observe",
-  pino: "observe",
+  "lru-cache": "upstream|drain",
+  "prom-client": "telemetry",
+  pino: "telemetry",
   zod: "config",
   commander: "cli\\.ts",
   yaml: "config",
@@ -45,7 +45,7 @@ module.exports = {
     {
       name: "translation-is-handed-the-catalogue",
       severity: "error",
-      from: { path: "^src/(translate|route|cutover)/" },
+      from: { path: "^src/(translate|router)/" },
       to: { path: "^src/catalogue" },
     },
     ...Object.entries(FENCES).map(([name, where]) => ({
@@ -63,7 +63,7 @@ module.exports = {
     {
       name: "pure-code-does-no-io",
       severity: "error",
-      from: { path: "^src/(model|json|catalogue|route|translate|cutover)/", pathNot: "^src/catalogue/" },
+      from: { path: "^src/(model|json|catalogue|router|translate)/", pathNot: "^src/catalogue/" },
       to: { path: "^(node:)?(fs|net|http|https|crypto|timers)$" },
     },
   ],

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
-import { configOptions } from "../src/config.ts";
+import { configOptions } from "../src/config/config.ts";
 import {
   type Carryover,
   type CarryoverConfig,

@@ -1,6 +1,7 @@
 /** How do the options read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
-import { type Option, optionsOf } from "../../src/config/options.ts";
+
 import { settingsJsonSchema } from "../../src/config/schema.ts";
+import { type Option, optionsOf } from "../../src/config/sources.ts";
 
 /** `docs/config.schema.json`: for editors and for checking a file before it is used. */
 export function configurationSchemaFile(): string {

@@ -1,5 +1,5 @@
 /** How can the sandbox be shaped, and how can it be told to misbehave? */
-import type { SendLayer } from "../model/message.ts";
+import type { SendLayer } from "../model/http.ts";
 import type { MaskSpelling } from "./wire/mask.ts";
 
 /** Do all v1 records show `createdAt` and `updatedAt`, or only those whose published messages have them? */

@@ -1,6 +1,6 @@
 /** How does the platform say no? (Specification section 7.) */
 import type { JsonObject } from "../model/json.ts";
-import { httpOfRpc, RpcCode } from "../model/status.ts";
+import { httpOfRpc, RpcCode } from "../model/problem.ts";
 
 /** What a refusal says beside its code. */
 export interface RefusalFacts {

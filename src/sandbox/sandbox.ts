@@ -1,6 +1,6 @@
 /** How does one get a whole small platform: v2, native v1 and token exchange over the same records? (Design section 9.) */
 import { createHash } from "node:crypto";
-import { type ApiRequest, type ApiResponse, compose, type Send, type SendOptions } from "../model/message.ts";
+import { type ApiRequest, type ApiResponse, compose, type Send, type SendOptions } from "../model/http.ts";
 import { createAuthenticator, namedToken } from "./auth/authenticate.ts";
 import { signToken } from "./auth/token.ts";
 import type { Context } from "./context.ts";

@@ -1,7 +1,7 @@
 /** How does the sandbox stand on a port? (node:http around a Send; bodies bounded.) */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { ApiRequest, ApiResponse, HeaderList, Send } from "../model/message.ts";
+import type { ApiRequest, ApiResponse, HeaderList, Send } from "../model/http.ts";
 
 export interface SandboxServer {
   /** Resolves once it accepts connections. Rejects when the port is taken or it listens already. */

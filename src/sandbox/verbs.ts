@@ -1,6 +1,6 @@
 /** Which custom verbs are the same in both faces but for a name or two? (Field map 1.I.) */
 import { type JsonObject, member } from "../model/json.ts";
-import { RpcCode } from "../model/status.ts";
+import { RpcCode } from "../model/problem.ts";
 import { type Caller, needWrite } from "./auth/caller.ts";
 import type { Context } from "./context.ts";
 import type { Route } from "./gateway/route.ts";

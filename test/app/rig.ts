@@ -1,7 +1,7 @@
 /** The real carryover before a sandbox, on loopback, and everything there is to see of what it does. */
 import { afterAll, beforeAll, beforeEach } from "vitest";
 import type { Exchange } from "../../src/model/exchange.ts";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { exchange } from "../comparison/http.ts";

@@ -1,8 +1,8 @@
 /** How does a test run `carryover check`, as a person would, against a platform of its own? */
 import { afterAll, beforeAll } from "vitest";
 import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
-import type { Finding, Verdict } from "../../src/check/finding.ts";
-import type { ApiResponse, Send, SendLayer } from "../../src/model/message.ts";
+import type { CheckVerdict, Finding } from "../../src/commands/check/finding.ts";
+import type { ApiResponse, Send, SendLayer } from "../../src/model/http.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { later } from "../app/rig.ts";
@@ -13,7 +13,7 @@ export const check = (argv: readonly string[], options?: CommandOptions): Promis
   runCommand(["check", ...argv], options);
 
 export interface Judged extends CommandResult {
-  readonly verdict: Verdict;
+  readonly verdict: CheckVerdict;
   readonly version: string;
   readonly findings: readonly Finding[];
   /** Those of one probe. */

@@ -5,8 +5,8 @@
  */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
+import { header } from "../../src/model/http.ts";
 import type { Json } from "../../src/model/json.ts";
-import { header } from "../../src/model/message.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { frontOf } from "../support/front.ts";
 import { at, type Call, get, idOf, leafId, post, put, rootId, type Seen } from "./call.ts";

@@ -1,6 +1,6 @@
 /** What does native v1 answer to a scenario, and where does somebody who translates answer otherwise? */
 import { expect } from "vitest";
-import type { ApiResponse } from "../../src/model/message.ts";
+import type { ApiResponse } from "../../src/model/http.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import type { Contents } from "../../src/sandbox/store/store.ts";
 import { type Call, callsOf, type Scenario } from "./call.ts";

@@ -1,14 +1,11 @@
 /** Do the sandbox, and the layers around a Send, keep what every Send promises? */
 
 import { createExchange } from "../../src/model/exchange.ts";
-import type { ApiRequest } from "../../src/model/message.ts";
-import { compose } from "../../src/model/message.ts";
+import { type ApiRequest, compose } from "../../src/model/http.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { createBudget } from "../../src/upstream/budget.ts";
-import { createSend } from "../../src/upstream/client.ts";
+import { createCallRecorder, createSend } from "../../src/upstream/client.ts";
 import { createPool, type Pool } from "../../src/upstream/pool.ts";
-import { createRetry } from "../../src/upstream/retry.ts";
-import { createTimed } from "../../src/upstream/timed.ts";
+import { createRetry, createRetryBudget } from "../../src/upstream/retry.ts";
 import { seededSandbox } from "../support/seeded.ts";
 import { type SendSubject, sendContract } from "./send.contract.ts";
 
@@ -33,8 +30,8 @@ sendContract("a Send that is retried and timed", async () => {
     connections: 8,
     timeouts: { connectMs: 5_000, headersMs: 5_000, bodyMs: 5_000 },
   });
-  const retry = createRetry({ budget: createBudget(), now: Date.now, random: () => 0, sleep: async () => {} });
-  const timed = createTimed(createExchange("id", 0, "GET", "/"), "v2", () => 0);
+  const retry = createRetry({ budget: createRetryBudget(), now: Date.now, random: () => 0, sleep: async () => {} });
+  const timed = createCallRecorder(createExchange("id", 0, "GET", "/"), "v2", () => 0);
   return {
     ...requests(sandbox),
     send: compose([retry, timed], createSend(pool, { maxResponseBytes: 1 << 20 })),

@@ -3,7 +3,7 @@
  * do not notice is left to the comparison, whose scenarios are replayed in memory.
  */
 import type { Catalogue } from "../../src/catalogue.ts";
-import { createRouter } from "../../src/route/router.ts";
+import { createRouter } from "../../src/router/router.ts";
 import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { inMemory, type StartFront } from "../comparison/harness.ts";
 import { type Noticed, type Recording, replay } from "../comparison/replay.ts";

@@ -1,5 +1,5 @@
 /** How do the tests of the sandbox talk to it? */
-import { type HeaderList, header } from "../../src/model/message.ts";
+import { type HeaderList, header } from "../../src/model/http.ts";
 import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 
 export interface Answer {

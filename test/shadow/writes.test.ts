@@ -1,8 +1,8 @@
 /** What is told of a write that native served, and what never is? */
 import { describe, expect, test } from "vitest";
-import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
-import type { TranslateInShadow } from "../../src/shadow/options.ts";
+import type { TranslateInShadow } from "../../src/shadow/request.ts";
 import { seededSandbox } from "../support/seeded.ts";
 import { createRig, json, type RigOptions, settled } from "./rig.ts";
 

@@ -1,7 +1,6 @@
 /** How does a test get a sandbox without making its thousands of records anew? */
-import type { ApiRequest } from "../../src/model/message.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { settingsOf } from "../../src/sandbox/options.ts";
+import type { ApiRequest } from "../../src/model/http.ts";
+import { type SandboxOptions, settingsOf } from "../../src/sandbox/options.ts";
 import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { createSeed, type Seed } from "../../src/sandbox/seed/seed.ts";
 

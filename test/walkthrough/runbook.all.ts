@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { readRules } from "../../src/config/rules.ts";
-import { rulesContext } from "../../src/migration/rules-context.ts";
+import { rulesContext } from "../../src/rollout/rules-file.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 

@@ -1,7 +1,8 @@
 /** Whose call is this? (Specification section 5; a missing or unknown token is 401.) */
+
+import { type HeaderList, header } from "../../model/http.ts";
 import { type JsonObject, member } from "../../model/json.ts";
-import { type HeaderList, header } from "../../model/message.ts";
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import type { Context } from "../context.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { allowsWrites } from "../resources/roles.ts";

@@ -1,7 +1,8 @@
 /** How does a workload turn its own OIDC token into an API token? (Specification sections 4 and 5, token exchange.) */
+
+import { type ApiRequest, header } from "../../model/http.ts";
 import { type Json, type JsonObject, member } from "../../model/json.ts";
-import { type ApiRequest, header } from "../../model/message.ts";
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import { type Context, now } from "../context.ts";
 import { invalid, type Refusal, refuse } from "../refusal.ts";
 import { makeRecord } from "../store/collection.ts";

@@ -1,5 +1,5 @@
 /** How do other writers show themselves between the pages of a list? (Design section 9: concurrent writers.) */
-import type { ApiRequest, ApiResponse } from "../../model/message.ts";
+import type { ApiRequest, ApiResponse } from "../../model/http.ts";
 import { type Context, now } from "../context.ts";
 import { makeRecord } from "../store/collection.ts";
 

@@ -1,6 +1,6 @@
 /** How does a request become an answer? Routing, decoding, authentication, action, in this order (gateway facts). */
-import { type ApiRequest, type ApiResponse, type HeaderList, header } from "../../model/message.ts";
-import { RpcCode } from "../../model/status.ts";
+import { type ApiRequest, type ApiResponse, type HeaderList, header } from "../../model/http.ts";
+import { RpcCode } from "../../model/problem.ts";
 import type { Authenticate } from "../auth/authenticate.ts";
 import { exchange } from "../auth/exchange.ts";
 import type { Context } from "../context.ts";

@@ -1,7 +1,6 @@
 /** How does the sandbox come to be slow or to fail on request? (Design section 9.) */
-import type { ApiRequest, ApiResponse, SendOptions } from "../../model/message.ts";
-import { header } from "../../model/message.ts";
-import { RpcCode } from "../../model/status.ts";
+import { type ApiRequest, type ApiResponse, header, type SendOptions } from "../../model/http.ts";
+import { RpcCode } from "../../model/problem.ts";
 import { type Refusal, refusalBody, refusalStatus, refuse } from "../refusal.ts";
 
 const UNITS: ReadonlyMap<string, number> = new Map([

@@ -1,5 +1,5 @@
 /** May this credential call again so soon? (Specification section 8: introduced later, values not given.) */
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import { refuse } from "../refusal.ts";
 
 export interface RateLimiter {

@@ -1,5 +1,5 @@
 /** Which operation does a method and a path mean? (Field map section 1; gateway facts: paths.) */
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import type { Caller } from "../auth/caller.ts";
 import { gatewayRefusal } from "../refusal.ts";
 import type { QueryPairs } from "../wire/query.ts";

@@ -1,6 +1,6 @@
 /** Which calls wait until the caller's organisation has accepted the terms? (Field map section 6, trap T51.) */
 import type { JsonObject } from "../../model/json.ts";
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import { VENDOR_TYPES } from "../data/vendor.ts";
 import type { SandboxSettings } from "../options.ts";
 import { type Refusal, refuse } from "../refusal.ts";

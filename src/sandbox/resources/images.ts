@@ -1,7 +1,7 @@
 /** Which architectures does an image have, and how large is it? (Field map 2.13.) */
 import { createHash } from "node:crypto";
 import { member } from "../../model/json.ts";
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { Context } from "../context.ts";
 import { gatewayRefusal, notFound } from "../refusal.ts";

@@ -1,6 +1,6 @@
 /** How does the SCIM token of an identity provider live: issued, rotated, revoked, switched on? (Field map 2.6 and section 6.) */
 import { type JsonObject, member } from "../../model/json.ts";
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import type { Context } from "../context.ts";
 import { invalid, precondition, refuse } from "../refusal.ts";
 import { makeRecord, type StoredRecord } from "../store/collection.ts";

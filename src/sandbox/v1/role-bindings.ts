@@ -1,6 +1,6 @@
 /** How does native v1 show and write role bindings, in their three shapes? (Field map 2.5 and 2.C.) */
 import { type JsonObject, member } from "../../model/json.ts";
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import type { Context } from "../context.ts";
 import type { Route } from "../gateway/route.ts";
 import { gatewayRefusal } from "../refusal.ts";

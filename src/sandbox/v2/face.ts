@@ -1,6 +1,6 @@
 /** How does v2 serve a resource: list, get, create, patch, delete? (Specification section 4.) */
 import { type JsonObject, member } from "../../model/json.ts";
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import { type Caller, needWrite } from "../auth/caller.ts";
 import type { Context } from "../context.ts";
 import type { Action, Call, Route } from "../gateway/route.ts";

@@ -1,6 +1,6 @@
 /** How does v2 take what a caller says about themselves? The mask lies in the body. (Field map 2.3 and 4.A, trap T59.) */
 import { type JsonObject, member } from "../../model/json.ts";
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import type { Context } from "../context.ts";
 import type { Route } from "../gateway/route.ts";
 import { gatewayRefusal, invalid } from "../refusal.ts";

@@ -3,8 +3,7 @@ import { createHash } from "node:crypto";
 import { type JsonObject, member } from "../../model/json.ts";
 import type { Context } from "../context.ts";
 import { invalid } from "../refusal.ts";
-import type { Collection, StoredRecord } from "../store/collection.ts";
-import { lowerBound } from "../store/collection.ts";
+import { type Collection, lowerBound, type StoredRecord } from "../store/collection.ts";
 import { comparePositions, type Order } from "../store/order.ts";
 import type { Selection } from "../store/select.ts";
 

@@ -1,6 +1,6 @@
 /** What message does a body or a query carry? (Protobuf JSON as stock gateways read it; design: fields in requests.) */
 import type { Json, JsonObject } from "../../model/json.ts";
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import { gatewayRefusal, type Refusal } from "../refusal.ts";
 import type { JsonNode } from "./parse.ts";
 import { normalBase64, normalDuration, normalInteger, normalTime } from "./scalars.ts";

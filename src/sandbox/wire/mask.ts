@@ -1,6 +1,6 @@
 /** Which fields does a PATCH name, and what does naming them do? (Specification section 4, partial update rules.) */
 import { type Json, type JsonObject, member } from "../../model/json.ts";
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import { gatewayRefusal, invalid } from "../refusal.ts";
 import type { JsonNode } from "./parse.ts";
 import type { Field, Message, Schema } from "./schema.ts";

@@ -1,5 +1,5 @@
 /** What does a request body say, told apart as finely as a strict decoder needs? (Duplicates and number texts survive.) */
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import { gatewayRefusal, type Refusal } from "../refusal.ts";
 
 /** A JSON value that still knows its repeated keys and the text of its numbers. */

@@ -1,6 +1,6 @@
 /** What do the query parameters of a call mean? (Field map section 0: both spellings, unknown ones ignored.) */
 import type { Json, JsonObject } from "../../model/json.ts";
-import { RpcCode } from "../../model/status.ts";
+import { RpcCode } from "../../model/problem.ts";
 import { gatewayRefusal, type Refusal } from "../refusal.ts";
 import { decodeText, emptyObject } from "./decode.ts";
 import type { Field, Message, Schema } from "./schema.ts";

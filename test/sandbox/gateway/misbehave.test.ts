@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { SendLayer } from "../../../src/model/message.ts";
+import type { SendLayer } from "../../../src/model/http.ts";
 import { VENDOR_KEY } from "../../../src/sandbox/data/vendor.ts";
 import { seededSandbox } from "../../support/seeded.ts";
 import { ask } from "../client.ts";
