@@ -40,7 +40,7 @@ export interface App {
   /** Loses no log line, and does not wait: for the last moment of a process that has no time to close. */
   settle(): void;
   /**
-   * Is unready and serves on for `listen.drainSeconds`, each answer the last of its connection; then takes no more, finishes what
+   * Is unready and serves on for `listen.shutdownDelaySeconds`, each answer the last of its connection; then takes no more, finishes what
    * is in flight, closes everything. At most `graceMs` in all: what is not done by then is cut off. Gives how many requests that
    * were. By default no request is cut off that keeps to its own time.
    */
@@ -196,10 +196,10 @@ function lifeOf(
   state: { ready: boolean },
   closeRest: () => Promise<void>,
 ): App {
-  const { drainSeconds } = config.listen;
-  const usualMs = (drainSeconds + config.limits.requestSeconds + SPARE_SECONDS) * 1_000;
+  const { shutdownDelaySeconds } = config.listen;
+  const usualMs = (shutdownDelaySeconds + config.limits.requestSeconds + SPARE_SECONDS) * 1_000;
   const close = async (graceMs: number): Promise<number> => {
-    const drainMs = state.ready ? Math.min(drainSeconds * 1_000, graceMs) : 0;
+    const drainMs = state.ready ? Math.min(shutdownDelaySeconds * 1_000, graceMs) : 0;
     state.ready = false;
     listener.beginShutdown();
     if (drainMs > 0) await setTimeout(drainMs);

@@ -26,8 +26,8 @@ export interface Carryover {
   /** Looks at the rules file now; resolves when what it holds is in force, or refused and logged. */
   reload(): Promise<void>;
   /**
-   * Is unready and serves on for `listen.drainSeconds`, then takes no more requests, finishes those in flight, closes both ports.
-   * At most `graceMs` milliseconds in all (default: `listen.drainSeconds`, `limits.requestSeconds` and 5 s); what is not done by
+   * Is unready and serves on for `listen.shutdownDelaySeconds`, then takes no more requests, finishes those in flight, closes both ports.
+   * At most `graceMs` milliseconds in all (default: `listen.shutdownDelaySeconds`, `limits.requestSeconds` and 5 s); what is not done by
    * then is cut off. Further calls wait for the first.
    */
   close(graceMs?: number): Promise<void>;

@@ -154,7 +154,7 @@ function createDrainSource(
   const memory = createListHints();
   const shared: Pick<DrainParts, "limits" | "tokens" | "totals" | "require" | "now" | "turn"> = {
     limits: drainLimits(lists),
-    tokens: upstream.v2.tokens,
+    tokens: upstream.v2.pageTokens,
     totals: upstream.v2.totals,
     require: (resource): Witness => lists.require.resources.get(resource) ?? lists.require.default,
     now,

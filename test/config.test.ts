@@ -55,7 +55,7 @@ describe("defaults", () => {
           audience: V2,
           version: "v2beta1",
           maskSpelling: "auto",
-          tokens: "unknown",
+          pageTokens: "unknown",
           connections: 128,
           tls: {},
           timeouts: { connectSeconds: 3, headersSeconds: 15, bodySeconds: 15 },

@@ -21,7 +21,7 @@ export interface CarryoverConfig {
     /** Further path prefixes to pass on to v2 untouched. */
     readonly extraPrefixes?: readonly string[] | undefined;
     /** Time from the signal to stop, with /readyz at 503, in which requests are still taken: as long as a load balancer needs to notice. Default: `5s`. */
-    readonly drainSeconds?: number | string | undefined;
+    readonly shutdownDelaySeconds?: number | string | undefined;
   } | undefined;
   readonly admin?: {
     /** Address of the admin port. Default: `127.0.0.1`. */
@@ -42,7 +42,7 @@ export interface CarryoverConfig {
       /** Whether v2 leaves zero values out; then v1's are inserted. auto inserts what is missing. Default: `auto`. */
       readonly omitsZeros?: "auto" | "yes" | "no" | undefined;
       /** What page tokens remember: a record (keyset) or a row number (offset); carryover check --write-under finds out. Default: `unknown`. */
-      readonly tokens?: "keyset" | "offset" | "unknown" | undefined;
+      readonly pageTokens?: "keyset" | "offset" | "unknown" | undefined;
       /** Whether a list that falls short of its totalCount is an error (verify); ignore where totals count records that the caller may not see. Default: `verify`. */
       readonly totals?: "verify" | "ignore" | undefined;
       /** Audience that tokens for v2 carry; default: upstream.v2.url. */

@@ -136,7 +136,7 @@ const v2 = z.strictObject({
   omitsZeros: oneOf("auto", "yes", "no")
     .default("auto")
     .describe("Whether v2 leaves zero values out; then v1's are inserted. auto inserts what is missing"),
-  tokens: oneOf("keyset", "offset", "unknown")
+  pageTokens: oneOf("keyset", "offset", "unknown")
     .default("unknown")
     .describe(
       "What page tokens remember: a record (keyset) or a row number (offset); carryover check --write-under finds out",
@@ -193,7 +193,7 @@ const listen = z.strictObject({
   extraPrefixes: listOf(z.string({ error: PREFIX }).refine(isPathPrefix, { error: PREFIX }), PREFIX.slice(9))
     .default([])
     .describe("Further path prefixes to pass on to v2 untouched"),
-  drainSeconds: seconds(0, 300)
+  shutdownDelaySeconds: seconds(0, 300)
     .prefault("5s")
     .describe(
       "Time from the signal to stop, with /readyz at 503, in which requests are still taken: as long as a load balancer needs to notice",

@@ -222,7 +222,7 @@ export interface DrainParts {
   readonly reads: Send;
   readonly signal: Signal;
   readonly limits: DrainLimits;
-  /** What the platform's page tokens are: positions in the order, row numbers, or not known (`upstream.v2.tokens`). */
+  /** What the platform's page tokens are: positions in the order, row numbers, or not known (`upstream.v2.pageTokens`). */
   readonly tokens: "keyset" | "offset" | "unknown";
   /** Whether a list that falls short of its count is an error (`upstream.v2.totals`); default: it is. */
   readonly totals?: TotalsPolicy;

@@ -153,7 +153,7 @@ export const METRICS = {
     [label.FAILURE],
     15,
   ),
-  comparisons_passed_total: counter(
+  comparisons_skipped_total: counter(
     "requests",
     "Sampled requests that were not compared: no place (busy), or their answers say nothing; by reason",
     [label.PASSED],

@@ -139,7 +139,7 @@ function exportComparisons(
   calls: { readonly v1: number; readonly v2: number },
   sources: RolloutMetricSources,
 ): void {
-  make.counter("comparisons_passed_total", () =>
+  make.counter("comparisons_skipped_total", () =>
     Object.entries(sources.shadow().passed).map(([reason, count]) => [[wordLabel(reason)], count]),
   );
   make.counter("comparison_calls_total", () => [

@@ -205,7 +205,7 @@ describe("pages", () => {
     const { judge } = await platform(options);
     const report = await judge();
     expect(report.told("skip")).toEqual([told]);
-    expect(report.of("skip")[0]?.remedy).toMatch(/read by their tokens.*upstream\.v2\.tokens: keyset/);
+    expect(report.of("skip")[0]?.remedy).toMatch(/read by their tokens.*upstream\.v2\.pageTokens: keyset/);
   });
 
   it("skip needs no word of its own: the pages tell", async () => {

@@ -145,7 +145,7 @@ const PLATFORMS: ReadonlyMap<string, { sandbox: SandboxOptions; flags?: Readonly
 ]);
 /** With these the sandbox has a little more than 10,000 groups. */
 const LONG = 9_000;
-const WITNESSES = "| the platform | `upstream.v2.tokens` | up to 10,000 records | longer lists |";
+const WITNESSES = "| the platform | `upstream.v2.pageTokens` | up to 10,000 records | longer lists |";
 
 interface Platform {
   readonly sandbox: Sandbox;
@@ -189,7 +189,7 @@ describe.each([...PLATFORMS])("a platform of the table: %s", (name, { sandbox: o
   it.each(claims.flatMap(([, kinds = "", ...witnesses]) => words(kinds).map((tokens) => ({ tokens, witnesses }))))(
     "reaches the witnesses that the table says, with tokens $tokens",
     async ({ tokens, witnesses }) => {
-      const all = { ...flags, upstreamV2Tokens: tokens };
+      const all = { ...flags, upstreamV2PageTokens: tokens };
       const [short, long] = [
         await readGroups(platforms[0] as Platform, all),
         await readGroups(platforms[1] as Platform, all),

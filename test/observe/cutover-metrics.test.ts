@@ -127,7 +127,7 @@ describe("comparisons", () => {
     expect(value({ resource: "other", operation: "other", result: "failed" })).toBe(1);
     expect(sampleValue(parsed, "carryover_comparison_failures_total", { reason: "timeout" })).toBe(1);
     expect(sampleValue(parsed, "carryover_comparison_calls_total", { upstream: "v2" })).toBe(6);
-    expect(sampleValue(parsed, "carryover_comparisons_passed_total", { reason: "aborted" })).toBe(5);
+    expect(sampleValue(parsed, "carryover_comparisons_skipped_total", { reason: "aborted" })).toBe(5);
     expect(sampleValue(parsed, "carryover_comparisons_in_progress")).toBe(1);
     expect(sampleValue(parsed, "carryover_comparisons_waiting")).toBe(2);
     expect(sampleValue(parsed, "carryover_comparisons_held_bytes")).toBe(3);

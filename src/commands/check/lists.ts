@@ -220,7 +220,7 @@ function judgeSkip(
   { first, byToken, bySkip }: SkipPages,
 ): { readonly finding: Finding; readonly sure: boolean } {
   const alone =
-    "lists are read by their tokens, one page after another: long ones take longer, and are proved only with upstream.v2.tokens: keyset (see tokens)";
+    "lists are read by their tokens, one page after another: long ones take longer, and are proved only with upstream.v2.pageTokens: keyset (see tokens)";
   if (first === undefined || byToken === undefined) {
     return { finding: skipFinding.skipped(`${name}: a page of ${STEP} has no usable token`, "see lists"), sure: false };
   }
@@ -318,7 +318,7 @@ function lacking(what: string, { lists }: Config): Finding {
   if (!asked) {
     return totalCountFinding.warn(
       what,
-      "a list of several pages is answered without proof (carryover-list: witness=none), unless upstream.v2.tokens is keyset (see tokens)",
+      "a list of several pages is answered without proof (carryover-list: witness=none), unless upstream.v2.pageTokens is keyset (see tokens)",
     );
   }
   const set: OptionSetting = { path: "lists.require", value: "none" };

@@ -252,7 +252,7 @@ async function clears({ api, groups, uid }: ScratchGroup): Promise<Finding> {
 /** Does a page token remember a record or a row number? (A delete between two pages tells; design: drains.) */
 
 const tokensFinding = findingsFor("tokens");
-const TOKENS_OPTION = "upstream.v2.tokens";
+const TOKENS_OPTION = "upstream.v2.pageTokens";
 const GROUPS = 5;
 const STEP = 2;
 
@@ -288,7 +288,7 @@ export async function checkTokens(scratch: ScratchGroup, config: Config): Promis
   if (!(await scratch.remove(groups, gone)))
     return [tokensFinding.skipped("a group could not be removed", "see write")];
   const next = await readPage(api, groups, { size: STEP, token }, within);
-  const configured = config.upstream.v2.tokens;
+  const configured = config.upstream.v2.pageTokens;
   if (next?.uids[0] === third) return [keyset(configured)];
   if (next?.uids[0] === fourth) return [offset(configured)];
   return [
@@ -299,7 +299,7 @@ export async function checkTokens(scratch: ScratchGroup, config: Config): Promis
   ];
 }
 
-type Configured = Config["upstream"]["v2"]["tokens"];
+type Configured = Config["upstream"]["v2"]["pageTokens"];
 
 function keyset(configured: Configured): Finding {
   const what = "page tokens are positions in the order: a list read while others write loses nothing";
