@@ -72,10 +72,6 @@ const HEAD = [
   '- `carryover_requests_total{api_version="v1"}` is what is left of the migration: when it stays at zero, nobody needs carryover any more.',
   "- *Series* are the most that one instance can have, whoever calls. Beyond them labels become `other`, so sums stay right; only `api_version` and `mode` of requests are kept apart then, with a few series more. Each series of a histogram has its buckets besides.",
   "",
-  "![The dashboard's panels with the traffic of a test](images/dashboard.svg)",
-  "",
-  "Drawn from the dashboard's queries, not by Grafana: `npm run monitoring` asks a real Prometheus for them, which scraped two instances for a minute.",
-  "",
   "| metric | type | unit | labels | series | what |",
   "|---|---|---|---|---|---|",
 ];

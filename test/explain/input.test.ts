@@ -108,11 +108,12 @@ describe("a curl line", () => {
   });
 
   test("options that are not known are named and ignored", () => {
-    const { notes, target } = read("curl --no-such -Q https://x/a");
+    const { notes, target } = read("curl --no-such=token -Q --constructor https://x/a");
     expect(target).toBe("/a");
     expect(notes).toEqual([
       "curl's option --no-such is not known here and was ignored",
       "curl's option -Q is not known here and was ignored",
+      "curl's option --constructor is not known here and was ignored",
     ]);
   });
 
@@ -124,6 +125,7 @@ describe("a curl line", () => {
     ["curl -T file https://x/a", /--data-binary/],
     ["curl https://x/a -X", /-X needs a value/],
     ["curl https://x/a -X 'a b'", /no method/],
+    [`curl -${"s".repeat(200_000)} https://x/a`, /a blank between/],
   ])("%s is refused", (line, message) => {
     expect(() => read(line)).toThrow(message);
   });

@@ -1,5 +1,6 @@
 /** Which request do the arguments of `carryover explain` mean? */
 
+import { parseArgs } from "node:util";
 import type { HeaderList } from "../../model/http.ts";
 import { Problem } from "../../model/problem.ts";
 import { MASKED, quotedUrl } from "./secrets.ts";
@@ -149,209 +150,96 @@ function targetOf(url: string): { readonly target: string; readonly notes: reado
   return { target, notes };
 }
 
-/** Which request would this curl line send? */
-
-/** What an option of curl does to the request; `value`: the word that belongs to it. */
-type OptionEffect = (draft: RequestDraft, value: string) => void;
-
-interface RequestDraft {
-  method: string | undefined;
-  url: string | undefined;
-  query: boolean;
-  head: boolean;
-  readonly headers: [string, string][];
-  readonly data: CurlData[];
-  readonly notes: string[];
-}
-
-const addsData =
-  (kind: CurlData["kind"]): OptionEffect =>
-  (draft, value) => {
-    draft.data.push({ kind, value });
-  };
-const addsHeader =
-  (name: string, of: (value: string) => string = (value) => value): OptionEffect =>
-  (draft, value) => {
-    draft.headers.push([name, of(value)]);
-  };
-const refusedOption =
-  (what: string): OptionEffect =>
-  () => {
-    throw invalidRequest(what);
-  };
-/** Takes a word, and changes nothing that carryover sees. */
-const ignoredOption: OptionEffect = () => {};
-
-/** Options that take a word (curl's manual page). */
-const VALUED: ReadonlyMap<string, OptionEffect> = new Map<string, OptionEffect>([
-  ["--request", setMethod],
-  ["--url", setUrl],
-  [
-    "--header",
-    (draft, value) => {
-      const field = headerOf(value);
-      // `-H 'Name:'` takes a field of curl's own out.
-      if (field !== undefined) draft.headers.push([...field]);
-    },
-  ],
-  ["--data", addsData("data")],
-  ["--data-ascii", addsData("data")],
-  ["--data-binary", addsData("data")],
-  ["--data-raw", addsData("raw")],
-  ["--data-urlencode", addsData("urlencode")],
-  [
-    "--json",
-    (draft, value) => {
-      draft.data.push({ kind: "json", value });
-      draft.headers.push(["content-type", "application/json"], ["accept", "application/json"]);
-    },
-  ],
-  ["--user-agent", addsHeader("user-agent")],
-  ["--referer", addsHeader("referer")],
-  ["--cookie", addsHeader("cookie")],
-  ["--user", addsHeader("authorization", () => "Basic credentials")],
-  ["--oauth2-bearer", addsHeader("authorization", () => "Bearer token")],
-  ["--form", refusedOption("multipart forms (-F) are no requests of this API")],
-  ["--upload-file", refusedOption("uploads (-T) are not read here: give the body with --data-binary @file")],
-  ...["--output", "--max-time", "--connect-timeout", "--retry", "--retry-delay", "--retry-max-time", "--write-out"].map(
-    (name): [string, OptionEffect] => [name, ignoredOption],
-  ),
-  ...["--cacert", "--capath", "--cert", "--key", "--proxy", "--resolve", "--connect-to", "--dump-header"].map(
-    (name): [string, OptionEffect] => [name, ignoredOption],
-  ),
-  ...["--cookie-jar", "--interface", "--limit-rate", "--max-redirs", "--ciphers", "--stderr", "--trace-ascii"].map(
-    (name): [string, OptionEffect] => [name, ignoredOption],
-  ),
-]);
-
+/** Options of curl's manual page that take a value, each with its letter. */
+const VALUE_OPTIONS = `request X, url, header H, data d, data-ascii, data-binary, data-raw, data-urlencode, json, user-agent A, referer e,
+  cookie b, user u, oauth2-bearer, form F, upload-file T, output o, max-time m, connect-timeout, retry, retry-delay, retry-max-time,
+  write-out w, cacert, capath, cert E, key, proxy x, resolve, connect-to, dump-header D, cookie-jar c, interface, limit-rate, max-redirs,
+  ciphers, stderr, trace-ascii`;
 /** Options that stand alone. */
-const PLAIN: ReadonlyMap<string, OptionEffect> = new Map<string, OptionEffect>([
-  ["--get", toQuery],
-  ["--head", toHead],
-  ["--next", refusedOption("only one request at a time: the line has --next")],
-  ...["--silent", "--show-error", "--insecure", "--location", "--verbose", "--include", "--fail", "--globoff"].map(
-    (name): [string, OptionEffect] => [name, ignoredOption],
-  ),
-  ...["--compressed", "--progress-bar", "--no-buffer", "--http1.1", "--http2", "--fail-with-body", "--ipv4"].map(
-    (name): [string, OptionEffect] => [name, ignoredOption],
-  ),
-  ...["--ipv6", "--remote-name", "--no-progress-meter", "--tlsv1.2", "--path-as-is", "--ssl-reqd"].map(
-    (name): [string, OptionEffect] => [name, ignoredOption],
-  ),
-]);
+const PLAIN_OPTIONS = `get G, head I, next, silent s, show-error S, insecure k, location L, verbose v, include i, fail f, globoff g, compressed,
+  progress-bar #, no-buffer N, http1.1, http2, fail-with-body, ipv4 4, ipv6 6, remote-name O, no-progress-meter, tlsv1.2, path-as-is, ssl-reqd`;
 
-const SHORT: ReadonlyMap<string, string> = new Map([
-  ["X", "--request"],
-  ["H", "--header"],
-  ["d", "--data"],
-  ["A", "--user-agent"],
-  ["e", "--referer"],
-  ["b", "--cookie"],
-  ["u", "--user"],
-  ["F", "--form"],
-  ["T", "--upload-file"],
-  ["o", "--output"],
-  ["m", "--max-time"],
-  ["w", "--write-out"],
-  ["E", "--cert"],
-  ["x", "--proxy"],
-  ["D", "--dump-header"],
-  ["c", "--cookie-jar"],
-  ["G", "--get"],
-  ["I", "--head"],
-  ["s", "--silent"],
-  ["S", "--show-error"],
-  ["k", "--insecure"],
-  ["L", "--location"],
-  ["v", "--verbose"],
-  ["i", "--include"],
-  ["f", "--fail"],
-  ["g", "--globoff"],
-  ["N", "--no-buffer"],
-  ["O", "--remote-name"],
-  ["4", "--ipv4"],
-  ["6", "--ipv6"],
-  ["#", "--progress-bar"],
-]);
+const curlOptions = (names: string, type: "string" | "boolean") =>
+  names.split(",").map((each) => {
+    const [name = "", short] = each.trim().split(" ");
+    return [name, short === undefined ? { type } : { type, short }] as const;
+  });
+const CURL_OPTIONS = new Map([...curlOptions(VALUE_OPTIONS, "string"), ...curlOptions(PLAIN_OPTIONS, "boolean")]);
 
 /**
  * Reads `words` (the first is `curl`). Unknown options are named in the notes and ignored. Throws `Problem`
  * INVALID_REQUEST for what is no single request, and what `read` throws for a file.
  */
 export function readCurl(words: readonly string[], read: ReadFile): AskedRequest {
-  const draft: RequestDraft = {
-    method: undefined,
-    url: undefined,
-    query: false,
-    head: false,
-    headers: [],
-    data: [],
-    notes: [],
-  };
-  const rest = words.slice(1).values();
-  for (const word of rest) {
-    if (word.startsWith("--") && word !== "--") applyLong(word, rest, draft);
-    else if (word.startsWith("-") && word.length > 1 && word !== "--") applyShort(word.slice(1), rest, draft);
-    else if (word !== "--") setUrl(draft, word);
-  }
-  if (draft.url === undefined) throw invalidRequest("the curl line names no URL");
-  const body = bodyOf(draft.data, read);
-  const method = draft.method ?? (draft.head ? "HEAD" : draft.data.length > 0 && !draft.query ? "POST" : "GET");
-  const parts: RequestParts = { method, url: draft.url, headers: draft.headers, body, notes: draft.notes };
-  return requestOf(parts, draft.query ? "query" : "body");
-}
-
-function setMethod(draft: RequestDraft, value: string): void {
-  draft.method = value;
-}
-
-function toQuery(draft: RequestDraft): void {
-  draft.query = true;
-}
-
-function toHead(draft: RequestDraft): void {
-  draft.head = true;
-}
-
-function setUrl(draft: RequestDraft, value: string): void {
-  if (draft.url !== undefined) throw invalidRequest(`only one URL at a time: there is also ${quotedUrl(value)}`);
-  draft.url = value;
-}
-
-function applyLong(name: string, rest: Iterator<string>, draft: RequestDraft): void {
-  const valued = VALUED.get(name);
-  if (valued !== undefined) valued(draft, wordBehind(name, rest));
-  else apply(name, draft);
-}
-
-/** `-sSX PUT`, `-XPUT`: letters that stand alone, until one takes the rest of the word or the next one. */
-function applyShort(letters: string, rest: Iterator<string>, draft: RequestDraft): void {
-  for (let at = 0; at < letters.length; at += 1) {
-    const letter = letters.charAt(at);
-    const name = SHORT.get(letter) ?? `-${letter}`;
-    const valued = VALUED.get(name);
-    if (valued === undefined) {
-      apply(name, draft);
-      continue;
+  // parseArgs takes such a word apart letter by letter, and slowly.
+  if (words.some((word) => /^-\w{1000}/.test(word)))
+    throw invalidRequest("put a blank between an option and a long value");
+  const options = Object.fromEntries(CURL_OPTIONS);
+  const { tokens } = parseArgs({ args: words.slice(1), options, strict: false, tokens: true });
+  const given = new Map<string, string>();
+  const urls: string[] = [];
+  const headers: (readonly [string, string])[] = [];
+  const data: CurlData[] = [];
+  const notes: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") urls.push(token.value);
+    if (token.kind !== "option") continue;
+    const { name, rawName, value = "" } = token;
+    const option = CURL_OPTIONS.get(name);
+    if (option === undefined) notes.push(`curl's option ${rawName} is not known here and was ignored`);
+    if (option?.type === "string" && token.value === undefined) throw invalidRequest(`${rawName} needs a value`);
+    switch (name) {
+      case "url":
+        urls.push(value);
+        break;
+      case "header": {
+        const field = headerOf(value);
+        // `-H 'Name:'` takes a field of curl's own out.
+        if (field !== undefined) headers.push(field);
+        break;
+      }
+      case "data":
+      case "data-ascii":
+      case "data-binary":
+        data.push({ kind: "data", value });
+        break;
+      case "data-raw":
+        data.push({ kind: "raw", value });
+        break;
+      case "data-urlencode":
+        data.push({ kind: "urlencode", value });
+        break;
+      case "json":
+        data.push({ kind: "json", value });
+        headers.push(["content-type", "application/json"], ["accept", "application/json"]);
+        break;
+      case "user-agent":
+      case "referer":
+      case "cookie":
+        headers.push([name, value]);
+        break;
+      case "user":
+        headers.push(["authorization", "Basic credentials"]);
+        break;
+      case "oauth2-bearer":
+        headers.push(["authorization", "Bearer token"]);
+        break;
+      case "form":
+        throw invalidRequest("multipart forms (-F) are no requests of this API");
+      case "upload-file":
+        throw invalidRequest("uploads (-T) are not read here: give the body with --data-binary @file");
+      case "next":
+        throw invalidRequest("only one request at a time: the line has --next");
+      default:
+        given.set(name, value);
     }
-    const inWord = letters.slice(at + 1);
-    valued(draft, inWord === "" ? wordBehind(`-${letter}`, rest) : inWord);
-    return;
   }
-}
-
-function apply(name: string, draft: RequestDraft): void {
-  const effect = PLAIN.get(name);
-  // Behind an equals sign, which curl does not know, stands a value: maybe a token.
-  if (effect === undefined)
-    draft.notes.push(`curl's option ${name.replace(/=.*$/s, "")} is not known here and was ignored`);
-  else effect(draft, "");
-}
-
-function wordBehind(name: string, rest: Iterator<string>): string {
-  const next = rest.next();
-  if (next.done === true) throw invalidRequest(`${name} needs a value`);
-  return next.value;
+  const [url, other] = urls;
+  if (url === undefined) throw invalidRequest("the curl line names no URL");
+  if (other !== undefined) throw invalidRequest(`only one URL at a time: there is also ${quotedUrl(other)}`);
+  const inQuery = given.has("get");
+  const method = given.get("request") ?? (given.has("head") ? "HEAD" : data.length > 0 && !inQuery ? "POST" : "GET");
+  return requestOf({ method, url, headers, body: bodyOf(data, read), notes }, inQuery ? "query" : "body");
 }
 
 /** Which words does a shell make of a pasted line? (Only quoting is done: nothing is expanded and nothing is run.) */
