@@ -1,11 +1,12 @@
 /** How can carryover be tried without a platform? A sandbox, carryover in front of it, and calls to paste. */
+
+import { createSandbox, type Sandbox } from "#sandbox";
 import { createApp } from "./app.ts";
 import { loadCatalogue } from "./catalogue.ts";
 import { loadConfig } from "./config.ts";
 import { type Call, demoCalls, toCurl } from "./demo/calls.ts";
 import { showCall } from "./demo/tour.ts";
 import { createLog } from "./observe/log.ts";
-import { createSandbox, type Sandbox } from "./sandbox/sandbox.ts";
 
 /** Where to listen; 0 takes a free port. */
 export interface DemoPorts {

@@ -107,7 +107,6 @@ export const FLOORS: readonly Floor[] = [
         { name: "config", says: "options, rules" },
         { name: "observe", says: "metrics, log" },
         { name: "admin", says: "operators in" },
-        { name: "sandbox", says: "a platform" },
       ],
     ],
   },

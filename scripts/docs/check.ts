@@ -1,9 +1,10 @@
 /** Writes the tables and runs of docs/check.md. */
+
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { exitCodeOf, type Verdict } from "../../src/check/finding.ts";
 import { QUESTIONS } from "../../src/check/questions.ts";
 import { WORDS } from "../../src/check/show.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import { type CommandResult, runCommand } from "../command.ts";
 import { upToNumbers, withBlock } from "./blocks.ts";
 

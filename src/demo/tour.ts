@@ -1,7 +1,7 @@
 /** What happens when a call of the demo is made? */
 
+import type { Sandbox } from "#sandbox";
 import { OurHeader } from "../model/http.ts";
-import type { Sandbox } from "../sandbox/sandbox.ts";
 import { type Call, toCurl } from "./calls.ts";
 
 /** Longest part of an answer that is shown. */

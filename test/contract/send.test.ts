@@ -1,15 +1,15 @@
 /** Do the sandbox, and the layers around a Send, keep what every Send promises? */
 
+import type { Sandbox } from "../../sandbox/src/sandbox.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { createExchange } from "../../src/model/exchange.ts";
 import type { ApiRequest } from "../../src/model/message.ts";
 import { compose } from "../../src/model/message.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { createBudget } from "../../src/upstream/budget.ts";
 import { createSend } from "../../src/upstream/client.ts";
 import { createPool, type Pool } from "../../src/upstream/pool.ts";
 import { createRetry } from "../../src/upstream/retry.ts";
 import { createTimed } from "../../src/upstream/timed.ts";
-import { seededSandbox } from "../support/seeded.ts";
 import { type SendSubject, sendContract } from "./send.contract.ts";
 
 /** Two requests that the sandbox answers the same each time. */

@@ -1,12 +1,12 @@
 /** Is what the documentation says about lists what the program has and does? */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import { createSandbox, type Sandbox } from "../../sandbox/src/sandbox.ts";
 import { allMetrics } from "../../scripts/docs/metrics.ts";
 import { configOptions } from "../../src/config.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
 import { outcomeLabel } from "../../src/observe/labels.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { cutOf } from "../../src/upstream/drain/ahead.ts";
 import { READING } from "../../src/upstream/drain/limits.ts";
 import { exchange } from "../comparison/http.ts";

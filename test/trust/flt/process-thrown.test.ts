@@ -1,10 +1,10 @@
 /** Where can something throw inside of carryover, and does it end more than the request that it happened to? */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSandbox } from "../../../sandbox/src/sandbox.ts";
 import { createAdmin } from "../../../src/admin/server.ts";
 import type { Answer } from "../../../src/model/message.ts";
 import type { Plan, Watch } from "../../../src/model/plan.ts";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
 import { takeDownAfterEach as takeDownProcesses } from "../../app/rig.ts";
 import { ask, request, talk } from "../../listener/support/client.ts";
 import { later, pass, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
