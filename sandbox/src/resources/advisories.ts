@@ -1,6 +1,8 @@
 /** What is an advisory, and which of them does a list mean? Only v1 writes them. (Field map 2.14 and 3.12.) */
+
 import { type Json, type JsonObject, member } from "../json.ts";
 import type { StoredRecord } from "../store/collection.ts";
+import type { RecordTest } from "../store/select.ts";
 import type { Resource } from "./resource.ts";
 
 /** The filters of both faces in one vocabulary; an empty list is no filter. */
@@ -57,8 +59,8 @@ function typeOf(event: Json | undefined): number {
 }
 
 /** The tests that a filter stands for; an advisory must pass all of them. */
-export function advisoryTests(filter: AdvisoryFilter): readonly ((record: StoredRecord) => boolean)[] {
-  const tests: ((record: StoredRecord) => boolean)[] = [];
+export function advisoryTests(filter: AdvisoryFilter): readonly RecordTest[] {
+  const tests: RecordTest[] = [];
   const anyEvent = (wanted: readonly unknown[], read: (event: Json) => unknown) => {
     if (wanted.length > 0) tests.push((record) => eventsOf(record).some((event) => wanted.includes(read(event))));
   };

@@ -1,8 +1,9 @@
 /** Which records does a caller see in a list? (Field map 1.J: lists are unscoped calls over what the caller may read.) */
+
 import { type Caller, mayRead, readsAll } from "../auth/caller.ts";
 import type { Context } from "../context.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import { type PlaceFilter, type Selection, select } from "../store/select.ts";
+import { type PlaceFilter, type RecordTest, type Selection, select } from "../store/select.ts";
 import type { Resource } from "./resource.ts";
 
 /** The records that pass `place` and `tests` and that the caller may read. */
@@ -11,7 +12,7 @@ export function visible(
   resource: Resource,
   caller: Caller,
   place: PlaceFilter,
-  tests: readonly ((record: StoredRecord) => boolean)[],
+  tests: readonly RecordTest[],
 ): Selection {
   const collection = context.store.collection(resource.name);
   if (readsAll(caller)) return select(collection, place, tests);

@@ -3,12 +3,15 @@ import { type JsonObject, member } from "../json.ts";
 import { type Collection, lowerBound, type StoredRecord } from "./collection.ts";
 import { isWithin, lineage, parentOf } from "./uid.ts";
 
+/** True for a record that a list means. */
+export type RecordTest = (record: StoredRecord) => boolean;
+
 /** `uids[from..to)` in ascending order, of which those count that pass `test` (all, when there is none). */
 export interface Selection {
   readonly uids: readonly string[];
   readonly from: number;
   readonly to: number;
-  readonly test: ((record: StoredRecord) => boolean) | undefined;
+  readonly test: RecordTest | undefined;
 }
 
 /** The five ways to filter by place; an empty text is no filter. */
@@ -34,10 +37,14 @@ export function placeFilter(request: JsonObject): PlaceFilter {
   };
 }
 
-type Test = (record: StoredRecord) => boolean;
+/** The exact-name filter: an empty name is no filter. */
+export function nameTest(request: JsonObject): readonly RecordTest[] {
+  const name = member(request, "name") ?? "";
+  return name === "" ? [] : [(record) => member(record.value, "name") === name];
+}
 
 /** The records of `collection` that pass `place` and `tests`; the narrowest index is used, the rest is tested. */
-export function select(collection: Collection, place: PlaceFilter, tests: readonly Test[]): Selection {
+export function select(collection: Collection, place: PlaceFilter, tests: readonly RecordTest[]): Selection {
   const base = narrowest(collection, place);
   const all = [...placeTests(place, base.kind), ...base.tests, ...tests];
   const test = all.length === 0 ? undefined : (record: StoredRecord) => all.every((one) => one(record));
@@ -51,7 +58,7 @@ interface Base {
   readonly uids: readonly string[];
   readonly from: number;
   readonly to: number;
-  readonly tests: readonly Test[];
+  readonly tests: readonly RecordTest[];
 }
 
 function whole(kind: IndexKind, uids: readonly string[]): Base {
@@ -79,8 +86,8 @@ function subtree(sorted: readonly string[], root: string): Base {
   return { kind: "range", uids: sorted, from, to, tests };
 }
 
-function placeTests(place: PlaceFilter, used: IndexKind): readonly Test[] {
-  const tests: Test[] = [];
+function placeTests(place: PlaceFilter, used: IndexKind): readonly RecordTest[] {
+  const tests: RecordTest[] = [];
   if (place.childrenOf !== "" && used !== "children") tests.push((r) => parentOf(r.uid) === place.childrenOf);
   if (place.inRoot && used !== "root") tests.push((r) => parentOf(r.uid) === "");
   if (place.descendantsOf !== "" && used !== "range") tests.push((r) => isWithin(r.uid, place.descendantsOf));

@@ -9,7 +9,8 @@ import { accountAssociations } from "../resources/account-associations.ts";
 import type { Draft } from "../resources/resource.ts";
 import { readable } from "../resources/writes.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import { decodeV1, nameTest, textV1, type V1Face } from "./face.ts";
+import { nameTest } from "../store/select.ts";
+import { decodeV1, textV1, type V1Face } from "./face.ts";
 import { keep, times } from "./shape.ts";
 
 const SAME = ["name", "description", "amazon", "google", "azure", "github", VENDOR_KEY] as const;

@@ -8,14 +8,13 @@ import type { Draft, Resource } from "../resources/resource.ts";
 import { visible } from "../resources/visible.ts";
 import { createRecord, removeRecord, updateRecord } from "../resources/writes.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import { placeFilter, type Selection } from "../store/select.ts";
+import { placeFilter, type RecordTest, type Selection } from "../store/select.ts";
 import { decodeMessage } from "../wire/decode.ts";
 import { encodeMessage } from "../wire/encode.ts";
 import { bodyText, parseFirst } from "../wire/parse.ts";
 import { decodeQuery, type QueryPairs } from "../wire/query.ts";
 
 export type Operation = "list" | "create" | "update" | "delete";
-type Test = (record: StoredRecord) => boolean;
 
 /** How v1 writes a resource. */
 export interface V1Write {
@@ -44,18 +43,12 @@ export interface V1Face {
   /** True when an item depends on other records. */
   readonly joins?: boolean;
   /** Filters other than by place. */
-  readonly tests: (request: JsonObject, context: Context) => readonly Test[];
+  readonly tests: (request: JsonObject, context: Context) => readonly RecordTest[];
   /** A list filter that names one record: its parameter. */
   readonly key: string;
   readonly write?: V1Write;
   /** What v1 calls fields that rules name in v2's words; for errors. */
   readonly names?: ReadonlyMap<string, string>;
-}
-
-/** The exact-name filter: an empty name is no filter. */
-export function nameTest(request: JsonObject): readonly Test[] {
-  const name = member(request, "name") ?? "";
-  return name === "" ? [] : [(record) => member(record.value, "name") === name];
 }
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map([["uid", "id"]]);

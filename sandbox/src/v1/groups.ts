@@ -6,7 +6,8 @@ import { type JsonObject, member } from "../json.ts";
 import { groups } from "../resources/groups.ts";
 import type { Draft } from "../resources/resource.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import { nameTest, type V1Face } from "./face.ts";
+import { nameTest } from "../store/select.ts";
+import type { V1Face } from "./face.ts";
 import { keep, times } from "./shape.ts";
 
 /** A group as v1 knows it. */

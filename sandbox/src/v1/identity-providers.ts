@@ -1,9 +1,11 @@
 /** How does native v1 show and write identity providers? (Field map 2.6.) */
+
 import { type JsonObject, member } from "../json.ts";
 import { identityProviders } from "../resources/identity-providers.ts";
 import type { Draft } from "../resources/resource.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import { nameTest, type V1Face } from "./face.ts";
+import { nameTest } from "../store/select.ts";
+import type { V1Face } from "./face.ts";
 import { keep, times } from "./shape.ts";
 
 const SAME = ["name", "description", "defaultRole", "oidc"] as const;

@@ -1,9 +1,11 @@
 /** How does native v1 show and write repos, readme and all? (Field map 2.11, traps T05 to T12.) */
+
 import { type Json, type JsonObject, member } from "../json.ts";
 import { repos, SYNCED_FIELDS } from "../resources/repos.ts";
 import type { Draft } from "../resources/resource.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import { nameTest, type V1Face } from "./face.ts";
+import { nameTest } from "../store/select.ts";
+import type { V1Face } from "./face.ts";
 import { overlayFromV1, overlayToV1 } from "./overlay.ts";
 import { keep, pick, times } from "./shape.ts";
 

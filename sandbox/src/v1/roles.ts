@@ -6,6 +6,7 @@ import { invalid } from "../refusal.ts";
 import type { Draft } from "../resources/resource.ts";
 import { capabilitiesOf, roles } from "../resources/roles.ts";
 import type { StoredRecord } from "../store/collection.ts";
+import type { RecordTest } from "../store/select.ts";
 import { parentOf } from "../store/uid.ts";
 import type { V1Face } from "./face.ts";
 import { keep, times } from "./shape.ts";
@@ -33,7 +34,7 @@ function readRole(given: JsonObject, before: StoredRecord | undefined): Draft {
 }
 
 /** `parent=/` means the built-in roles, anything else the roles directly below. */
-function tests(request: JsonObject): readonly ((record: StoredRecord) => boolean)[] {
+function tests(request: JsonObject): readonly RecordTest[] {
   const name = String(member(request, "name") ?? "");
   const parent = String(member(request, "parent") ?? "");
   const above = parent === "/" ? "" : parent;

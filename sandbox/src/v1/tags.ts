@@ -1,8 +1,10 @@
 /** How does native v1 show and write tags? (Field map 2.12 and 3.11, traps T13 to T15.) */
+
 import { type JsonObject, member } from "../json.ts";
 import { isSpecial, type SPECIAL_TAGS, tags } from "../resources/tags.ts";
 import type { StoredRecord } from "../store/collection.ts";
-import { nameTest, type V1Face } from "./face.ts";
+import { nameTest, type RecordTest } from "../store/select.ts";
+import type { V1Face } from "./face.ts";
 import { keep, pick, times } from "./shape.ts";
 
 const EXCLUDES: readonly (readonly [parameter: string, kind: keyof typeof SPECIAL_TAGS])[] = [
@@ -12,7 +14,7 @@ const EXCLUDES: readonly (readonly [parameter: string, kind: keyof typeof SPECIA
 ];
 
 /** The filters of lists and summaries. Special tags are listed unless they are to be left out. */
-export function tagTests(request: JsonObject): readonly ((record: StoredRecord) => boolean)[] {
+export function tagTests(request: JsonObject): readonly RecordTest[] {
   const found = [...nameTest(request)];
   const digest = member(request, "digest") ?? "";
   if (digest !== "") found.push((record) => member(record.value, "digest") === digest);

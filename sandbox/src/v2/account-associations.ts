@@ -6,9 +6,10 @@ import { member } from "../json.ts";
 import { invalid } from "../refusal.ts";
 import { accountAssociations } from "../resources/account-associations.ts";
 import { readable } from "../resources/writes.ts";
+import { nameTest } from "../store/select.ts";
 import { encodeMessage } from "../wire/encode.ts";
 import { V2 } from "../wire/schemas.ts";
-import { decodeBody, nameTest, type V2Face } from "./face.ts";
+import { decodeBody, type V2Face } from "./face.ts";
 
 /** The members of an association by the number of their provider type. */
 const PROVIDERS: ReadonlyMap<number, string> = new Map([

@@ -1,7 +1,8 @@
 /** How does v2 show advisories? (Specification section 4; field map 2.14 and 3.12.) */
+
 import { type JsonObject, member } from "../json.ts";
 import { advisories, advisoryTests, numbers, texts } from "../resources/advisories.ts";
-import type { StoredRecord } from "../store/collection.ts";
+import type { RecordTest } from "../store/select.ts";
 import type { V2Face } from "./face.ts";
 
 const TEXTS: readonly (readonly [parameter: string, field: string])[] = [
@@ -16,7 +17,7 @@ const TEXTS: readonly (readonly [parameter: string, field: string])[] = [
 ];
 
 /** A word looked for in the names of an advisory. */
-function queryTest(request: JsonObject): readonly ((record: StoredRecord) => boolean)[] {
+function queryTest(request: JsonObject): readonly RecordTest[] {
   const word = String(member(request, "query") ?? "").toLowerCase();
   if (word === "") return [];
   return [

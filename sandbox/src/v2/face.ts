@@ -10,7 +10,7 @@ import { visible } from "../resources/visible.ts";
 import { createRecord, readable, removeRecord, updateRecord } from "../resources/writes.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { parseOrder } from "../store/order.ts";
-import { placeFilter } from "../store/select.ts";
+import { placeFilter, type RecordTest } from "../store/select.ts";
 import { decodeMessage } from "../wire/decode.ts";
 import { encodeMessage } from "../wire/encode.ts";
 import { applyMask, deriveMask, type MaskPath, parseMask } from "../wire/mask.ts";
@@ -34,7 +34,7 @@ export interface V2Face {
   /** The default order in the words of `order_by`. */
   readonly order: string;
   /** Filters other than by place. */
-  readonly tests: (request: JsonObject, context: Context) => readonly ((record: StoredRecord) => boolean)[];
+  readonly tests: (request: JsonObject, context: Context) => readonly RecordTest[];
   /** What v2 demands beyond the rules of both faces; throws. `before` is undefined for a new record. */
   readonly demand?: (next: JsonObject, before: StoredRecord | undefined, context: Context, caller: Caller) => void;
   /** True when a create replaces the record of the same name. */
@@ -45,12 +45,6 @@ export interface V2Face {
   readonly revealed?: (record: StoredRecord) => JsonObject;
   /** What a list shows of a record, when that is less than the record. */
   readonly listed?: (value: JsonObject) => JsonObject;
-}
-
-/** The exact-name filter: an empty name is no filter. */
-export function nameTest(request: JsonObject): readonly ((record: StoredRecord) => boolean)[] {
-  const name = member(request, "name");
-  return name === undefined || name === "" ? [] : [(record) => member(record.value, "name") === name];
 }
 
 /** The decoded message in a body; an empty body is an empty message. */

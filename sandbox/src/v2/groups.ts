@@ -1,6 +1,8 @@
 /** How does v2 show groups? (Specification sections 2 and 4.) */
+
 import { groups } from "../resources/groups.ts";
-import { nameTest, type V2Face } from "./face.ts";
+import { nameTest } from "../store/select.ts";
+import type { V2Face } from "./face.ts";
 
 export const groupsV2: V2Face = {
   resource: groups,

@@ -5,10 +5,10 @@ import type { Route } from "../gateway/route.ts";
 import { type JsonObject, member } from "../json.ts";
 import { invalid } from "../refusal.ts";
 import { identities, RELATIONSHIPS, uidOfSubject } from "../resources/identities.ts";
-import type { StoredRecord } from "../store/collection.ts";
+import { nameTest, type RecordTest } from "../store/select.ts";
 import { decodeQuery } from "../wire/query.ts";
 import { V2 } from "../wire/schemas.ts";
-import { nameTest, type V2Face } from "./face.ts";
+import type { V2Face } from "./face.ts";
 
 /** The members of the oneof by the number of their relationship type. */
 const BY_TYPE: ReadonlyMap<number, string> = new Map([
@@ -18,7 +18,7 @@ const BY_TYPE: ReadonlyMap<number, string> = new Map([
   [4, "servicePrincipal"],
 ]);
 
-function relationshipTest(request: JsonObject): readonly ((record: StoredRecord) => boolean)[] {
+function relationshipTest(request: JsonObject): readonly RecordTest[] {
   const wanted = BY_TYPE.get(Number(member(request, "relationshipType") ?? 0));
   return wanted === undefined ? [] : [(record) => member(record.value, wanted) !== undefined];
 }

@@ -1,8 +1,10 @@
 /** How does v2 show identity providers? (Field map 2.6 and 3.5.) */
+
 import { type JsonObject, member } from "../json.ts";
 import { invalid } from "../refusal.ts";
 import { identityProviders, withSecret } from "../resources/identity-providers.ts";
-import { nameTest, type V2Face } from "./face.ts";
+import { nameTest } from "../store/select.ts";
+import type { V2Face } from "./face.ts";
 
 /** Lists leave the state of the SCIM token out (trap T49). */
 function listed(value: JsonObject): JsonObject {

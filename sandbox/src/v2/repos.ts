@@ -8,12 +8,13 @@ import { forbidden, invalid } from "../refusal.ts";
 import { guardedChange, repos } from "../resources/repos.ts";
 import { readable, updateRecord } from "../resources/writes.ts";
 import type { StoredRecord } from "../store/collection.ts";
+import type { RecordTest } from "../store/select.ts";
 import { encodeMessage } from "../wire/encode.ts";
 import { V2 } from "../wire/schemas.ts";
 import { decodeBody, patchPaths, type V2Face } from "./face.ts";
 
 /** The name has presence here: an empty one is a filter for the empty name (trap T43). */
-function tests(request: JsonObject): readonly ((record: StoredRecord) => boolean)[] {
+function tests(request: JsonObject): readonly RecordTest[] {
   const name = member(request, "name");
   return name === undefined ? [] : [(record) => (member(record.value, "name") ?? "") === name];
 }

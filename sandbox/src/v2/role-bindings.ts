@@ -6,7 +6,7 @@ import { type Json, type JsonObject, member } from "../json.ts";
 import { invalid } from "../refusal.ts";
 import { roleBindings } from "../resources/role-bindings.ts";
 import { checkCreation, createRecord } from "../resources/writes.ts";
-import type { StoredRecord } from "../store/collection.ts";
+import type { RecordTest } from "../store/select.ts";
 import { parentOf } from "../store/uid.ts";
 import { V2 } from "../wire/schemas.ts";
 import { decodeBody, recordText, type V2Face, writableOnly } from "./face.ts";
@@ -14,8 +14,8 @@ import { decodeBody, recordText, type V2Face, writableOnly } from "./face.ts";
 /** Most bindings in one batch (field map section 3, limits). */
 const MAX_BATCH = 25;
 
-function tests(request: JsonObject): readonly ((record: StoredRecord) => boolean)[] {
-  const found: ((record: StoredRecord) => boolean)[] = [];
+function tests(request: JsonObject): readonly RecordTest[] {
+  const found: RecordTest[] = [];
   const text = (key: string) => String(member(request, key) ?? "");
   if (text("identity") !== "") found.push((record) => member(record.value, "identityUid") === text("identity"));
   if (text("role") !== "") found.push((record) => member(record.value, "roleUid") === text("role"));

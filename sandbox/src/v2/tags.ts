@@ -1,9 +1,10 @@
 /** How does v2 show tags? (Specification section 4; field map 2.12 and 3.11.) */
+
 import { type JsonObject, member } from "../json.ts";
 import { invalid } from "../refusal.ts";
 import { isSpecial, type SPECIAL_TAGS, tags } from "../resources/tags.ts";
-import type { StoredRecord } from "../store/collection.ts";
-import { nameTest, type V2Face } from "./face.ts";
+import { nameTest, type RecordTest } from "../store/select.ts";
+import type { V2Face } from "./face.ts";
 
 const INCLUDES: readonly (readonly [parameter: string, kind: keyof typeof SPECIAL_TAGS])[] = [
   ["includeReferrers", "referrers"],
@@ -12,7 +13,7 @@ const INCLUDES: readonly (readonly [parameter: string, kind: keyof typeof SPECIA
 ];
 
 /** Special tags are left out unless asked for. */
-function tests(request: JsonObject): readonly ((record: StoredRecord) => boolean)[] {
+function tests(request: JsonObject): readonly RecordTest[] {
   const found = [...nameTest(request)];
   const digest = member(request, "digest") ?? "";
   if (digest !== "") found.push((record) => member(record.value, "digest") === digest);
