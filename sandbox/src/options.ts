@@ -1,11 +1,13 @@
-/** How can the sandbox be shaped, and how can it be told to misbehave? */
+/** The options of a sandbox. */
 import type { SendLayer } from "./http.ts";
-import type { MaskSpelling } from "./wire/mask.ts";
 
-/** Do all v1 records show `createdAt` and `updatedAt`, or only those whose published messages have them? */
+/** `snake_case`: the names of fields; `camelCase`: their JSON names (that of `sync_config` is `sync_config`); `both`: either. */
+export type MaskSpelling = "snake_case" | "camelCase" | "both";
+
+/** Which v1 records show `createdAt` and `updatedAt`: all, or only those whose published messages have them. */
 export type RecordTimes = "all" | "published";
 
-/** Every option has a default; the sandbox behaves as the specification says when none is given. */
+/** Every option has a default. Without options the sandbox behaves as the platform does by its specification. */
 export interface SandboxOptions {
   /** All generated names, uids and tokens follow from it. Default `sandbox`. */
   readonly seed?: string;
@@ -17,41 +19,37 @@ export interface SandboxOptions {
   readonly organisation?: boolean;
   /** The version segment of v2 paths. Default `v2beta1`. */
   readonly version?: string;
-  /**
-   * Which v1 records say when they were made and changed: all, as the specification says (section 9), or only those whose
-   * published messages do (field map section 2). Default `all`.
-   */
+  /** Default `all`. */
   readonly recordTimes?: RecordTimes;
-  /** Milliseconds before every answer. Default 0. */
+  /** Milliseconds before every response. Default 0. */
   readonly latencyMs?: number;
-  /** Does a page token remember the last record or a row number? Default `keyset`. */
+  /** What a page token remembers: the last record (`keyset`) or a row number (`offset`). Default `keyset`. */
   readonly tokens?: "keyset" | "offset";
-  /** After this many milliseconds a page token restarts its list in silence (specification section 8). Default 3 days. */
+  /** Milliseconds after which a page token silently restarts its list. Default 3 days. */
   readonly tokenLifetimeMs?: number;
-  /** Share of calls, 0 to 1, answered 503 before anything is done. Default 0. */
+  /** Share of calls, 0 to 1, that get a 503 before anything is done. Default 0. */
   readonly errorRate?: number;
-  /** Takes `skip` for 0 and says so in `skipped`. Default false. */
+  /** Treats `skip` as 0, and reports 0 in `skipped`. Default false. */
   readonly ignoreSkip?: boolean;
   /** Leaves `totalCount` out of v2 lists. Default false. */
   readonly omitTotalCount?: boolean;
-  /** v2 leaves zero values out of its answers; v1 never does. Default false. */
+  /** v2 leaves zero values out of its responses; v1 never does. Default false. */
   readonly omitZeros?: boolean;
-  /** v2 role bindings name their identity and role in the joined objects only, the flat uids being empty. Default false. */
+  /** v2 role bindings name their identity and role in the joined objects only; the flat uids are empty. Default false. */
   readonly nestedUidsOnly?: boolean;
-  /** v2 answers a delete with no bytes at all, as the specification says, rather than with `{}`. Default false. */
+  /** v2 responds to a delete with an empty body instead of `{}`. Default false. */
   readonly emptyDeletes?: boolean;
-  /** What v2 does with a page size above 200: takes it for 200, or refuses it with 400. Default `clamp`. */
+  /** What v2 does with a page size above 200: treats it as 200 (`clamp`), or responds with 400 (`refuse`). Default `clamp`. */
   readonly largePages?: "clamp" | "refuse";
   /** The default order of v2 lists, in the words of `order_by`. Default: each resource's own, mostly `uid`. */
   readonly order?: string;
   /**
    * What a v2 caller without `repo.internal.admin` (everybody but staff) may not change. `readme`: the readme of a repo.
    * `forbid`: also its tier, bundles, aliases, active tags and sync settings; a real change of one is 403, like the readme.
-   * `refuse`: the same fields, but a change is 400 and names the mask path. The field map has both: those fields are guarded
-   * (4.B), and only the readme takes more than in v1 (1.J). Default `readme`.
+   * `refuse`: the same fields, but a change is 400 and names the mask path. Default `readme`.
    */
   readonly repoGuard?: "readme" | "forbid" | "refuse";
-  /** Calls a second and credential before 429. Default: no limit (specification section 8). */
+  /** Calls a second and credential before 429. Default: no limit. */
   readonly rateLimit?: number;
   /** How a mask in a query names fields: `snake_case` is the public gateway's habit. Default `both`. */
   readonly maskSpelling?: MaskSpelling;

@@ -1,4 +1,4 @@
-/** How does the platform say no? (Specification section 7.) */
+/** Errors of the platform: their codes, messages and bodies. */
 import type { JsonObject } from "./json.ts";
 
 /** RPC codes by name. */
@@ -64,7 +64,7 @@ export function gatewayRefusal(code: number, message: string): Refusal {
   return refuse(code, message, { bare: true });
 }
 
-/** A field is wrong (specification section 7, first case). */
+/** A field is wrong. */
 export function invalid(field: string, description: string): Refusal {
   return refuse(RpcCode.INVALID_ARGUMENT, description, { field });
 }
@@ -86,7 +86,7 @@ export function forbidden(): Refusal {
   return refuse(RpcCode.PERMISSION_DENIED, "Permission denied: the caller lacks a capability on this resource");
 }
 
-/** The state of the platform forbids it (specification section 7, second case). */
+/** The state of the platform forbids it. */
 export function precondition(type: string, subject: string, description: string): Refusal {
   const failure: JsonObject = {
     "@type": "type.googleapis.com/google.rpc.PreconditionFailure",

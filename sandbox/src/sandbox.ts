@@ -1,22 +1,24 @@
-/** How does one get a whole small platform: v2, native v1 and token exchange over the same records? (Design section 9.) */
+/** A small platform in one process: v2, native v1 and token exchange over the same records. */
 import { createHash } from "node:crypto";
-import { createAuthenticator, namedToken } from "./auth/authenticate.ts";
-import { signToken } from "./auth/token.ts";
+import { createAuthenticator, namedToken, signToken } from "./auth.ts";
 import type { Context } from "./context.ts";
-import { createChurn } from "./gateway/churn.ts";
 import { createHandler } from "./gateway/handle.ts";
-import { deadlineExceeded, grpcTimeoutMs, pause, unavailable } from "./gateway/misbehave.ts";
-import { createRateLimiter } from "./gateway/rate.ts";
-import type { ApiRequest, ApiResponse, Send, SendOptions } from "./http.ts";
-import { createServerAround } from "./http.ts";
+import {
+  createChurn,
+  createRateLimiter,
+  deadlineExceeded,
+  grpcTimeoutMs,
+  pause,
+  unavailable,
+} from "./gateway/misbehave.ts";
+import { type ApiRequest, type ApiResponse, createServerAround, type Send, type SendOptions } from "./http.ts";
 import { type SandboxOptions, settingsOf } from "./options.ts";
 import { allRoutes } from "./routes.ts";
 import { createRandom } from "./seed/prng.ts";
-import { createSeed, type Seed } from "./seed/seed.ts";
-import type { WellKnown } from "./seed/well-known.ts";
+import { createSeed, type Seed, type WellKnown } from "./seed/seed.ts";
 import { makeRecord } from "./store/collection.ts";
 import { type Contents, contentsOf, createStore, type Snapshot, type Store, snapshotOf } from "./store/store.ts";
-import { V1 } from "./wire/schemas.ts";
+import { V1 } from "./wire/schema.ts";
 
 /** One call that the sandbox served. */
 export interface ServedCall {

@@ -1,4 +1,4 @@
-/** How do the tests of the sandbox talk to it? */
+/** A client for the tests of the sandbox. */
 import { type HeaderList, header } from "../src/http.ts";
 import type { Sandbox } from "../src/sandbox.ts";
 

@@ -1,4 +1,4 @@
-/** Which records of native v1 say when they were made and changed? */
+/** Which records of native v1 show their times. */
 import { expect, test } from "vitest";
 import type { RecordTimes } from "../src/options.ts";
 import { ask } from "./client.ts";

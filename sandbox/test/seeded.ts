@@ -1,8 +1,7 @@
-/** How does a test get a sandbox without making its thousands of records anew? */
+/** Sandboxes that share their seeded records, so that a test does not make thousands of them again. */
 
 import type { ApiRequest } from "../src/http.ts";
-import type { SandboxOptions } from "../src/options.ts";
-import { settingsOf } from "../src/options.ts";
+import { type SandboxOptions, settingsOf } from "../src/options.ts";
 import { createSandbox, type Sandbox } from "../src/sandbox.ts";
 import { createSeed, type Seed } from "../src/seed/seed.ts";
 

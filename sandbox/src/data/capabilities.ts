@@ -1,4 +1,4 @@
-/** Which capabilities are there, as v1 writes them and as v2 does? */
+/** The capabilities of roles, as v1 and as v2 write them. */
 
 /** v1 string, v2 enum name, number, and whether only staff may grant it. */
 export type CapabilityRow = readonly [v1: string, v2: string, number: number, internalOnly: boolean];

@@ -1,6 +1,6 @@
 /**
- * Which messages and enums does native v1 speak? (Read by `wire/schema.ts`, which explains the notation.)
- * `unpublished` marks the times that the specification gives every record and that the published messages do not have.
+ * The messages and enums of native v1. `wire/schema.ts` reads them and explains the notation.
+ * `unpublished` marks times that the published messages do not have; `recordTimes` decides whether records show them.
  */
 import { VENDOR_KEY } from "./vendor.ts";
 

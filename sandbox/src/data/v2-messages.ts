@@ -1,4 +1,4 @@
-/** Which messages and enums does v2 speak? (Read by `wire/schema.ts`, which explains the notation.) */
+/** The messages and enums of v2. `wire/schema.ts` reads them and explains the notation. */
 import { VENDOR_KEY } from "./vendor.ts";
 
 export const V2_MESSAGES = `

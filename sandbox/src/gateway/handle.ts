@@ -1,7 +1,6 @@
-/** How does a request become an answer? Routing, decoding, authentication, action, in this order (gateway facts). */
+/** Turns a request into a response: routing, decoding, authentication, action, in this order. */
 
-import type { Authenticate } from "../auth/authenticate.ts";
-import { exchange } from "../auth/exchange.ts";
+import { type Authenticate, exchange } from "../auth.ts";
 import type { Context } from "../context.ts";
 import { type ApiRequest, type ApiResponse, type HeaderList, header } from "../http.ts";
 import {
@@ -13,10 +12,9 @@ import {
   refusalMessage,
   refusalStatus,
 } from "../refusal.ts";
-import { parseQuery } from "../wire/query.ts";
-import type { RateLimiter } from "./rate.ts";
+import { parseQuery } from "../wire/decode.ts";
+import { needTerms, type RateLimiter } from "./misbehave.ts";
 import { createMatcher, pathSegments, type Route } from "./route.ts";
-import { needTerms } from "./terms.ts";
 
 /** What the gateway needs to serve. */
 export interface Gateway {

@@ -1,8 +1,8 @@
-/** Which operation does a method and a path mean? (Field map section 1; gateway facts: paths.) */
+/** Finds the operation that a method and a path mean. */
 
-import type { Caller } from "../auth/caller.ts";
+import type { Caller } from "../context.ts";
 import { gatewayRefusal, RpcCode } from "../refusal.ts";
-import type { QueryPairs } from "../wire/query.ts";
+import type { QueryPairs } from "../wire/decode.ts";
 
 /** One request, its path already taken apart. */
 export interface Call {

@@ -1,8 +1,11 @@
-/** Which rules do tags follow, and which of them are special? (Field map 2.12 and 3.11.) */
+/** Tags: their rules, the special ones, v1 and v2. */
 import { createHash } from "node:crypto";
-import { member } from "../json.ts";
+import { keep, pick, times, type V1Face } from "../faces/v1.ts";
+import type { V2Face } from "../faces/v2.ts";
+import { type JsonObject, member } from "../json.ts";
 import { invalid } from "../refusal.ts";
 import type { StoredRecord } from "../store/collection.ts";
+import { nameTest, type RecordTest } from "../store/select.ts";
 import { checkRename, findByName } from "./repos.ts";
 import type { Draft, Resource, Write } from "./resource.ts";
 
@@ -53,4 +56,92 @@ export const tags: Resource = {
   times: ["updateTime"],
   twin: (context, parent, value) => findByName(context, "tags", parent, member(value, "name")),
   check,
+};
+
+// v1
+
+const EXCLUDES: readonly (readonly [parameter: string, kind: keyof typeof SPECIAL_TAGS])[] = [
+  ["excludeReferrers", "referrers"],
+  ["excludeDates", "dates"],
+  ["excludeEpochs", "epochs"],
+];
+
+/** The filters of lists and summaries. Special tags are listed unless they are to be left out. */
+export function tagTests(request: JsonObject): readonly RecordTest[] {
+  const found = [...nameTest(request)];
+  const digest = member(request, "digest") ?? "";
+  if (digest !== "") found.push((record) => member(record.value, "digest") === digest);
+  const since = member(request, "updatedSince");
+  if (typeof since === "string") {
+    const from = Date.parse(since);
+    found.push((record) => Date.parse(String(member(record.value, "updateTime"))) >= from);
+  }
+  for (const [parameter, kind] of EXCLUDES) {
+    if (member(request, parameter) === true) found.push((record) => !isSpecial(record, kind));
+  }
+  return found;
+}
+
+/** A tag as v1 knows it. */
+export function viewTag(record: StoredRecord): JsonObject {
+  const same = keep(record.value, ["name", "digest", "deprecated", "bundles"]);
+  return { id: record.uid, ...same, ...pick(record.value, [["updateTime", "lastUpdated"]]), ...times(record.value) };
+}
+
+export const tagsV1: V1Face = {
+  resource: tags,
+  domain: "registry",
+  collection: "tags",
+  operations: ["list", "create", "update", "delete"],
+  filter: "TagFilter",
+  item: "Tag",
+  view: viewTag,
+  tests: tagTests,
+  key: "id",
+  write: {
+    message: "Tag",
+    // A PUT without a digest does not blank it: the rules of tags keep the stored one.
+    read: (given) => ({ value: keep(given, ["name", "digest", "deprecated", "bundles"]), extra: {} }),
+    answer: "Tag",
+    view: viewTag,
+    upserts: {},
+  },
+};
+
+// v2
+
+const INCLUDES: readonly (readonly [parameter: string, kind: keyof typeof SPECIAL_TAGS])[] = [
+  ["includeReferrers", "referrers"],
+  ["includeDates", "dates"],
+  ["includeEpochs", "epochs"],
+];
+
+/** Special tags are left out unless asked for. */
+function tests(request: JsonObject): readonly RecordTest[] {
+  const found = [...nameTest(request)];
+  const digest = member(request, "digest") ?? "";
+  if (digest !== "") found.push((record) => member(record.value, "digest") === digest);
+  const since = member(request, "updatedSince");
+  if (typeof since === "string") {
+    const from = Date.parse(since);
+    found.push((record) => Date.parse(String(member(record.value, "updateTime"))) >= from);
+  }
+  for (const [parameter, kind] of INCLUDES) {
+    if (member(request, parameter) !== true) found.push((record) => !isSpecial(record, kind));
+  }
+  return found;
+}
+
+export const tagsV2: V2Face = {
+  resource: tags,
+  domain: "registry",
+  collection: "tags",
+  operations: ["list", "get", "create", "delete"],
+  listRequest: "ListTagsRequest",
+  order: "uid",
+  tests,
+  upserts: true,
+  demand: (next) => {
+    if ((member(next, "digest") ?? "") === "") throw invalid("digest", "a digest is required");
+  },
 };

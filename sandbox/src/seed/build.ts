@@ -1,4 +1,4 @@
-/** How are seeded records made? */
+/** Helpers that make seeded records. */
 import type { JsonObject } from "../json.ts";
 import { makeRecord, type StoredRecord } from "../store/collection.ts";
 import type { Random } from "./prng.ts";

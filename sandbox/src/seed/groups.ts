@@ -1,4 +1,4 @@
-/** Which groups does the seeded organisation have? */
+/** The groups of the seeded organisation. */
 import type { StoredRecord } from "../store/collection.ts";
 import { AWKWARD_TEXTS, type Builder } from "./build.ts";
 

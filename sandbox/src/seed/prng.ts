@@ -1,4 +1,4 @@
-/** Where does the variety of the seeded organisation come from, the same each time? */
+/** A pseudo-random generator that gives the same values for the same seed. */
 
 export interface Random {
   /** A number from 0 up to, not including, `below`. */

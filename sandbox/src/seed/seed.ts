@@ -1,19 +1,23 @@
-/** What does the platform hold before anybody called it? */
+/** The records that a platform begins with. */
 import type { SandboxSettings } from "../options.ts";
-import type { StoredRecord } from "../store/collection.ts";
+import { parentOf, type StoredRecord } from "../store/collection.ts";
 import type { ResourceName } from "../store/store.ts";
-import { parentOf } from "../store/uid.ts";
 import { normalMessage } from "../wire/encode.ts";
-import { V2 } from "../wire/schemas.ts";
-import { ASSUMABLE, seedBindings, seedIdentities, seedRoles } from "./access.ts";
-import { seedAdvisories } from "./advisories.ts";
+import { V2 } from "../wire/schema.ts";
+import { ASSUMABLE, type SeededRoles, seedAllAccess, seedBindings, seedIdentities, seedRoles } from "./access.ts";
+import { fullAdvisories, seedAdvisories } from "./advisories.ts";
 import { type Builder, createBuilder } from "./build.ts";
-import { seedAssociations, seedInvites, seedProviders } from "./connections.ts";
+import {
+  fullAssociation,
+  moreInvites,
+  scimProviders,
+  seedAssociations,
+  seedInvites,
+  seedProviders,
+} from "./connections.ts";
 import { type SeededGroups, seedFleet, seedGroups } from "./groups.ts";
-import { type MoreRecords, seedMore } from "./more.ts";
 import { createRandom } from "./prng.ts";
-import { seedRegistry } from "./registry.ts";
-import { NOTHING_KNOWN, type OrganisationKnown, type WellKnown } from "./well-known.ts";
+import { fullRegistry, seedRegistry } from "./registry.ts";
 
 type Records = readonly StoredRecord[];
 
@@ -131,3 +135,138 @@ function emptyGroup(seeded: Seeded, groups: SeededGroups): string {
   const bound = new Set(seeded.get("roleBindings")?.map(({ uid }) => parentOf(uid)));
   return groups.leaves.findLast((uid) => !bound.has(uid)) ?? groups.otherRoot;
 }
+
+// Records of every form that a kind can have. They have their own random source, so that no other uid changes.
+
+/** What `seedMore` made, by collection, and whom to name. */
+export interface MoreRecords {
+  readonly roles: Records;
+  readonly identities: Records;
+  readonly roleBindings: Records;
+  readonly identityProviders: Records;
+  readonly accountAssociations: Records;
+  readonly groupInvites: Records;
+  readonly repos: Records;
+  readonly tags: Records;
+  readonly advisories: Records;
+}
+
+/** The further records of the seeded organisation. */
+export function seedMore(
+  settings: Pick<SandboxSettings, "seed" | "beyondV2">,
+  groups: SeededGroups,
+  roles: SeededRoles,
+): MoreRecords {
+  const build = createBuilder(createRandom(`more of ${settings.seed}`));
+  return {
+    ...seedAllAccess(build, groups, roles.builtIn.get("owner") ?? ""),
+    identityProviders: scimProviders(build, groups, roles),
+    accountAssociations: [fullAssociation(build, groups)],
+    groupInvites: moreInvites(build, groups, roles),
+    ...fullRegistry(build, groups, settings.beyondV2),
+    advisories: fullAdvisories(build, groups),
+  };
+}
+
+// Seeded records worth naming.
+
+/** Uids worth naming in documentation, tests and curl lines; a function of the seed alone. */
+export interface WellKnown {
+  /** The organisation `acme`: verified, more than 1,000 groups. */
+  readonly rootGroup: string;
+  /** Another organisation, to see what a scoped caller must not see. */
+  readonly otherRootGroup: string;
+  /** A team with ten groups below it. */
+  readonly someGroup: string;
+  /** A group with nothing in it: it can be deleted. */
+  readonly emptyGroup: string;
+  /** Built-in roles. */
+  readonly viewerRole: string;
+  readonly editorRole: string;
+  readonly ownerRole: string;
+  /** A role of the organisation's own that is bound to nobody: it can be deleted. */
+  readonly customRole: string;
+  /** An identity that a token of `assumable.issuer` and `.subject` may assume; it may edit the organisation. */
+  readonly identity: string;
+  readonly assumable: { readonly issuer: string; readonly subject: string };
+  readonly roleBinding: string;
+  /** One of each further kind; empty without the organisation. The repo has a readme, the provider a secret. */
+  readonly identityProvider: string;
+  readonly accountAssociation: string;
+  readonly groupInvite: string;
+  readonly repo: string;
+  readonly syncedRepo: string;
+  readonly tag: string;
+  readonly advisory: string;
+  /** A digest of `repo`, the image of `tag`; see the tags for more. */
+  readonly digest: string;
+  /** Somebody without rights whose mail domain is the name of the verified root group: `nobody#…` may ask for access. */
+  readonly visitor: string;
+  /** Identity providers by the state of their SCIM token. */
+  readonly scim: ScimProviders;
+  /** With all that such a record can say: a repo that is synced and has an overlay, an association with all five blocks. */
+  readonly fullRepo: string;
+  readonly fullAssociation: string;
+  /** An advisory with every type of event. */
+  readonly fullAdvisory: string;
+  /** An invite whose role is gone. */
+  readonly orphanInvite: string;
+}
+
+/** Uids of providers; empty without the organisation. */
+export interface ScimProviders {
+  readonly unspecified: string;
+  readonly notIssued: string;
+  readonly live: string;
+  readonly neverExpires: string;
+  readonly expired: string;
+  readonly revoked: string;
+  readonly rotating: string;
+  /** Of an organisation with fewer than two owners: it cannot be switched on. The others can. */
+  readonly ownerless: string;
+}
+
+const NO_SCIM: ScimProviders = {
+  unspecified: "",
+  notIssued: "",
+  live: "",
+  neverExpires: "",
+  expired: "",
+  revoked: "",
+  rotating: "",
+  ownerless: "",
+};
+
+/** What there is to name of the kinds that only the organisation has. */
+export type OrganisationKnown = Omit<
+  WellKnown,
+  | "rootGroup"
+  | "otherRootGroup"
+  | "someGroup"
+  | "emptyGroup"
+  | "viewerRole"
+  | "editorRole"
+  | "ownerRole"
+  | "customRole"
+  | "identity"
+  | "assumable"
+  | "roleBinding"
+>;
+
+/** The same without the organisation. */
+export const NOTHING_KNOWN: OrganisationKnown = {
+  identityProvider: "",
+  accountAssociation: "",
+  groupInvite: "",
+  repo: "",
+  syncedRepo: "",
+  tag: "",
+  advisory: "",
+  digest: "",
+  visitor: "",
+  scim: NO_SCIM,
+  fullRepo: "",
+  fullAssociation: "",
+  fullAdvisory: "",
+  orphanInvite: "",
+};

@@ -1,7 +1,6 @@
-/** Which records does a list mean? (Specification section 4: scoping by hierarchy; field map section 3: `uidp`.) */
+/** Selects the records of a list by their place in the hierarchy and by other filters. */
 import { type JsonObject, member } from "../json.ts";
-import { type Collection, lowerBound, type StoredRecord } from "./collection.ts";
-import { isWithin, lineage, parentOf } from "./uid.ts";
+import { type Collection, isWithin, lineage, lowerBound, parentOf, type StoredRecord } from "./collection.ts";
 
 /** True for a record that a list means. */
 export type RecordTest = (record: StoredRecord) => boolean;

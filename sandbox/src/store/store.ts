@@ -1,4 +1,4 @@
-/** What does the platform remember? */
+/** All records of the platform. */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../json.ts";
 import { type Collection, createCollection } from "./collection.ts";

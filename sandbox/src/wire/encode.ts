@@ -1,4 +1,4 @@
-/** What does a message look like on the wire? (Zero values are written; unset messages are `null`; see `EncodeOptions`.) */
+/** Encodes messages as JSON. Zero values are written unless `EncodeOptions` says otherwise; unset messages are `null`. */
 import { type Json, type JsonObject, member } from "../json.ts";
 import type { Field, FieldType, Message, Schema } from "./schema.ts";
 

@@ -1,11 +1,10 @@
-/** Which fields does a PATCH name, and what does naming them do? (Specification section 4, partial update rules.) */
+/** Update masks: parsing them, deriving them from a body, applying them. */
+
 import { type Json, type JsonObject, member } from "../json.ts";
+import type { MaskSpelling } from "../options.ts";
 import { gatewayRefusal, invalid, RpcCode } from "../refusal.ts";
 import type { JsonNode } from "./parse.ts";
 import type { Field, Message, Schema } from "./schema.ts";
-
-/** `snake_case`: the names of fields; `camelCase`: their JSON names (that of `sync_config` is `sync_config`); `both`: either. */
-export type MaskSpelling = "snake_case" | "camelCase" | "both";
 
 /** Fields from the outside in: `[oidc, client_id]`. */
 export type MaskPath = readonly Field[];

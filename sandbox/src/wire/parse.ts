@@ -1,4 +1,4 @@
-/** What does a request body say, told apart as finely as a strict decoder needs? (Duplicates and number texts survive.) */
+/** A JSON parser that keeps duplicate members and the text of numbers, as a strict decoder needs. */
 import { gatewayRefusal, type Refusal, RpcCode } from "../refusal.ts";
 
 /** A JSON value that still knows its repeated keys and the text of its numbers. */

@@ -1,4 +1,4 @@
-/** When is a text a time, a duration or an integer, and how is it written back? */
+/** Parses times, durations, integers and bytes, and writes them in their normal form. */
 
 const TIME = /^(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/;
 const DURATION = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/;

@@ -1,4 +1,8 @@
-/** What fields does a message have, and what are they called in JSON? */
+/** The schema: the fields of messages and their names in JSON, parsed from a short notation. */
+import { CAPABILITIES } from "../data/capabilities.ts";
+import { V1_MESSAGES } from "../data/v1-messages.ts";
+import { V2_MESSAGES } from "../data/v2-messages.ts";
+import type { RecordTimes } from "../options.ts";
 
 export type ScalarKind = "string" | "bool" | "int32" | "uint32" | "int64" | "bytes" | "timestamp" | "duration";
 
@@ -135,3 +139,15 @@ function parseType(text: string): FieldType {
 function camelCase(snake: string): string {
   return snake.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
+
+// The schemas of v1 and v2.
+
+const CAPABILITY_ENUM = enumTable(CAPABILITIES.map(([, name, number]) => [name, number] as const));
+
+/** Native v1, by the times that its records show. */
+export const V1: Readonly<Record<RecordTimes, Schema>> = {
+  all: parseSchema(V1_MESSAGES),
+  published: parseSchema(V1_MESSAGES.replace(/\n.* unpublished$/gm, "")),
+};
+/** v2. */
+export const V2 = parseSchema(V2_MESSAGES, new Map([["Capability", CAPABILITY_ENUM]]));

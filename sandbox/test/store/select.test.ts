@@ -1,8 +1,14 @@
 import { expect, test } from "vitest";
-import { createCollection, makeRecord } from "../../src/store/collection.ts";
-import { parseOrder } from "../../src/store/order.ts";
+import {
+  createCollection,
+  isWithin,
+  lineage,
+  makeRecord,
+  parentOf,
+  parseOrder,
+  rootOf,
+} from "../../src/store/collection.ts";
 import { placeFilter, type Selection, select } from "../../src/store/select.ts";
-import { isWithin, lineage, parentOf, rootOf } from "../../src/store/uid.ts";
 
 const UIDS = ["a", "a-b", "a-b/c", "a.b", "a/1", "a/1/x", "a/2", "a0", "b", "b/1"];
 const collection = createCollection();

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { decodeMessage } from "../../src/wire/decode.ts";
+import { decodeMessage, decodeQuery, parseQuery } from "../../src/wire/decode.ts";
 import { encodeMessage, normalMessage } from "../../src/wire/encode.ts";
 import { applyMask, deriveMask, parseMask } from "../../src/wire/mask.ts";
 import { parseFirst } from "../../src/wire/parse.ts";
-import { decodeQuery, parseQuery } from "../../src/wire/query.ts";
 import { parseSchema } from "../../src/wire/schema.ts";
 
 const SCHEMA = parseSchema(`

@@ -1,11 +1,9 @@
-/** Which records are on a page, and what comes after it? (Specification section 4, list parameters; section 8, limits.) */
+/** Pages of a list, and the tokens that lead from one to the next. */
 import { createHash } from "node:crypto";
 import type { Context } from "../context.ts";
 import { type JsonObject, member } from "../json.ts";
 import { invalid } from "../refusal.ts";
-import type { Collection, StoredRecord } from "../store/collection.ts";
-import { lowerBound } from "../store/collection.ts";
-import { comparePositions, type Order } from "../store/order.ts";
+import { type Collection, comparePositions, lowerBound, type Order, type StoredRecord } from "../store/collection.ts";
 import type { Selection } from "../store/select.ts";
 
 const DEFAULT_SIZE = 50;

@@ -1,20 +1,15 @@
-/** How does native v1 serve a resource: whole lists, creates, full replaces, deletes? (Specification section 4, v1.) */
-
-import { type Caller, needWrite } from "../auth/caller.ts";
-import type { Context } from "../context.ts";
+/** Serves a resource in native v1: whole lists, create, full replace, delete. */
+import { type Caller, type Context, needWrite } from "../context.ts";
 import type { Action, Call, Route } from "../gateway/route.ts";
-import { type JsonObject, member } from "../json.ts";
-import type { Draft, Resource } from "../resources/resource.ts";
-import { visible } from "../resources/visible.ts";
-import { createRecord, removeRecord, updateRecord } from "../resources/writes.ts";
+import { type Json, type JsonObject, member } from "../json.ts";
+import { createRecord, type Draft, type Resource, removeRecord, updateRecord, visible } from "../resources/resource.ts";
 import type { StoredRecord } from "../store/collection.ts";
 import { placeFilter, type RecordTest, type Selection } from "../store/select.ts";
-import { decodeMessage } from "../wire/decode.ts";
+import { decodeMessage, decodeQuery, type QueryPairs } from "../wire/decode.ts";
 import { encodeMessage } from "../wire/encode.ts";
 import { bodyText, parseFirst } from "../wire/parse.ts";
-import { decodeQuery, type QueryPairs } from "../wire/query.ts";
 
-export type Operation = "list" | "create" | "update" | "delete";
+export type V1Operation = "list" | "create" | "update" | "delete";
 
 /** How v1 writes a resource. */
 export interface V1Write {
@@ -34,7 +29,7 @@ export interface V1Face {
   readonly resource: Resource;
   readonly domain: string;
   readonly collection: string;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly V1Operation[];
   /** The message of list parameters. */
   readonly filter: string;
   /** The message of one item, and its content. */
@@ -57,7 +52,7 @@ const NO_NAMES: ReadonlyMap<string, string> = new Map([["uid", "id"]]);
 export function v1Routes(context: Context, face: V1Face): readonly Route[] {
   const at = { domain: face.domain, version: "v1", collection: face.collection, names: face.names ?? NO_NAMES };
   const tail = { ...at, shape: "tail" as const };
-  const all: readonly (readonly [Operation, Route])[] = [
+  const all: readonly (readonly [V1Operation, Route])[] = [
     ["list", { ...at, shape: "collection", method: "GET", prepare: (call) => list(context, face, call) }],
     ["create", { ...tail, method: "POST", prepare: (call) => create(context, face, call) }],
     ["update", { ...tail, method: "PUT", prepare: (call) => update(context, face, call) }],
@@ -76,7 +71,7 @@ export function itemText(context: Context, face: V1Face, record: StoredRecord): 
   return text;
 }
 
-/** The records that a v1 list request means. An id that is missing or out of sight means none (field map T03). */
+/** The records that a v1 list request means. An id that is missing or out of sight means none. */
 export function v1Selection(context: Context, face: V1Face, caller: Caller, request: JsonObject): Selection {
   const key = String(member(request, face.key) ?? "");
   const tests = [...face.tests(request, context)];
@@ -158,4 +153,32 @@ function remove(context: Context, face: V1Face, call: Call): Action {
     removeRecord(context, face.resource, caller, call.tail);
     return "{}";
   };
+}
+
+// Members on their way between the v1 shape and the stored shape of a record.
+
+/** Members under new names: `[from, to]`; what is absent stays absent. */
+export function pick(source: Json | undefined, names: readonly (readonly [from: string, to: string])[]): JsonObject {
+  const out: JsonObject = {};
+  for (const [from, to] of names) {
+    const value = member(source, from);
+    if (value !== undefined && value !== null) out[to] = value;
+  }
+  return out;
+}
+
+/** When a record was made and last changed, as v1 named it. What is shown of it, the schema says. */
+export function times(source: Json | undefined): JsonObject {
+  return pick(source, [
+    ["createTime", "createdAt"],
+    ["updateTime", "updatedAt"],
+  ]);
+}
+
+/** Members under their own names. */
+export function keep(source: Json | undefined, names: readonly string[]): JsonObject {
+  return pick(
+    source,
+    names.map((name) => [name, name] as const),
+  );
 }

@@ -1,26 +1,19 @@
-/** How does v2 serve a resource: list, get, create, patch, delete? (Specification section 4.) */
-
-import { type Caller, needWrite } from "../auth/caller.ts";
-import type { Context } from "../context.ts";
+/** Serves a resource in v2: list, get, create, patch, delete. */
+import { type Caller, type Context, needWrite } from "../context.ts";
 import type { Action, Call, Route } from "../gateway/route.ts";
 import { type JsonObject, member } from "../json.ts";
 import { gatewayRefusal, invalid, RpcCode } from "../refusal.ts";
-import type { Resource } from "../resources/resource.ts";
-import { visible } from "../resources/visible.ts";
-import { createRecord, readable, removeRecord, updateRecord } from "../resources/writes.ts";
-import type { StoredRecord } from "../store/collection.ts";
-import { parseOrder } from "../store/order.ts";
+import { createRecord, type Resource, readable, removeRecord, updateRecord, visible } from "../resources/resource.ts";
+import { parseOrder, type StoredRecord } from "../store/collection.ts";
 import { placeFilter, type RecordTest } from "../store/select.ts";
-import { decodeMessage } from "../wire/decode.ts";
+import { decodeMessage, decodeQuery, type QueryPairs } from "../wire/decode.ts";
 import { encodeMessage } from "../wire/encode.ts";
 import { applyMask, deriveMask, type MaskPath, parseMask } from "../wire/mask.ts";
 import { bodyText, type JsonNode, parseFirst } from "../wire/parse.ts";
-import { decodeQuery, type QueryPairs } from "../wire/query.ts";
-import type { Message } from "../wire/schema.ts";
-import { V2 } from "../wire/schemas.ts";
+import { type Message, V2 } from "../wire/schema.ts";
 import { cutPage, type Page, pageRequest } from "./paging.ts";
 
-export type Operation = "list" | "get" | "create" | "update" | "delete";
+export type V2Operation = "list" | "get" | "create" | "update" | "delete";
 
 /** What is special about one resource in v2. */
 export interface V2Face {
@@ -28,7 +21,7 @@ export interface V2Face {
   readonly domain: string;
   /** The collection in paths, and the key of the records in a list. */
   readonly collection: string;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly V2Operation[];
   /** The message of list parameters. */
   readonly listRequest: string;
   /** The default order in the words of `order_by`. */
@@ -77,7 +70,7 @@ export function recordText(context: Context, face: V2Face, record: StoredRecord,
 export function v2Routes(context: Context, face: V2Face): readonly Route[] {
   const at = { domain: face.domain, version: context.settings.version, collection: face.collection };
   const tail = { ...at, shape: "tail" as const };
-  const all: readonly (readonly [Operation, Route])[] = [
+  const all: readonly (readonly [V2Operation, Route])[] = [
     ["list", { ...at, shape: "collection", method: "GET", prepare: (call) => list(context, face, call) }],
     ["get", { ...tail, method: "GET", prepare: (call) => get(context, face, call) }],
     ["create", { ...tail, method: "POST", prepare: (call) => create(context, face, call) }],
