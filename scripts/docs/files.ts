@@ -1,6 +1,5 @@
 /** Every file that is made from code or tables, and how. (`npm run docs:write` writes them; test/docs/generated.all.ts finds stale ones.) */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { filledIn } from "../../test/bench/replicas/page.mjs";
@@ -11,7 +10,6 @@ import { readValues } from "../chart/values.ts";
 import { dashboardFile } from "../monitoring/dashboard.ts";
 import { GOALS } from "../trust/goals.ts";
 import { missedWords, type Result, trustPage } from "../trust/page.ts";
-import { draw } from "./architecture.ts";
 import { withBlock } from "./blocks.ts";
 import { checkPage } from "./check.ts";
 import { configurationPage, configurationSchemaFile } from "./configuration.ts";
@@ -45,7 +43,6 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
 >([
   ...SCHEMAS,
   ["README.md", () => withBlock(read("README.md"), "missed goals", missedWords(GOALS, trustResult()))],
-  ["docs/architecture.svg", () => draw(fileURLToPath(new URL("src", ROOT)))],
   ["docs/check.md", () => checkPage(read("docs/check.md"))],
   ["docs/configuration.md", configurationPage],
   [
@@ -74,5 +71,5 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
     "helm/values.schema.json",
     () => schemaText(valuesSchema(values(), (path) => JSON.parse(SCHEMAS.get(path)?.() ?? read(path)))),
   ],
-  ["src/embedded-config.ts", embeddedConfigFile],
+  ["src/config/embedded-config.ts", embeddedConfigFile],
 ]);

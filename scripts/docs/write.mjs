@@ -1,5 +1,5 @@
 /**
- * Regenerates pages, schemas and pictures: `npm run docs:write`, or `npm run docs:write -- docs/metrics.md` for some of them.
+ * Regenerates pages and schemas: `npm run docs:write`, or `npm run docs:write -- docs/metrics.md` for some of them.
  * Vite loads the generators, since Node 20 does not run TypeScript.
  */
 import { readFileSync, writeFileSync } from "node:fs";

@@ -19,8 +19,8 @@ export const EDITS = new Map([
   ].map((file) => [file, (text, change) => textWithVersion(file, text, change)]),
 ]);
 
-/** What may name the version before: what was, others' versions, an example of one to come, pictures of a run. */
-export const MAY_NAME_ANOTHER = ["CHANGELOG.md", "package-lock.json", "docs/release.md", "docs/images"];
+/** What may name the version before: what was, others' versions, an example of one to come. */
+export const MAY_NAME_ANOTHER = ["CHANGELOG.md", "package-lock.json", "docs/release.md"];
 
 /** Of an image, a file or an example: only after what says that it is carryover's. */
 function textWithVersion(file, text, { version, current }) {

@@ -1,8 +1,7 @@
 /** What becomes of one block of the runbook? (A file is written, a command run, an expression waited for.) */
 import { createHash } from "node:crypto";
-import { judge } from "./promql.mjs";
 import { says } from "./runbook.mjs";
-import { Broken, calling, mark, metricsOf, PATIENCE_MS, PLATFORM } from "./stage.mjs";
+import { Broken, calling, mark, PATIENCE_MS, PLATFORM } from "./stage.mjs";
 import { commands, indented, print, shortened } from "./transcript.mjs";
 import { MEANWHILE, pause } from "./world.mjs";
 
@@ -42,16 +41,13 @@ export const RUN = {
   async text() {},
   async promql(world, { lines }) {
     const asked = lines.map((line) => line.replace(/ *#.*/, "").trim()).filter((line) => line !== "");
-    const judged = async () => {
-      const now = await metricsOf(world);
-      return asked.map((line) => ({ line, ...judge(line, now, world.before) }));
-    };
+    let judged = [];
     const held = await calling(world, async () => {
-      const found = await judged();
-      return found.every(({ holds }) => holds) ? found : undefined;
+      judged = await Promise.all(asked.map(async (line) => ({ line, value: await world.prometheus.holds(line) })));
+      return judged.every(({ value }) => value !== undefined) ? judged : undefined;
     });
-    for (const { line, seen, holds } of held ?? (await judged()))
-      print(`   ${holds ? "ok " : "NOT"} ${line}   (is ${seen})`);
+    for (const { line, value } of judged)
+      print(value === undefined ? `   NOT ${line}` : `   ok  ${line}   (is ${value})`);
     if (held === undefined) throw new Broken("that does not become true");
   },
   async meanwhile(world, { file }) {
@@ -59,7 +55,7 @@ export const RUN = {
     const change = MEANWHILE.get(file);
     if (change === undefined) throw new Broken(`nothing is known of ${file}`);
     await change(world);
-    await mark(world);
+    mark(world);
   },
 };
 
@@ -76,7 +72,7 @@ async function serve(world, script) {
   };
   world.server = await world.shell.serve(script, ready);
   print(indented(world.server.text().trim(), "   | "));
-  await mark(world);
+  mark(world);
 }
 
 /** Waits until the rules file, which was changed, is in force. */
@@ -89,7 +85,7 @@ async function inForce(world) {
     if (Date.now() > until) throw new Broken("the file does not come into force");
     await pause(50);
   }
-  await mark(world);
+  mark(world);
 }
 
 /** One after the other. Throws `Broken` for what is not as the runbook says. */

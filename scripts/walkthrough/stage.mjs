@@ -3,7 +3,7 @@
 import { freePorts } from "../free-ports.mjs";
 import { createClients } from "./clients.mjs";
 import { startPlatform } from "./platform.mjs";
-import { readMetrics } from "./promql.mjs";
+import { startPrometheus } from "./prometheus.mjs";
 import { createShell } from "./shell.mjs";
 
 /** Longest wait, with clients calling, until something is as the runbook says. */
@@ -35,7 +35,8 @@ export async function createStage(dist) {
     CARRYOVER_ADMIN_PORT: String(adminPort),
     CARRYOVER_CUTOVER_RELOAD_SECONDS: "0.1",
   });
-  const world = { platform, urls, shell, server: undefined, before: new Map(), sentBefore: 0, way: "carryover" };
+  const prometheus = await startPrometheus(`127.0.0.1:${adminPort}`, shell.folder);
+  const world = { platform, urls, shell, prometheus, server: undefined, sentBefore: 0, way: "carryover" };
   world.clients = await createClients({ sandbox: platform.sandbox, base: () => urls[world.way] });
   world.through = (way) => {
     world.way = way;
@@ -46,6 +47,7 @@ export async function createStage(dist) {
   };
   world.close = async () => {
     await world.stop();
+    await prometheus.close();
     world.clients.close();
     await platform.sandbox.close();
     shell.remove();
@@ -53,15 +55,9 @@ export async function createStage(dist) {
   return world;
 }
 
-/** What `/metrics` says; nothing while carryover is stopped. */
-export async function metricsOf({ urls, server }) {
-  if (server === undefined) return new Map();
-  return readMetrics(await (await fetch(`${urls.admin}/metrics`)).text());
-}
-
 /** From here on is counted. */
-export async function mark(world) {
-  world.before = await metricsOf(world);
+export function mark(world) {
+  world.prometheus.begin();
   world.sentBefore = world.platform.sent.length;
   world.clients.state.seen.length = 0;
 }

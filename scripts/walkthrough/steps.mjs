@@ -30,11 +30,11 @@ export async function runStep(world, step, context) {
   if (done === undefined) throw new Broken(`nobody says what step ${step.id} proves`);
   const forth = step.blocks.filter((block) => !block.back);
   const backwards = step.blocks.filter((block) => block.back);
-  await mark(world);
+  mark(world);
   await runBlocks(world, forth, context);
   await prove(world, done, "clients");
   print("   Back:");
-  await mark(world);
+  mark(world);
   const byFile = forth.some(({ file }) => file === "rules.next.yaml") && !backwards.some(({ kind }) => kind === "sh");
   if (byFile) await runBlocks(world, context.every.get("back").blocks, context);
   await runBlocks(world, backwards, context);

@@ -4,7 +4,7 @@ import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { Sandbox } from "../../sandbox/src/sandbox.ts";
 import { recordingSandbox } from "../../sandbox/test/seeded.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import { exchange } from "../comparison/http.ts";
 import { createDouble, type Double, type Script } from "../listener/support/double.ts";
 import { startCarryover } from "../support/carryover.ts";

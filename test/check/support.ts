@@ -4,8 +4,8 @@ import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { Sandbox } from "../../sandbox/src/sandbox.ts";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
-import type { Finding, Verdict } from "../../src/check/finding.ts";
-import type { ApiResponse, Send, SendLayer } from "../../src/model/message.ts";
+import type { CheckVerdict, Finding } from "../../src/commands/check/finding.ts";
+import type { ApiResponse, Send, SendLayer } from "../../src/model/http.ts";
 import { later } from "../app/rig.ts";
 
 /** One `carryover check …` in this process. */
@@ -13,7 +13,7 @@ export const check = (argv: readonly string[], options?: CommandOptions): Promis
   runCommand(["check", ...argv], options);
 
 export interface Judged extends CommandResult {
-  readonly verdict: Verdict;
+  readonly verdict: CheckVerdict;
   readonly version: string;
   readonly findings: readonly Finding[];
   /** Those of one probe. */

@@ -2,7 +2,7 @@
 import { expect } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { Contents } from "../../sandbox/src/store/store.ts";
-import type { ApiResponse } from "../../src/model/message.ts";
+import type { ApiResponse } from "../../src/model/http.ts";
 import { type Call, callsOf, type Scenario } from "./call.ts";
 import { differences } from "./compare.ts";
 import { disappointments } from "./expect.ts";

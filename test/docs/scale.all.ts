@@ -68,7 +68,7 @@ describe("docs/scale.md", () => {
       const calls: number[] = [];
       const { url, close } = await startCarryover({
         v2Url,
-        flags: { upstreamV2Tokens: "keyset" },
+        flags: { upstreamV2PageTokens: "keyset" },
         onExchange: (one) => calls.push(one.calls.length),
       });
       later(close);

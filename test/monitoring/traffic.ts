@@ -2,7 +2,7 @@
 import { request as httpRequest } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSandbox, type Sandbox } from "../../sandbox/src/sandbox.ts";
-import type { ApiRequest, ApiResponse, SendLayer } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse, SendLayer } from "../../src/model/http.ts";
 import { exchange } from "../comparison/http.ts";
 import { later } from "./processes.ts";
 
