@@ -1,6 +1,6 @@
 /**
- * Who may import whom in `src`? Folders import downwards in this order, never upwards and never in a circle; some packages are for some
- * folders only. (`npx depcruise src`; test/architecture.test.ts runs it.)
+ * Who may import whom? Folders of `src` import downwards in this order, never upwards and never in a circle; some packages are for some
+ * folders only. The sandbox stands alone. (`npx depcruise src sandbox/src`; test/architecture.test.ts runs it.)
  */
 const ORDER = [
   ["commands"],
@@ -9,7 +9,7 @@ const ORDER = [
   ["admin", "config", "ledger", "server", "telemetry", "translate"],
   ["drain"],
   ["upstream"],
-  ["catalogue", "router", "sandbox"],
+  ["catalogue", "router"],
   ["json"],
   ["model"],
 ];
@@ -37,10 +37,16 @@ module.exports = {
       to: { path: inside(ORDER.slice(0, i + 1).flat()) },
     })),
     {
-      name: "sandbox-knows-only-the-model",
+      name: "sandbox-imports-only-itself-and-node",
       severity: "error",
-      from: { path: "^src/sandbox/" },
-      to: { path: "^src/", pathNot: "^src/(sandbox|model)/" },
+      from: { path: "^sandbox/src/" },
+      to: { pathNot: "^sandbox/src/", dependencyTypesNot: ["core"] },
+    },
+    {
+      name: "only-the-demo-starts-a-sandbox",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(cli|commands/demo)\\.ts" },
+      to: { path: "^(sandbox/|dist/|#sandbox)" },
     },
     {
       name: "translation-is-handed-the-catalogue",
@@ -74,7 +80,7 @@ module.exports = {
     enhancedResolveOptions: {
       extensions: [".ts", ".js"],
       exportsFields: ["exports"],
-      conditionNames: ["import", "node"],
+      conditionNames: ["carryover-source", "import", "node"],
     },
   },
 };

@@ -168,7 +168,7 @@ function addSandbox(program: Command, io: Io, outcome: { code: number | undefine
       "all",
     )
     .action(async (flags: SandboxFlags) => {
-      const { createSandbox } = await import("./sandbox/sandbox.ts");
+      const { createSandbox } = await import("#sandbox");
       const sandbox = createSandbox({
         seed: flags.seed,
         size: flags.records,

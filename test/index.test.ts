@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
+import type { Sandbox } from "../sandbox/src/sandbox.ts";
+import { seededSandbox } from "../sandbox/test/seeded.ts";
 import { configOptions } from "../src/config/config.ts";
 import {
   type Carryover,
@@ -14,9 +16,7 @@ import {
   createCarryover,
   type ServedRequest,
 } from "../src/index.ts";
-import type { Sandbox } from "../src/sandbox/sandbox.ts";
 import { later, listening, takeDownAfterEach } from "./app/rig.ts";
-import { seededSandbox } from "./support/seeded.ts";
 
 takeDownAfterEach();
 

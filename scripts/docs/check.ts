@@ -1,10 +1,10 @@
 /** Writes the tables and runs of docs/check.md. */
 
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { QUESTIONS } from "../../src/commands/check/check.ts";
 import { VERDICT_WORDS } from "../../src/commands/check/command.ts";
 import { type CheckVerdict, exitCodeOf } from "../../src/commands/check/finding.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import { type CommandResult, runCommand } from "../command.ts";
 import { upToNumbers, withBlock } from "./blocks.ts";
 

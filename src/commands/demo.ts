@@ -1,9 +1,10 @@
 /** How can carryover be tried without a platform? A sandbox, carryover in front of it, and calls to paste. */
+
+import { createSandbox, type Sandbox } from "#sandbox";
 import { createApp } from "../app.ts";
 import { loadCatalogue } from "../catalogue.ts";
 import { loadConfig } from "../config/config.ts";
 import { OurHeader } from "../model/http.ts";
-import { createSandbox, type Sandbox } from "../sandbox/sandbox.ts";
 import { createLog } from "../telemetry/log.ts";
 
 /** Where to listen; 0 takes a free port. */

@@ -1,8 +1,8 @@
 /** Does a check see what a platform does differently, by reads alone? */
 import { describe, expect, it } from "vitest";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import { PROBES } from "../../src/commands/check/check.ts";
 import { configOptions } from "../../src/config/config.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { answered, answering, platform, settings, usualPlatform } from "./support.ts";
 

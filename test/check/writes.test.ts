@@ -1,7 +1,7 @@
 /** Does a check that may write learn what takes writing, and leave nothing behind? */
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { answered, type Judged, type Platform, platform, settings } from "./support.ts";
 

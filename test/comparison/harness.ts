@@ -1,14 +1,14 @@
 /** How is one platform asked v1 calls: native v1 itself, or whoever translates in front of its v2? */
 import { Agent } from "node:http";
+import { createServerAround } from "../../sandbox/src/http.ts";
+import { type SandboxOptions, settingsOf } from "../../sandbox/src/options.ts";
+import type { Sandbox } from "../../sandbox/src/sandbox.ts";
+import type { Content, Contents } from "../../sandbox/src/store/store.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../../src/model/json.ts";
 import { createSignalController } from "../../src/model/signal.ts";
-import { type SandboxOptions, settingsOf } from "../../src/sandbox/options.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { createServerAround } from "../../src/sandbox/server.ts";
-import type { Content, Contents } from "../../src/sandbox/store/store.ts";
 import { startCarryover } from "../support/carryover.ts";
-import { seededSandbox } from "../support/seeded.ts";
 import type { Call, Caller, Given, Known, Seen } from "./call.ts";
 import { exchange } from "./http.ts";
 import { jsonDifferences } from "./json-diff.ts";

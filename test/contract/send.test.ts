@@ -1,12 +1,12 @@
 /** Do the sandbox, and the layers around a Send, keep what every Send promises? */
 
+import type { Sandbox } from "../../sandbox/src/sandbox.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { createExchange } from "../../src/model/exchange.ts";
 import { type ApiRequest, compose } from "../../src/model/http.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { createCallRecorder, createSend } from "../../src/upstream/client.ts";
 import { createPool, type Pool } from "../../src/upstream/pool.ts";
 import { createRetry, createRetryBudget } from "../../src/upstream/retry.ts";
-import { seededSandbox } from "../support/seeded.ts";
 import { type SendSubject, sendContract } from "./send.contract.ts";
 
 /** Two requests that the sandbox answers the same each time. */

@@ -4,14 +4,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import type { Sandbox } from "../../sandbox/src/sandbox.ts";
+import { recordingSandbox } from "../../sandbox/test/seeded.ts";
 import type { Catalogue } from "../../src/catalogue.ts";
 import { later as afterMs, type Timer } from "../../src/model/clock.ts";
 import type { ApiRequest, SendLayer } from "../../src/model/http.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
 import { type Answer, type Ask, later, listening, send } from "../app/rig.ts";
 import { startCarryover } from "../support/carryover.ts";
-import { recordingSandbox } from "../support/seeded.ts";
 
 export interface CutoverChoices {
   /** Text of the rules file; without it there is none. */

@@ -1,13 +1,13 @@
 /** Is what the documentation says about lists what the program has and does? */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import { createSandbox, type Sandbox } from "../../sandbox/src/sandbox.ts";
 import { allMetrics } from "../../scripts/docs/metrics.ts";
 import { configOptions } from "../../src/config/config.ts";
 import { FIXED_LIMITS } from "../../src/drain/limits.ts";
 import { planReadAhead } from "../../src/drain/read-ahead.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
 import { outcomeLabel } from "../../src/telemetry/series.ts";
 import { exchange } from "../comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";

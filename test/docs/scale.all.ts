@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { exchange } from "../comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";

@@ -1,10 +1,10 @@
 /** What becomes of a body that is wrong, in every member of every operation? (Issue 4, bad input; gateway facts: bodies.) */
 import { describe, expect, test } from "vitest";
+import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import type { Json } from "../../src/model/json.ts";
 import { createSignalController } from "../../src/model/signal.ts";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import { type Case, casesOf, placesIn, SECRET, type Target, targetsOf, WHOLE } from "./bad-bodies.ts";
 import { createFront, type Told } from "./front.ts";
 

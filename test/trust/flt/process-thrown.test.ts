@@ -1,10 +1,10 @@
 /** Where can something throw inside of carryover, and does it end more than the request that it happened to? */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createSandbox } from "../../../sandbox/src/sandbox.ts";
 import { createAdminServer } from "../../../src/admin/server.ts";
 import type { ClientResponse } from "../../../src/model/http.ts";
 import type { PassThroughObserver, Plan } from "../../../src/model/request.ts";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
 import { takeDownAfterEach as takeDownProcesses } from "../../app/rig.ts";
 import { ask, request, talk } from "../../listener/support/client.ts";
 import { later, pass, rig, takeDownAfterEach } from "../../listener/support/rig.ts";

@@ -4,9 +4,9 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const SRC = resolve(import.meta.dirname, "../../../src");
-/** Not the sandbox, which is a platform for trials and stands before nobody, nor what only judges the catalogue's own files. */
+/** Not what only judges the catalogue's own files. */
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter(
-  (name) => name.endsWith(".ts") && !/^(?:sandbox|catalogue)\//.test(name),
+  (name) => name.endsWith(".ts") && !/^catalogue\//.test(name),
 );
 
 interface Ban {
@@ -125,7 +125,7 @@ describe("T-SEC-03: the code does without", () => {
 /** Jumps of the wall clock can change no timer that does not read it. (With a clock that jumps: flt/process-machine.all.ts.) */
 it("T-FLT-22: the wall clock is read only where a date is meant", () => {
   const using = readdirSync(SRC, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts") && !name.startsWith("sandbox/"))
+    .filter((name) => name.endsWith(".ts"))
     .filter((name) => /\bDate\.now\b|new Date\(\)/.test(readFileSync(join(SRC, name), "utf8")))
     .toSorted();
   // What rules, reports, logs and `Date` say is a time of day; a `Retry-After` may be a date; a file was taken at a time of day.
