@@ -45,7 +45,7 @@ async function startDemo(ports: DemoPorts): Promise<Demo> {
         upstreamV1Url: sandboxUrl,
         upstreamStsUrl: sandboxUrl,
         // Who stops it waits at the keyboard.
-        listenDrainSeconds: "0",
+        listenShutdownDelaySeconds: "0",
         logLevel: "warn",
       },
       env: {},

@@ -29,7 +29,7 @@ describe("docs/cutover.md", () => {
   });
 
   it("tells of every reason for which there is nothing to compare, and of no other", () => {
-    const [, union = ""] = /export type Failure =\n([\s\S]*?);/.exec(read("src/shadow/outcome.ts")) ?? [];
+    const [, union = ""] = /export type ComparisonFailure =\n([\s\S]*?);/.exec(read("src/shadow/outcome.ts")) ?? [];
     const reasons = [...union.matchAll(/"([a-z-]+)"/g)].map(([, reason]) => reason);
     expect(reasons.length).toBeGreaterThan(10);
     expect(

@@ -84,9 +84,8 @@ describe("the page about lists", () => {
   });
 
   it("names the notes that drains and sharing make, and no others", () => {
-    const made = sources(new URL("../../src/upstream/drain/", import.meta.url));
-    const shared = sources(new URL("../../src/share/", import.meta.url));
-    const notes = [...`${made}${shared}`.matchAll(/^ {2}\| "(list-[a-z-]+)"|notes\.push\("(list-[a-z-]+)"\)/gm)].map(
+    const made = sources(new URL("../../src/drain/", import.meta.url));
+    const notes = [...made.matchAll(/^ {2}\| "(list-[a-z-]+)"|notes\.push\("(list-[a-z-]+)"\)/gm)].map(
       ([, declared, pushed]) => declared ?? pushed ?? "",
     );
     const named = rows(page, '| note | in the log and as `carryover_notes_total{note="…"}` |').flatMap(([cell = ""]) =>

@@ -114,7 +114,7 @@ function carryoverOn(
   v2Url: string,
   onExchange: () => void,
 ): Promise<Carryover> {
-  const flags = { listenPort: port, adminPort, listenDrainSeconds: DRAIN, listenTrustedProxies: "127.0.0.1" };
+  const flags = { listenPort: port, adminPort, listenShutdownDelaySeconds: DRAIN, listenTrustedProxies: "127.0.0.1" };
   return startCarryover({ v2Url, flags, onExchange });
 }
 

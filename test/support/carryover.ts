@@ -43,7 +43,7 @@ export async function startCarryover({
       listenHost: "127.0.0.1",
       listenPort: "0",
       adminPort: "0",
-      listenDrainSeconds: "0",
+      listenShutdownDelaySeconds: "0",
       upstreamV2Url: v2Url,
       ...(v1Url === undefined ? {} : { upstreamV1Url: v1Url }),
       ...(stsUrl === undefined ? {} : { upstreamStsUrl: stsUrl }),

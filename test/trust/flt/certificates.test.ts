@@ -80,7 +80,7 @@ async function stage(hold: (line: string) => Promise<void> = async () => {}): Pr
     listenHost: "127.0.0.1",
     listenPort: "0",
     adminPort: "0",
-    listenDrainSeconds: "0",
+    listenShutdownDelaySeconds: "0",
     upstreamV2Url: platform.url,
     upstreamV2TlsCaFile: files.path("ca.crt"),
     upstreamV2TlsCertFile: files.path("tls.crt"),

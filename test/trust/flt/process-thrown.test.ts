@@ -148,7 +148,7 @@ describe("an error that nobody catches", () => {
     later(sandbox.close);
     const { url: platform } = await sandbox.listen();
     const { run, url, adminUrl } = await serve(
-      { upstreamV2Url: platform, listenDrainSeconds: "1s" },
+      { upstreamV2Url: platform, listenShutdownDelaySeconds: "1s" },
       { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(UNCAUGHT)}` },
     );
     const headers = { authorization: `Bearer ${sandbox.token("admin")}` };

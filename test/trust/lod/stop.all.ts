@@ -61,7 +61,7 @@ describe("a process that is told to stop under load", () => {
       upstreamV2Url: platform,
       upstreamStsUrl: exchange.url,
       listsBufferBytes: "64KiB",
-      listenDrainSeconds: `${drainMs}ms`,
+      listenShutdownDelaySeconds: `${drainMs}ms`,
     });
     const authorization = `Bearer ${sandbox.token("admin")}`;
     const groups = sandbox.snapshot().groups.length;
