@@ -1,4 +1,4 @@
-/** What happens to a request? Match, mode, translate, upstream, rewrite, reply: the sentence that the rest spells out. */
+/** What happens to a request: router, mode, translate, upstream, rewrite, respond. */
 
 import type { Exchange, Upstream } from "./model/exchange.ts";
 import { type ClientResponse, type HeaderList, OurHeader } from "./model/http.ts";

@@ -11,18 +11,18 @@ const page = readPage("docs/architecture.md", readFileSync(join(ROOT, "docs/arch
 /** Folders and files of the top. */
 const rooms = readdirSync(SRC);
 
-/** What the table of rooms names in its second column. */
+/** What the table of folders names in its second column. */
 const named = page.prose
-  .filter((line) => /^\| [0-3] \|/.test(line))
+  .filter((line) => /^\| \d+ \| `/.test(line))
   .flatMap((line) => [...(line.split("|")[2] ?? "").matchAll(/`([^`]+)`/g)].map(([, name]) => name));
 
 describe("the page", () => {
-  it("has a row for each room and each file of the top, and for no other", () => {
+  it("has a row for each folder and each file of the top, and for no other", () => {
     expect(named.toSorted()).toEqual(rooms.toSorted());
   });
 
   it("says the sentence as src/proxy.ts does", () => {
-    const words = /listener → (.*) → reply/.exec(page.prose.join("\n"))?.[1]?.split(" → ") ?? [];
+    const words = /server → (.*) → respond/.exec(page.prose.join("\n"))?.[1]?.split(" → ") ?? [];
     expect(words.length).toBe(5);
     const first = readFileSync(join(SRC, "proxy.ts"), "utf8").split("\n")[0]?.toLowerCase() ?? "";
     const places = words.map((word) => first.indexOf(word));
