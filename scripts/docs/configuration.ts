@@ -24,7 +24,7 @@ export function configurationPage(): string {
 const HEAD = [
   "# Configuration",
   "",
-  "This page is made from the options themselves; `npm run docs:write` regenerates it.",
+  "This page is made from the options themselves; `npm run docs` regenerates it.",
   "",
   "Every option has one path. `upstream.v2.url` is",
   "",

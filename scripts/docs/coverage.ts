@@ -48,7 +48,7 @@ const GUESSED = [
   "",
 ];
 
-const HEAD = ["# Coverage", "", "This page is made from the catalogue; `npm run docs:write` regenerates it.", ""];
+const HEAD = ["# Coverage", "", "This page is made from the catalogue; `npm run docs` regenerates it.", ""];
 
 type Native = Operation & { readonly kind: "native" };
 type Served = Exclude<Operation, Native>;

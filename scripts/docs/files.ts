@@ -1,4 +1,4 @@
-/** Every file that is made from code or tables, and how. (`npm run docs:write` writes them; test/docs/generated.all.ts finds stale ones.) */
+/** Every file that is made from code or tables, and how. (`npm run docs` writes them; test/docs/generated.all.ts finds stale ones.) */
 import { readFileSync } from "node:fs";
 import { stringify } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";

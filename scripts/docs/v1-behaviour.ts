@@ -5,7 +5,7 @@ import { testsNamed } from "./named-tests.ts";
 const HEAD = [
   "# What v1 clients see",
   "",
-  "This page is made from `test/traps/differences.ts`; `npm run docs:write` regenerates it.",
+  "This page is made from `test/traps/differences.ts`; `npm run docs` regenerates it.",
   "",
   "**A v1 request that carryover translates is answered as native v1 answered it, but for the rows below.** A client that needs nothing of the column",
   "*what v1 did* is not affected. Rows hold with the default options; *option* names the one that changes a row. Requests that native v1 serves behind",
