@@ -3,7 +3,7 @@
 import { nestedRows } from "../../src/catalogue/check/rows.ts";
 import { unpublishedPaths } from "../../src/model/published.ts";
 import type { Filter, Join, NativeDomain, Operation, Resource, Row, Shape } from "../../src/model/resource.ts";
-import { plural } from "./nouns.ts";
+import { plural } from "./openapi.ts";
 
 /** `docs/coverage.md`. `version`: v2's version segment. */
 export function coveragePage(

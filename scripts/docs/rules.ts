@@ -6,7 +6,7 @@ import { schemaText } from "./configuration.ts";
 
 /** `docs/rules.schema.json`. */
 export function rulesSchemaFile(): string {
-  return schemaText("carryover rules", rulesJsonSchema());
+  return schemaText({ title: "carryover rules", ...rulesJsonSchema() });
 }
 
 /** `docs/rules.md`. */

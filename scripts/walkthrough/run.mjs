@@ -8,8 +8,7 @@ import { pathToFileURL } from "node:url";
 import { optionsOf } from "../options.mjs";
 import { readRunbook } from "./runbook.mjs";
 import { Broken, createStage, PLATFORM } from "./stage.mjs";
-import { runStep } from "./steps.mjs";
-import { print } from "./transcript.mjs";
+import { print, runStep } from "./steps.mjs";
 
 const { steps, every } = readRunbook(readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8"));
 // `--dist FOLDER`: another built carryover; `--until ID`: the last step to take.
