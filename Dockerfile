@@ -6,18 +6,20 @@ ARG NODE_VERSION=24.21.0
 FROM --platform=$BUILDPLATFORM docker.io/library/node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json ./
-# Without scripts, since `prepare` would build before the sources are there.
-RUN npm ci --ignore-scripts --no-audit --no-fund
+# Without scripts, since `prepare` would build before the sources are there. The workspace `sandbox` has no dependencies.
+RUN npm ci --workspaces=false --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.mjs scripts/
 COPY src src
+COPY sandbox/tsconfig.build.json sandbox/
+COPY sandbox/src sandbox/src
 RUN node scripts/build.mjs
 
 FROM --platform=$BUILDPLATFORM docker.io/library/node:${NODE_VERSION}-bookworm-slim AS app
 WORKDIR /app
 COPY package.json package-lock.json LICENSE ./
 # What packages bring along for those who develop with them is two thirds of their size; licences stay.
-RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
+RUN npm ci --workspaces=false --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -f package-lock.json node_modules/.package-lock.json \
   && find node_modules -type f ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' \
     ! -name '*.js' ! -name '*.cjs' ! -name '*.mjs' ! -name '*.json' -delete \

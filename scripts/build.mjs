@@ -1,5 +1,5 @@
 /**
- * Compiles `src` into `dist`. The folder is rewritten whenever an input changed, because the catalogue's folder is its own registry and a stale
+ * Compiles `src` into `dist`, and the sandbox into `dist/sandbox`. The folder is rewritten whenever an input changed, because the catalogue's folder is its own registry and a stale
  * file would be served. When nothing changed since the last build, nothing is written: programs that run from `dist` are not disturbed.
  */
 import { spawnSync } from "node:child_process";
@@ -15,7 +15,7 @@ const dist = join(root, "dist");
 const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
 
 function compile(words, stdio) {
-  return spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json", ...words], {
+  return spawnSync(process.execPath, [tsc, ...words], {
     cwd: root,
     stdio,
     encoding: "utf8",
@@ -40,8 +40,20 @@ function addTypes() {
   const all = mkdtempSync(join(tmpdir(), "carryover-types-"));
   try {
     // With comments, which editors show; the code goes without. Types were checked when the code was compiled.
-    const words = ["--declaration", "--emitDeclarationOnly", "--noCheck", "--removeComments", "false", "--outDir", all];
-    const { stdout } = compile(words, "pipe");
+    const words = [
+      "--declaration",
+      "--emitDeclarationOnly",
+      "--noCheck",
+      "--incremental",
+      "false",
+      "--tsBuildInfoFile",
+      "null",
+      "--removeComments",
+      "false",
+      "--outDir",
+      all,
+    ];
+    const { stdout } = compile(["-p", "tsconfig.build.json", ...words], "pipe");
     const copied = copyTypes(all, join(all, "index.d.ts"));
     const faults = stdout
       .split("\n")
@@ -52,14 +64,28 @@ function addTypes() {
   }
 }
 
+/** Deletes the sandbox's declarations and build record: only the compiler needs them, to check `src` against the sandbox. */
+function removeReference() {
+  for (const name of readdirSync(dist, { recursive: true, encoding: "utf8" })) {
+    if (/^sandbox.*\.d\.ts$/.test(name) || name.endsWith(".tsbuildinfo")) rmSync(join(dist, name));
+  }
+}
+
 /** A hash of everything that the build reads. */
 function hashInputs() {
   const hash = createHash("sha256");
-  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((name) =>
-    name.endsWith(".ts"),
-  );
-  const others = ["tsconfig.json", "tsconfig.build.json", "scripts/build.mjs", "package.json"];
-  for (const name of [...others, ...sources.sort().map((source) => join("src", source))]) {
+  const sources = ["src", "sandbox/src"].flatMap((folder) => {
+    const names = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
+    return names.filter((name) => name.endsWith(".ts")).map((name) => join(folder, name));
+  });
+  const others = [
+    "tsconfig.json",
+    "tsconfig.build.json",
+    "sandbox/tsconfig.build.json",
+    "scripts/build.mjs",
+    "package.json",
+  ];
+  for (const name of [...others, ...sources.sort()]) {
     hash
       .update(`${name}\0`)
       .update(readFileSync(join(root, name)))
@@ -72,9 +98,10 @@ const stamp = join(dist, ".inputs");
 const inputs = hashInputs();
 if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== inputs) {
   rmSync(dist, { recursive: true, force: true });
-  const { status } = compile([], "inherit");
+  const { status } = compile(["--build", "tsconfig.build.json"], "inherit");
   if (status === 0) {
     addTypes();
+    removeReference();
     // npm marks the command executable only when it links it for the first time.
     chmodSync(join(dist, "main.js"), 0o755);
     writeFileSync(stamp, inputs);

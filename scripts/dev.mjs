@@ -1,4 +1,4 @@
-/** How does a change in `src/` show at once? The compiler watches the source, Node watches what it writes. */
+/** How does a change in `src/` or `sandbox/src/` show at once? The compiler watches the source, Node watches what it writes. */
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -42,5 +42,5 @@ function endGroup(pid) {
 }
 
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => stop(0));
-start([tsc, "-p", "tsconfig.build.json", "--watch", "--preserveWatchOutput"]);
+start([tsc, "--build", "tsconfig.build.json", "--watch", "--preserveWatchOutput"]);
 start(["--watch", "--watch-preserve-output", "dist/main.js", ...words]);

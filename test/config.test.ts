@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { ConfigError } from "../src/config/fault.ts";
-import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../src/config.ts";
+import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../src/config/config.ts";
+import { ConfigError } from "../src/config/faults.ts";
 import { EXPIRED } from "./check/certificates.ts";
 
 const V2 = "https://api.example";
@@ -55,7 +55,7 @@ describe("defaults", () => {
           audience: V2,
           version: "v2beta1",
           maskSpelling: "auto",
-          tokens: "unknown",
+          pageTokens: "unknown",
           connections: 128,
           tls: {},
           timeouts: { connectSeconds: 3, headersSeconds: 15, bodySeconds: 15 },

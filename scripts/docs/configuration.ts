@@ -1,8 +1,8 @@
 /** How do the options read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { type Option, optionsOf } from "../../src/config/options.ts";
 import { settingsJsonSchema } from "../../src/config/schema.ts";
+import { type Option, optionsOf } from "../../src/config/sources.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const BIOME = join(ROOT, "node_modules/.bin/biome");
@@ -56,9 +56,9 @@ const HEAD = [
   "",
   "- of one page,",
   "- of up to 10,000 records, where the platform honours `skip` and sends `totalCount`: they are read through windows that overlap,",
-  "- of any length, when `upstream.v2.tokens` is `keyset`; or when it is `offset` and the platform does both: such a platform's lists are read through windows at any length.",
+  "- of any length, when `upstream.v2.pageTokens` is `keyset`; or when it is `offset` and the platform does both: such a platform's lists are read through windows at any length.",
   "",
-  "What reaches less than is required is refused with 502 LIST_UNPROVEN: with `tokens: unknown`, `cover` refuses lists of more than 10,000 records (unless the records",
+  "What reaches less than is required is refused with 502 LIST_UNPROVEN: with `pageTokens: unknown`, `cover` refuses lists of more than 10,000 records (unless the records",
   "are so large that windows are used all the same), and `count` those that somebody changes meanwhile. [lists.md](lists.md) has a table for platforms with other habits.",
   "",
   "| form | written as |",

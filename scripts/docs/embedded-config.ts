@@ -15,7 +15,7 @@ export interface CarryoverConfig `;
 /** The only options without which there is nothing to begin with. */
 const REQUIRED = new Set(["upstream", "upstream.v2", "upstream.v2.url", "upstream.v1.url", "upstream.sts.url"]);
 
-/** `src/embedded-config.ts`. */
+/** `src/config/embedded-config.ts`. */
 export function embeddedConfigFile(): string {
   return `${HEAD}${typeOf(settingsJsonSchema(), [])}\n`;
 }

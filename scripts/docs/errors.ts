@@ -1,6 +1,13 @@
 /** How do carryover's own errors, and the platform's, read in the documentation? (Kept in `docs/errors.md` by a test.) */
-import { PROBLEMS, Problem, type ProblemReason, problemBody } from "../../src/model/problem.ts";
-import { RPC_OF_HTTP, RpcCode, rpcOfHttp } from "../../src/model/status.ts";
+import {
+  PROBLEMS,
+  Problem,
+  type ProblemReason,
+  problemBody,
+  RPC_OF_HTTP,
+  RpcCode,
+  rpcOfHttp,
+} from "../../src/model/problem.ts";
 
 interface Words {
   readonly means: string;

@@ -68,5 +68,5 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
     "helm/values.schema.json",
     () => schemaText(valuesSchema(values(), (path) => JSON.parse(SCHEMAS.get(path)?.() ?? read(path)))),
   ],
-  ["src/embedded-config.ts", embeddedConfigFile],
+  ["src/config/embedded-config.ts", embeddedConfigFile],
 ]);

@@ -1,18 +1,16 @@
 /** How do the metrics read in the documentation? (`docs/metrics.md`; a test keeps it up to date.) */
-import { PREFIX } from "../../src/observe/maker.ts";
-import type { LabelFacts } from "../../src/observe/table/labels.ts";
-import { METRICS } from "../../src/observe/table/metrics.ts";
-import { NODE_METRICS } from "../../src/observe/table/node-metrics.ts";
-import type { MetricFacts } from "../../src/observe/table/shape.ts";
+import { PREFIX } from "../../src/telemetry/metric-factory.ts";
+import type { LabelDefinition } from "../../src/telemetry/metric-labels.ts";
+import { METRICS, type MetricDefinition, NODE_METRICS } from "../../src/telemetry/metric-table.ts";
 
-type Rows = readonly (readonly [name: string, facts: MetricFacts])[];
+type Rows = readonly (readonly [name: string, facts: MetricDefinition])[];
 
 /** Every metric, by its full name, in the order of the table. */
-export function allMetrics(): ReadonlyMap<string, MetricFacts> {
+export function allMetrics(): ReadonlyMap<string, MetricDefinition> {
   return new Map([...own(), ...ofNode()].map(([name, facts]) => [`${PREFIX}${name}`, facts]));
 }
 
-const own = (): Rows => Object.entries<MetricFacts>(METRICS);
+const own = (): Rows => Object.entries<MetricDefinition>(METRICS);
 const ofNode = (): Rows => Object.entries(NODE_METRICS);
 
 /** `docs/metrics.md`. */
@@ -49,7 +47,7 @@ function row([name, { type, unit, labels, series, help }]: Rows[number]): string
 
 /** One row for each meaning that a label has, with the metrics that have it so. */
 function labelRows(): readonly string[] {
-  const users = new Map<LabelFacts, string[]>();
+  const users = new Map<LabelDefinition, string[]>();
   for (const [name, { labels }] of own()) {
     for (const label of labels) users.set(label, [...(users.get(label) ?? []), `\`${name}\``]);
   }

@@ -1,6 +1,6 @@
 /** How do the rules read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
 
-import { rulesJsonSchema } from "../../src/config/rules/schema.ts";
+import { rulesJsonSchema } from "../../src/config/rules-schema.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
 import { schemaText } from "./configuration.ts";
 

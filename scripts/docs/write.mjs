@@ -16,6 +16,7 @@ const server = await createViteServer({
   logLevel: "error",
   appType: "custom",
   optimizeDeps: { noDiscovery: true },
+  ssr: { resolve: { conditions: ["carryover-source"] } },
   server: { middlewareMode: true, hmr: false, watch: null, ws: false },
 });
 try {

@@ -25,13 +25,17 @@ export function makeArtifacts({ tree, out, version, section, helm, run }) {
 
 /**
  * Of what the package needs, in the versions of the lock file. From a package.json without devDependencies: told to omit those, npm
- * would also leave out what is needed here and by them.
+ * would also leave out what is needed here and by them. The sandbox, a workspace, has no dependencies.
  */
 function billOfMaterials(tree, run) {
   // Called as the package is: npm takes the folder's name for it.
   const folder = join(tree, "node_modules/.bill/carryover");
   mkdirSync(folder, { recursive: true });
-  const { devDependencies: _, ...needed } = JSON.parse(readFileSync(join(tree, "package.json"), "utf8"));
+  const {
+    devDependencies: _,
+    workspaces: __,
+    ...needed
+  } = JSON.parse(readFileSync(join(tree, "package.json"), "utf8"));
   writeFileSync(join(folder, "package.json"), JSON.stringify(needed));
   copyFileSync(join(tree, "package-lock.json"), join(folder, "package-lock.json"));
   run("npm", ["install", "--package-lock-only", "--ignore-scripts", "--offline"], folder);

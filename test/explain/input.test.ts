@@ -1,16 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { type Given, readRequest } from "../../src/explain/input.ts";
-import { type AskedRequest, unclear } from "../../src/explain/request.ts";
+import {
+  type AskedRequest,
+  type GivenRequest,
+  invalidRequest,
+  readRequest,
+} from "../../src/commands/explain/request.ts";
 
 const FILES = new Map([
   ["body.json", '{\n "name": "docs"\n}'],
   ["-", '{"name":"stdin"}'],
 ]);
 
-function read(text: string, more: Partial<Given> = {}): AskedRequest & { readonly text: string } {
+function read(text: string, more: Partial<GivenRequest> = {}): AskedRequest & { readonly text: string } {
   const request = readRequest({ text, headers: [], ...more }, (path) => {
     const found = FILES.get(path);
-    if (found === undefined) throw unclear(`${path} cannot be read`);
+    if (found === undefined) throw invalidRequest(`${path} cannot be read`);
     return Buffer.from(found);
   });
   return { ...request, text: Buffer.from(request.body).toString("utf8") };

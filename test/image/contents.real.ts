@@ -47,7 +47,8 @@ describe("the image", () => {
   });
 
   it("holds a program for each source, and no source, test, map or declaration", () => {
-    const sources = filesOf(join(ROOT, "src")).filter((file) => !file.endsWith(".d.ts"));
+    const sandbox = filesOf(join(ROOT, "sandbox/src")).map((file) => join("sandbox", file));
+    const sources = [...filesOf(join(ROOT, "src")), ...sandbox].filter((file) => !file.endsWith(".d.ts"));
     const programs = filesOf(join(root, "app/dist"));
     expect(programs.toSorted()).toEqual(sources.map((file) => file.replace(/\.ts$/, ".js")).toSorted());
   });
@@ -56,7 +57,8 @@ describe("the image", () => {
     const lock: { packages: Record<string, Locked> } = JSON.parse(
       readFileSync(join(ROOT, "package-lock.json"), "utf8"),
     );
-    const needed = Object.entries(lock.packages).filter(([path, { dev }]) => path !== "" && dev !== true);
+    const own = ["", "sandbox", "node_modules/@carryover/sandbox"];
+    const needed = Object.entries(lock.packages).filter(([path, { dev }]) => !own.includes(path) && dev !== true);
     const files = filesOf(join(root, "app/node_modules"));
     const there = files
       .filter((file) => /^(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+\/package\.json$/.test(file))

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Packed, packed, ROOT, ran, TOOLS, tool } from "./packed.ts";
 
 /** Linked from the pages that are shipped, and left out on purpose: what one needs who has the repository. */
-const REPOSITORY_ONLY = /^(?:CONTRIBUTING\.md|Dockerfile|\.github\/|deploy\/|helm\/|scripts\/|src\/|test\/)/;
+const REPOSITORY_ONLY = /^(?:CONTRIBUTING\.md|Dockerfile|\.github\/|deploy\/|helm\/|sandbox\/|scripts\/|src\/|test\/)/;
 /** So that a picture, a fixture or a second copy that slips in is noticed. */
 const MOST_BYTES = 700 * 1024;
 
@@ -24,7 +24,8 @@ const sources = (folder: string): readonly string[] =>
 
 describe("the tarball", () => {
   it("holds the code, the entry's declarations, the pages, and the four texts of a package, all of them and no more", () => {
-    const code = sources("src").map((name) => `dist/${name.replace(/\.ts$/, ".js")}`);
+    const all = [...sources("src"), ...sources("sandbox/src").map((name) => `sandbox/${name}`)];
+    const code = all.map((name) => `dist/${name.replace(/\.ts$/, ".js")}`);
     const declarations = ["dist/config/fault.d.ts", "dist/embedded-config.d.ts", "dist/index.d.ts"];
     const pages = sources("docs").map((name) => `docs/${name}`);
     const texts = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"];

@@ -247,7 +247,8 @@ new Validation.JsonStrictValidator(specVersion).validate(text).then((wrong) => c
       packages: Record<string, { version: string; dev?: true; devOptional?: true }>;
     };
     const needed = Object.entries(packages)
-      .filter(([path, { dev, devOptional }]) => path !== "" && dev !== true && devOptional !== true)
+      .filter(([path]) => !["", "sandbox", "node_modules/@carryover/sandbox"].includes(path))
+      .filter(([, { dev, devOptional }]) => dev !== true && devOptional !== true)
       .map(
         ([path, { version }]) => `${path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)} ${version}`,
       );

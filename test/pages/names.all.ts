@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCommand } from "../../scripts/command.ts";
 import { allMetrics } from "../../scripts/docs/metrics.ts";
-import { configOptions } from "../../src/config.ts";
+import { configOptions } from "../../src/config/config.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import { pagesToFollow, ROOT } from "./pages.ts";
 

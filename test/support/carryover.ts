@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { type AppOptions, createApp } from "../../src/app.ts";
 import type { Catalogue } from "../../src/catalogue.ts";
-import { loadConfig } from "../../src/config.ts";
-import { createLog } from "../../src/observe/log.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 import { sharedCatalogue, sharedTranslations } from "./shared.ts";
 
 export interface CarryoverOptions extends Pick<AppOptions, "onExchange" | "onComparison" | "clock"> {

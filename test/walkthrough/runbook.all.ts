@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { allMetrics } from "../../scripts/docs/metrics.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { readRules } from "../../src/config/rules.ts";
-import { rulesContext } from "../../src/migration/rules-context.ts";
+import { rulesContext } from "../../src/rollout/rules-file.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 

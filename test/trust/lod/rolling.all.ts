@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../../sandbox/src/sandbox.ts";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
 import { createBalancer } from "../../support/balancer.ts";
 import { figure } from "../../support/figures.ts";
