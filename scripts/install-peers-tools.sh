@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # For `npm run real -- peers`: nginx, HAProxy and Envoy, and schemathesis, which makes requests of an OpenAPI document.
 . "$(dirname "$0")/tools.sh"
-"$(dirname "$0")/install-ingress-tools.sh"
+"$(dirname "$0")/install-ingress-tools.sh" "$@"
 need python3
 # All that it needs, each at one version.
 pypi=(schemathesis==4.32.5 anyio==4.16.0 certifi==2026.10.18 charset-normalizer==3.5.2 click==8.5.1 graphql-core==3.3.2 harfile==0.6.0

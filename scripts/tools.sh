@@ -20,7 +20,7 @@ want() {
   fi
   mkdir -p "$cache"
   fresh=$(mktemp -d "$tools.XXXXXX")
-  trap 'status=$?; rm -rf "$fresh"; [ "$status" -eq 0 ] || echo "${0##*/} failed" >&2' EXIT
+  trap 'rm -rf "$fresh"; echo "${0##*/} failed" >&2' EXIT
 }
 
 # need PROGRAM...: ends the script when one is missing.
@@ -76,6 +76,7 @@ expect() {
 
 # keep: what is in $fresh becomes $tools.
 keep() {
+  trap - EXIT
   echo "$wanted" >"$fresh/.wanted"
   chmod 755 "$fresh"
   if [ "$fresh" != "$tools" ]; then

@@ -1,19 +1,21 @@
 /** How do the options read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
-
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { settingsJsonSchema } from "../../src/config/schema.ts";
 import { type Option, optionsOf } from "../../src/config/sources.ts";
 
+const ROOT = join(import.meta.dirname, "../..");
+const BIOME = join(ROOT, "node_modules/.bin/biome");
+
 /** `docs/config.schema.json`: for editors and for checking a file before it is used. */
 export function configurationSchemaFile(): string {
-  return schemaText("carryover configuration", settingsJsonSchema());
+  return schemaText({ title: "carryover configuration", ...settingsJsonSchema() });
 }
 
-/** A JSON Schema as it is shipped. */
-export function schemaText(title: string, content: object): string {
-  const schema = { title, ...content };
-  // Lists of plain values on one line, as the formatter of this project has them.
-  const flat = (list: string) => list.replace(/\s*\n\s*/g, " ").replace(/^\[ | \]$/g, (edge) => edge.trim());
-  return `${JSON.stringify(schema, null, 2).replace(/\[\n[^[\]{}]*\]/g, flat)}\n`;
+/** A JSON Schema as it is shipped: formatted as all JSON of this project. */
+export function schemaText(schema: object): string {
+  const words = ["format", "--stdin-file-path=schema.json"];
+  return execFileSync(BIOME, words, { cwd: ROOT, input: JSON.stringify(schema, null, 2), encoding: "utf8" });
 }
 
 /** `docs/configuration.md`. */
@@ -25,7 +27,7 @@ export function configurationPage(): string {
 const HEAD = [
   "# Configuration",
   "",
-  "This page is made from the options themselves; `npm run docs:write` regenerates it.",
+  "This page is made from the options themselves; `npm run docs` regenerates it.",
   "",
   "Every option has one path. `upstream.v2.url` is",
   "",

@@ -11,7 +11,7 @@ import {
   type Shape,
   unpublishedPaths,
 } from "../../src/model/resource.ts";
-import { plural } from "./nouns.ts";
+import { plural } from "./openapi.ts";
 
 /** `docs/coverage.md`. `version`: v2's version segment. */
 export function coveragePage(
@@ -56,7 +56,7 @@ const GUESSED = [
   "",
 ];
 
-const HEAD = ["# Coverage", "", "This page is made from the catalogue; `npm run docs:write` regenerates it.", ""];
+const HEAD = ["# Coverage", "", "This page is made from the catalogue; `npm run docs` regenerates it.", ""];
 
 type Native = Operation & { readonly kind: "native" };
 type Served = Exclude<Operation, Native>;

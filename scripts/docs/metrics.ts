@@ -62,7 +62,7 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 const HEAD = [
   "# Metrics",
   "",
-  "This page is made from the table that the metrics themselves are made from; `npm run docs:write` regenerates it.",
+  "This page is made from the table that the metrics themselves are made from; `npm run docs` regenerates it.",
   "",
   "`/metrics` on the admin port says them as Prometheus text. [helm/files/rules/carryover.yaml](../helm/files/rules/carryover.yaml) holds recording rules and alerts for them, a plain rules file that works without",
   "Kubernetes, and [helm/files/dashboards/carryover.json](../helm/files/dashboards/carryover.json) a dashboard for Grafana; [operations.md](operations.md#prometheus-and-grafana) says how both are loaded.",

@@ -14,7 +14,7 @@ const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8")
 const { resources, natives } = await loadCatalogue("v2beta1");
 
 it.each([...GENERATED])("%s is up to date", { timeout: 120_000 }, async (path, make) => {
-  expect(await make(), `${path} is stale: \`npm run docs:write\` regenerates it`).toBe(read(path));
+  expect(await make(), `${path} is stale: \`npm run docs\` regenerates it`).toBe(read(path));
 });
 
 describe("docs/coverage.md", () => {

@@ -38,7 +38,7 @@ describe("the exit code", () => {
   });
 });
 
-test("the text is what docs/explain.md shows (`npm run docs:write` regenerates it)", async () => {
+test("the text is what docs/explain.md shows (`npm run docs` regenerates it)", async () => {
   expect(await explainPage()).toBe(readFileSync(new URL("../../docs/explain.md", import.meta.url), "utf8"));
 });
 

@@ -118,7 +118,7 @@ interface Surroundings {
   readonly programs: readonly Program[];
 }
 
-/** There is no cluster here: values are judged and templates made, as before an installation. `npm run cluster` installs. */
+/** There is no cluster here: values are judged and templates made, as before an installation. `npm run real -- cluster` installs. */
 const WITHOUT_CLUSTER = ' $(case "$1" in install | upgrade) echo --dry-run=client ;; esac)';
 
 /** What a machine needs to reach a registry, and to find its own files. */

@@ -1,5 +1,64 @@
-/** Which values does the chart take? (values.schema.json: from values.yaml's comments and the schemas of configuration and rules.) */
-import type { Value } from "./values.ts";
+/**
+ * The chart's values, as the comments of values.yaml describe them: their schema (values.schema.json, with those of configuration and
+ * rules in it) and the tables in the chart's README.
+ */
+import { isMap, isNode, isPair, isScalar, parse, parseDocument, type YAMLMap } from "yaml";
+import { withBlock } from "./blocks.ts";
+
+/** A value with all that is written above it. */
+export interface Value {
+  readonly path: readonly string[];
+  readonly key: string;
+  readonly default: unknown;
+  /** The text behind `--`, on one line. Empty when the value is described with its parent. */
+  readonly says: string;
+  /** The map behind `@schema`. */
+  readonly schema: Readonly<Record<string, unknown>>;
+  /** The heading (`## …`) above it. */
+  readonly heading: string | undefined;
+  /** Values below it, when they have comments of their own; else it is one value, whatever its default. */
+  readonly children: readonly Value[] | undefined;
+}
+
+/** All values of the text, in order. Throws `Error` for a comment that cannot be read. */
+export function readValues(text: string): readonly Value[] {
+  const { contents } = parseDocument(text);
+  if (!isMap(contents)) throw new Error("values.yaml: no map");
+  return readMap(contents, []);
+}
+
+function readMap(map: YAMLMap, path: readonly string[]): readonly Value[] {
+  return map.items.map((item, at) => {
+    if (!isPair(item) || !isScalar(item.key)) throw new Error(`${path.join(".")}: a key that is no text`);
+    const key = String(item.key.value);
+    // The comment above the first key belongs to the map, for the parser; the document's own first one to its key.
+    const above = [at === 0 && path.length > 0 ? map.commentBefore : undefined, item.key.commentBefore];
+    const comment = readComment(above.filter((part) => typeof part === "string").join("\n"), [...path, key]);
+    const children = isMap(item.value) ? readMap(item.value, [...path, key]) : [];
+    return {
+      path: [...path, key],
+      key,
+      default: isNode(item.value) ? (item.value.toJSON() as unknown) : null,
+      ...comment,
+      children: "like" in comment.schema || !children.some(hasComment) ? undefined : children,
+    };
+  });
+}
+
+function hasComment({ says, schema, children }: Value): boolean {
+  return says !== "" || Object.keys(schema).length > 0 || children !== undefined;
+}
+
+function readComment(text: string, path: readonly string[]): Pick<Value, "says" | "schema" | "heading"> {
+  const lines = text.split("\n").map((line) => line.trim());
+  const heading = lines.findLast((line) => line.startsWith("# "))?.slice(2);
+  const annotation = lines.find((line) => line.startsWith("@schema "))?.slice("@schema ".length);
+  const begin = lines.findIndex((line) => line.startsWith("-- "));
+  const says = begin === -1 ? [] : lines.slice(begin).filter((line) => !line.startsWith("@schema "));
+  const schema: unknown = annotation === undefined ? {} : parse(annotation);
+  if (typeof schema !== "object" || schema === null) throw new Error(`${path.join(".")}: @schema holds no map`);
+  return { says: says.join(" ").slice("-- ".length).trim(), schema: { ...schema }, heading };
+}
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -45,19 +104,6 @@ export function valuesSchema(values: readonly Value[], file: (path: string) => S
     ...objectOf(values),
     definitions: FORMS,
   };
-}
-
-/** The schema as a file, with lists of plain values on one line where they fit, as the formatter of this project has them. */
-export function schemaText(schema: Schema): string {
-  const text = JSON.stringify(schema, undefined, 2);
-  const lists = text.replace(/^(.*)(\[\n[^[\]{}]*\])(.*)$/gm, (whole, before: string, list: string, after: string) => {
-    const line = `${before}[${list
-      .slice(1, -1)
-      .trim()
-      .replace(/\s*\n\s*/g, " ")}]${after}`;
-    return line.length <= 120 ? line : whole;
-  });
-  return `${lists}\n`;
 }
 
 /** Whether templates cannot do without it: what may be null or is called optional may be taken away. */
@@ -132,4 +178,30 @@ function withBooleans(schema: Schema): Schema {
   if (!Array.isArray(words) || !words.includes("yes")) return schema;
   const { type: _, ...rest } = schema;
   return { ...rest, enum: [...words, true, false] };
+}
+
+/** The README with its list of values regenerated. */
+export const readmeWith = (readme: string, values: readonly Value[]): string =>
+  withBlock(readme, "values", tables(values).trimEnd());
+
+function tables(values: readonly Value[]): string {
+  const lines: string[] = [];
+  for (const value of values) {
+    if (value.heading !== undefined) lines.push(`### ${value.heading}`, "", "| value | default | |", "|---|---|---|");
+    lines.push(...rows(value));
+    if (values[values.indexOf(value) + 1]?.heading !== undefined) lines.push("");
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function rows(value: Value): readonly string[] {
+  const { children, says, path } = value;
+  const below = (children ?? []).flatMap(rows);
+  if (says === "" && children !== undefined) return below;
+  const shown = children === undefined ? `\`${cell(JSON.stringify(value.default))}\`` : "";
+  return [`| \`${path.join(".")}\` | ${shown} | ${cell(says)} |`, ...below];
+}
+
+function cell(text: string): string {
+  return text.replaceAll("|", "\\|");
 }
