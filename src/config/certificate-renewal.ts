@@ -1,4 +1,4 @@
-/** Do the connections to upstreams still fit what the certificates' files hold, and where the names lead? */
+/** Renews upstream connections when certificate files change or names resolve to other addresses. */
 import type { LookupFunction } from "node:net";
 import type { Timer } from "../model/clock.ts";
 import type { Upstream } from "../model/exchange.ts";
@@ -9,7 +9,7 @@ import type { Config, Tls, TlsFiles } from "./config.ts";
 import { faultText } from "./faults.ts";
 import { createWatchedFile, type FileFault, type WatchedFile } from "./watched-file.ts";
 
-/** What is said of it. */
+/** Where renewals are logged. */
 export interface EventLog {
   info(message: string, facts: EventFacts): void;
   warn(message: string, cause: undefined, facts: EventFacts): void;
@@ -27,7 +27,7 @@ export interface ConnectionRenewalParts {
   readonly log: EventLog;
 }
 
-/** Renews connections while carryover runs, without a call that fails for it. */
+/** Renews connections while carryover runs; no call fails because of it. */
 export interface ConnectionRenewal {
   /** From now on `pool`'s connections are renewed with those of its upstream. */
   attach(name: Upstream, pool: Pool): void;
@@ -39,9 +39,9 @@ export interface ConnectionRenewal {
   close(): void;
 }
 
-/** Issuers renew certificates days before they end. */
+/** Between two reads. Issuers renew certificates days before they expire. */
 const FILES_MS = 10_000;
-/** How much later than the name servers say so another address is called, beside what is under way. */
+/** Between two lookups of a name. */
 const NAMES_MS = 15_000;
 
 export function createConnectionRenewal(
@@ -71,7 +71,7 @@ export function createConnectionRenewal(
       names.add(pool);
     },
     start: () => {
-      // They look later: what the process starts with was read and judged with the rest of the configuration.
+      // Not awaited: the files that the process starts with were checked with the configuration.
       for (const watch of watches.values()) void watch.start();
       names.start();
     },
@@ -88,7 +88,7 @@ export function createConnectionRenewal(
   };
 }
 
-/** The files of one upstream as one: certificate and key are taken together or not at all. */
+/** Watches the files of one upstream as one, so that certificate and key change together. */
 function watchCertificates(
   name: Upstream,
   { tls, tlsFiles }: { readonly tls: Tls; readonly tlsFiles: TlsFiles },
@@ -163,7 +163,7 @@ function splitFiles(bytes: Uint8Array): Tls {
   );
 }
 
-/** A read that hangs holds one of the few threads that read files; behind it the others wait, instead of hanging too. */
+/** One read at a time: a read that hangs blocks one of Node's few file threads, and not all of them. */
 function oneAtATime(read: ConnectionRenewalParts["read"]): ConnectionRenewalParts["read"] {
   let last: Promise<unknown> = Promise.resolve();
   return (path, maxBytes) => {

@@ -1,4 +1,4 @@
-/** Do options that are right each by itself also fit together? */
+/** Checks across options, and of the files that they name. */
 
 import { X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
@@ -25,7 +25,7 @@ export function upstreamsOf(
   return all;
 }
 
-/** What makes the configuration as a whole unusable. */
+/** Combinations that carryover refuses to start with. */
 export function contradictions(settings: Settings): readonly OptionRemark[] {
   const { listen, admin, limits } = settings;
   const found: OptionRemark[] = upstreamsOf(settings).flatMap(([name, upstream]) => tlsContradictions(name, upstream));
@@ -69,7 +69,7 @@ export function contradictions(settings: Settings): readonly OptionRemark[] {
   return found;
 }
 
-/** Each option of the left column may be as large as the one beside it, and no larger. */
+/** The option on the left must not exceed the option on the right. */
 const AT_MOST = [
   ["maxConcurrentPerCredential", "maxConcurrent"],
   ["readers", "readersPerUpstream"],
@@ -117,7 +117,7 @@ function tlsContradictions(name: string, { url, tls }: ConfiguredUpstream): read
   return found;
 }
 
-/** What works and is probably not meant: shown at start, never refused. */
+/** Combinations that work but are probably not intended: warnings at start. */
 export function doubts(settings: Settings): readonly OptionRemark[] {
   const found: OptionRemark[] = [];
   for (const [name, upstream] of upstreamsOf(settings)) {
@@ -162,9 +162,7 @@ export function doubts(settings: Settings): readonly OptionRemark[] {
   return found;
 }
 
-/** Can the certificates and keys of an upstream be used for TLS? (OpenSSL is asked, which reads them when an upstream is called.) */
-
-/** Several times all the authorities that browsers trust. No longer file is read while carryover runs, so none is taken at the start. */
+/** Several times the size of a browser's set of authorities. Longer files are refused. */
 export const MAX_PEM_BYTES = 1024 ** 2;
 
 const TLS_FILE_KINDS = ["caFile", "certFile", "keyFile"] as const;
@@ -176,7 +174,7 @@ const REMEDIES: Readonly<Record<TlsFileKind, string>> = {
 };
 const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----.*?-----END (?:X509 |TRUSTED )?CERTIFICATE-----/gs;
 
-/** What makes the files of an upstream (`upstream.v2`) unusable: how they are called, and what is in them. */
+/** Faults in the TLS files of an upstream (`upstream.v2`), as OpenSSL finds them. `names`: the paths of `bytes`. */
 export function certificateFaults(
   upstream: string,
   names: Readonly<Partial<Record<TlsFileKind, string | undefined>>>,
@@ -206,7 +204,7 @@ export function certificateFaults(
   return [fault("keyFile", `is not the key of the certificate in ${names.certFile} (${noPair})`, remedy)];
 }
 
-/** OpenSSL's reason; undefined when it takes them. */
+/** OpenSSL's reason; undefined when it accepts them. */
 function refusal(given: { readonly cert?: Buffer; readonly key?: Buffer }): string | undefined {
   try {
     createSecureContext(given);
@@ -216,7 +214,7 @@ function refusal(given: { readonly cert?: Buffer; readonly key?: Buffer }): stri
   }
 }
 
-/** OpenSSL passes over what it cannot read in such a file: calls would fail much later, and say something else. */
+/** OpenSSL skips certificates it cannot read; calls would fail later with a misleading error. */
 function unreadAuthority(bytes: Uint8Array): string | undefined {
   const certificates = new TextDecoder().decode(bytes).match(CERTIFICATE) ?? [];
   if (certificates.length === 0) return "holds no certificate in PEM form";

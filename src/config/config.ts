@@ -1,4 +1,4 @@
-/** Which configuration does this process run with, and what is wrong with the one it was given? */
+/** Loads the configuration: flags, variables, file, defaults; checks it and names every fault. */
 
 import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue.ts";
 import { deepFreeze } from "../model/json.ts";
@@ -44,7 +44,7 @@ export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "
   readonly fallback: "native" | "refuse";
 }
 
-/** Defaults of what must not be above another option: setting that one alone is no contradiction. */
+/** Default of `lists.bufferBytes`, lowered to `lists.maxBytes` where that is smaller. */
 const BUFFER_BYTES = 2 * 1024 ** 2;
 
 /** Where `loadConfig` looks. */
@@ -68,7 +68,7 @@ export interface LoadedConfig {
   requireKnown(resources: readonly string[]): void;
 }
 
-/** Made once: every command has all options, and making them takes a while. */
+/** Built once: every command needs them, and building takes milliseconds. */
 const ALL_OPTIONS: readonly Option[] = optionsOf(settingsJsonSchema());
 
 /** All options, in the order of the documentation. */
@@ -76,13 +76,13 @@ export function configOptions(): readonly Option[] {
   return ALL_OPTIONS;
 }
 
-/** One flag as commander takes it. */
+/** One flag as commander expects it. */
 export interface OptionFlag {
   /** `--upstream-v2-url <url>`. */
   readonly flags: string;
   readonly attribute: string;
   readonly description: string;
-  /** For the help text only: the loader fills defaults in, so that variables and the file can speak first. */
+  /** For the help text only; the loader fills in defaults after variables and the file. */
   readonly default: string | undefined;
   readonly env: string;
 }
@@ -106,10 +106,7 @@ export function optionFlags(): readonly OptionFlag[] {
   return [config, ...others];
 }
 
-/**
- * Flags over variables over the file over defaults (design: configuration). Reads the configuration file and the files
- * that options name. Throws ConfigError with every fault that it can see.
- */
+/** Reads the configuration file and the files that options name. Flags win over variables, variables over the file. Throws ConfigError with every fault. */
 export function loadConfig(input: ConfigInput): LoadedConfig {
   const { flags, env, object } = input;
   const gathered = gather({ flags, env, object, file: configFile(input) }, ALL_OPTIONS);
@@ -135,10 +132,10 @@ export function loadConfig(input: ConfigInput): LoadedConfig {
   };
 }
 
-/** Stands for what is in a file that is not read. */
+/** Stands for the contents of a file that is not read. */
 const UNREAD = new TextEncoder().encode("unread");
 
-/** No request could ever present such a token in a header field. */
+/** No request could present such a token in a header field. */
 const INVALID_TOKEN: OptionRemark = {
   path: "admin.tokenFile",
   what: "the file holds no token",
@@ -182,7 +179,7 @@ function unusableFiles(settings: Settings, { upstream }: Config): readonly Optio
   );
 }
 
-/** Fills in what follows from other options, and the contents of files: `read` is given the option and its file. */
+/** Fills in defaults that depend on other options, and the contents of files. `read` gets the option's path and the file. */
 function complete(settings: Settings, read: (path: string, name: string) => Uint8Array): Config {
   const withTls = <U extends { readonly tls: Settings["upstream"]["v2"]["tls"] }>(name: string, upstream: U) => {
     const files = Object.entries(upstream.tls).filter((entry): entry is [string, string] => entry[1] !== undefined);
@@ -216,12 +213,10 @@ function complete(settings: Settings, read: (path: string, name: string) => Uint
   };
 }
 
-/** Without white space around it, which editors leave at the end. */
+/** Trimmed: editors leave a newline at the end. */
 function textOfFile(bytes: Uint8Array): string {
   return new TextDecoder().decode(bytes).trim();
 }
-
-/** What does the schema say about what was gathered, in words that name the place? */
 
 type SettingsIssue = NonNullable<ReturnType<typeof SettingsSchema.safeParse>["error"]>["issues"][number];
 
@@ -229,12 +224,12 @@ type SettingsIssue = NonNullable<ReturnType<typeof SettingsSchema.safeParse>["er
 export function parseSettings(gathered: GatheredOptions, options: readonly Option[]): Settings {
   const result = SettingsSchema.safeParse(withUpstream(gathered.tree));
   if (result.success && gathered.faults.length === 0) return result.data;
-  // A file that is no YAML gave no values at all: what the schema misses then is no news.
+  // A file that is not YAML has no values, so the schema's complaints about missing ones add nothing.
   const issues = result.success || gathered.broken ? [] : result.error.issues;
   throw new ConfigError([...gathered.faults, ...issues.flatMap((issue) => faultsOf(issue, gathered, options))]);
 }
 
-/** So that a missing address is reported as `upstream.v2.url`, not as `upstream`. */
+/** Makes the schema report a missing address as `upstream.v2.url`, not as `upstream`. */
 function withUpstream(tree: Record<string, unknown>): Record<string, unknown> {
   const upstream = tree["upstream"] ?? {};
   if (typeof upstream !== "object" || Array.isArray(upstream)) return tree;
@@ -262,7 +257,7 @@ function faultsOf(issue: SettingsIssue, gathered: GatheredOptions, options: read
   return [{ where, ...faultWords(issue.message, value) }];
 }
 
-/** A key of the same map that is spelt alike, else any option whose last part is just this key. */
+/** A similar key of the same map, else any option that ends with this key. */
 function nearestKey(path: readonly PropertyKey[], key: string, options: readonly Option[]): string | undefined {
   const prefix = path.map((part) => `${String(part)}.`).join("");
   const siblings = options
@@ -273,14 +268,12 @@ function nearestKey(path: readonly PropertyKey[], key: string, options: readonly
   return options.find((option) => option.path.endsWith(`.${key}`))?.path;
 }
 
-/** Which configuration does a command mean that asks no platform anything? */
-
-/** Where no address of v2 is needed. */
+/** For commands that call no platform. */
 const PLACEHOLDER_URL = "http://v2.invalid";
 
 /**
- * The configuration that `serve` would run with. An address of v2 may be missing (then `known` is false), and files that only
- * a running carryover needs (certificates, tokens) are not looked at, but for those of the options in `reads`. Throws ConfigError.
+ * The configuration that `serve` would use, for commands that call no platform. The address of v2 may be missing (then `known` is false). Certificates and
+ * tokens are not read, except the files of the options in `reads`. Throws ConfigError.
  */
 export function assumedConfig(
   given: ConfigInput,
@@ -302,16 +295,14 @@ export function assumedConfig(
   }
 }
 
-/** With which configuration and which catalogue does a carryover begin? */
-
 export interface ConfigWithCatalogue {
   readonly config: Config;
   readonly catalogue: Catalogue;
-  /** What works and is probably not meant. */
+  /** Settings that work but are probably not intended. */
   readonly warnings: readonly string[];
 }
 
-/** Throws ConfigError with all that is wrong. */
+/** Throws ConfigError with every fault. */
 export async function loadConfigWithCatalogue(input: ConfigInput): Promise<ConfigWithCatalogue> {
   const { config, warnings, requireKnown } = loadConfig(input);
   const catalogue = await catalogueFor(config.upstream.v2.version);
@@ -319,7 +310,7 @@ export async function loadConfigWithCatalogue(input: ConfigInput): Promise<Confi
   return { config, catalogue, warnings };
 }
 
-/** A version that nobody wrote a catalogue for is a fault of the configuration, not of the program. */
+/** Throws ConfigError for a version without a catalogue. */
 async function catalogueFor(version: string): Promise<Catalogue> {
   const known = await catalogueVersions();
   if (known.includes(version)) return loadCatalogue(version);

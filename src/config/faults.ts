@@ -1,8 +1,8 @@
-/** What is wrong with a configuration, where, and what is to be done about it? */
+/** Faults of a configuration: where, what, and how to fix it. */
 
-/** One thing that is wrong. */
+/** One fault. */
 export interface ConfigFault {
-  /** A flag, a variable, `file:line:column path`, or a path when nobody gave a value. */
+  /** A flag, a variable, `file:line:column path`, or the option's path when it has no value. */
   readonly where: string;
   readonly what: string;
   readonly remedy: string;
@@ -28,7 +28,7 @@ export function nearest(name: string, candidates: Iterable<string>): string | un
 }
 
 function editDistance(from: string, to: string): number {
-  // Keys and names are short; what is longer is near to nothing, and must not cost quadratic time.
+  // Longer names are not keys, and would cost quadratic time.
   if (Math.max(from.length, to.length) > 100) return Number.POSITIVE_INFINITY;
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let i = 1; i <= from.length; i++) {
@@ -47,7 +47,7 @@ export function faultText(fault: ConfigFault): string {
   return `${fault.where}: ${fault.what}; ${fault.remedy}`;
 }
 
-/** Everything that is wrong with a configuration, at once. */
+/** All faults of a configuration. */
 export class ConfigError extends Error {
   readonly faults: readonly ConfigFault[];
 
@@ -58,9 +58,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** In which words is it told that a value is not what it should be? (For whoever turns what the schema found into faults.) */
-
-/** What stands at `path` of a tree; undefined when nothing does. Inherited members are nothing. */
+/** The own value at `path` of a tree; undefined when there is none. */
 export function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
   let value = tree;
   for (const key of path) {
@@ -70,7 +68,7 @@ export function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** A value as JSON, shortened to 60 characters; what JSON has no form for, and symbols by what they say, in plain words. */
+/** A value as JSON, shortened to 60 characters; values without a JSON form in words. */
 export function shownValue(value: unknown): string {
   if (value === undefined) return "undefined";
   const text = plainWords(value) ?? JSON.stringify(value, (_key, inner: unknown) => plainWords(inner) ?? inner);
@@ -83,7 +81,7 @@ function plainWords(value: unknown): string | undefined {
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : undefined;
 }
 
-/** `message` of a leaf: `what; remedy`, or what is expected alone. */
+/** Splits the message of a leaf: `what; remedy`, or only the expected form. */
 export function faultWords(message: string, value: unknown): Pick<ConfigFault, "what" | "remedy"> {
   const [first = "", ...rest] = message.split("; ");
   return rest.length > 0

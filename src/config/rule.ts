@@ -1,4 +1,4 @@
-/** What becomes of a rule that was read and found right? */
+/** One rule of a rules file: its checks, its names, and the rule built from it. */
 import { createHash } from "node:crypto";
 import { everHolds, NEVER } from "../model/rule-match.ts";
 import { EVERY_REQUEST, type Rule, type RuleMatch, type StepBackSettings, type TimeWindow } from "../model/rules.ts";
@@ -6,14 +6,14 @@ import { didYouMean, nearest } from "./faults.ts";
 import { DAYS, type RuleText } from "./rules-schema.ts";
 import { endOf } from "./unreachable-rules.ts";
 
-/** What is known of a rule beside its text. */
+/** Facts about a rule beside its text. */
 export interface RuleFileFacts {
   readonly line: number;
   /** Catalogue names; undefined: all. */
   readonly resources: ReadonlySet<string> | undefined;
   /** Whether there is a native v1 to compare with. */
   readonly native: boolean;
-  /** Whether the file itself says how much is compared. */
+  /** The file sets `shadow.sample`. */
   readonly saysSample: boolean;
 }
 
@@ -41,10 +41,7 @@ export function buildRule(text: RuleText, facts: RuleFileFacts): Rule {
   return freezeRule({ ...rule, line, identity: identityOf(rule) });
 }
 
-/**
- * Without native v1 there is nothing to compare with, whatever the default says. A rule that translates asks native only
- * where it says so, or has to know of differences: the platform is to be relieved of v1.
- */
+/** A translating rule calls native only where it sets a sample or needs differences: v1 is to be relieved. Without native v1 nothing is compared. */
 function comparesAtAll({ mode, stepBack }: RuleText, { native, saysSample }: RuleFileFacts): boolean {
   return native && (mode !== "translate" || saysSample || stepBack?.differences !== undefined);
 }
@@ -63,12 +60,12 @@ function matchOf({ match }: RuleText, resources: ReadonlySet<string> | undefined
   };
 }
 
-/** The model's window of a file's. */
+/** The time window of the model. */
 export function timeOf({ from, until, days, hours }: NonNullable<RuleText["match"]["time"]>): TimeWindow {
   return { from, until, days: days && new Set(days.map((day) => DAYS.indexOf(day))), hours };
 }
 
-/** No more clients are asked for than the rule can have. */
+/** `minClients` is at most the number of clients that the rule names. */
 function stepBackOf(text: NonNullable<RuleText["stepBack"]>, most: number): StepBackSettings {
   return {
     failures: text.failures,
@@ -80,7 +77,7 @@ function stepBackOf(text: NonNullable<RuleText["stepBack"]>, most: number): Step
   };
 }
 
-/** The same for the same rule, wherever it stands in its file and in whatever order it names things. */
+/** Equal for equal rules, whatever their line and the order of their names. */
 function identityOf(rule: Omit<Rule, "line" | "identity">): string {
   const canonical = JSON.stringify(rule, (_key, value: unknown) => (value instanceof Set ? [...value].sort() : value));
   return digestOf(canonical).slice(0, 16);
@@ -91,16 +88,14 @@ export function digestOf(bytes: string | Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Sets have no frozen form: they are read-only by type. */
+/** Sets cannot be frozen; their type is read-only. */
 function freezeRule<T>(value: T): T {
   if (typeof value !== "object" || value === null || value instanceof Set) return value;
   for (const inner of Object.values(value)) freezeRule(inner);
   return Object.freeze(value);
 }
 
-/** Do the parts of a rule that are right each by itself also fit together? */
-
-/** One fault about the value at `path` of a rule. `aged`: right when it was written, and over since. */
+/** One fault about the value at `path` of a rule. `aged`: it was valid when written, and has expired. */
 export interface RuleRemark {
   readonly path: readonly PropertyKey[];
   readonly what: string;
@@ -108,17 +103,17 @@ export interface RuleRemark {
   readonly aged?: true;
 }
 
-/** What a rule is judged by beside its own text. */
+/** What else the checks of a rule depend on. */
 export interface RuleCircumstances {
   readonly native: boolean;
   readonly now: number;
-  /** The rule is about reads; undefined when its names are not known. */
+  /** The rule matches reads; undefined when its names are unknown. */
   readonly reads: boolean | undefined;
   /** Whether the file itself says how much is compared. */
   readonly saysSample: boolean;
 }
 
-/** What makes a rule unusable. */
+/** Faults that make a rule unusable. */
 export function contradictionsOf(rule: RuleText, given: RuleCircumstances): readonly RuleRemark[] {
   return [
     ...(given.native ? [] : withoutNative(rule, given)),
@@ -221,7 +216,7 @@ function timeContradictions({ match, expires }: RuleText, now: number): readonly
   ];
 }
 
-/** A value of theirs would be a secret in a file that is none. */
+/** Their values are secrets, and a rules file is not a secret. */
 const CREDENTIALS: readonly string[] = ["authorization", "proxy-authorization"];
 
 function selectorContradictions({ match }: RuleText): readonly RuleRemark[] {
@@ -265,8 +260,6 @@ function headerContradictions({ headers }: RuleText): readonly RuleRemark[] {
   ];
 }
 
-/** Which resources and operations does a rule name? */
-
 /** A resource as rules may name it. */
 export interface ResourceNames {
   readonly name: string;
@@ -280,7 +273,7 @@ interface FaultWords {
   readonly remedy: string;
 }
 
-/** Says what is wrong. To find the name that is most like one takes time, and few of very many faults are told. */
+/** Evaluated only for the faults that are shown: finding the most similar name takes time. */
 export type LazyFaultWords = () => FaultWords;
 
 /** The resource called `text`, by name before alias; or what is wrong with the name. */
@@ -308,7 +301,7 @@ function unknownResource(text: string, all: readonly ResourceNames[]): FaultWord
   };
 }
 
-/** What is wrong with those operations and groups called `texts` that none of `resources` has. */
+/** Faults for each of `texts` that is no operation or group of `resources`. */
 export function operationFaults(
   texts: Iterable<string>,
   resources: readonly ResourceNames[],

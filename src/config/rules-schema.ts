@@ -1,4 +1,4 @@
-/** What may a rules file say, of what type, with which default and limits? (The only home of its keys; design section 7.) */
+/** The schema of a rules file: every key with type, default, limits and description. */
 import { z } from "zod";
 import {
   form,
@@ -17,7 +17,7 @@ import {
   yesNo,
 } from "./values.ts";
 
-/** Most rules in a file, and most bytes of one: 500 rules that each use most of what there is. */
+/** Limits of a file: 500 large rules fit. */
 export const MAX_RULES = 500;
 export const MAX_BYTES = 256 * 1024;
 
@@ -133,7 +133,7 @@ export const RuleSchema = z.strictObject({
   promoteWhen: promoteWhen.optional(),
   headers: headers.optional(),
 });
-/** A rule as the file has it: defaults filled in, names not yet looked up. */
+/** A rule as the file has it: with defaults, before its names are looked up. */
 export type RuleText = z.output<typeof RuleSchema>;
 
 function listOf<Item extends z.ZodType>(item: Item) {
@@ -157,10 +157,10 @@ export const RulesSchema = z.strictObject({
     .describe("true: the file is refused unless its last line is ..., so that none is taken that was cut off"),
   rules: listOf(RuleSchema),
 });
-/** The same, whatever its rules are: each is read by itself. */
+/** The same with unread rules: each rule is parsed by itself. */
 export const OutlineSchema = RulesSchema.extend({ rules: listOf(z.unknown()) });
 
-/** JSON Schema (draft 2020-12) of the file as people write it. What it cannot say (names, rules that hide others) `readRules` checks. */
+/** JSON Schema (draft 2020-12) of the file. `readRules` checks what it cannot express: names, and unreachable rules. */
 export function rulesJsonSchema(): z.core.JSONSchema.BaseSchema {
   return z.toJSONSchema(RulesSchema, {
     io: "input",

@@ -1,4 +1,4 @@
-/** Which rules does a file hold, and what is wrong with it? (Design section 7.) */
+/** Reads a rules file: its rules, or every fault with its line. */
 
 import { isJsonObject, member } from "../model/json.ts";
 import type { Rule, Rules } from "../model/rules.ts";
@@ -150,8 +150,6 @@ function hidden(
   }));
 }
 
-/** What is one rule of a file, and what is wrong with it by itself? */
-
 /** What a rules file is judged by. */
 export interface RulesContext {
   /** Of the file, for messages. */
@@ -284,11 +282,9 @@ function withoutEffect({ mode }: RuleText, given: unknown): readonly RuleRemark[
   return [{ path: ["shadow"], what: "has no effect: a native rule compares nothing", remedy: "remove it" }];
 }
 
-/** What did the schema find wrong with a rules file, and which key may have been meant? */
-
 type RulesIssue = NonNullable<ReturnType<typeof RulesSchema.safeParse>["error"]>["issues"][number];
 
-/** `name:line:column path`; of what is not there, the line of what it should be in. */
+/** `name:line:column path`; for a missing key the line of its map. */
 export function locate(file: ConfigFile, name: string, path: readonly PropertyKey[], key?: string): string {
   const whole = key === undefined ? path : [...path, key];
   const exact = file.locationOf(path, key);
@@ -298,13 +294,13 @@ export function locate(file: ConfigFile, name: string, path: readonly PropertyKe
   return `${name}:${place?.line ?? 1}:${place?.column ?? 1} ${whole.join(".")}`.trimEnd();
 }
 
-/** A fault that is known of, and put into words when it is to be told. */
+/** A fault that is put into words only when it is shown. */
 export type LazyFault = () => ConfigFault;
 
-/** Nobody reads more, and to explain each of very many would hold up whoever reads the file. */
+/** Explaining thousands of faults would block the thread that reads the file. */
 export const MAX_FAULTS = 20;
 
-/** The first `MAX_TOLD` in full; of the others only how many they are, as one more fault. */
+/** The first `MAX_FAULTS` in full, and one more fault with the number of the rest. */
 export function firstFaults(untold: readonly LazyFault[], name: string): readonly ConfigFault[] {
   const told = untold.slice(0, MAX_FAULTS).map((fault) => fault());
   const more = untold.length - told.length;
@@ -313,7 +309,7 @@ export function firstFaults(untold: readonly LazyFault[], name: string): readonl
   return [...told, { where: `${name}:1:1`, what, remedy: "correct these first" }];
 }
 
-/** Turns an issue of the schema about what stands at `base` into faults, each with line and remedy. */
+/** Turns an issue of the schema about the value at `base` into faults with line and remedy. */
 export type IssueExplainer = (issue: RulesIssue, base: readonly PropertyKey[]) => readonly LazyFault[];
 
 export function createExplainer(file: ConfigFile, name: string): IssueExplainer {

@@ -1,4 +1,4 @@
-/** Which options are there for moving clients over? (Design sections 7 and 8.) */
+/** The schema of the configuration: every option with type, default, limits and description. */
 import { z } from "zod";
 import {
   bytes,
@@ -20,7 +20,7 @@ const MiB = 1024 ** 2;
 const IDENTITY = "expected user-agent, header:NAME, or claim:NAME (several claims joined by +)";
 const CLIENT = "expected a client's name, or the beginning of one and *";
 const CLIENT_NAME = "expected NAME=IDENTITY, such as ci-bot=ci@example.com";
-/** Who is who (design section 8). */
+/** Who is who. */
 export const clients = z.strictObject({
   identify: listOf(
     z.string({ error: IDENTITY }).regex(/^(user-agent|header:[A-Za-z0-9-]{1,64}|claim:[A-Za-z0-9_.:/+-]{1,128})$/, {
@@ -53,7 +53,7 @@ export const clients = z.strictObject({
   file: file.optional().describe("File in which the ledger outlives a restart"),
 });
 
-/** What comparisons may take up (design section 7). */
+/** What comparisons may take up. */
 export const shadow = z.strictObject({
   concurrent: whole(1, 1000)
     .default(4)
@@ -71,7 +71,7 @@ export const shadow = z.strictObject({
     .describe("Whether samples show values, or their types and lengths only"),
 });
 
-/** What serves v1 requests (design section 7). */
+/** What serves v1 requests. */
 export const cutover = z.strictObject({
   rulesFile: file.optional().describe("YAML file of rules: what serves which v1 requests; read again when it changes"),
   mode: oneOf("native", "shadow", "translate")
@@ -89,8 +89,6 @@ export const cutover = z.strictObject({
     .describe("File with the salt, in place of cutover.salt: so it stands on no command line; read at the start"),
   reloadSeconds: seconds(0.05, 3600).prefault("2s").describe("How often the rules file is looked at"),
 });
-
-/** Which options are there, of what type, with which default and limits? (The only home of an option; design section 10.) */
 
 const NETWORK = "expected a network such as 10.0.0.0/8, or an address";
 const PREFIX = "expected a path such as /gateway, without a slash at its end";

@@ -1,20 +1,20 @@
-/** What did flags, variables and the file say, and where does each value come from? */
+/** Merges flags, variables and the file, and remembers where each value came from. */
 
 import { isJsonObject, type JsonObject, member } from "../model/json.ts";
 import { type ConfigFault, didYouMean, nearest, shownValue } from "./faults.ts";
 import { type ConfigFile, readConfigFile } from "./yaml-file.ts";
 
-/** A tree as the schema reads it, with the way back from a path to where its value was written. */
+/** The merged tree, and the source of each value. */
 export interface GatheredOptions {
   readonly tree: Record<string, unknown>;
   readonly faults: readonly ConfigFault[];
   /** True when the file could not be read as options at all. */
   readonly broken: boolean;
-  /** Where the value at `path` was given; the path itself when nowhere. */
+  /** The source of the value at `path`; the path itself when it has none. */
   locate(path: readonly PropertyKey[]): string;
-  /** Where the unknown key `key` stands in the file. */
+  /** The location of the unknown key `key` in the file. */
   locateKey(path: readonly PropertyKey[], key: string): string;
-  /** What is to be done where `option` is missing. */
+  /** How to set `option` where it is missing. */
   howToSet(option: Option): string;
 }
 
@@ -24,7 +24,7 @@ export interface OptionSources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The configuration file, when there is one. */
   readonly file: { readonly name: string; readonly text: string } | undefined;
-  /** What a program that embeds carryover says, in place of a file. */
+  /** The configuration of a program that embeds carryover, instead of a file. */
   readonly object?: { readonly given: unknown } | undefined;
 }
 
@@ -33,7 +33,7 @@ export const VARIABLE_PREFIX = "CARRYOVER_";
 /** The variable that names the configuration file. */
 export const FILE_VARIABLE = `${VARIABLE_PREFIX}CONFIG`;
 
-/** Merges the sources: flags win over variables, variables over the file. An empty variable is as good as none. */
+/** Flags win over variables, variables over the file. An empty variable counts as unset. */
 export function gather(sources: OptionSources, options: readonly Option[]): GatheredOptions {
   const file = sources.object === undefined ? readConfigFile(sources.file) : readObject(sources.object.given);
   const faults = [...file.faults, ...unknownVariables(sources.env, options)];
@@ -73,7 +73,7 @@ function givenOutside(sources: OptionSources, option: Option): { value: unknown;
   return { value: valueOfText(variable, option.form), where: option.variable };
 }
 
-/** Puts `value` into `tree`; a branch that is no map stays as it is, for the schema to refuse. */
+/** Sets `value` in `tree`. A branch that is not a map stays as it is, and the schema refuses it. */
 function put(tree: Record<string, unknown>, path: readonly string[], value: unknown): void {
   let branch = tree;
   for (const key of path.slice(0, -1)) {
@@ -97,8 +97,8 @@ function unknownVariables(env: OptionSources["env"], options: readonly Option[])
 }
 
 /**
- * Kubernetes gives each pod variables about each Service of its namespace: a Service called `carryover-admin` makes
- * CARRYOVER_ADMIN_PORT=tcp://10.0.0.1:8081. They are not about options and must not keep a pod from starting.
+ * Kubernetes gives each pod variables about the Services of its namespace: a Service called `carryover-admin` makes
+ * CARRYOVER_ADMIN_PORT=tcp://10.0.0.1:8081. They are not options and must not prevent a start.
  */
 function isServiceLink(name: string, value: string): boolean {
   if (/_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$/.test(name)) return true;
@@ -106,15 +106,13 @@ function isServiceLink(name: string, value: string): boolean {
   return name.endsWith("_PORT") && /^(tcp|udp|sctp):\/\//.test(value);
 }
 
-/** How is each option given as a flag, as a variable and in the file? (Derived from the JSON Schema, written by nobody.) */
-
-/** One option as every source knows it. */
+/** One option, as each source spells it. */
 export interface Option {
-  /** `upstream.v2.url`: its place in the file, and its only name in messages. */
+  /** `upstream.v2.url`: its path in the file, and its name in messages. */
   readonly path: string;
   /** `--upstream-v2-url`. */
   readonly flag: string;
-  /** `upstreamV2Url`: the key under which commander hands the flag over. */
+  /** `upstreamV2Url`: commander's key for the flag. */
   readonly attribute: string;
   /** `CARRYOVER_UPSTREAM_V2_URL`. */
   readonly variable: string;
@@ -127,7 +125,7 @@ export interface Option {
   readonly limits: string;
 }
 
-/** All options of a JSON Schema, in its order: a node with `properties` is a branch, any other a leaf. */
+/** All options of a JSON Schema, in its order. A node with `properties` is a branch, any other node an option. */
 export function optionsOf(schema: unknown): readonly Option[] {
   return optionsBelow(schema, []);
 }
@@ -166,7 +164,7 @@ function limitsOf(node: unknown): string {
   return min === undefined || max === undefined ? "" : `${min} to ${max}`;
 }
 
-/** The value that `text` of a flag or a variable stands for; the schema judges whether it fits. */
+/** The value of the text of a flag or variable; the schema checks it. */
 export function valueOfText(text: string, form: string): unknown {
   if (form === "number") return /^[+-]?\d{1,15}$/.test(text) ? Number(text) : text;
   if (form === "list") return text.split(",").map((item) => item.trim());
@@ -183,12 +181,10 @@ function mapOfText(text: string): JsonObject {
   );
 }
 
-/** What does a program say that gives its configuration as an object? (An object can hold more than any file.) */
-
-/** Deeper than any option stands. */
+/** Deeper than any option. */
 const MAX_DEPTH = 16;
 
-/** A tree that is there already; it is never written to. */
+/** The same for an object that a program gives. The object is never modified. */
 export function readObject(given: unknown): ConfigFile {
   const nowhere = { at: () => undefined, locationOf: () => undefined };
   const tree = asInFile(given, []);
@@ -199,8 +195,8 @@ export function readObject(given: unknown): ConfigFile {
 }
 
 /**
- * A copy in which a symbol that says what it was stands for each thing that no file could hold: no option takes a symbol, so
- * the schema refuses it where it stands. `around` is what `value` stands in.
+ * A copy in which a descriptive symbol replaces each value that no file could hold. No option accepts a symbol, so the
+ * schema refuses it with its location. `around`: the objects that contain `value`.
  */
 export function asInFile(value: unknown, around: readonly object[]): unknown {
   if (typeof value === "function" || typeof value === "symbol") return Symbol(`a ${typeof value}`);
@@ -210,11 +206,11 @@ export function asInFile(value: unknown, around: readonly object[]): unknown {
   const inner = (child: unknown) => asInFile(child, [...around, value]);
   if (Array.isArray(value)) return Array.from(value, inner);
   if (!isPlain(value)) return Symbol(`an instance of ${classNameOf(value)}`);
-  // fromEntries defines: a key called __proto__ stays a key, to be refused like any unknown one.
+  // fromEntries keeps a key called __proto__, which is then refused like any unknown key.
   return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, inner(child)]));
 }
 
-/** Of braces or JSON, in whichever realm, or without a prototype. */
+/** An object literal or parsed JSON of any realm, or an object without a prototype. */
 function isPlain(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === null || Object.getPrototypeOf(prototype) === null;
@@ -225,11 +221,9 @@ function classNameOf(value: object): string {
   return typeof name === "string" && name !== "" ? name : "a class";
 }
 
-/** What is wrong with that which a program gives beside its configuration? (A caller in JavaScript has no compiler to tell.) */
-
 const EMBEDDING_OPTIONS = ["log", "onRequest"] as const;
 
-/** `options`: as somebody gave them, whatever their type says. */
+/** Faults in the second argument of the library's entry; a JavaScript caller has no compiler. */
 export function optionFaults(options: unknown): readonly ConfigFault[] {
   if (!isObject(options) || Array.isArray(options))
     return [

@@ -1,4 +1,4 @@
-/** Which rules can never take a request, because earlier ones always take it first? */
+/** Finds rules that can never match because earlier rules always match first. */
 
 import { coversWeek, isAbout, type RequestedOperation } from "../model/rule-match.ts";
 import { EVERY_REQUEST, type Rule, type RuleMatch, type TimeWindow } from "../model/rules.ts";
@@ -146,8 +146,6 @@ function beginOf({ match }: Rule): number {
 export function endOf({ match, expires }: Pick<Rule, "match" | "expires">): number {
   return Math.min(match.time?.until ?? Number.POSITIVE_INFINITY, expires ?? Number.POSITIVE_INFINITY);
 }
-
-/** Does one rule take whatever another takes, as far as header, cookie and percentage decide? */
 
 type CanaryMatch = Pick<RuleMatch, "header" | "cookie" | "percent">;
 

@@ -1,4 +1,4 @@
-/** How are durations, sizes, addresses and paths written in the configuration? (Pure: text in, value out.) */
+/** The forms of values in configuration and rules: durations, sizes, addresses, dates, shares. */
 import { isIP } from "node:net";
 import { z } from "zod";
 
@@ -91,9 +91,7 @@ export function isLoopback(host: string): boolean {
   return bare === "localhost" || bare.endsWith(".localhost") || bare === "::1" || /^127(\.\d{1,3}){3}$/.test(bare);
 }
 
-/** How is one option described, so that a value is read, a fault explained and the documentation written from it? */
-
-/** Every leaf says in `x-form` how it is written, and in `error` what is expected: nothing else states either. */
+/** Every leaf states its form in `x-form` and the expected value in `error`. */
 export const form = (name: string) => ({ "x-form": name });
 
 export const text = (expected: string) => z.string({ error: expected }).min(1, { error: expected });
@@ -131,7 +129,7 @@ export function oneOf<const Names extends readonly string[]>(...names: Names) {
   return z.enum(names, { error: `expected one of ${names.join(", ")}` }).meta(form(names.join("|")));
 }
 
-/** Flags and variables can only say it as text. */
+/** A boolean, or its text, as flags and variables give it. */
 export function onOff() {
   const error = "expected true or false";
   return z
@@ -155,8 +153,6 @@ export const url = text("expected an http or https URL")
   })
   .meta({ ...form("url"), format: "uri" });
 
-/** How is one value in a rules file written? (Beside the leaves that the configuration has.) */
-
 /** Milliseconds since 1970. */
 export const instantLeaf = (() => {
   const error =
@@ -169,7 +165,7 @@ export const instantLeaf = (() => {
     .meta(form("date"));
 })();
 
-/** Part of a whole. */
+/** A share from 0 to 1. */
 export const shareLeaf = (() => {
   const error = "expected a share from 0 to 1, such as 0.1 for every tenth";
   return z.number({ error }).min(0, { error }).max(1, { error }).meta(form("share"));
@@ -244,8 +240,6 @@ export const linkLeaf = (() => {
     .refine((text) => URL.canParse(text) && new URL(text).username === "" && new URL(text).password === "", { error })
     .meta(form("url"));
 })();
-
-/** Which text can be a token? */
 
 /** True for one word of visible ASCII characters: no other could be sent in a header field (RFC 9110, section 5.5). */
 export function isTokenText(text: string): boolean {

@@ -1,4 +1,4 @@
-/** What does a file hold that operators change while carryover runs? */
+/** Watches a file that operators change while carryover runs. */
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
@@ -189,8 +189,6 @@ export function faultsOf(error: Error): readonly FileFault[] {
   return "faults" in error && Array.isArray(error.faults) ? error.faults : [];
 }
 
-/** What does a file hold at this moment, in a form that two looks can be compared by? */
-
 /** What one look saw. Two with the same `key` saw the same. */
 export interface FileSnapshot {
   readonly key: string;
@@ -272,8 +270,6 @@ async function readAsync(read: FileReaderOptions["read"], path: string): Promise
 function unread(error: Error): FileSnapshot {
   return { key: `unread: ${error.message}`, what: error };
 }
-
-/** How is a file read that may be anything: huge, a directory, a pipe, gone? */
 
 /** Larger than any rules file that people write. */
 const MAX_FILE_BYTES = 1024 ** 2;

@@ -1,4 +1,4 @@
-/** How does a configuration read as a file, with some options set anew? */
+/** Writes a configuration file with some options changed. */
 import { Document, isMap, parseDocument } from "yaml";
 import { gather, type Option, type OptionSources } from "./sources.ts";
 
@@ -9,9 +9,8 @@ export interface OptionChange {
 }
 
 /**
- * The YAML text of what file, variables and flags say together, and `changes` on top. The comments and the order of
- * the file stay where its shape allows it. The result loads like any configuration file (design: configuration);
- * it holds names of secret files, never their contents.
+ * The YAML text of file, variables and flags with `changes` applied. Comments and order of the file stay where its structure
+ * allows it. The result names secret files and never holds their contents.
  */
 export function writtenConfig(
   sources: OptionSources,
@@ -43,7 +42,7 @@ function edited(text: string | undefined, tree: unknown, options: readonly Optio
   }
 }
 
-/** A key with nothing behind it cannot be gone into. */
+/** Removes empty keys on the way, which cannot hold a value. */
 function emptyBranches(document: Document, keys: readonly string[]): void {
   for (let length = 1; length < keys.length; length++) {
     const branch = keys.slice(0, length);

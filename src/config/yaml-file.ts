@@ -1,4 +1,4 @@
-/** What does the YAML file say, and on which line? */
+/** Reads a YAML file and finds the line of each value. */
 import {
   type Document,
   isAlias,
@@ -15,7 +15,7 @@ import {
 } from "yaml";
 import type { ConfigFault } from "./faults.ts";
 
-/** A configuration file as a tree, and the way back from a path to a line. */
+/** A configuration file as a tree, with the location of each value. */
 export interface ConfigFile {
   readonly tree: Record<string, unknown>;
   readonly faults: readonly ConfigFault[];
@@ -30,11 +30,11 @@ export interface SourceLocation {
   readonly column: number;
 }
 
-/** What one kind of file expects. */
+/** What a kind of file expects. */
 export interface FileFormat {
-  /** A key with nothing behind it is left out, or shown as null. */
+  /** Whether an empty key is dropped or kept as null. */
   readonly nulls: "drop" | "keep";
-  /** What the file is a map of, and a key that it may begin with: for messages. */
+  /** For messages: what the file is a map of, and a key to begin with. */
   readonly of: string;
   readonly begin: string;
 }
@@ -96,14 +96,14 @@ export function readConfigFile(
   return { tree: value, faults, at, locationOf: placeOf };
 }
 
-/** What makes it no YAML, and at which offsets. */
+/** Syntax errors and their offsets. */
 function wrongYaml(document: Document): readonly (readonly [offset: number, what: string])[] {
   const { errors, warnings } = document;
   const said = [...errors, ...warnings].map(({ pos, message }) => [pos[0], message] as const);
   return said.concat(repeatedKeys(document).map((offset) => [offset, "Map keys must be unique"] as const));
 }
 
-/** The tree, or what is wrong with the whole. */
+/** The tree, or the fault of the whole file. */
 function toTree(document: Document, { nulls, of }: FileFormat): Record<string, unknown> | string {
   try {
     // Aliases become the same object wherever they stand, which costs nothing here; what reads the tree meets each anew.
@@ -125,7 +125,7 @@ function startOf(node: unknown): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined;
 }
 
-/** A key with nothing behind it (all its children commented out) is as good as absent. */
+/** Drops empty keys: all their children may be commented out. */
 function withoutNulls(tree: Record<string, unknown>): Record<string, unknown> {
   const kept = Object.entries(tree)
     .filter(([, value]) => value !== null)
@@ -134,9 +134,7 @@ function withoutNulls(tree: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(kept);
 }
 
-/** Where does a key stand in a YAML document? (Looked up, never searched for: a map may have very many.) */
-
-/** What stands under a path. */
+/** Finds nodes by path. */
 export interface YamlKeys {
   /** The value at `path` from `node` on, aliases not followed; undefined when there is none. */
   valueAt(node: unknown, path: readonly PropertyKey[]): unknown;
@@ -144,7 +142,7 @@ export interface YamlKeys {
   keyOf(node: unknown, key: string): unknown;
 }
 
-/** Each map is walked through once, when it is first asked for. */
+/** Indexes each map on its first use: a map may have very many keys. */
 export function createYamlKeys(): YamlKeys {
   const known = new Map<YAMLMap, ReadonlyMap<string, Pair>>();
   const pairOf = (map: YAMLMap, key: PropertyKey): Pair | undefined => {
@@ -164,12 +162,12 @@ export function createYamlKeys(): YamlKeys {
   return { valueAt, keyOf: (node, key) => (isMap(node) ? pairOf(node, key)?.key : undefined) };
 }
 
-/** Each name once: a document in which one is there twice is refused. */
+/** Keys are unique: documents with repeated keys are refused. */
 function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   return new Map(map.items.flatMap((pair) => (isScalar(pair.key) ? [[String(pair.key.value), pair] as const] : [])));
 }
 
-/** Where keys begin that their map has already, however they are written. The parser would compare each with all before it. */
+/** Offsets of repeated keys. The parser's own check takes quadratic time. */
 export function repeatedKeys(document: Document): readonly number[] {
   const found: number[] = [];
   const search = (node: unknown): void => {
@@ -192,13 +190,11 @@ export function repeatedKeys(document: Document): readonly number[] {
   return found;
 }
 
-/** What the tree calls a key: 1 and "1" are one there, and an alias is what it stands for. */
+/** The key as the tree has it: 1 and "1" are equal, and an alias is its value. */
 function keyName(key: unknown, document: Document): string | undefined {
   const node = isAlias(key) ? key.resolve(document) : key;
   return isScalar(node) ? String(node.value) : undefined;
 }
-
-/** Is a YAML file small and flat enough to be read at once, by the thread that serves requests? */
 
 /** Tokens cost time, not bytes: 500 rules of 220 tokens fit. */
 const MAX_TOKENS = 110_000;
@@ -214,7 +210,7 @@ const MAX_ESCAPES = 5000;
 /** Values of the tree, whatever an alias names counted again. */
 const MAX_VALUES = 60_000;
 
-/** What is too much, and where it begins to be. */
+/** The exceeded limit and its location. */
 export interface BoundExceeded {
   readonly what: string;
   readonly remedy: string;
@@ -223,11 +219,11 @@ export interface BoundExceeded {
   readonly column: number;
 }
 
-/** What does not belong to the text: it says what follows. */
+/** Markers of the lexer that are not part of the text. */
 const SCALAR = "\x1f";
 const MARKERS: ReadonlySet<string> = new Set(["\x02", "\x18", SCALAR]);
 
-/** What in `text` no file of ours has, and a parser would need long for; found by one walk over its tokens. */
+/** Finds text that would take the parser long, in one pass over the tokens: this thread serves requests too. */
 export function boundExceeded(text: string): BoundExceeded | undefined {
   const counts = { tokens: 0, flow: 0, line: 0, references: 0, escapes: 0 };
   let offset = 0;
@@ -250,7 +246,7 @@ interface TokenCounts {
   escapes: number;
 }
 
-/** Takes one token into account that is no text; says what is too much with it. */
+/** Counts one token that is not text; returns the exceeded limit. */
 function countToken(counts: TokenCounts, token: string, before: string): string | undefined {
   const first = token[0] ?? "";
   if (first === "[" || first === "{") counts.flow += 1;
@@ -279,7 +275,7 @@ function locationIn(text: string, offset: number): Pick<BoundExceeded, "line" | 
   return { line: before.length, column: (before.at(-1) ?? "").length + 1 };
 }
 
-/** What is wrong with the size of a tree, in which the same object may stand in many places, or within itself. */
+/** The fault of a tree with too many values. Aliases may repeat an object, or put it into itself. */
 export function treeTooLarge(tree: unknown): string | undefined {
   const sizes = new Map<object, number>();
   const sizeOf = (value: unknown): number => {
