@@ -405,7 +405,7 @@ describe("what is derived", () => {
     expect(flags).toContainEqual({
       flags: "--upstream-v2-tls-ca-file <file>",
       attribute: "upstreamV2TlsCaFile",
-      description: "PEM file of the authorities to trust instead of the system's",
+      description: "PEM file of the trusted authorities, instead of the system's",
       default: undefined,
       env: "CARRYOVER_UPSTREAM_V2_TLS_CA_FILE",
     });
