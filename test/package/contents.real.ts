@@ -26,7 +26,7 @@ describe("the tarball", () => {
   it("holds the code, the entry's declarations, the pages, and the four texts of a package, all of them and no more", () => {
     const all = [...sources("src"), ...sources("sandbox/src").map((name) => `sandbox/${name}`)];
     const code = all.map((name) => `dist/${name.replace(/\.ts$/, ".js")}`);
-    const declarations = ["dist/config/fault.d.ts", "dist/embedded-config.d.ts", "dist/index.d.ts"];
+    const declarations = ["dist/config/embedded-config.d.ts", "dist/config/faults.d.ts", "dist/index.d.ts"];
     const pages = sources("docs").map((name) => `docs/${name}`);
     const texts = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"];
     expect([...shipped.files].sort()).toEqual([...code, ...declarations, ...pages, ...texts].sort());
