@@ -5,7 +5,7 @@ import type { Upstream } from "./model/exchange.ts";
 import type { Decide } from "./model/plan.ts";
 import { createProxy, type ProxyParts } from "./proxy.ts";
 import { createRouter, type Router } from "./route/router.ts";
-import { createTranslations } from "./translate/operations.ts";
+import { createTranslationsOnUse, type Translate } from "./translate/operations.ts";
 
 /** What of the configuration decides. */
 export type Decisive = Pick<Config, "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback">;
@@ -21,8 +21,12 @@ export interface Decisions {
   decide(tools: ProxyParts["tools"], other?: Partial<Pick<ProxyParts, "cutover" | "fallback">>): Decide;
 }
 
-/** Throws `Error` for a catalogue that contradicts itself. `translate` makes the translations. */
-export function createDecisions(config: Decisive, catalogue: Catalogue, translate = createTranslations): Decisions {
+/** Throws `Error` for a catalogue whose paths contradict each other. `translate` makes the translations. */
+export function createDecisions(
+  config: Decisive,
+  catalogue: Catalogue,
+  translate: Translate = createTranslationsOnUse,
+): Decisions {
   const { v1, sts } = config.upstream;
   const upstreams: Upstream[] = [
     "v2",

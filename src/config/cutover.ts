@@ -1,5 +1,5 @@
 /** Which options are there for moving clients over? (Design sections 7 and 8.) */
-import { z } from "zod";
+import * as z from "zod";
 import { bytes, file, form, listOf, oneOf, onOff, seconds, whole } from "./leaves.ts";
 
 const MiB = 1024 ** 2;

@@ -1,5 +1,5 @@
 /** How is one option described, so that a value is read, a fault explained and the documentation written from it? */
-import { z } from "zod";
+import * as z from "zod";
 import { DURATION_PATTERN, readBytes, readSeconds, SIZE_PATTERN, showBytes, urlFault } from "./values.ts";
 
 /** Every leaf says in `x-form` how it is written, and in `error` what is expected: nothing else states either. */

@@ -1,5 +1,5 @@
 /** Which options are there, of what type, with which default and limits? (The only home of an option; design section 10.) */
-import { z } from "zod";
+import * as z from "zod";
 import { clients, cutover, shadow } from "./cutover.ts";
 import { bytes, file, form, listOf, oneOf, onOff, seconds, text, url, whole } from "./leaves.ts";
 import { isNetwork, isPathPrefix } from "./values.ts";

@@ -1,5 +1,5 @@
 /** How is one value in a rules file written? (Beside the leaves that the configuration has.) */
-import { z } from "zod";
+import * as z from "zod";
 import { form } from "../leaves.ts";
 import { INSTANT_PATTERN, readInstant } from "../values.ts";
 

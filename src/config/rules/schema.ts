@@ -1,5 +1,5 @@
 /** What may a rules file say, of what type, with which default and limits? (The only home of its keys; design section 7.) */
-import { z } from "zod";
+import * as z from "zod";
 import { form, oneOf, seconds, whole } from "../leaves.ts";
 import {
   hours,
