@@ -1,10 +1,11 @@
 /** Which configuration does this process run with, and what is wrong with the one it was given? */
+import { OPTIONS } from "./config/all-options.ts";
 import { certificateFaults } from "./config/certificates.ts";
 import { contradictions, doubts, type Remark, upstreamsOf } from "./config/checks.ts";
 import { ConfigError, didYouMean, type Fault, nearest, textOf } from "./config/fault.ts";
 import { judge } from "./config/judge.ts";
-import { type Option, optionsOf } from "./config/options.ts";
-import { type Settings, settingsJsonSchema } from "./config/schema.ts";
+import type { Option } from "./config/options.ts";
+import type { Settings } from "./config/schema.ts";
 import { FILE_VARIABLE, gather, type Sources } from "./config/sources.ts";
 import { isTokenText } from "./config/token-text.ts";
 import { deepFreeze } from "./model/freeze.ts";
@@ -59,9 +60,6 @@ export interface Loaded {
   /** To be called with the names of all resources, which only the catalogue knows. Throws ConfigError for others in `lists.require`. */
   requireKnown(resources: readonly string[]): void;
 }
-
-/** Made once: every command has all options, and making them takes a while. */
-const OPTIONS: readonly Option[] = optionsOf(settingsJsonSchema());
 
 /** All options, in the order of the documentation. */
 export function configOptions(): readonly Option[] {

@@ -1,5 +1,6 @@
 /** What does the walkthrough run on? (A platform, carryover in front of it, clients, and a shell for the operator.) */
 
+import { modulesOf } from "../build/modules.mjs";
 import { freePorts } from "../free-ports.mjs";
 import { createClients } from "./clients.mjs";
 import { startPlatform } from "./platform.mjs";
@@ -16,7 +17,7 @@ export class Broken extends Error {}
 
 /** Everything that a step needs; `dist`: the built carryover. */
 export async function createStage(dist) {
-  const { createSandbox } = await import(new URL("sandbox/sandbox.js", dist).href);
+  const { createSandbox } = await import(new URL("sandbox/sandbox.js", await modulesOf(dist)).href);
   const platform = await startPlatform(createSandbox);
   const [port, adminPort] = await freePorts(2);
   const urls = {
