@@ -1,26 +1,26 @@
 /**
- * Who may import whom in `src`? Folders import downwards in this order, never upwards and never in a circle; some packages are for some
- * folders only. (`npx depcruise src`; test/architecture.test.ts runs it.)
+ * Who may import whom? Folders of `src` import downwards in this order, never upwards and never in a circle; some packages are for some
+ * folders only. The sandbox stands alone. (`npx depcruise src sandbox/src`; test/architecture.test.ts runs it.)
  */
 const ORDER = [
-  ["demo", "check", "report"],
-  ["explain"],
-  ["migration"],
+  ["commands"],
   ["shadow"],
-  ["control"],
-  ["admin", "config", "ledger", "listener", "observe", "share", "upstream", "translate"],
-  ["catalogue", "cutover", "route", "sandbox"],
+  ["rollout"],
+  ["admin", "config", "ledger", "server", "telemetry", "translate"],
+  ["drain"],
+  ["upstream"],
+  ["catalogue", "router"],
   ["json"],
   ["model"],
 ];
 /** Every package that `dist` is made of, and who may import it. package.json has them among devDependencies: they are bundled. */
 const FENCES = {
-  fastify: "listener|admin|app\\.ts",
-  "@fastify/http-proxy": "listener|admin|app\\.ts",
+  fastify: "server|admin|app\\.ts",
+  "@fastify/http-proxy": "server|admin|app\\.ts",
   undici: "upstream",
-  "lru-cache": "upstream|share",
-  "prom-client": "observe",
-  pino: "observe",
+  "lru-cache": "upstream|drain",
+  "prom-client": "telemetry",
+  pino: "telemetry",
   zod: "config",
   "close-with-grace": "main\\.ts",
   commander: "cli\\.ts",
@@ -38,15 +38,21 @@ module.exports = {
       to: { path: inside(ORDER.slice(0, i + 1).flat()) },
     })),
     {
-      name: "sandbox-knows-only-the-model",
+      name: "sandbox-imports-only-itself-and-node",
       severity: "error",
-      from: { path: "^src/sandbox/" },
-      to: { path: "^src/", pathNot: "^src/(sandbox|model)/" },
+      from: { path: "^sandbox/src/" },
+      to: { pathNot: "^sandbox/src/", dependencyTypesNot: ["core"] },
+    },
+    {
+      name: "only-the-demo-starts-a-sandbox",
+      severity: "error",
+      from: { path: "^src/", pathNot: "^src/(cli|commands/demo)\\.ts" },
+      to: { path: "^(sandbox/|dist/|#sandbox)" },
     },
     {
       name: "translation-is-handed-the-catalogue",
       severity: "error",
-      from: { path: "^src/(translate|route|cutover)/" },
+      from: { path: "^src/(translate|router)/" },
       to: { path: "^src/catalogue" },
     },
     ...Object.entries(FENCES).map(([name, where]) => ({
@@ -67,7 +73,7 @@ module.exports = {
     {
       name: "pure-code-does-no-io",
       severity: "error",
-      from: { path: "^src/(model|json|catalogue|route|translate|cutover)/", pathNot: "^src/catalogue/" },
+      from: { path: "^src/(model|json|catalogue|router|translate)/", pathNot: "^src/catalogue/" },
       to: { path: "^(node:)?(fs|net|http|https|crypto|timers)$" },
     },
   ],
@@ -78,7 +84,7 @@ module.exports = {
     enhancedResolveOptions: {
       extensions: [".ts", ".js"],
       exportsFields: ["exports"],
-      conditionNames: ["import", "node"],
+      conditionNames: ["carryover-source", "import", "node"],
     },
   },
 };

@@ -6,12 +6,13 @@ ARG NODE_VERSION=24.21.0
 FROM --platform=$BUILDPLATFORM docker.io/library/node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /src
 COPY package.json package-lock.json LICENSE ./
-# Without scripts, since `prepare` would build before the sources are there.
-RUN npm ci --ignore-scripts --no-audit --no-fund
+# Without scripts, since `prepare` would build before the sources are there. The workspace `sandbox` has no dependencies.
+RUN npm ci --workspaces=false --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.mjs scripts/
 COPY scripts/build scripts/build
 COPY src src
+COPY sandbox/src sandbox/src
 RUN node scripts/build.mjs
 
 # `dist` holds everything that the program needs, the packages' licences and a bill of materials included.

@@ -18,6 +18,8 @@ class LongestFirst extends BaseSequencer {
 const ALONE: readonly string[] = ["test/index.test.ts"];
 
 export default defineConfig({
+  // `#sandbox` is the sandbox's source, as for the build (package.json, `imports`).
+  ssr: { resolve: { conditions: ["carryover-source"] } },
   test: {
     setupFiles: ["test/setup.ts"],
     // The default leaves one of two cores idle.
@@ -25,12 +27,12 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     testTimeout: 60_000,
     hookTimeout: 20_000,
-    coverage: { include: ["src/**"], reporter: ["text-summary", "html"] },
+    coverage: { include: ["src/**", "sandbox/src/**"], reporter: ["text-summary", "html"] },
     projects: [
       // Without isolation, the modules of `src` are loaded once for each worker and not once for each of some 300 files.
       {
         extends: true,
-        test: { name: "quick", include: ["test/**/*.test.ts"], exclude: [...ALONE], isolate: false },
+        test: { name: "quick", include: ["{test,sandbox/test}/**/*.test.ts"], exclude: [...ALONE], isolate: false },
       },
       { extends: true, test: { name: "alone", include: [...ALONE] } },
       { extends: true, test: { name: "all", include: ["test/**/*.all.ts"], isolate: false } },

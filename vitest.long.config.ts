@@ -7,7 +7,7 @@ const named = [...triedIn(join(import.meta.dirname, "test")).values()].flat();
 const files = [...new Set(named)].filter((name) => /\.(?:test|all)\.ts$/.test(name)).map((name) => `test/${name}`);
 
 /**
- * `npm run test:long`: the promises of docs/trust.md at full size. These are tests of `npm test` and `npm run test:all`, which try less of each
+ * `npm run real -- long`: the promises of docs/trust.md at full size. These are tests of `npm test` and `npm run test:all`, which try less of each
  * (`test/support/scale.ts`).
  */
 export default defineConfig({

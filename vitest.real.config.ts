@@ -1,8 +1,8 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * What runs by name only: real programs, each after its script in `scripts/` (`npm run ingress` and its like), and mutation checks (`npm run guards`,
- * `npm run mutate`).
+ * What runs by name only: real programs, each after its script in `scripts/` (`npm run real -- ingress` and its like), and mutation checks (`npm run real -- guards`,
+ * `npm run real -- mutation`).
  */
 export default defineConfig({
   test: {

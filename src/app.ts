@@ -2,30 +2,29 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { lookup } from "node:dns";
 import { setTimeout } from "node:timers/promises";
-import { type Admin, createAdmin } from "./admin/server.ts";
-import { createAdminToken } from "./admin-token.ts";
+import { type AdminServer, createAdminServer } from "./admin/server.ts";
+import { createAdminToken } from "./admin/token.ts";
 import type { Catalogue } from "./catalogue.ts";
-import type { Config } from "./config.ts";
-import { readBounded } from "./control/read-bounded.ts";
+import { createConnectionRenewal } from "./config/certificate-renewal.ts";
+import type { Config } from "./config/config.ts";
+import { readBounded } from "./config/watched-file.ts";
 import { createDecisions } from "./decide.ts";
-import { createListener, type Listener } from "./listener/server.ts";
-import { createSignposts } from "./migration/signposts.ts";
+import { createListSharing } from "./drain/list-sharing.ts";
 import { createMigration, type Migration } from "./migration.ts";
 import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { createMemoryBudget } from "./model/memory-budget.ts";
-import { forgetMatched } from "./model/remains.ts";
-import { createLog, type Log } from "./observe/log.ts";
-import { createMetrics } from "./observe/metrics.ts";
-import { createUnknownFields } from "./observe/unknown-fields.ts";
-import { createRenewal } from "./renewal.ts";
-import { createCallers } from "./share/callers.ts";
-import { createDigest } from "./share/credential.ts";
-import { createShare } from "./share/share.ts";
-import { createToolbox, TIME, type Time } from "./tools.ts";
-import type { Translate } from "./translate/operations.ts";
-import { createHeldMemory } from "./upstream/held.ts";
-import { createAdmission } from "./upstream/queue/admission.ts";
+import { clearLastMatch } from "./model/text.ts";
+import { createDeprecationLayer } from "./rollout/deprecation.ts";
+import { createAdmission } from "./server/admission.ts";
+import { createHttpServer, type HttpServer } from "./server/server.ts";
+import { createLog, type Log } from "./telemetry/log.ts";
+import { createMetrics } from "./telemetry/metrics.ts";
+import { createUnknownFields } from "./telemetry/unknown-fields.ts";
+import { createToolbox, TIME, type Time } from "./toolbox.ts";
+import type { Translate } from "./translate/translations.ts";
+import { createAcceptedCallers, createDigest } from "./upstream/credentials.ts";
+import { createResponseMemory } from "./upstream/response-memory.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { VERSION } from "./version.ts";
 import { createViews } from "./views.ts";
@@ -41,7 +40,7 @@ export interface App {
   /** Loses no log line, and does not wait: for the last moment of a process that has no time to close. */
   settle(): void;
   /**
-   * Is unready and serves on for `listen.drainSeconds`, each answer the last of its connection; then takes no more, finishes what
+   * Is unready and serves on for `listen.shutdownDelaySeconds`, each answer the last of its connection; then takes no more, finishes what
    * is in flight, closes everything. At most `graceMs` in all: what is not done by then is cut off. Gives how many requests that
    * were. By default no request is cut off that keeps to its own time.
    */
@@ -74,14 +73,14 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const log = options.log ?? createLog({ level: config.log.level });
   const { wall, later } = options.clock ?? TIME;
   const files = { read: readBounded, later, wall, log };
-  const renewal = createRenewal(config.upstream, { ...files, lookup });
+  const renewal = createConnectionRenewal(config.upstream, { ...files, lookup });
   const adminToken = createAdminToken(config.admin, files);
-  const watches: Watch[] = adminToken === undefined ? [renewal] : [renewal, adminToken];
+  const watches: FileWatch[] = adminToken === undefined ? [renewal] : [renewal, adminToken];
   const clock = { now: () => performance.now(), random: Math.random };
   const memory = createMemoryBudget(config.limits.memoryBytes);
-  const callers = createCallers();
+  const callers = createAcceptedCallers();
   const upstreams = createUpstreams(config, { ...clock, renewal, log, accepted: callers.accepted });
-  const held = createHeldMemory(memory, callers.of);
+  const held = createResponseMemory(memory, callers.shareOf);
   const toolbox = createToolbox(config, { ...upstreams.v2, held });
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
   const decisions = createDecisions(config, catalogue, options.translate);
@@ -111,7 +110,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     cutover: migration.sources,
   });
   const unknownFields = createUnknownFields();
-  const share = createShare({
+  const share = createListSharing({
     ...config.lists.share,
     now: () => performance.now(),
     wall: () => Date.now(),
@@ -126,10 +125,10 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     unknownFields.observe(exchange);
     log.request(exchange);
     options.onExchange?.(exchange);
-    forgetMatched();
+    clearLastMatch();
   };
   // Outside of sharing: a list that was made for another client must not carry what is said to that one.
-  const signposts = createSignposts({
+  const signposts = createDeprecationLayer({
     ...config.listen,
     route: decisions.route,
     version: catalogue.version,
@@ -138,7 +137,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   });
   const { v1, v2 } = { v1: upstreams.queues.get("v1"), v2: upstreams.queues.get("v2") };
   const served = [v1, v2].filter((queue) => queue !== undefined);
-  const listener = createListener({
+  const listener = createHttpServer({
     ...config.listen,
     limits: config.limits,
     admit: createAdmission({
@@ -160,7 +159,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     log: (message, cause) => log.error(message, cause),
   });
   state.inFlight = listener.inFlight;
-  const admin = createAdmin({
+  const admin = createAdminServer({
     host: config.admin.host,
     port: config.admin.port,
     token: adminToken?.now,
@@ -176,33 +175,33 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
 }
 
 /** What looks at files while carryover runs. */
-interface Watch {
+interface FileWatch {
   start(): void;
   check(): Promise<void>;
   close(): void;
 }
 
 /** What opens and closes together. */
-interface Parts {
-  readonly listener: Listener;
-  readonly admin: Admin;
+interface AppParts {
+  readonly listener: HttpServer;
+  readonly admin: AdminServer;
   readonly migration: Migration;
-  readonly watches: readonly Watch[];
+  readonly watches: readonly FileWatch[];
   readonly log: Log;
   readonly config: Config;
 }
 
 function lifeOf(
-  { listener, admin, migration, watches, log, config }: Parts,
+  { listener, admin, migration, watches, log, config }: AppParts,
   state: { ready: boolean },
   closeRest: () => Promise<void>,
 ): App {
-  const { drainSeconds } = config.listen;
-  const usualMs = (drainSeconds + config.limits.requestSeconds + SPARE_SECONDS) * 1_000;
+  const { shutdownDelaySeconds } = config.listen;
+  const usualMs = (shutdownDelaySeconds + config.limits.requestSeconds + SPARE_SECONDS) * 1_000;
   const close = async (graceMs: number): Promise<number> => {
-    const drainMs = state.ready ? Math.min(drainSeconds * 1_000, graceMs) : 0;
+    const drainMs = state.ready ? Math.min(shutdownDelaySeconds * 1_000, graceMs) : 0;
     state.ready = false;
-    listener.drain();
+    listener.beginShutdown();
     if (drainMs > 0) await setTimeout(drainMs);
     const cut = await listener.close(graceMs - drainMs);
     if (cut > 0)

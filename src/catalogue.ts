@@ -1,9 +1,8 @@
 /** Which resources does carryover know for a pair of versions? Checks the catalogue's files and freezes them. */
-import { type CatalogueFile, faultsOf } from "./catalogue/check/resources.ts";
+import { type CatalogueFile, faultsOf } from "./catalogue/check.ts";
 import natives from "./catalogue/native.ts";
 import { CHECKED, catalogueFiles } from "./catalogue/registry.ts";
-import { deepFreeze } from "./model/freeze.ts";
-import { isJsonObject, member } from "./model/json.ts";
+import { deepFreeze, isJsonObject, member } from "./model/json.ts";
 import type { DerivedPair, NativeDomain, Resource } from "./model/resource.ts";
 
 /** Everything carryover knows of v1 beside one v2 version; deep frozen. */

@@ -1,10 +1,9 @@
 /** What can be asked of carryover on the command line? */
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { ConfigError } from "./config/fault.ts";
-import type { ConfigInput } from "./config.ts";
-import type { DemoPorts } from "./demo.ts";
-import { opening, type Place } from "./listen-fault.ts";
-import { optionHint } from "./option-hint.ts";
+import type { DemoPorts } from "./commands/demo.ts";
+import { type ListenPort, openPorts } from "./commands/listening.ts";
+import type { ConfigInput } from "./config/config.ts";
+import { ConfigError } from "./config/faults.ts";
 import { VERSION } from "./version.ts";
 
 /** The process, as far as a command needs it. */
@@ -43,13 +42,13 @@ export async function run(argv: readonly string[], io: Io): Promise<number | und
     return outcome.code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : (outcome.code ?? USAGE);
-    io.warn(explain(error));
+    io.warn(errorText(error));
     return error instanceof ConfigError ? USAGE : 1;
   }
 }
 
 /** What a person can do with it: configuration faults say everything in their message. */
-function explain(error: unknown): string {
+function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof ConfigError ? error.message : (error.stack ?? error.message);
 }
@@ -61,9 +60,9 @@ const COMMANDS: ReadonlyMap<string, (program: Command, io: Io, outcome: Outcome)
   ["serve", addServe],
   ["demo", addDemo],
   ["sandbox", addSandbox],
-  ["check", async (...all) => (await import("./check/command.ts")).addCheck(...all)],
-  ["explain", async (...all) => (await import("./explain/command.ts")).addExplain(...all)],
-  ["report", async (...all) => (await import("./report/command.ts")).addReport(...all)],
+  ["check", async (...all) => (await import("./commands/check/command.ts")).addCheck(...all)],
+  ["explain", async (...all) => (await import("./commands/explain/command.ts")).addExplain(...all)],
+  ["report", async (...all) => (await import("./commands/report/command.ts")).addReport(...all)],
 ]);
 
 /** The commands that can be meant by a command line whose first word is `first`. */
@@ -98,7 +97,7 @@ function hintAt(command: Command): void {
 }
 
 async function addServe(program: Command, io: Io, outcome: Outcome): Promise<void> {
-  const { optionFlags } = await import("./config.ts");
+  const { optionFlags } = await import("./config/config.ts");
   const serve = program.command("serve").description("serve v1 clients from a v2 platform");
   for (const { flags, description, default: byDefault, env } of optionFlags()) {
     const text = byDefault === undefined ? description : `${description} (default: ${byDefault})`;
@@ -130,18 +129,18 @@ async function addDemo(program: Command, io: Io, outcome: Outcome): Promise<void
         adminPort: number;
         sandboxPort: number;
       }) => {
-        const { runDemo, runTour } = await import("./demo.ts");
+        const { runDemo, runTour } = await import("./commands/demo.ts");
         if (tour === true) {
           outcome.code = await runTour(io);
           return;
         }
         const ports: DemoPorts = { listen: port, admin: adminPort, sandbox: sandboxPort };
-        const places: Place[] = [
+        const places: ListenPort[] = [
           { what: "carryover", port, option: "--port" },
           { what: "carryover's admin side", port: adminPort, option: "--admin-port" },
           { what: "the sandbox", port: sandboxPort, option: "--sandbox-port" },
         ];
-        await opening(places, io, outcome, () => runDemo(ports, io));
+        await openPorts(places, io, outcome, () => runDemo(ports, io));
       },
     );
 }
@@ -182,7 +181,7 @@ async function addSandbox(program: Command, io: Io, outcome: Outcome): Promise<v
       "all",
     )
     .action(async (flags: SandboxFlags) => {
-      const { createSandbox } = await import("./sandbox/sandbox.ts");
+      const { createSandbox } = await import("#sandbox");
       const sandbox = createSandbox({
         seed: flags.seed,
         size: flags.records,
@@ -192,13 +191,13 @@ async function addSandbox(program: Command, io: Io, outcome: Outcome): Promise<v
         errorRate: flags.errorRate,
         recordTimes: flags.recordTimes,
       });
-      const place: Place = {
+      const place: ListenPort = {
         what: "the sandbox",
         port: flags.port,
         option: "--port",
         host: { address: flags.host, option: "--host" },
       };
-      await opening([place], io, outcome, async () => {
+      await openPorts([place], io, outcome, async () => {
         const { url } = await sandbox.listen(flags.port, flags.host);
         io.onStop(() => sandbox.close());
         io.print(`Sandbox platform (made-up records) at ${url}\n\nTOKEN=${sandbox.token("admin")}`);
@@ -231,4 +230,26 @@ function readOneOf<Word extends string>(...words: readonly Word[]): (text: strin
     if (word === undefined) throw new InvalidArgumentError(`expected ${words.join(" or ")}`);
     return word;
   };
+}
+
+/** Which option did somebody mean who gave one that there is not? (Beside the parser's own guess, which knows misspellings only.) */
+
+const MAX_HINTS = 5;
+
+/**
+ * `message`: the parser's. `options`: long names of that command's. Gives a line to print below it, or an empty text: for
+ * `--port` those that end in the same word, else those that have it.
+ */
+export function optionHint(message: string, options: readonly string[]): string {
+  const [, given] = /unknown option '(--[\w-]+)/.exec(message) ?? [];
+  if (given === undefined || message.includes("Did you mean")) return "";
+  const word = lastWord(given);
+  const last = options.filter((option) => lastWord(option) === word);
+  const same = last.length > 0 ? last : options.filter((option) => option.slice(2).split("-").includes(word));
+  if (same.length === 0 || same.length > MAX_HINTS) return "";
+  return `(Did you mean ${same.length > 1 ? "one of " : ""}${same.join(", ")}?)\n`;
+}
+
+function lastWord(option: string): string {
+  return option.slice(option.lastIndexOf("-") + 1).toLowerCase();
 }

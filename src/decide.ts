@@ -1,14 +1,17 @@
 /** How does a request find who serves it? (Router, translations and fallback, as the configuration and the catalogue have them.) */
 import type { Catalogue } from "./catalogue.ts";
-import type { Config } from "./config.ts";
+import type { Config } from "./config/config.ts";
 import type { Upstream } from "./model/exchange.ts";
-import type { Decide } from "./model/plan.ts";
+import type { Decide } from "./model/request.ts";
 import { createProxy, type ProxyParts } from "./proxy.ts";
-import { createRouter, type Router } from "./route/router.ts";
-import { createTranslationsOnUse, type Translate } from "./translate/operations.ts";
+import { createRouter, type Router } from "./router/router.ts";
+import { createTranslationsOnUse, type Translate } from "./translate/translations.ts";
 
 /** What of the configuration decides. */
-export type Decisive = Pick<Config, "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback">;
+export type DecisionConfig = Pick<
+  Config,
+  "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback"
+>;
 
 /** Everything that decides on requests and outlives them; made once, for clients and for comparing alike. */
 export interface Decisions {
@@ -23,7 +26,7 @@ export interface Decisions {
 
 /** Throws `Error` for a catalogue whose paths contradict each other. `translate` makes the translations. */
 export function createDecisions(
-  config: Decisive,
+  config: DecisionConfig,
   catalogue: Catalogue,
   translate: Translate = createTranslationsOnUse,
 ): Decisions {

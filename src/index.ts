@@ -1,17 +1,17 @@
 /** How does a program of one's own run carryover inside its process? (The package's only entry; docs/embedding.md.) */
 import { readFileSync } from "node:fs";
 import { createApp } from "./app.ts";
-import { optionFaults } from "./config/embedding.ts";
-import { ConfigError } from "./config/fault.ts";
-import type { CarryoverConfig } from "./embedded-config.ts";
+import { loadConfigWithCatalogue } from "./config/config.ts";
+import type { CarryoverConfig } from "./config/embedded-config.ts";
+import { ConfigError } from "./config/faults.ts";
+import { optionFaults } from "./config/sources.ts";
 import type { Exchange } from "./model/exchange.ts";
-import { createLog, type Log } from "./observe/log.ts";
-import { scrub, scrubPath } from "./observe/scrub.ts";
-import { prepare } from "./prepare.ts";
+import { createLog, type Log } from "./telemetry/log.ts";
+import { scrub, scrubPath } from "./telemetry/scrub.ts";
 
-export type { Fault as ConfigFault } from "./config/fault.ts";
-export { ConfigError } from "./config/fault.ts";
-export type { CarryoverConfig } from "./embedded-config.ts";
+export type { CarryoverConfig } from "./config/embedded-config.ts";
+export type { ConfigFault } from "./config/faults.ts";
+export { ConfigError } from "./config/faults.ts";
 
 /** One carryover: a port for clients, and one for operators. It shares nothing with others in the process. */
 export interface Carryover {
@@ -26,8 +26,8 @@ export interface Carryover {
   /** Looks at the rules file now; resolves when what it holds is in force, or refused and logged. */
   reload(): Promise<void>;
   /**
-   * Is unready and serves on for `listen.drainSeconds`, then takes no more requests, finishes those in flight, closes both ports.
-   * At most `graceMs` milliseconds in all (default: `listen.drainSeconds`, `limits.requestSeconds` and 5 s); what is not done by
+   * Is unready and serves on for `listen.shutdownDelaySeconds`, then takes no more requests, finishes those in flight, closes both ports.
+   * At most `graceMs` milliseconds in all (default: `listen.shutdownDelaySeconds`, `limits.requestSeconds` and 5 s); what is not done by
    * then is cut off. Further calls wait for the first.
    */
   close(graceMs?: number): Promise<void>;
@@ -94,7 +94,7 @@ export async function createCarryover(config: CarryoverConfig, options: Carryove
   const faults = optionFaults(options);
   if (faults.length > 0) throw new ConfigError(faults);
   const read = { flags: {}, env: {}, readFile: (path: string) => readFileSync(path), object: { given: config } };
-  const { config: complete, catalogue, warnings } = await prepare(read);
+  const { config: complete, catalogue, warnings } = await loadConfigWithCatalogue(read);
   const log = logTo(options.log, complete.log.level);
   const { onRequest } = options;
   const hooks = onRequest === undefined ? {} : { onExchange: telling(onRequest, log) };

@@ -1,17 +1,24 @@
-/** What happens to a request? Match, mode, translate, upstream, rewrite, reply: the sentence that the rest spells out. */
-import type { Control } from "./control/control.ts";
+/** What happens to a request: router, mode, translate, upstream, rewrite, respond. */
+
 import type { Exchange, Upstream } from "./model/exchange.ts";
-import { OurHeader } from "./model/http.ts";
-import type { Match, Routed } from "./model/match.ts";
-import type { Answer, HeaderList } from "./model/message.ts";
-import type { AnswerPlan, Decide, PassPlan, Plan, RequestHead } from "./model/plan.ts";
+import { type ClientResponse, type HeaderList, OurHeader } from "./model/http.ts";
 import { Problem, problemBody } from "./model/problem.ts";
+import type {
+  Decide,
+  OperationMatch,
+  PassPlan,
+  Plan,
+  RequestHead,
+  ResponsePlan,
+  RouteResult,
+} from "./model/request.ts";
 import type { Operation } from "./model/resource.ts";
 import type { Signal } from "./model/signal.ts";
-import type { Router } from "./route/router.ts";
-import type { Shadow, ShadowAsk } from "./shadow/shadow.ts";
-import { answerOptions, optionsRequest } from "./translate/options.ts";
-import type { Tools, Translation } from "./translate/tools.ts";
+import type { Rollout } from "./rollout/rollout.ts";
+import type { Router } from "./router/router.ts";
+import type { ComparisonRequest, Shadow } from "./shadow/shadow.ts";
+import { optionsRequest, optionsResponse } from "./translate/headers.ts";
+import type { Tools, Translation } from "./translate/operation.ts";
 
 export interface ProxyParts {
   readonly route: Router;
@@ -34,7 +41,7 @@ export interface Cutover {
   nameOf(headers: HeaderList): string;
   /** Stands for the credential that was sent along: the same for the same, and nothing leads back. */
   credentialOf(headers: HeaderList): string;
-  readonly control: Pick<Control, "choose" | "fallback">;
+  readonly control: Pick<Rollout, "choose" | "fallback">;
   /** Undefined where there is no native v1 to compare with. */
   readonly shadow: Pick<Shadow, "watch" | "follow"> | undefined;
 }
@@ -76,7 +83,7 @@ export function createProxy(parts: ProxyParts): Decide {
  * What is asked for; undefined where v1 has no such method and native answers for itself: whoever is not translated must not
  * notice that carryover is there.
  */
-function routeOf(head: RequestHead, parts: ProxyParts, exchange: Exchange): Routed | undefined {
+function routeOf(head: RequestHead, parts: ProxyParts, exchange: Exchange): RouteResult | undefined {
   try {
     return parts.route(head.method, head.target);
   } catch (error) {
@@ -105,7 +112,7 @@ function pass(upstream: Upstream, target: string, exchange: Exchange): PassPlan 
 }
 
 /** An operation of the catalogue: the rules say who serves it, and whether the other version's answer is compared. */
-function serve(match: Match, head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
+function serve(match: OperationMatch, head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
   const translation = parts.translations.get(match.operation);
   if (translation === undefined) return native(head, parts, exchange);
   const { cutover } = parts;
@@ -126,7 +133,7 @@ function serve(match: Match, head: RequestHead, parts: ProxyParts, exchange: Exc
   exchange.rule = rule?.name;
   exchange.ruleId = ruleId;
   const { requestId } = exchange;
-  const ask = (): ShadowAsk => ({ match, head, client, rule: rule?.name, ruleId, settings, requestId, write });
+  const ask = (): ComparisonRequest => ({ match, head, client, rule: rule?.name, ruleId, settings, requestId, write });
   if (mode !== "translate") {
     const watch = mode === "shadow" ? cutover.shadow?.watch(ask()) : undefined;
     return { ...passNative(head.target, mode, exchange), ...(watch === undefined ? {} : { watch }) };
@@ -139,7 +146,7 @@ function serve(match: Match, head: RequestHead, parts: ProxyParts, exchange: Exc
 }
 
 /** `plan`, and its answer compared with native's; a refusal of carryover's own is an answer too, where native might not refuse. */
-function followed(plan: AnswerPlan, { follow }: Pick<Shadow, "follow">, ask: () => ShadowAsk): AnswerPlan {
+function followed(plan: ResponsePlan, { follow }: Pick<Shadow, "follow">, ask: () => ComparisonRequest): ResponsePlan {
   return {
     kind: "answer",
     respond: async (body, signal) => {
@@ -154,7 +161,7 @@ function followed(plan: AnswerPlan, { follow }: Pick<Shadow, "follow">, ask: () 
   };
 }
 
-function refusalOf(problem: Problem): Answer {
+function refusalOf(problem: Problem): ClientResponse {
   const body = new TextEncoder().encode(problemBody(problem));
   return { status: problem.http, headers: [["content-type", "application/json"]], body };
 }
@@ -167,12 +174,12 @@ function passNative(target: string, mode: "native" | "shadow", exchange: Exchang
 
 /** The translation is handed everything it may do. */
 function translate(
-  match: Match,
+  match: OperationMatch,
   translation: Translation,
   head: RequestHead,
   parts: Pick<ProxyParts, "tools">,
   exchange: Exchange,
-): AnswerPlan {
+): ResponsePlan {
   exchange.mode = "translate";
   return answer(exchange, async (body, signal) => {
     if (head.method === "GET" && body.length > 0) {
@@ -216,19 +223,24 @@ function servesNative({ fallback, cutover, upstreams }: ProxyParts): boolean {
 }
 
 /** A front of the platform may answer CORS: native's if there is one, else what v2 says of the mapped path. */
-function options(routed: Routed & { kind: "options" }, head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan {
+function options(
+  routed: RouteResult & { kind: "options" },
+  head: RequestHead,
+  parts: ProxyParts,
+  exchange: Exchange,
+): Plan {
   const { v2Target } = routed;
   if (v2Target === undefined || servesNative(parts)) return native(head, parts, exchange);
   exchange.mode = "translate";
   return answer(exchange, async (_body, signal) => {
-    return answerOptions(await parts.tools(exchange, head, signal).send(optionsRequest(v2Target, head.headers)));
+    return optionsResponse(await parts.tools(exchange, head, signal).send(optionsRequest(v2Target, head.headers)));
   });
 }
 
-function answer(exchange: Exchange, respond: AnswerPlan["respond"]): AnswerPlan {
+function answer(exchange: Exchange, respond: ResponsePlan["respond"]): ResponsePlan {
   return {
     kind: "answer",
-    respond: async (body, signal): Promise<Answer> => {
+    respond: async (body, signal): Promise<ClientResponse> => {
       const response = await respond(body, signal);
       return { ...response, headers: [...response.headers, [OurHeader.MODE, exchange.mode]] };
     },

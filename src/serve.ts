@@ -1,9 +1,8 @@
 /** How does carryover begin to serve v1 clients? */
-import { announcement } from "./announce.ts";
+
 import { createApp } from "./app.ts";
-import type { ConfigInput } from "./config.ts";
-import { opening, type Place } from "./listen-fault.ts";
-import { prepare } from "./prepare.ts";
+import { announcement, type ListenPort, openPorts } from "./commands/listening.ts";
+import { type ConfigInput, loadConfigWithCatalogue } from "./config/config.ts";
 
 /** The process, as far as serving needs it. */
 interface ServeIo {
@@ -29,12 +28,12 @@ export async function serveClients(
   io: ServeIo,
   outcome: { code: number | undefined },
 ): Promise<void> {
-  const { config, catalogue, warnings } = await prepare({ flags, env: io.env, readFile: io.readFile });
+  const { config, catalogue, warnings } = await loadConfigWithCatalogue({ flags, env: io.env, readFile: io.readFile });
   for (const warning of warnings) io.warn(`warning: ${warning}`);
   const app = createApp(config, catalogue);
   io.onExit(() => app.settle());
   const { listen, admin } = config;
-  const places: Place[] = [
+  const places: ListenPort[] = [
     {
       what: "the client side",
       port: listen.port,
@@ -48,7 +47,7 @@ export async function serveClients(
       host: { address: admin.host, option: "--admin-host" },
     },
   ];
-  await opening(places, io, outcome, async () => {
+  await openPorts(places, io, outcome, async () => {
     const addresses = await app.listen();
     // Before `onStop`, which would else take a hang-up for the end.
     io.onReload(() => app.reload());

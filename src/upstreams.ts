@@ -1,27 +1,26 @@
 /** Over which connections are the upstreams reached? */
-import type { Config } from "./config.ts";
+import type { ConnectionRenewal, EventLog } from "./config/certificate-renewal.ts";
+import type { Config } from "./config/config.ts";
+import { later } from "./model/clock.ts";
 import type { Upstream } from "./model/exchange.ts";
-import { compose, type Send } from "./model/message.ts";
-import type { Stream } from "./model/stream.ts";
-import type { EventLog, Renewal } from "./renewal.ts";
-import { TIME, type V2 } from "./tools.ts";
+import { compose, type Send, type StreamSend } from "./model/http.ts";
+import { TIME, type V2Upstream } from "./toolbox.ts";
 import { createBreaker } from "./upstream/breaker.ts";
-import { type Budget, createBudget } from "./upstream/budget.ts";
+import { type CallOrigin, type CallQueue, createCallQueue, type LongQueue } from "./upstream/call-queue.ts";
 import { createSend } from "./upstream/client.ts";
-import { later } from "./upstream/later.ts";
 import { createPool, type Pool } from "./upstream/pool.ts";
-import { type Caller, type Calls, createCalls, type LongQueue } from "./upstream/queue/calls.ts";
+import { createRetryBudget, type RetryBudget } from "./upstream/retry.ts";
 import { createStream } from "./upstream/stream.ts";
 
 /** Where an upstream is and how it is called. */
-type Settings = NonNullable<Config["upstream"]["v1"]>;
+type UpstreamOptions = NonNullable<Config["upstream"]["v1"]>;
 
 /** What requests of clients go out on. */
 export interface Upstreams {
-  readonly v2: V2;
-  readonly streams: ReadonlyMap<Upstream, Stream>;
+  readonly v2: V2Upstream;
+  readonly streams: ReadonlyMap<Upstream, StreamSend>;
   /** Where calls wait. */
-  readonly queues: ReadonlyMap<Upstream, Calls>;
+  readonly queues: ReadonlyMap<Upstream, CallQueue>;
   /** Most connections to each. */
   readonly connections: Partial<Readonly<Record<Upstream, number>>>;
   /** Of each: whether calls to it fail at once at present. */
@@ -32,12 +31,12 @@ export interface Upstreams {
 /** What comparisons go out on: connections of their own, so that they take none from clients. */
 export interface BackgroundUpstreams {
   readonly v1: Send;
-  readonly v2: V2;
+  readonly v2: V2Upstream;
   close(): Promise<void>;
 }
 
 /** Calls of comparisons to native v1: they have what is idle. */
-const BACKGROUND: Caller = {
+const BACKGROUND: CallOrigin = {
   ...{ credential: "", kind: "background", begun: false, since: 0 },
   deadline: Number.POSITIVE_INFINITY,
 };
@@ -47,7 +46,7 @@ const MAX_RESPONSE_BYTES = 8 * 1024 * 1024;
 
 /** What all connections have in common. */
 export interface UpstreamParts {
-  readonly renewal: Pick<Renewal, "attach">;
+  readonly renewal: Pick<ConnectionRenewal, "attach">;
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -57,20 +56,20 @@ export function createUpstreams(
   config: Config,
   parts: UpstreamParts & { readonly log: EventLog; readonly accepted?: (credential: string) => boolean },
 ): Upstreams {
-  const streams = new Map<Upstream, Stream>();
+  const streams = new Map<Upstream, StreamSend>();
   const pools = new Map<Upstream, Pool>();
-  const queues = new Map<Upstream, Calls>();
+  const queues = new Map<Upstream, CallQueue>();
   const { readers: start, readersPerUpstream: pages } = config.lists;
-  const open = (name: Upstream, settings: Settings, budget: Budget): { pool: Pool; queue: Calls } => {
-    const pool = poolOf(name, settings, settings.connections, parts, told(parts.log, name));
-    const long = toldOfQueue(parts.log, name);
-    const queue = createCalls({
+  const open = (name: Upstream, settings: UpstreamOptions, budget: RetryBudget): { pool: Pool; queue: CallQueue } => {
+    const pool = poolOf(name, settings, settings.connections, parts, logBreaker(parts.log, name));
+    const long = logLongQueue(parts.log, name);
+    const queue = createCallQueue({
       connections: settings.connections,
       pages,
       start,
       ...TIME,
       accepted: parts.accepted,
-      busy: createBusy(),
+      busy: createLoopUtilization(),
       long,
     });
     pools.set(name, pool);
@@ -80,11 +79,11 @@ export function createUpstreams(
   };
   const { v1, v2, sts } = config.upstream;
   // One per upstream: translated calls and pass-through together must not repeat more than it allows.
-  const budget = createBudget();
+  const budget = createRetryBudget();
   const platform = open("v2", v2, budget);
   const send = createSend(platform.pool, { maxResponseBytes: MAX_RESPONSE_BYTES });
-  if (v1 !== undefined) open("v1", v1, createBudget());
-  if (sts !== undefined) open("sts", sts, createBudget());
+  if (v1 !== undefined) open("v1", v1, createRetryBudget());
+  if (sts !== undefined) open("sts", sts, createRetryBudget());
   return {
     v2: { send, budget, calls: platform.queue },
     streams,
@@ -102,7 +101,7 @@ export function createUpstreams(
  * clients, but only idle ones. Their breakers are their own: what comparisons meet must not keep clients out.
  */
 export function createBackgroundUpstreams(
-  { v1, v2 }: { readonly v1: Settings; readonly v2: Settings },
+  { v1, v2 }: { readonly v1: UpstreamOptions; readonly v2: UpstreamOptions },
   connections: number,
   answerBytes: number,
   parts: UpstreamParts & { readonly queues: Upstreams["queues"] },
@@ -114,7 +113,7 @@ export function createBackgroundUpstreams(
     v1: compose(waits === undefined ? [] : [waits], createSend(native, { maxResponseBytes: answerBytes })),
     v2: {
       send: createSend(platform, { maxResponseBytes: MAX_RESPONSE_BYTES }),
-      budget: createBudget(),
+      budget: createRetryBudget(),
       calls: queues.get("v2"),
     },
     close: () => closeAll([native, platform]),
@@ -122,7 +121,7 @@ export function createBackgroundUpstreams(
 }
 
 /** For which share of the time since the last call the event loop was busy. */
-function createBusy(): () => number {
+function createLoopUtilization(): () => number {
   let last = performance.eventLoopUtilization();
   return () => {
     const before = last;
@@ -132,7 +131,7 @@ function createBusy(): () => number {
 }
 
 /** One line while calls wait for long. */
-function toldOfQueue(log: EventLog, upstream: Upstream): (facts: LongQueue) => void {
+function logLongQueue(log: EventLog, upstream: Upstream): (facts: LongQueue) => void {
   return ({ waiting, longestSeconds, refused }) => {
     const seconds = Math.round(longestSeconds * 10) / 10;
     log.warn("calls to an upstream wait in the queue", undefined, {
@@ -144,10 +143,10 @@ function toldOfQueue(log: EventLog, upstream: Upstream): (facts: LongQueue) => v
   };
 }
 
-type Told = NonNullable<Parameters<typeof createBreaker>[0]["turned"]>;
+type BreakerListener = NonNullable<Parameters<typeof createBreaker>[0]["turned"]>;
 
 /** Operators want to be told of an upstream that is away, and from when to when. */
-function told(log: EventLog, upstream: Upstream): Told {
+function logBreaker(log: EventLog, upstream: Upstream): BreakerListener {
   return (open, { failures, ms }) => {
     const facts = { upstream, failures, seconds: Math.round(ms / 1_000) };
     if (open) log.error("an upstream answers nobody: calls to it fail at once until it does", undefined, facts);
@@ -157,10 +156,10 @@ function told(log: EventLog, upstream: Upstream): Told {
 
 function poolOf(
   name: Upstream,
-  { url, tls, timeouts, breaker }: Settings,
+  { url, tls, timeouts, breaker }: UpstreamOptions,
   connections: number,
   { renewal, now, random }: UpstreamParts,
-  turned?: Told,
+  turned?: BreakerListener,
 ): Pool {
   const pool = createPool({
     url,

@@ -1,18 +1,18 @@
 /** What can operators look at, and under which names? (Design section 10: the admin port.) */
-import type { TextView, View } from "./admin/server.ts";
+import type { AdminTextView, AdminView } from "./admin/server.ts";
 import type { Catalogue } from "./catalogue.ts";
-import type { Config } from "./config.ts";
-import { createExplainView } from "./explain/view.ts";
-import { clientsTable, clientsView } from "./ledger/views.ts";
+import { createExplainView } from "./commands/explain/view.ts";
+import type { Config } from "./config/config.ts";
+import { clientsTable, clientsView } from "./ledger/clients-view.ts";
 import { wayOut } from "./ledger/way-out.ts";
 import type { Migration } from "./migration.ts";
 import { Problem } from "./model/problem.ts";
-import type { UnknownFields } from "./observe/unknown-fields.ts";
+import type { UnknownFields } from "./telemetry/unknown-fields.ts";
 
 /** Everything below `/healthz`, `/readyz` and `/metrics`. */
 export interface Views {
-  readonly views: ReadonlyMap<string, View>;
-  readonly texts: ReadonlyMap<string, TextView>;
+  readonly views: ReadonlyMap<string, AdminView>;
+  readonly texts: ReadonlyMap<string, AdminTextView>;
 }
 
 /** Nothing of it changes anything. */
@@ -23,7 +23,7 @@ export function createViews(
 ): Views {
   const { ledger, control, shadow, rulesFile } = migration;
   return {
-    views: new Map<string, View>([
+    views: new Map<string, AdminView>([
       ["rules", () => ({ ...asObject(control.view()), rulesFile: rulesFile?.state() ?? null })],
       ["clients", (query) => clientsView(ledger.snapshot(), query)],
       ["samples", (query) => shadow?.samples(query) ?? []],
@@ -31,7 +31,7 @@ export function createViews(
       ["unknown-fields", () => unknownFields.view()],
       ["explain", createExplainView(config, catalogue, migration.explain)],
     ]),
-    texts: new Map<string, TextView>([
+    texts: new Map<string, AdminTextView>([
       ["clients.txt", (query) => clientsTable(ledger.snapshot(), query)],
       ["way-out.md", (query) => wayOutOf(query, migration, catalogue)],
     ]),

@@ -4,12 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { allPaths } from "../src/catalogue/check/resources.ts";
-import { nestedRows } from "../src/catalogue/check/rows.ts";
+import { allPaths, nestedRows } from "../src/catalogue/check.ts";
 import { loadCatalogue } from "../src/catalogue.ts";
-import type { Example } from "../src/model/example.ts";
 import { isJsonObject, type Json } from "../src/model/json.ts";
-import type { EnumTable, Filter, Resource, Row, Shape } from "../src/model/resource.ts";
+import type { EnumTable, Example, Filter, Resource, Row, Shape } from "../src/model/resource.ts";
 
 const VERSIONS = ["v2beta1", "v2"];
 const catalogues = await Promise.all(VERSIONS.map((version) => loadCatalogue(version)));

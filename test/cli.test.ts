@@ -130,7 +130,7 @@ describe("a configuration that is wrong", () => {
 
 describe("serve", () => {
   const LOCAL = [
-    ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--listen-drain-seconds", "0"],
+    ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--listen-shutdown-delay-seconds", "0"],
     ...["--admin-port", "0"],
   ];
   const PLATFORM = ["--upstream-v2-url", "http://127.0.0.1:9"];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { ConfigError } from "../src/config/fault.ts";
-import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../src/config.ts";
+import { type ConfigInput, configOptions, loadConfig, optionFlags } from "../src/config/config.ts";
+import { ConfigError } from "../src/config/faults.ts";
 import { EXPIRED } from "./check/certificates.ts";
 
 const V2 = "https://api.example";
@@ -55,7 +55,7 @@ describe("defaults", () => {
           audience: V2,
           version: "v2beta1",
           maskSpelling: "auto",
-          tokens: "unknown",
+          pageTokens: "unknown",
           connections: 128,
           tls: {},
           timeouts: { connectSeconds: 3, headersSeconds: 15, bodySeconds: 15 },
@@ -405,7 +405,7 @@ describe("what is derived", () => {
     expect(flags).toContainEqual({
       flags: "--upstream-v2-tls-ca-file <file>",
       attribute: "upstreamV2TlsCaFile",
-      description: "PEM file of the authorities to trust instead of the system's",
+      description: "PEM file of the trusted authorities, instead of the system's",
       default: undefined,
       env: "CARRYOVER_UPSTREAM_V2_TLS_CA_FILE",
     });

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { describe, expect, it, vi } from "vitest";
-import { configOptions } from "../src/config.ts";
+import type { Sandbox } from "../sandbox/src/sandbox.ts";
+import { seededSandbox } from "../sandbox/test/seeded.ts";
+import { configOptions } from "../src/config/config.ts";
 import {
   type Carryover,
   type CarryoverConfig,
@@ -14,9 +16,7 @@ import {
   createCarryover,
   type ServedRequest,
 } from "../src/index.ts";
-import type { Sandbox } from "../src/sandbox/sandbox.ts";
 import { later, listening, takeDownAfterEach } from "./app/rig.ts";
-import { seededSandbox } from "./support/seeded.ts";
 
 takeDownAfterEach();
 
@@ -35,7 +35,12 @@ async function embedded(
   options: CarryoverOptions = {},
 ): Promise<Carryover> {
   const carryover = await createCarryover(
-    { listen: { host: "127.0.0.1", port: 0, drainSeconds: 0 }, admin: { port: 0 }, upstream: { v2: { url } }, ...more },
+    {
+      listen: { host: "127.0.0.1", port: 0, shutdownDelaySeconds: 0 },
+      admin: { port: 0 },
+      upstream: { v2: { url } },
+      ...more,
+    },
     options,
   );
   later(() => carryover.close(0));
@@ -278,7 +283,7 @@ describe("its life", () => {
     await new Promise<void>((done) => free.listen(0, "127.0.0.1", done));
     const { port } = free.address() as { port: number };
     await new Promise((done) => free.close(done));
-    const carryover = await embedded(url, { listen: { host: "127.0.0.1", port, drainSeconds: 0 } });
+    const carryover = await embedded(url, { listen: { host: "127.0.0.1", port, shutdownDelaySeconds: 0 } });
     const opening = expect(carryover.listen()).rejects.toThrow("close() was called while listen() opened the ports");
     await carryover.close();
     await opening;

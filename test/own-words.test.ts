@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { ApiResponse } from "../src/model/message.ts";
-import { createStopper } from "../src/model/signal.ts";
-import { noteOwnWords } from "../src/own-words.ts";
+import type { ApiResponse } from "../src/model/http.ts";
+import { createSignalController } from "../src/model/signal.ts";
+import { noteTranslationRefused } from "../src/toolbox.ts";
 
 async function noted(method: string, status: number, message: string): Promise<readonly string[]> {
   const notes: string[] = [];
   const response: ApiResponse = { status, headers: [], body: Buffer.from(JSON.stringify({ code: 3, message })) };
-  const send = noteOwnWords({ notes })(async () => response);
-  expect(await send({ method, target: "/", headers: [] }, { signal: createStopper().signal })).toBe(response);
+  const send = noteTranslationRefused({ notes })(async () => response);
+  expect(await send({ method, target: "/", headers: [] }, { signal: createSignalController().signal })).toBe(response);
   return notes;
 }
 

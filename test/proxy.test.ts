@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createExchange, type Exchange, type Upstream } from "../src/model/exchange.ts";
-import type { Match, Routed } from "../src/model/match.ts";
-import type { Answer, ApiRequest, ApiResponse, HeaderList } from "../src/model/message.ts";
-import type { Plan, RequestHead, Watch } from "../src/model/plan.ts";
+import type { ApiRequest, ApiResponse, ClientResponse, HeaderList } from "../src/model/http.ts";
 import { PROBLEMS, Problem, problemBody } from "../src/model/problem.ts";
+import type { OperationMatch, PassThroughObserver, Plan, RequestHead, RouteResult } from "../src/model/request.ts";
 import type { Operation, Resource } from "../src/model/resource.ts";
-import { type Choice, EVERY_REQUEST, type Rule } from "../src/model/rules.ts";
+import { EVERY_REQUEST, type ModeDecision, type Rule } from "../src/model/rules.ts";
 import { type Cutover, createProxy, type ProxyParts } from "../src/proxy.ts";
-import type { ShadowAsk } from "../src/shadow/shadow.ts";
-import type { V1Request } from "../src/translate/tools.ts";
+import type { ComparisonRequest } from "../src/shadow/shadow.ts";
+import type { V1Request } from "../src/translate/operation.ts";
 import { gathered } from "./support/whole.ts";
 
 const LIST: Operation = { kind: "list", name: "list", answer: { rows: [], v2Only: [] }, filters: [] };
@@ -24,12 +23,12 @@ const THINGS: Resource = {
   operations: [LIST],
   examples: [],
 };
-const MATCH: Match = { resource: THINGS, operation: LIST, uid: "", uidPath: "", segment: "", query: "" };
+const MATCH: OperationMatch = { resource: THINGS, operation: LIST, uid: "", uidPath: "", segment: "", query: "" };
 const OK: ApiResponse = { status: 200, headers: [["x-from", "v2"]], body: new Uint8Array() };
 const PUBLIC = "https://api.example";
 
 interface World {
-  readonly routed?: Routed;
+  readonly routed?: RouteResult;
   /** The router's. */
   readonly problem?: Problem;
   readonly upstreams?: readonly Upstream[];
@@ -166,7 +165,7 @@ describe("an operation of the catalogue", () => {
 });
 
 describe("V51: an operation without a v2 counterpart", () => {
-  const routed: Routed = { kind: "native", resource: "chart", operation: "find" };
+  const routed: RouteResult = { kind: "native", resource: "chart", operation: "find" };
 
   it("is served by native v1, its target untouched", () => {
     const { plan, exchange } = decide(
@@ -190,7 +189,7 @@ describe("V51: an operation without a v2 counterpart", () => {
   });
 
   it("that nobody knows goes to native v1, or is not found, as v1's gateway says it", () => {
-    const unknown: Routed = { kind: "native", resource: "unknown", operation: "unknown" };
+    const unknown: RouteResult = { kind: "native", resource: "unknown", operation: "unknown" };
     const target = "/iam/v1/novelties?a=%41";
     const there = decide({ routed: unknown, upstreams: ["v1"], fallback: "native" }, "POST", target);
     expect(there.plan()).toEqual(nativePass(target));
@@ -215,7 +214,7 @@ describe("V57: OPTIONS", () => {
     ],
     body: new Uint8Array(),
   };
-  const mapped: Routed = { kind: "options", v2Target: "/iam/v2beta1/things/a" };
+  const mapped: RouteResult = { kind: "options", v2Target: "/iam/v2beta1/things/a" };
 
   it("goes to native v1 when there is one", () => {
     const { plan, exchange } = decide(
@@ -356,13 +355,13 @@ const RULE: Rule = {
   headers: undefined,
   identity: "1",
 };
-const WATCH: Watch = { sent: () => {}, head: () => {}, data: () => {}, over: () => {} };
+const WATCH: PassThroughObserver = { sent: () => {}, head: () => {}, data: () => {}, over: () => {} };
 
 /** What the rules say, and what was asked of whom. */
-function cutover(choice: Partial<Choice>, fallback?: "native" | "refuse") {
+function cutover(choice: Partial<ModeDecision>, fallback?: "native" | "refuse") {
   const asked: unknown[] = [];
-  const watched: ShadowAsk[] = [];
-  const followed: [ShadowAsk, Answer][] = [];
+  const watched: ComparisonRequest[] = [];
+  const followed: [ComparisonRequest, ClientResponse][] = [];
   const parts: Cutover = {
     nameOf: (headers) => headers.find(([name]) => name === "user-agent")?.[1] ?? "unknown",
     credentialOf: (headers) => headers.find(([name]) => name === "authorization")?.[1] ?? "",
@@ -411,7 +410,7 @@ describe("the rules in force", () => {
 
   it("are asked in the name of whoever sends, but a token that is to be exchanged is not looked into", () => {
     const { parts } = cutover({});
-    const named = (routed: Routed) => {
+    const named = (routed: RouteResult) => {
       const world = { routed, upstreams: ["v1", "sts"], fallback: "native", cutover: parts } as const;
       const { plan, exchange } = decide(world, "GET", "/x", [["user-agent", "ci-bot"]]);
       plan();
@@ -430,8 +429,8 @@ describe("the rules in force", () => {
   });
 
   it("V41: what is guessed goes to native, with the rule that says when v1 ends; where there is none it is translated", () => {
-    const guessed: Routed = { kind: "match", match: { ...MATCH, operation: { ...LIST, guessed: true } } };
-    const asking = (world: Partial<World>, choice: Partial<Choice> = {}) => {
+    const guessed: RouteResult = { kind: "match", match: { ...MATCH, operation: { ...LIST, guessed: true } } };
+    const asking = (world: Partial<World>, choice: Partial<ModeDecision> = {}) => {
       const { asked, parts } = cutover(choice);
       const { plan, exchange } = decide({ routed: guessed, ...world, cutover: parts });
       return { plan: plan(), rule: exchange.rule, asked };

@@ -123,15 +123,15 @@ http://{{ include "carryover.suffixed" (list . "sandbox") }}.{{ include "carryov
 {{- end }}
 
 {{/* Whole seconds in which carryover takes requests after SIGTERM, as it was said; by default, and where that is not seen, 5. */}}
-{{- define "carryover.drainSeconds" -}}
-{{- $outside := include "carryover.valueOutside" (list . "listen.drainSeconds") -}}
-{{- $said := default (dig "listen" "drainSeconds" "5s" .Values.config | toString) $outside -}}
+{{- define "carryover.shutdownDelaySeconds" -}}
+{{- $outside := include "carryover.valueOutside" (list . "listen.shutdownDelaySeconds") -}}
+{{- $said := default (dig "listen" "shutdownDelaySeconds" "5s" .Values.config | toString) $outside -}}
 {{- include "carryover.seconds" (ternary $said "5s" (regexMatch "^[0-9.]+ *[a-z]*$" $said)) -}}
 {{- end }}
 
 {{- define "carryover.gracePeriod" -}}
 {{- if kindIs "invalid" .Values.terminationGracePeriodSeconds -}}
-{{- add .Values.preStopSleepSeconds (include "carryover.drainSeconds" .) (include "carryover.requestSeconds" .) 10 -}}
+{{- add .Values.preStopSleepSeconds (include "carryover.shutdownDelaySeconds" .) (include "carryover.requestSeconds" .) 10 -}}
 {{- else -}}
 {{- int .Values.terminationGracePeriodSeconds -}}
 {{- end -}}

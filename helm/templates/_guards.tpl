@@ -237,9 +237,9 @@
 {{- if or (lt $longest 1) (gt $longest 59) }}
 - config.limits.requestSeconds: {{ $longest }} seconds; set 1s to 59s
 {{- end }}
-{{- $least := add .Values.preStopSleepSeconds (include "carryover.drainSeconds" .) $longest }}
+{{- $least := add .Values.preStopSleepSeconds (include "carryover.shutdownDelaySeconds" .) $longest }}
 {{- if lt (include "carryover.gracePeriod" . | int) (int $least) }}
-- terminationGracePeriodSeconds: {{ include "carryover.gracePeriod" . }} would kill requests that may still take preStopSleepSeconds + config.listen.drainSeconds + config.limits.requestSeconds = {{ $least }} seconds; set at least that, or leave it out
+- terminationGracePeriodSeconds: {{ include "carryover.gracePeriod" . }} would kill requests that may still take preStopSleepSeconds + config.listen.shutdownDelaySeconds + config.limits.requestSeconds = {{ $least }} seconds; set at least that, or leave it out
 {{- end }}
 {{- if and .Values.preStopSleepSeconds .Values.lifecycle.preStop }}
 - lifecycle.preStop: preStopSleepSeconds makes one, too; set preStopSleepSeconds=0, or leave it out

@@ -14,6 +14,12 @@ export const COMMON = {
   logLevel: "warning",
   // A checkout's node_modules may be a link. The names of the files in it are part of the output.
   preserveSymlinks: true,
+  // `#sandbox` is the sandbox's source (package.json, `imports`).
+  conditions: ["carryover-source"],
+  // Packages in CommonJS ask for node's own modules with `require`.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  },
 };
 
 /** Options of esbuild for `dist`. */
@@ -30,10 +36,6 @@ export function bundleOptions(outdir) {
     minifySyntax: true,
     // They are in THIRD-PARTY-LICENSES.txt.
     legalComments: "none",
-    // Packages in CommonJS ask for node's own modules with `require`.
-    banner: {
-      js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
-    },
     plugins: [catalogueRegistry({ checked: true }), listOfOptions(COMMON), slimPackages()],
   };
 }

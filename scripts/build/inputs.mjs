@@ -14,7 +14,12 @@ const filesIn = (folder, ending) =>
 
 export function hashInputs() {
   const hash = createHash("sha256");
-  for (const name of [...OTHERS, ...filesIn("scripts/build", ".mjs"), ...filesIn("src", ".ts")]) {
+  for (const name of [
+    ...OTHERS,
+    ...filesIn("scripts/build", ".mjs"),
+    ...filesIn("src", ".ts"),
+    ...filesIn("sandbox/src", ".ts"),
+  ]) {
     hash
       .update(`${name}\0`)
       .update(readFileSync(join(ROOT, name)))

@@ -1,6 +1,6 @@
 /**
- * The sources one by one, for benches and traces that measure a part, or want to know in which file a function stands: each file of `src` as
- * JavaScript, under the same path, in `.build/modules/`. Its `main.js` runs as that of `dist` does.
+ * The sources one by one, for benches and traces that measure a part, or want to know in which file a function stands: each file of `src` and of the
+ * sandbox as JavaScript, under the same path, in `.build/modules/`. `src/main.js` there runs as that of `dist` does.
  */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -30,12 +30,15 @@ export async function buildModules() {
   return MODULES;
 }
 
-/**
- * The modules that belong to the build `dist`, a URL: those beside it for one of another checkout (`.build/modules`, or `dist` itself, which held them
- * once), freshly built ones for our own.
- */
+/** The sandbox, which scripts start in their own process. */
+export async function loadSandbox() {
+  return import(pathToFileURL(join(await buildModules(), "sandbox/src/sandbox.js")).href);
+}
+
+/** Where the modules of `src` are that belong to the build `dist`, a URL: our own, or those beside the `dist` of another checkout. */
 export async function modulesOf(dist) {
-  if (dist.href === pathToFileURL(join(ROOT, "dist/")).href) return pathToFileURL(`${await buildModules()}/`);
-  const beside = new URL("../.build/modules/", dist);
+  if (dist.href === pathToFileURL(join(ROOT, "dist/")).href) return pathToFileURL(join(await buildModules(), "src/"));
+  const beside = new URL("../.build/modules/src/", dist);
+  // Builds of earlier versions were their own modules.
   return existsSync(beside) ? beside : dist;
 }

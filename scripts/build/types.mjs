@@ -9,7 +9,7 @@ import { ROOT } from "./bundle.mjs";
 
 export const TSC = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
 
-/** Runs the compiler over `src`; resolves with its exit code and what it printed. */
+/** Runs the compiler over `src` and the sandbox; resolves with its exit code and what it printed. */
 export function compile(words) {
   const child = spawn(process.execPath, [TSC, "-p", "tsconfig.build.json", ...words], { cwd: ROOT });
   let out = "";
@@ -37,7 +37,7 @@ export async function addTypes(dist) {
     // With comments, which editors show. Types are checked by themselves.
     const words = ["--declaration", "--emitDeclarationOnly", "--noCheck", "--removeComments", "false", "--outDir", all];
     const { out } = await compile(words);
-    const copied = copyTypes(all, join(all, "index.d.ts"), dist);
+    const copied = copyTypes(join(all, "src"), join(all, "src/index.d.ts"), dist);
     const faults = out
       .split("\n")
       .filter((line) => copied.has(/^src\/(.*)\.ts\(/.exec(line)?.[1]?.concat(".d.ts") ?? ""));

@@ -1,9 +1,10 @@
 /** Writes the tables and runs of docs/check.md. */
-import { exitCodeOf, type Verdict } from "../../src/check/finding.ts";
-import { QUESTIONS } from "../../src/check/questions.ts";
-import { WORDS } from "../../src/check/show.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import { createSandbox } from "../../sandbox/src/sandbox.ts";
+import { QUESTIONS } from "../../src/commands/check/check.ts";
+import { VERDICT_WORDS } from "../../src/commands/check/command.ts";
+import { type CheckVerdict, exitCodeOf } from "../../src/commands/check/finding.ts";
 import { type CommandResult, runCommand } from "../command.ts";
 import { upToNumbers, withBlock } from "./blocks.ts";
 
@@ -23,7 +24,7 @@ function questionsTable(): string {
   return ["| probe | asks | |", "|---|---|---|", ...rows].join("\n");
 }
 
-const MEANS: Readonly<Record<Verdict, string>> = {
+const MEANS: Readonly<Record<CheckVerdict, string>> = {
   ok: "everything was judged, and nothing is wrong",
   incomplete: "nothing is wrong, but not everything could be judged",
   warn: "there are warnings",
@@ -33,10 +34,10 @@ const MEANS: Readonly<Record<Verdict, string>> = {
 
 /** Each verdict as a person and as a program reads it, and the exit code. */
 function verdictsTable(): string {
-  const rows = (Object.keys(WORDS) as Verdict[]).map((verdict) => {
+  const rows = (Object.keys(VERDICT_WORDS) as CheckVerdict[]).map((verdict) => {
     const [code, strict] = [false, true].map((asked) => exitCodeOf(verdict, asked));
     const exit = code === strict ? code : `${code}, with \`--strict\` ${strict}`;
-    return `| \`${WORDS[verdict]}\` | \`${verdict}\` | ${MEANS[verdict]} | ${exit} |`;
+    return `| \`${VERDICT_WORDS[verdict]}\` | \`${verdict}\` | ${MEANS[verdict]} | ${exit} |`;
   });
   return ["| last line | `verdict` of `--json` | | exit code |", "|---|---|---|---|", ...rows].join("\n");
 }

@@ -1,18 +1,21 @@
 /** How do the options read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
-import { type Option, optionsOf } from "../../src/config/options.ts";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
 import { settingsJsonSchema } from "../../src/config/schema.ts";
+import { type Option, optionsOf } from "../../src/config/sources.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const BIOME = join(ROOT, "node_modules/.bin/biome");
 
 /** `docs/config.schema.json`: for editors and for checking a file before it is used. */
 export function configurationSchemaFile(): string {
-  return schemaText("carryover configuration", settingsJsonSchema());
+  return schemaText({ title: "carryover configuration", ...settingsJsonSchema() });
 }
 
-/** A JSON Schema as it is shipped. */
-export function schemaText(title: string, content: object): string {
-  const schema = { title, ...content };
-  // Lists of plain values on one line, as the formatter of this project has them.
-  const flat = (list: string) => list.replace(/\s*\n\s*/g, " ").replace(/^\[ | \]$/g, (edge) => edge.trim());
-  return `${JSON.stringify(schema, null, 2).replace(/\[\n[^[\]{}]*\]/g, flat)}\n`;
+/** A JSON Schema as it is shipped: formatted as all JSON of this project. */
+export function schemaText(schema: object): string {
+  const words = ["format", "--stdin-file-path=schema.json"];
+  return execFileSync(BIOME, words, { cwd: ROOT, input: JSON.stringify(schema, null, 2), encoding: "utf8" });
 }
 
 /** `docs/configuration.md`. */
@@ -24,49 +27,53 @@ export function configurationPage(): string {
 const HEAD = [
   "# Configuration",
   "",
-  "This page is made from the options themselves; `npm run docs:write` regenerates it.",
+  "This page is generated from the options; `npm run docs` regenerates it.",
   "",
   "Every option has one path. `upstream.v2.url` is",
   "",
   "- a flag: `--upstream-v2-url`,",
-  "- a variable: `CARRYOVER_UPSTREAM_V2_URL` (an empty variable is as good as none),",
-  "- a place in the YAML file that `--config` or `CARRYOVER_CONFIG` names: `upstream: { v2: { url: … } }`.",
+  "- a variable: `CARRYOVER_UPSTREAM_V2_URL` (an empty variable counts as unset),",
+  "- a key in the YAML file that `--config` or `CARRYOVER_CONFIG` names: `upstream: { v2: { url: … } }`.",
   "",
-  "Flags win over variables, variables over the file, the file over defaults. Anything that is not an option is an error,",
-  "in the file as among the variables (those that Kubernetes sets for a Service called `carryover` excepted).",
-  "Editors check a file against [`config.schema.json`](config.schema.json). Only `upstream.v2.url` is required.",
+  "Flags win over variables, variables over the file, and the file over defaults. carryover refuses unknown options in the file and unknown variables (except those that Kubernetes sets for",
+  "a Service called `carryover`). Editors can check the file against [`config.schema.json`](config.schema.json). Only `upstream.v2.url` is required.",
   "",
   "```yaml",
   "# yaml-language-server: $schema=./config.schema.json",
   "upstream:",
   "  v2: { url: https://api.example.com }",
-  "  v1: { url: https://api.example.com } # what v2 has no counterpart for goes here",
+  "  v1: { url: https://api.example.com } # serves what v2 lacks",
   "listen: { port: 8080, publicUrl: https://v1.example.com, trustedProxies: [10.0.0.0/8] }",
   "admin: { host: 0.0.0.0, tokenFile: /run/secrets/admin-token }",
   "lists: { maxSeconds: 45s, require: { default: none, group: cover } }",
   "log: { level: info }",
   "```",
   "",
-  "`lists.require` says what a list must prove to be answered at all. A list that is *known* to be incomplete is an error whatever it",
-  "says. `none` asks for nothing. `count` (as many distinct records as every page said there are) is reached by lists that nobody",
-  "changes while they are read. `cover` (complete by proof, whoever writes meanwhile) is reached by lists that arrive by uid",
+  "`lists.require` says what carryover must prove about a list before it sends it. A list that is *known* to be incomplete is always an error.",
   "",
-  "- of one page,",
-  "- of up to 10,000 records, where the platform honours `skip` and sends `totalCount`: they are read through windows that overlap,",
-  "- of any length, when `upstream.v2.tokens` is `keyset`; or when it is `offset` and the platform does both: such a platform's lists are read through windows at any length.",
+  "- `none` requires nothing.",
+  "- `count` requires as many distinct records as every page announced. Lists reach it while nobody changes them.",
+  "- `cover` requires a proof of completeness that holds while others write.",
   "",
-  "What reaches less than is required is refused with 502 LIST_UNPROVEN: with `tokens: unknown`, `cover` refuses lists of more than 10,000 records (unless the records",
-  "are so large that windows are used all the same), and `count` those that somebody changes meanwhile. [lists.md](lists.md) has a table for platforms with other habits.",
+  "A list that arrives by uid reaches `cover` when",
+  "",
+  "- it has one page,",
+  "- it has up to 10,000 records, and the platform honours `skip` and sends `totalCount`: carryover reads it in overlapping windows,",
+  "- `upstream.v2.pageTokens` is `keyset`, at any length,",
+  "- `upstream.v2.pageTokens` is `offset` and the platform honours `skip` and sends `totalCount`: carryover reads windows at any length.",
+  "",
+  "carryover answers a list that reaches less than required with 502 LIST_UNPROVEN. With `pageTokens: unknown`, `cover` refuses lists of more than 10,000 records, unless their records are so large that",
+  "carryover reads windows anyway. `count` refuses lists that somebody changes meanwhile. [lists.md](lists.md) covers other platforms.",
   "",
   "| form | written as |",
   "|---|---|",
   "| seconds | `45`, `45s`, `1500ms`, `1m`, `1h`; a bare number is seconds |",
   "| bytes | `1048576`, `64KiB`, `256MiB`, `1GiB`; a bare number is bytes |",
   "| list | a YAML list; as a flag or a variable, separated by commas |",
-  "| list of `clients.names` | `name=identity`, such as `ci-bot=ci@example.com`; the name is the operator's, the identity what `clients.identify` finds |",
-  "| list of `clients.identify` | `user-agent`, `header:NAME`, `claim:NAME` or `claim:A+B` (of the bearer token, read and never believed) |",
-  "| file | a path, from the working directory; read at start, and again when it changes: the rules, and certificates of upstreams |",
-  "| url | `http` or `https`, without credentials, query and fragment |",
+  "| list of `clients.names` | `name=identity`, such as `ci-bot=ci@example.com`; you choose the name; `clients.identify` finds the identity |",
+  "| list of `clients.identify` | `user-agent`, `header:NAME`, `claim:NAME` or `claim:A+B` (a claim of the bearer token, read but never trusted) |",
+  "| file | a path, from the working directory; read at start; rules and certificates of upstreams also when they change |",
+  "| url | `http` or `https`, without credentials, query or fragment |",
   "| `resource=…` | a YAML map; as a flag or a variable `group=cover,default=count` |",
   "",
   "| option | form | default | limits | |",

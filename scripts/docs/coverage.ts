@@ -1,9 +1,17 @@
 /** How is every v1 operation served, what is lost, and what costs more than one call? */
 
-import { nestedRows } from "../../src/catalogue/check/rows.ts";
-import { unpublishedPaths } from "../../src/model/published.ts";
-import type { Filter, Join, NativeDomain, Operation, Resource, Row, Shape } from "../../src/model/resource.ts";
-import { plural } from "./nouns.ts";
+import { nestedRows } from "../../src/catalogue/check.ts";
+import {
+  type Filter,
+  type Join,
+  type NativeDomain,
+  type Operation,
+  type Resource,
+  type Row,
+  type Shape,
+  unpublishedPaths,
+} from "../../src/model/resource.ts";
+import { plural } from "./openapi.ts";
 
 /** `docs/coverage.md`. `version`: v2's version segment. */
 export function coveragePage(
@@ -48,7 +56,7 @@ const GUESSED = [
   "",
 ];
 
-const HEAD = ["# Coverage", "", "This page is made from the catalogue; `npm run docs:write` regenerates it.", ""];
+const HEAD = ["# Coverage", "", "This page is made from the catalogue; `npm run docs` regenerates it.", ""];
 
 type Native = Operation & { readonly kind: "native" };
 type Served = Exclude<Operation, Native>;

@@ -2,7 +2,7 @@
 import { settingsJsonSchema } from "../../src/config/schema.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
 
-const HEAD = `/** Which configuration does a program give that embeds carryover? (Made from the schema: \`npm run docs:write\`.) */
+const HEAD = `/** Which configuration does a program give that embeds carryover? (Made from the schema: \`npm run docs\`.) */
 
 // biome-ignore format: a test compares it with what the schema gives.
 /**
@@ -15,7 +15,7 @@ export interface CarryoverConfig `;
 /** The only options without which there is nothing to begin with. */
 const REQUIRED = new Set(["upstream", "upstream.v2", "upstream.v2.url", "upstream.v1.url", "upstream.sts.url"]);
 
-/** `src/embedded-config.ts`. */
+/** `src/config/embedded-config.ts`. */
 export function embeddedConfigFile(): string {
   return `${HEAD}${typeOf(settingsJsonSchema(), [])}\n`;
 }

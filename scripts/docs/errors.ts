@@ -1,6 +1,13 @@
 /** How do carryover's own errors, and the platform's, read in the documentation? (Kept in `docs/errors.md` by a test.) */
-import { PROBLEMS, Problem, type ProblemReason, problemBody } from "../../src/model/problem.ts";
-import { RPC_OF_HTTP, RpcCode, rpcOfHttp } from "../../src/model/status.ts";
+import {
+  PROBLEMS,
+  Problem,
+  type ProblemReason,
+  problemBody,
+  RPC_OF_HTTP,
+  RpcCode,
+  rpcOfHttp,
+} from "../../src/model/problem.ts";
 
 interface Words {
   readonly means: string;
@@ -239,7 +246,7 @@ const EXAMPLE = new Problem(
 const HEAD = [
   "# Errors",
   "",
-  "This page is made from the code's one table of errors; `npm run docs:write` regenerates it.",
+  "This page is made from the code's one table of errors; `npm run docs` regenerates it.",
   "",
   "A v1 client sees errors of two kinds, in one shape: `code`, `message`, `details`. carryover's own have an `ErrorInfo` of domain `carryover` in",
   "their details (but `NOT_FOUND` and `METHOD_NOT_ALLOWED`, which read as v1's gateway wrote them); all others are the platform's. Look a client's error up by its `reason`, in the answer, in the log line (`reason`), or in",

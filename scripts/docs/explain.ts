@@ -130,7 +130,7 @@ export async function explainPage(): Promise<string> {
 const HEAD = [
   "# carryover explain",
   "",
-  "This page is made by running the command; `npm run docs:write` regenerates it.",
+  "This page is made by running the command; `npm run docs` regenerates it.",
   "",
   "`carryover explain` tells what would become of a request: which operation it is, who serves it, which calls it takes, what happens to",
   "each field and parameter, where the answer comes from, and what can go wrong. **Nothing is sent**: the operation runs with a recorder in the",

@@ -1,20 +1,16 @@
-/** Every file that is made from code or tables, and how. (`npm run docs:write` writes them; test/docs/generated.all.ts finds stale ones.) */
+/** Every file that is made from code or tables, and how. (`npm run docs` writes them; test/docs/generated.all.ts finds stale ones.) */
 import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { filledIn } from "../../test/bench/replicas/page.mjs";
 import { PROMISES } from "../../test/trust/plan.ts";
-import { schemaText, valuesSchema } from "../chart/schema.ts";
-import { readmeWith } from "../chart/table.ts";
-import { readValues } from "../chart/values.ts";
 import { dashboardFile } from "../monitoring/dashboard.ts";
 import { GOALS } from "../trust/goals.ts";
 import { missedWords, type Result, trustPage } from "../trust/page.ts";
-import { draw } from "./architecture.ts";
 import { withBlock } from "./blocks.ts";
+import { readmeWith, readValues, valuesSchema } from "./chart.ts";
 import { checkPage } from "./check.ts";
-import { configurationPage, configurationSchemaFile } from "./configuration.ts";
+import { configurationPage, configurationSchemaFile, schemaText } from "./configuration.ts";
 import { coveragePage } from "./coverage.ts";
 import { embeddedConfigFile } from "./embedded-config.ts";
 import { errorsPage } from "./errors.ts";
@@ -23,8 +19,7 @@ import { metricsPage } from "./metrics.ts";
 import { openApi } from "./openapi.ts";
 import { reportPage } from "./report.ts";
 import { rulesPage, rulesSchemaFile } from "./rules.ts";
-import { trapsPage } from "./traps.ts";
-import { v1BehaviourPage } from "./v1-behaviour.ts";
+import { trapsPage, v1BehaviourPage } from "./traps.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), "utf8");
@@ -45,7 +40,6 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
 >([
   ...SCHEMAS,
   ["README.md", () => withBlock(read("README.md"), "missed goals", missedWords(GOALS, trustResult()))],
-  ["docs/architecture.svg", () => draw(fileURLToPath(new URL("src", ROOT)))],
   ["docs/check.md", () => checkPage(read("docs/check.md"))],
   ["docs/configuration.md", configurationPage],
   [
@@ -74,5 +68,5 @@ export const GENERATED: ReadonlyMap<string, () => string | Promise<string>> = ne
     "helm/values.schema.json",
     () => schemaText(valuesSchema(values(), (path) => JSON.parse(SCHEMAS.get(path)?.() ?? read(path)))),
   ],
-  ["src/embedded-config.ts", embeddedConfigFile],
+  ["src/config/embedded-config.ts", embeddedConfigFile],
 ]);

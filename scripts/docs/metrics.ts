@@ -1,18 +1,16 @@
 /** How do the metrics read in the documentation? (`docs/metrics.md`; a test keeps it up to date.) */
-import { PREFIX } from "../../src/observe/maker.ts";
-import type { LabelFacts } from "../../src/observe/table/labels.ts";
-import { METRICS } from "../../src/observe/table/metrics.ts";
-import { NODE_METRICS } from "../../src/observe/table/node-metrics.ts";
-import type { MetricFacts } from "../../src/observe/table/shape.ts";
+import { PREFIX } from "../../src/telemetry/metric-factory.ts";
+import type { LabelDefinition } from "../../src/telemetry/metric-labels.ts";
+import { METRICS, type MetricDefinition, NODE_METRICS } from "../../src/telemetry/metric-table.ts";
 
-type Rows = readonly (readonly [name: string, facts: MetricFacts])[];
+type Rows = readonly (readonly [name: string, facts: MetricDefinition])[];
 
 /** Every metric, by its full name, in the order of the table. */
-export function allMetrics(): ReadonlyMap<string, MetricFacts> {
+export function allMetrics(): ReadonlyMap<string, MetricDefinition> {
   return new Map([...own(), ...ofNode()].map(([name, facts]) => [`${PREFIX}${name}`, facts]));
 }
 
-const own = (): Rows => Object.entries<MetricFacts>(METRICS);
+const own = (): Rows => Object.entries<MetricDefinition>(METRICS);
 const ofNode = (): Rows => Object.entries(NODE_METRICS);
 
 /** `docs/metrics.md`. */
@@ -49,7 +47,7 @@ function row([name, { type, unit, labels, series, help }]: Rows[number]): string
 
 /** One row for each meaning that a label has, with the metrics that have it so. */
 function labelRows(): readonly string[] {
-  const users = new Map<LabelFacts, string[]>();
+  const users = new Map<LabelDefinition, string[]>();
   for (const [name, { labels }] of own()) {
     for (const label of labels) users.set(label, [...(users.get(label) ?? []), `\`${name}\``]);
   }
@@ -64,7 +62,7 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 const HEAD = [
   "# Metrics",
   "",
-  "This page is made from the table that the metrics themselves are made from; `npm run docs:write` regenerates it.",
+  "This page is made from the table that the metrics themselves are made from; `npm run docs` regenerates it.",
   "",
   "`/metrics` on the admin port says them as Prometheus text. [helm/files/rules/carryover.yaml](../helm/files/rules/carryover.yaml) holds recording rules and alerts for them, a plain rules file that works without",
   "Kubernetes, and [helm/files/dashboards/carryover.json](../helm/files/dashboards/carryover.json) a dashboard for Grafana; [operations.md](operations.md#prometheus-and-grafana) says how both are loaded.",
@@ -73,10 +71,6 @@ const HEAD = [
   "- Comparisons are no requests: their calls are in none of the metrics of requests, lists and upstreams.",
   '- `carryover_requests_total{api_version="v1"}` is what is left of the migration: when it stays at zero, nobody needs carryover any more.',
   "- *Series* are the most that one instance can have, whoever calls. Beyond them labels become `other`, so sums stay right; only `api_version` and `mode` of requests are kept apart then, with a few series more. Each series of a histogram has its buckets besides.",
-  "",
-  "![The dashboard's panels with the traffic of a test](images/dashboard.svg)",
-  "",
-  "Drawn from the dashboard's queries, not by Grafana: `npm run monitoring` asks a real Prometheus for them, which scraped two instances for a minute.",
   "",
   "| metric | type | unit | labels | series | what |",
   "|---|---|---|---|---|---|",

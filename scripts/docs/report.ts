@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createSandbox, type Sandbox } from "../../sandbox/src/sandbox.ts";
 import { createApp } from "../../src/app.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { loadConfig } from "../../src/config.ts";
-import type { SendLayer } from "../../src/model/message.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import type { SendLayer } from "../../src/model/http.ts";
 import type { Progress } from "../../src/model/progress.ts";
-import { createLog } from "../../src/observe/log.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 import { runCommand } from "../command.ts";
 import { upToNumbers, withBlock } from "./blocks.ts";
 

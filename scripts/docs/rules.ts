@@ -1,12 +1,12 @@
 /** How do the rules read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
 
-import { rulesJsonSchema } from "../../src/config/rules/schema.ts";
+import { rulesJsonSchema } from "../../src/config/rules-schema.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
 import { schemaText } from "./configuration.ts";
 
 /** `docs/rules.schema.json`. */
 export function rulesSchemaFile(): string {
-  return schemaText("carryover rules", rulesJsonSchema());
+  return schemaText({ title: "carryover rules", ...rulesJsonSchema() });
 }
 
 /** `docs/rules.md`. */
@@ -69,7 +69,7 @@ rules:
 const HEAD = [
   "# Rules",
   "",
-  "This page is made from the rules' own schema; `npm run docs:write` regenerates it.",
+  "This page is made from the rules' own schema; `npm run docs` regenerates it.",
   "",
   "The file that the option `cutover.rulesFile` names says what serves which v1 requests: `native` v1, `shadow` (native v1 answers, and",
   "what carryover would have answered is compared with it), or `translate`. The first rule that takes a request decides; a request that no rule",

@@ -1,6 +1,7 @@
-/** Writes docs/traps.md: each trap, and the tests that are named after it. */
+/** Writes docs/traps.md and docs/v1-behaviour.md: each trap and each difference, with the tests that are named after it. */
+import { readdirSync, readFileSync } from "node:fs";
+import { type DifferenceGroup, differences } from "../../test/traps/differences.ts";
 import { type Trap, traps, type Verdict } from "../../test/traps/traps.ts";
-import { testsNamed } from "./named-tests.ts";
 
 /** `docs/traps.md`. */
 export function trapsPage(): string {
@@ -30,4 +31,63 @@ export function trapsPage(): string {
 function verdictOf({ verdict, differences = [] }: Trap): string {
   if (differences.length === 0) return verdict;
   return `${verdict}: ${differences.map((id) => `[${id}](v1-behaviour.md#${id.toLowerCase()})`).join(", ")}`;
+}
+
+const HEAD = [
+  "# What v1 clients see",
+  "",
+  "This page is made from `test/traps/differences.ts`; `npm run docs` regenerates it.",
+  "",
+  "**A v1 request that carryover translates is answered as native v1 answered it, but for the rows below.** A client that needs nothing of the column",
+  "*what v1 did* is not affected. Rows hold with the default options; *option* names the one that changes a row. Requests that native v1 serves behind",
+  "carryover ([cutover.md](cutover.md)) meet only the rows marked with \\*, as far as they apply to them.",
+  "",
+  "*Not documented* means: v1's own documentation does not say. What becomes of one request of yours, without sending it: `carryover explain` ([explain.md](explain.md)).",
+  "",
+];
+
+/** `docs/v1-behaviour.md`. */
+export function v1BehaviourPage(): string {
+  const files = testsNamed("V");
+  return `${[...HEAD, ...differences.flatMap((group) => section(group, files))].join("\n").trimEnd()}\n`;
+}
+
+function section({ title, rows }: DifferenceGroup, files: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  if (rows.length === 0) return [`## ${title}`, "", "No difference.", ""];
+  const lines = rows.map(({ id, v1, carryover, why, option, native }) => {
+    const tests = (files.get(id) ?? []).map((file) => `\`test/${file}\``).join(", ");
+    const mark = native === true ? " \\*" : "";
+    return `| <a id="${id.toLowerCase()}"></a>${id}${mark} | ${v1} | ${carryover} | ${why} | ${option} | ${tests} |`;
+  });
+  return [
+    `## ${title}`,
+    "",
+    "| | what v1 did | what carryover does | why | option | shown by |",
+    "|---|---|---|---|---|---|",
+    ...lines,
+    "",
+  ];
+}
+
+const TESTS = new URL("../../test/", import.meta.url);
+/** The ids that a title begins with, where a title can stand. */
+const TITLE =
+  /(?:^|\b(?:test|it|describe)\(|\]\)\(|\)\()\s*["'`]((?:(?:T-[A-Z]{3}-\d\d|[TV]\d\d), )*(?:T-[A-Z]{3}-\d\d|[TV]\d\d)): /gm;
+const LEFT_OUT = /\b(?:test|it|describe)\.(?:skip|todo|only|fails)\b/;
+
+/** By id, `letter` and two digits: the files with such tests, by their paths from `test/FOLDER/`, in order. */
+export function testsNamed(letter: "T" | "V", folder = ""): ReadonlyMap<string, readonly string[]> {
+  const root = new URL(folder, TESTS);
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((name) =>
+    /\.(?:test|all)\.ts$/.test(name),
+  );
+  const found = new Map<string, string[]>();
+  for (const file of files.toSorted()) {
+    const text = readFileSync(new URL(file, root), "utf8");
+    const titles = [...text.matchAll(TITLE)].flatMap(([, names = ""]) => names.split(", "));
+    const ids = new Set(titles.filter((id) => id.length === 3 && id.startsWith(letter)));
+    if (ids.size > 0 && LEFT_OUT.test(text)) throw new Error(`${file} leaves tests out`);
+    for (const id of ids) found.set(id, [...(found.get(id) ?? []), file]);
+  }
+  return found;
 }

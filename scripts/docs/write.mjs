@@ -1,5 +1,5 @@
 /**
- * Regenerates pages, schemas and pictures: `npm run docs:write`, or `npm run docs:write -- docs/metrics.md` for some of them.
+ * Regenerates pages and schemas: `npm run docs`, or `npm run docs -- docs/metrics.md` for some of them.
  * Vite loads the generators, since Node 20 does not run TypeScript.
  */
 import { readFileSync, writeFileSync } from "node:fs";
@@ -16,6 +16,7 @@ const server = await createViteServer({
   logLevel: "error",
   appType: "custom",
   optimizeDeps: { noDiscovery: true },
+  ssr: { resolve: { conditions: ["carryover-source"] } },
   server: { middlewareMode: true, hmr: false, watch: null, ws: false },
 });
 try {
@@ -23,7 +24,7 @@ try {
   const unknown = asked.filter((path) => !GENERATED.has(path));
   if (unknown.length > 0) {
     console.error(
-      `not generated: ${unknown.join(", ")}\nusage: npm run docs:write -- [${[...GENERATED.keys()].join(" | ")}]`,
+      `not generated: ${unknown.join(", ")}\nusage: npm run docs -- [${[...GENERATED.keys()].join(" | ")}]`,
     );
     process.exitCode = USAGE;
   } else {

@@ -11,8 +11,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import semver from "semver";
 import { makeArtifacts } from "./artifacts.mjs";
-import { released } from "./changelog.mjs";
-import { EDITS, MAY_NAME_ANOTHER } from "./versions.mjs";
+import { EDITS, MAY_NAME_ANOTHER, released } from "./versions.mjs";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const USAGE = `usage: node scripts/release/run.mjs [VERSION] [--tested COMMIT] [--date YYYY-MM-DD] [--dry-run]
@@ -105,6 +104,7 @@ function helmOrRefuse() {
 
 /** Writes the version into the clone, and commits and tags it there as this repository would: with its names and signatures. */
 function commitRelease(tree, change) {
+  run("npm", ["version", change.version, "--no-git-tag-version", "--ignore-scripts"], tree);
   for (const [file, edit] of EDITS) {
     writeFileSync(join(tree, file), edit(readFileSync(join(tree, file), "utf8"), change));
   }

@@ -1,10 +1,8 @@
-/** Where does the tree say which version it is? (Pure: file contents in, file contents out.) */
+/** What a release changes in files, beside what `npm version` does. (Pure: text in, text out.) */
 import { parseDocument, stringify } from "yaml";
 
-/** Each file that names the version, and what it becomes, by what is known of the change (version, the one before, entries). */
+/** Each other file that names the version, and what it becomes, by what is known of the change (version, the one before, entries). */
 export const EDITS = new Map([
-  ["package.json", withVersion],
-  ["package-lock.json", lockWithVersion],
   ["src/version.ts", sourceWithVersion],
   ["helm/Chart.yaml", chartWithVersion],
   ...[
@@ -19,8 +17,8 @@ export const EDITS = new Map([
   ].map((file) => [file, (text, change) => textWithVersion(file, text, change)]),
 ]);
 
-/** What may name the version before: what was, others' versions, an example of one to come, pictures of a run. */
-export const MAY_NAME_ANOTHER = ["CHANGELOG.md", "package-lock.json", "docs/release.md", "docs/images"];
+/** What may name the version before: what was, others' versions, an example of one to come. */
+export const MAY_NAME_ANOTHER = ["CHANGELOG.md", "package-lock.json", "docs/release.md"];
 
 /** Of an image, a file or an example: only after what says that it is carryover's. */
 function textWithVersion(file, text, { version, current }) {
@@ -32,16 +30,6 @@ function textWithVersion(file, text, { version, current }) {
   );
   if (edited === text) throw new Error(`${file}: it does not name ${current}, which is to become ${version}`);
   return edited;
-}
-
-function withVersion(text, { version }) {
-  return `${JSON.stringify({ ...JSON.parse(text), version }, null, 2)}\n`;
-}
-
-function lockWithVersion(text, { version }) {
-  const lock = JSON.parse(text);
-  const packages = { ...lock.packages, "": { ...lock.packages[""], version } };
-  return `${JSON.stringify({ ...lock, version, packages }, null, 2)}\n`;
 }
 
 function sourceWithVersion(text, { version }) {
@@ -61,4 +49,37 @@ function chartWithVersion(text, { version, entries, prerelease }) {
   chart.setIn(["annotations", "artifacthub.io/changes"], stringify(changes, { lineWidth: 0 }));
   chart.setIn(["annotations", "artifacthub.io/prerelease"], String(prerelease));
   return chart.toString({ lineWidth: 0 });
+}
+
+const NEXT = /^## Next *$/m;
+
+/**
+ * `text` with its section `## Next` become that of `version`, and that section's own text and entries. Throws where there is
+ * none, or nothing in it.
+ */
+export function released(text, version, date) {
+  const start = text.search(NEXT);
+  if (start < 0)
+    throw new Error('CHANGELOG.md: there is no section "## Next"; write down what changed under that heading');
+  const body = text.slice(start).replace(NEXT, "");
+  const end = body.search(/^## /m);
+  const section = (end < 0 ? body : body.slice(0, end)).trim();
+  const entries = entriesOf(section);
+  if (entries.length === 0) throw new Error('CHANGELOG.md: the section "## Next" has no entry; begin each with "- "');
+  return { text: text.replace(NEXT, `## ${version} - ${date}`), section, entries };
+}
+
+/** Each list item as one line of plain text. */
+function entriesOf(section) {
+  return section
+    .split(/^- /m)
+    .slice(1)
+    .map((item) => item.split(/\n\s*\n/)[0] ?? "")
+    .map((item) =>
+      item
+        .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+        .replaceAll(/\s+/g, " ")
+        .trim(),
+    )
+    .filter((item) => item !== "");
 }

@@ -21,10 +21,10 @@ const VITEST = join(ROOT, "node_modules/vitest/vitest.mjs");
 const tests = (config, ...words) => ["vitest", "run", "--config", config, ...words];
 /** What is run, by name: with vitest, or a program of its own. Those that may be left out need other programs beside. */
 const PARTS = new Map([
-  ["long", { command: "npm run test:long", words: tests("vitest.long.config.ts") }],
-  ["guards", { command: "npm run guards", words: tests("vitest.real.config.ts", "test/guards") }],
-  ["peers", { command: "npm run peers", words: tests("vitest.real.config.ts", "test/peers"), optional: true }],
-  ["image", { command: "npm run image", words: tests("vitest.real.config.ts", "test/image"), optional: true }],
+  ["long", { command: "npm run real -- long", words: tests("vitest.long.config.ts") }],
+  ["guards", { command: "npm run real -- guards", words: tests("vitest.real.config.ts", "test/guards") }],
+  ["peers", { command: "npm run real -- peers", words: tests("vitest.real.config.ts", "test/peers"), optional: true }],
+  ["image", { command: "npm run real -- image", words: tests("vitest.real.config.ts", "test/image"), optional: true }],
   [
     "bench",
     {
@@ -34,7 +34,7 @@ const PARTS = new Map([
   ],
   ["overload", { command: "node test/bench/overload.mjs", words: ["test/bench/overload.mjs"] }],
   ["crowd", { command: "node test/bench/crowd.mjs", words: ["test/bench/crowd.mjs"] }],
-  ["soak", { command: "npm run soak", words: ["test/soak/run.mjs"] }],
+  ["soak", { command: "npm run real -- soak", words: ["test/soak/run.mjs"] }],
 ]);
 
 const file = (name, kind) => join(REPORTS, `${name}.${kind}`);

@@ -1,6 +1,6 @@
 /**
  * Does docs/runbook.md work? (Each of its steps on a sandbox, by its own commands, there and back; ends with 0, or with 1 at the
- * first step that is not as promised. `npm run walkthrough`.)
+ * first step that is not as promised. `npm run real -- walkthrough`.)
  */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -8,14 +8,13 @@ import { pathToFileURL } from "node:url";
 import { optionsOf } from "../options.mjs";
 import { readRunbook } from "./runbook.mjs";
 import { Broken, createStage, PLATFORM } from "./stage.mjs";
-import { runStep } from "./steps.mjs";
-import { print } from "./transcript.mjs";
+import { print, runStep } from "./steps.mjs";
 
 const { steps, every } = readRunbook(readFileSync(new URL("../../docs/runbook.md", import.meta.url), "utf8"));
 // `--dist FOLDER`: another built carryover; `--until ID`: the last step to take.
 const values = optionsOf(
   { dist: { type: "string", default: join(import.meta.dirname, "../../dist") }, until: { type: "string" } },
-  "npm run walkthrough -- [--until STEP] [--dist FOLDER]",
+  "npm run real -- walkthrough [--until STEP] [--dist FOLDER]",
   ({ until }) => {
     if (until === undefined || steps.some(({ id }) => id === until)) return undefined;
     return `the runbook has no step ${until}; it has ${steps.map(({ id }) => id).join(", ")}`;

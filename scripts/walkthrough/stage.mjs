@@ -1,11 +1,14 @@
-/** What does the walkthrough run on? (A platform, carryover in front of it, clients, and a shell for the operator.) */
-
-import { modulesOf } from "../build/modules.mjs";
-import { freePorts } from "../free-ports.mjs";
+/** What the walkthrough runs on: a platform, carryover, its clients, a shell for the operator and a Prometheus that scrapes carryover. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { loadSandbox } from "../build/modules.mjs";
+import { freePort, freePorts } from "../free-ports.mjs";
 import { createClients } from "./clients.mjs";
-import { startPlatform } from "./platform.mjs";
-import { readMetrics } from "./promql.mjs";
-import { createShell } from "./shell.mjs";
+import { startPlatform } from "./world.mjs";
 
 /** Longest wait, with clients calling, until something is as the runbook says. */
 export const PATIENCE_MS = 60_000;
@@ -17,7 +20,7 @@ export class Broken extends Error {}
 
 /** Everything that a step needs; `dist`: the built carryover. */
 export async function createStage(dist) {
-  const { createSandbox } = await import(new URL("sandbox/sandbox.js", await modulesOf(dist)).href);
+  const { createSandbox } = await loadSandbox();
   const platform = await startPlatform(createSandbox);
   const [port, adminPort] = await freePorts(2);
   const urls = {
@@ -36,7 +39,8 @@ export async function createStage(dist) {
     CARRYOVER_ADMIN_PORT: String(adminPort),
     CARRYOVER_CUTOVER_RELOAD_SECONDS: "0.1",
   });
-  const world = { platform, urls, shell, server: undefined, before: new Map(), sentBefore: 0, way: "carryover" };
+  const prometheus = await startPrometheus(`127.0.0.1:${adminPort}`, shell.folder);
+  const world = { platform, urls, shell, prometheus, server: undefined, sentBefore: 0, way: "carryover" };
   world.clients = await createClients({ sandbox: platform.sandbox, base: () => urls[world.way] });
   world.through = (way) => {
     world.way = way;
@@ -47,6 +51,7 @@ export async function createStage(dist) {
   };
   world.close = async () => {
     await world.stop();
+    await prometheus.close();
     world.clients.close();
     await platform.sandbox.close();
     shell.remove();
@@ -54,15 +59,9 @@ export async function createStage(dist) {
   return world;
 }
 
-/** What `/metrics` says; nothing while carryover is stopped. */
-export async function metricsOf({ urls, server }) {
-  if (server === undefined) return new Map();
-  return readMetrics(await (await fetch(`${urls.admin}/metrics`)).text());
-}
-
 /** From here on is counted. */
-export async function mark(world) {
-  world.before = await metricsOf(world);
+export function mark(world) {
+  world.prometheus.begin();
   world.sentBefore = world.platform.sent.length;
   world.clients.state.seen.length = 0;
 }
@@ -82,4 +81,117 @@ export async function calling(world, holds) {
 /** Throws when a client got an error. */
 export function noFaults({ clients: { state } }) {
   if (state.faults.length > 0) throw new Broken(`a client got an error: ${state.faults[0]}`);
+}
+
+const COMMAND_MS = 60_000;
+const START_MS = 60_000;
+
+/** A folder, and `carryover` as the program at `main`. `variables`: of the environment. */
+function createShell(main, variables) {
+  const folder = mkdtempSync(join(tmpdir(), "carryover-walkthrough-"));
+  const bin = join(folder, ".bin");
+  mkdirSync(bin);
+  writeFileSync(join(bin, "carryover"), `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`);
+  chmodSync(join(bin, "carryover"), 0o755);
+  const env = { ...process.env, ...variables, NO_COLOR: "1", PATH: `${bin}${delimiter}${process.env.PATH ?? ""}` };
+  return {
+    folder,
+    /** Undefined when it is not there. */
+    read: (name) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), "utf8") : undefined),
+    write: (name, text) => writeFileSync(join(folder, name), text),
+    run: (script) => run(script, { cwd: folder, env }),
+    serve: (script, ready) => serve(script, ready, { cwd: folder, env }),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Both streams as they came; `code`: of the first command that failed. */
+function run(script, options) {
+  return new Promise((resolve) => {
+    const child = spawn("sh", ["-euc", script], { ...options, timeout: COMMAND_MS });
+    const pieces = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece) => pieces.push(piece));
+    child.on("error", (error) => resolve({ code: 127, text: String(error) }));
+    child.on("close", (code, signal) => {
+      resolve({ code: code ?? 1, text: Buffer.concat(pieces).toString() + (signal === null ? "" : `\n${signal}`) });
+    });
+  });
+}
+
+/** What goes on until it is stopped; rejects when it ends before `ready()`. */
+async function serve(script, ready, options) {
+  const child = spawn("sh", ["-euc", `exec ${script}`], options);
+  const pieces = [];
+  // Lines on standard output are the log of requests.
+  child.stdout.resume();
+  child.stderr.on("data", (piece) => pieces.push(piece));
+  const ended = new Promise((resolve) => child.on("close", resolve));
+  const text = () => Buffer.concat(pieces).toString();
+  const until = Date.now() + START_MS;
+  while (!(await ready())) {
+    if (child.exitCode !== null || Date.now() > until) {
+      child.kill("SIGKILL");
+      throw new Error(`it did not start:\n${text()}`);
+    }
+    await pause(50);
+  }
+  return {
+    text,
+    stop: async () => {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+const PROGRAM = join(
+  process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"),
+  "carryover-ci/monitoring/usr/bin/prometheus",
+);
+const INTERVAL = "200ms";
+/** `increase` needs two samples; one more tells a counter that stands still from one that was seen once. */
+const SCRAPES = 3;
+
+/**
+ * Scrapes `target` (`host:port`) and keeps everything in `folder`. `holds` resolves once there are enough samples since the
+ * last `begin`: with the value when the comparison is true, otherwise with undefined. Rejects for what is not PromQL.
+ */
+async function startPrometheus(target, folder) {
+  if (!existsSync(PROGRAM)) throw new Error(`${PROGRAM} is not there: run scripts/install-monitoring-tools.sh`);
+  const file = join(folder, "prometheus.yaml");
+  const scrape = { job_name: "carryover", static_configs: [{ targets: [target] }] };
+  // YAML includes JSON.
+  writeFileSync(file, JSON.stringify({ global: { scrape_interval: INTERVAL }, scrape_configs: [scrape] }));
+  const address = `127.0.0.1:${await freePort()}`;
+  const flags = [`--config.file=${file}`, `--storage.tsdb.path=${folder}/data`, `--web.listen-address=${address}`];
+  const child = spawn(PROGRAM, flags, { stdio: ["ignore", "ignore", "inherit"] });
+  const ended = once(child, "exit");
+  let began = Date.now();
+  const query = async (expression) => {
+    const response = await fetch(`http://${address}/api/v1/query?query=${encodeURIComponent(expression)}`);
+    const { status, data, error } = await response.json();
+    if (status !== "success") throw new Error(`${expression}: ${error}`);
+    return data.result.map(({ value: [, text] }) => text);
+  };
+  const window = () => `[${Date.now() - began}ms]`;
+  const seen = async () => Number((await query(`count_over_time(up${window()})`))[0] ?? 0) >= SCRAPES;
+  const ready = async () => (await fetch(`http://${address}/-/ready`).catch(() => undefined))?.status === 200;
+  for (const until = Date.now() + START_MS; !(await ready()); await pause(50)) {
+    if (child.exitCode !== null || Date.now() > until) throw new Error("Prometheus did not start");
+  }
+  return {
+    begin() {
+      began = Date.now();
+    },
+    async holds(expression) {
+      while (!(await seen())) await pause(50);
+      // Hours and days in the runbook are the time since the step began.
+      const values = await query(expression.replaceAll(/\[\d+[smhdw]\]/g, window()));
+      return values.length === 0 ? undefined : values.join(", ");
+    },
+    async close() {
+      child.kill("SIGKILL");
+      await ended;
+    },
+  };
 }

@@ -1,29 +1,34 @@
-/** Do options that are right each by itself also fit together? */
+/** Checks across options, and of the files that they name. */
+
+import { X509Certificate } from "node:crypto";
+import { createSecureContext } from "node:tls";
 import type { Settings } from "./schema.ts";
 import { isLoopback } from "./values.ts";
 
 /** One fault or warning about the option at `path`. */
-export interface Remark {
+export interface OptionRemark {
   readonly path: string;
   readonly what: string;
   readonly remedy: string;
 }
 
-type Upstream = Pick<Settings["upstream"]["v2"], "url" | "tls">;
+type ConfiguredUpstream = Pick<Settings["upstream"]["v2"], "url" | "tls">;
 
 /** The upstreams that are configured, by name. */
-export function upstreamsOf(settings: Settings): readonly (readonly [name: "v2" | "v1" | "sts", upstream: Upstream])[] {
+export function upstreamsOf(
+  settings: Settings,
+): readonly (readonly [name: "v2" | "v1" | "sts", upstream: ConfiguredUpstream])[] {
   const { v1, v2, sts } = settings.upstream;
-  const all: (readonly ["v2" | "v1" | "sts", Upstream])[] = [["v2", v2]];
+  const all: (readonly ["v2" | "v1" | "sts", ConfiguredUpstream])[] = [["v2", v2]];
   if (v1 !== undefined) all.push(["v1", v1]);
   if (sts !== undefined) all.push(["sts", sts]);
   return all;
 }
 
-/** What makes the configuration as a whole unusable. */
-export function contradictions(settings: Settings): readonly Remark[] {
+/** Combinations that carryover refuses to start with. */
+export function contradictions(settings: Settings): readonly OptionRemark[] {
   const { listen, admin, limits } = settings;
-  const found: Remark[] = upstreamsOf(settings).flatMap(([name, upstream]) => tlsContradictions(name, upstream));
+  const found: OptionRemark[] = upstreamsOf(settings).flatMap(([name, upstream]) => tlsContradictions(name, upstream));
   if (settings.fallback === "native" && settings.upstream.v1 === undefined) {
     found.push({
       path: "fallback",
@@ -64,15 +69,15 @@ export function contradictions(settings: Settings): readonly Remark[] {
   return found;
 }
 
-/** Each option of the left column may be as large as the one beside it, and no larger. */
+/** The option on the left must not exceed the option on the right. */
 const AT_MOST = [
   ["maxConcurrentPerCredential", "maxConcurrent"],
   ["readers", "readersPerUpstream"],
   ["bufferBytes", "maxBytes"],
 ] as const;
 
-function listContradictions({ lists, limits }: Settings): readonly Remark[] {
-  const found: Remark[] = [];
+function listContradictions({ lists, limits }: Settings): readonly OptionRemark[] {
+  const found: OptionRemark[] = [];
   if (lists.maxSeconds >= limits.requestSeconds) {
     found.push({
       path: "lists.maxSeconds",
@@ -91,8 +96,8 @@ function listContradictions({ lists, limits }: Settings): readonly Remark[] {
   return found;
 }
 
-function tlsContradictions(name: string, { url, tls }: Upstream): readonly Remark[] {
-  const found: Remark[] = [];
+function tlsContradictions(name: string, { url, tls }: ConfiguredUpstream): readonly OptionRemark[] {
+  const found: OptionRemark[] = [];
   const set = (["caFile", "certFile", "keyFile"] as const).filter((key) => tls[key] !== undefined);
   for (const key of url.startsWith("http:") ? set : []) {
     found.push({
@@ -112,9 +117,9 @@ function tlsContradictions(name: string, { url, tls }: Upstream): readonly Remar
   return found;
 }
 
-/** What works and is probably not meant: shown at start, never refused. */
-export function doubts(settings: Settings): readonly Remark[] {
-  const found: Remark[] = [];
+/** Combinations that work but are probably not intended: warnings at start. */
+export function doubts(settings: Settings): readonly OptionRemark[] {
+  const found: OptionRemark[] = [];
   for (const [name, upstream] of upstreamsOf(settings)) {
     const { protocol, hostname } = new URL(upstream.url);
     if (protocol !== "http:" || isLoopback(hostname)) continue;
@@ -155,4 +160,75 @@ export function doubts(settings: Settings): readonly Remark[] {
     });
   }
   return found;
+}
+
+/** Several times the size of a browser's set of authorities. Longer files are refused. */
+export const MAX_PEM_BYTES = 1024 ** 2;
+
+const TLS_FILE_KINDS = ["caFile", "certFile", "keyFile"] as const;
+type TlsFileKind = (typeof TLS_FILE_KINDS)[number];
+const REMEDIES: Readonly<Record<TlsFileKind, string>> = {
+  caFile: "name a PEM file with the certificates of the authorities to trust",
+  certFile: "name a PEM file with the client certificate, and those that lead to its authority",
+  keyFile: "name a PEM file with the certificate's private key, without a passphrase",
+};
+const CERTIFICATE = /-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----.*?-----END (?:X509 |TRUSTED )?CERTIFICATE-----/gs;
+
+/** Faults in the TLS files of an upstream (`upstream.v2`), as OpenSSL finds them. `names`: the paths of `bytes`. */
+export function certificateFaults(
+  upstream: string,
+  names: Readonly<Partial<Record<TlsFileKind, string | undefined>>>,
+  bytes: Readonly<Partial<Record<TlsFileKind, Uint8Array>>>,
+): readonly OptionRemark[] {
+  const fault = (kind: TlsFileKind, what: string, remedy = REMEDIES[kind]): OptionRemark => {
+    return { path: `${upstream}.tls.${kind}`, what: `${names[kind]} ${what}`, remedy };
+  };
+  const tooLong = TLS_FILE_KINDS.filter((kind) => (bytes[kind]?.length ?? 0) > MAX_PEM_BYTES);
+  if (tooLong.length > 0) return tooLong.map((kind) => fault(kind, `has more than ${MAX_PEM_BYTES} bytes`));
+  const found: OptionRemark[] = [];
+  const noAuthority = bytes.caFile && unreadAuthority(bytes.caFile);
+  if (noAuthority !== undefined) found.push(fault("caFile", noAuthority));
+  const cert = bytes.certFile && Buffer.from(bytes.certFile);
+  const key = bytes.keyFile && Buffer.from(bytes.keyFile);
+  const [noCertificate, noKey] = [cert && refusal({ cert }), key && refusal({ key })];
+  if (noCertificate !== undefined) {
+    found.push(fault("certFile", `holds no certificate that can be used (${noCertificate})`));
+  }
+  if (noKey !== undefined) {
+    found.push(fault("keyFile", `holds no private key that can be used (${noKey})`));
+  }
+  if (cert === undefined || key === undefined || found.length > 0) return found;
+  const noPair = refusal({ cert, key });
+  if (noPair === undefined) return found;
+  const remedy = `set ${upstream}.tls.certFile and keyFile to files that were made for each other`;
+  return [fault("keyFile", `is not the key of the certificate in ${names.certFile} (${noPair})`, remedy)];
+}
+
+/** OpenSSL's reason; undefined when it accepts them. */
+function refusal(given: { readonly cert?: Buffer; readonly key?: Buffer }): string | undefined {
+  try {
+    createSecureContext(given);
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
+  }
+}
+
+/** OpenSSL skips certificates it cannot read; calls would fail later with a misleading error. */
+function unreadAuthority(bytes: Uint8Array): string | undefined {
+  const certificates = new TextDecoder().decode(bytes).match(CERTIFICATE) ?? [];
+  if (certificates.length === 0) return "holds no certificate in PEM form";
+  for (const [index, certificate] of certificates.entries()) {
+    try {
+      new X509Certificate(certificate);
+    } catch (error) {
+      return `holds a certificate that cannot be read, the ${index + 1}. of ${certificates.length} (${reasonOf(error)})`;
+    }
+  }
+  return undefined;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "reason" in error && typeof error.reason === "string" ? error.reason : error.message;
 }

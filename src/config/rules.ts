@@ -1,15 +1,29 @@
-/** Which rules does a file hold, and what is wrong with it? (Design section 7.) */
-import { findUnreachable } from "../cutover/unreachable.ts";
-import { member } from "../model/json.ts";
-import type { Rules } from "../model/rules.ts";
-import { ConfigError, type Fault, textOf } from "./fault.ts";
-import { type ConfigFile, readConfigFile } from "./file.ts";
-import { digestOf } from "./rules/build.ts";
-import { createExplainer, locate, tell, type Untold } from "./rules/faults.ts";
-import { type ReadRule, type RulesContext, readRule } from "./rules/one.ts";
-import { MAX_BYTES, MAX_RULES, OutlineSchema } from "./rules/schema.ts";
+/** Reads a rules file: its rules, or every fault with its line. */
 
-export type { RulesContext } from "./rules/one.ts";
+import { isJsonObject, member } from "../model/json.ts";
+import type { Rule, Rules } from "../model/rules.ts";
+import { ConfigError, type ConfigFault, didYouMean, faultText, faultWords, nearest, valueAt } from "./faults.ts";
+import {
+  buildRule,
+  contradictionsOf,
+  digestOf,
+  type LazyFaultWords,
+  operationFaults,
+  type ResourceNames,
+  type RuleRemark,
+  resourceNamed,
+} from "./rule.ts";
+import {
+  MAX_BYTES,
+  MAX_RULES,
+  OutlineSchema,
+  RuleSchema,
+  type RulesSchema,
+  type RuleText,
+  rulesJsonSchema,
+} from "./rules-schema.ts";
+import { findUnreachable } from "./unreachable-rules.ts";
+import { type ConfigFile, readConfigFile } from "./yaml-file.ts";
 
 /**
  * The rules of a file, or a `ConfigError` with everything that is wrong with it: it is taken as a whole or not at all. What
@@ -22,7 +36,7 @@ export function readRules(
   const text = textFrom(bytes, context.name);
   const habits = { nulls: "keep", of: "rules", begin: "version: carryover/v1" } as const;
   const file = readConfigFile({ name: context.name, text }, habits);
-  const refuse = (untold: readonly Untold[]) => new ConfigError(tell(untold, context.name));
+  const refuse = (untold: readonly LazyFault[]) => new ConfigError(firstFaults(untold, context.name));
   if (file.faults.length > 0) throw refuse(file.faults.map((fault) => () => fault));
   const explain = createExplainer(file, context.name);
   const whole = OutlineSchema.safeParse(file.tree);
@@ -42,7 +56,7 @@ export function readRules(
   const rules = Object.freeze(read.flatMap(({ rule }) => rule ?? []));
   return {
     rules: Object.freeze({ force, fallback, rules, digest: digestOf(bytes).slice(0, 12) }),
-    warnings: [...halfForced(whole.data, file, context), ...read.flatMap(({ warnings }) => warnings)].map(textOf),
+    warnings: [...halfForced(whole.data, file, context), ...read.flatMap(({ warnings }) => warnings)].map(faultText),
   };
 }
 
@@ -61,8 +75,8 @@ function textFrom(bytes: Uint8Array, name: string): string {
 }
 
 /** What does not concern one rule. */
-function ofTheWhole(file: ConfigFile, text: string, { name, native }: RulesContext): readonly Untold[] {
-  const faults: Untold[] = [];
+function ofTheWhole(file: ConfigFile, text: string, { name, native }: RulesContext): readonly LazyFault[] {
+  const faults: LazyFault[] = [];
   for (const key of ["force", "fallback"]) {
     if (native || member(file.tree, key) !== "native") continue;
     faults.push(() => ({
@@ -86,7 +100,7 @@ function halfForced(
   { force, fallback }: Partial<Pick<Rules, "force" | "fallback">>,
   file: ConfigFile,
   context: RulesContext,
-): readonly Fault[] {
+): readonly ConfigFault[] {
   if (force !== "native" || (fallback ?? context.fallback) !== "refuse") return [];
   return [
     {
@@ -97,7 +111,7 @@ function halfForced(
   ];
 }
 
-function namedTwice(all: readonly unknown[], file: ConfigFile, name: string): readonly Untold[] {
+function namedTwice(all: readonly unknown[], file: ConfigFile, name: string): readonly LazyFault[] {
   const firsts = new Map<unknown, number>();
   return all.flatMap((given, at) => {
     const called = member(given, "name");
@@ -106,7 +120,7 @@ function namedTwice(all: readonly unknown[], file: ConfigFile, name: string): re
     if (typeof called !== "string" || first === undefined) return [];
     return [
       () => {
-        const line = file.placeOf(["rules", first])?.line;
+        const line = file.locationOf(["rules", first])?.line;
         const what = `${JSON.stringify(called.slice(0, 64))} is the name of the rule in line ${line} too`;
         return { where: locate(file, name, ["rules", at, "name"]), what, remedy: "give each rule a name of its own" };
       },
@@ -119,7 +133,7 @@ function hidden(
   read: readonly ReadRule[],
   file: ConfigFile,
   { name, resources, native }: RulesContext,
-): readonly Untold[] {
+): readonly LazyFault[] {
   const places = new Map(read.flatMap(({ rule, at }) => (rule === undefined ? [] : [[rule, at] as const])));
   const subjects = resources.flatMap(({ name: resource, operations }) =>
     operations.map(({ name: operation, write, guessed }) => ({
@@ -134,4 +148,202 @@ function hidden(
     what: `${rule.name} can never match: ${by.map((other) => `${other.name} (line ${other.line})`).join(" and ")} always ${by.length === 1 ? "matches" : "match"} first`,
     remedy: "move it up, make the earlier rule narrower, or remove it",
   }));
+}
+
+/** What a rules file is judged by. */
+export interface RulesContext {
+  /** Of the file, for messages. */
+  readonly name: string;
+  /** Every resource that a request may be about, with every operation that it has. */
+  readonly resources: readonly ResourceNames[];
+  /** Whether `upstream.v1.url` is set. */
+  readonly native: boolean;
+  /** The option of that name; undefined where it is not known. */
+  readonly fallback?: "native" | "refuse" | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** A rule that is over is a fault in a new file, and a warning when a process starts with one that has grown old. */
+  readonly expired: "refuse" | "warn";
+  /** Identities of the rules in force: one of those that is over by now is a warning too, lest it keep out what else is new. */
+  readonly inForce?: ReadonlySet<string> | undefined;
+}
+
+export interface ReadRule {
+  /** Undefined when something is wrong with it. */
+  readonly rule: Rule | undefined;
+  /** Its place in the list. */
+  readonly at: number;
+  readonly faults: readonly LazyFault[];
+  readonly warnings: readonly ConfigFault[];
+}
+
+/** What one file gives its rules to be read with. */
+export interface RuleReadingContext {
+  readonly file: ConfigFile;
+  readonly context: RulesContext;
+  readonly explain: IssueExplainer;
+}
+
+/** The rule at place `at`. */
+export function readRule(given: unknown, at: number, { file, context, explain }: RuleReadingContext): ReadRule {
+  const base = ["rules", at];
+  const tell = ({ path, what, remedy }: RuleRemark): ConfigFault => ({
+    where: locate(file, context.name, [...base, ...path]),
+    what,
+    remedy,
+  });
+  const names = namesOf(ruleNames(given), context.resources);
+  const misnamed = names.faults.map(
+    ({ key, words }) =>
+      () =>
+        tell({ path: ["match", key], ...words() }),
+  );
+  const parsed = RuleSchema.safeParse(given);
+  if (!parsed.success) {
+    const found = parsed.error.issues.flatMap((issue) => explain(issue, base));
+    return { rule: undefined, at, faults: [...found, ...misnamed], warnings: [] };
+  }
+  const text = parsed.data;
+  const { native, now } = context;
+  const saysSample = valueAt(given, ["shadow", "sample"]) !== undefined;
+  const remarks = [
+    ...withoutPrototypes(given),
+    ...contradictionsOf(text, { native, now, reads: names.reads, saysSample }),
+  ];
+  const [aged, wrong] = [remarks.filter(isAged), remarks.filter((remark) => !isAged(remark))];
+  const line = file.locationOf(base)?.line ?? 1;
+  const right = misnamed.length + wrong.length === 0;
+  const rule = right ? buildRule(text, { line, resources: names.resources, native, saysSample }) : undefined;
+  const mayBeOver = context.expired === "warn" || (rule !== undefined && context.inForce?.has(rule.identity) === true);
+  const faults = [...misnamed, ...(mayBeOver ? wrong : [...wrong, ...aged]).map((remark) => () => tell(remark))];
+  const warnings = [...(mayBeOver ? aged : []), ...withoutEffect(text, given)].map(tell);
+  return { rule: faults.length > 0 ? undefined : rule, at, faults, warnings };
+}
+
+function isAged({ aged }: RuleRemark): boolean {
+  return aged === true;
+}
+
+interface RuleNames {
+  readonly resource: readonly string[] | undefined;
+  readonly operation: readonly string[] | undefined;
+}
+
+/** Whom a rule names, however wrong the rest of it is; undefined when even these names cannot be read. */
+function ruleNames(given: unknown): RuleNames | undefined {
+  const { resource, operation } = RuleSchema.shape.match.shape;
+  const parsed = [resource, operation].map((schema, at) =>
+    schema.safeParse(valueAt(given, ["match", at === 0 ? "resource" : "operation"])),
+  );
+  const [resources, operations] = parsed;
+  if (resources?.success !== true || operations?.success !== true) return undefined;
+  return { resource: resources.data, operation: operations.data };
+}
+
+interface NameFault {
+  readonly key: "resource" | "operation";
+  readonly words: LazyFaultWords;
+}
+
+/** Catalogue names of the rule's resources, and whether it is about reads; what is wrong with its names. */
+function namesOf(named: RuleNames | undefined, all: readonly ResourceNames[]) {
+  const unknown = (faults: readonly NameFault[]) => ({ faults, resources: undefined, reads: undefined });
+  if (named === undefined) return unknown([]);
+  const faults: NameFault[] = [];
+  const known =
+    named.resource &&
+    [...new Set(named.resource)].flatMap((name) => {
+      const found = resourceNamed(name, all);
+      if (typeof found !== "function") return [found];
+      faults.push({ key: "resource", words: found });
+      return [];
+    });
+  if (faults.length > 0) return unknown(faults);
+  const resources = known && [...new Set(known)];
+  const among = resources ?? all;
+  const operations = named.operation && new Set(named.operation);
+  faults.push(...operationFaults(operations ?? [], among).map((words) => ({ key: "operation", words }) as const));
+  const reads = among
+    .flatMap((resource) => resource.operations)
+    .some(({ name, write }) => !write && (operations === undefined || operations.has(name) || operations.has("reads")));
+  return { faults, resources: resources && new Set(resources.map(({ name }) => name)), reads };
+}
+
+/** The schema passes over a key of this name in maps of free keys. */
+function withoutPrototypes(given: unknown): readonly RuleRemark[] {
+  return ["header", "cookie"]
+    .map((key) => ["match", key])
+    .filter((path) => valueAt(given, [...path, "__proto__"]) !== undefined)
+    .map((path) => ({ path, what: "__proto__ is no name", remedy: "remove it" }));
+}
+
+function withoutEffect({ mode }: RuleText, given: unknown): readonly RuleRemark[] {
+  if (mode !== "native" || valueAt(given, ["shadow"]) === undefined) return [];
+  return [{ path: ["shadow"], what: "has no effect: a native rule compares nothing", remedy: "remove it" }];
+}
+
+type RulesIssue = NonNullable<ReturnType<typeof RulesSchema.safeParse>["error"]>["issues"][number];
+
+/** `name:line:column path`; for a missing key the line of its map. */
+export function locate(file: ConfigFile, name: string, path: readonly PropertyKey[], key?: string): string {
+  const whole = key === undefined ? path : [...path, key];
+  const exact = file.locationOf(path, key);
+  let place = exact;
+  for (let length = path.length; place === undefined && length >= 0; length--)
+    place = file.locationOf(path.slice(0, length));
+  return `${name}:${place?.line ?? 1}:${place?.column ?? 1} ${whole.join(".")}`.trimEnd();
+}
+
+/** A fault that is put into words only when it is shown. */
+export type LazyFault = () => ConfigFault;
+
+/** Explaining thousands of faults would block the thread that reads the file. */
+export const MAX_FAULTS = 20;
+
+/** The first `MAX_FAULTS` in full, and one more fault with the number of the rest. */
+export function firstFaults(untold: readonly LazyFault[], name: string): readonly ConfigFault[] {
+  const told = untold.slice(0, MAX_FAULTS).map((fault) => fault());
+  const more = untold.length - told.length;
+  if (more === 0) return told;
+  const what = `and ${more.toLocaleString("en-US")} more`;
+  return [...told, { where: `${name}:1:1`, what, remedy: "correct these first" }];
+}
+
+/** Turns an issue of the schema about the value at `base` into faults with line and remedy. */
+export type IssueExplainer = (issue: RulesIssue, base: readonly PropertyKey[]) => readonly LazyFault[];
+
+export function createExplainer(file: ConfigFile, name: string): IssueExplainer {
+  let schema: unknown;
+  return (issue, base) => {
+    const path = [...base, ...issue.path];
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => () => {
+        schema ??= rulesJsonSchema();
+        const remedy = didYouMean(nearest(key, keysAt(schema, path)));
+        return { where: locate(file, name, path, key), what: "there is no such key", remedy };
+      });
+    }
+    return [() => explainValue(issue, { where: locate(file, name, path), value: valueAt(file.tree, path) })];
+  };
+}
+
+function explainValue(
+  issue: RulesIssue,
+  { where, value }: { readonly where: string; readonly value: unknown },
+): ConfigFault {
+  const isMap = issue.code === "invalid_type" && issue.expected === "object";
+  const remedy = isMap ? "expected a map of keys" : issue.message;
+  if (value === undefined) return { where, what: "required, and not given", remedy };
+  if (value === null) return { where, what: "nothing stands behind it", remedy };
+  return { where, ...faultWords(remedy, value) };
+}
+
+/** The keys of the map at `path`, by the JSON Schema. */
+function keysAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  let node = schema;
+  for (const key of path) {
+    node = typeof key === "number" ? member(node, "items") : member(member(node, "properties"), String(key));
+  }
+  const properties = member(node, "properties");
+  return isJsonObject(properties) ? Object.keys(properties) : [];
 }

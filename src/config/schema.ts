@@ -1,42 +1,120 @@
-/** Which options are there, of what type, with which default and limits? (The only home of an option; design section 10.) */
+/** The schema of the configuration: every option with type, default, limits and description. */
 import * as z from "zod";
-import { clients, cutover, shadow } from "./cutover.ts";
-import { bytes, file, form, listOf, oneOf, onOff, seconds, text, url, whole } from "./leaves.ts";
-import { isNetwork, isPathPrefix } from "./values.ts";
+import {
+  bytes,
+  file,
+  form,
+  isNetwork,
+  isPathPrefix,
+  listOf,
+  oneOf,
+  onOff,
+  seconds,
+  text,
+  url,
+  whole,
+} from "./values.ts";
+
+const MiB = 1024 ** 2;
+
+const IDENTITY = "expected user-agent, header:NAME, or claim:NAME (several claims joined by +)";
+const CLIENT = "expected a client's name, or the beginning of one and *";
+const CLIENT_NAME = "expected NAME=IDENTITY, such as ci-bot=ci@example.com";
+export const clients = z.strictObject({
+  identify: listOf(
+    z.string({ error: IDENTITY }).regex(/^(user-agent|header:[A-Za-z0-9-]{1,64}|claim:[A-Za-z0-9_.:/+-]{1,128})$/, {
+      error: IDENTITY,
+    }),
+    IDENTITY.slice(9),
+  )
+    .default(["user-agent"])
+    .describe(
+      "How a client is identified; the first source with a value counts. Tokens are read for this, never trusted for access",
+    ),
+  names: listOf(
+    z.string({ error: CLIENT_NAME }).regex(/^[a-z0-9][a-z0-9-]{0,62}=.+$/, { error: CLIENT_NAME }),
+    CLIENT_NAME.slice(9),
+  )
+    .default([])
+    .describe("Names of clients for rules, reports and metrics"),
+  hash: onOff().prefault("false").describe("Keep clients without a configured name as keyed hashes only"),
+  max: whole(10, 20_000)
+    .default(1000)
+    .describe(
+      "Clients remembered at most. Beyond that, v2-only clients and rare v1 callers are dropped first, and counts state their error",
+    ),
+  metricSeries: whole(0, 2000)
+    .default(200)
+    .describe("Clients without a configured name that get their own metric series; all further ones share `other`"),
+  exclude: listOf(z.string({ error: CLIENT }).regex(/^[\x20-\x7e]{1,128}$/, { error: CLIENT }), CLIENT.slice(9))
+    .default([])
+    .describe("Clients outside the migration, such as health checks and scanners"),
+  file: file.optional().describe("File that keeps the ledger across restarts"),
+});
+
+export const shadow = z.strictObject({
+  concurrent: whole(1, 1000)
+    .default(4)
+    .describe("Comparisons at a time, half of them for one credential; twice as many wait, further ones are skipped"),
+  answerBytes: bytes(1024, 256 * MiB)
+    .prefault("8MiB")
+    .describe("Longest response that is compared"),
+  memoryBytes: bytes(1024, 4096 * MiB)
+    .prefault("64MiB")
+    .describe("Bytes held for comparisons at most, waiting ones included; half for one credential"),
+  seconds: seconds(0.1, 58).prefault("20s").describe("Time limit of one comparison"),
+  samples: whole(0, 1000).default(20).describe("Differences kept per operation for /samples"),
+  values: oneOf("redact", "show").default("redact").describe("Whether samples show values, or only types and lengths"),
+});
+
+export const cutover = z.strictObject({
+  rulesFile: file.optional().describe("YAML file with rules for v1 requests; reloaded when it changes"),
+  mode: oneOf("native", "shadow", "translate")
+    .default("translate")
+    .describe("What serves v1 requests that no rule matches"),
+  // Errors never repeat the salt: with it anybody can find the identity behind a hash.
+  salt: z
+    .string({ error: "the salt is no text; expected a text" })
+    .max(256, { error: "the salt is longer than 256 characters; expected at most that" })
+    .meta(form("salt"))
+    .default("")
+    .describe("Selects the clients of a percentage, and keys their hashes; equal on every replica"),
+  saltFile: file.optional().describe("File with the salt, instead of cutover.salt; read at start"),
+  reloadSeconds: seconds(0.05, 3600).prefault("2s").describe("Time between two reads of the rules file"),
+});
 
 const NETWORK = "expected a network such as 10.0.0.0/8, or an address";
 const PREFIX = "expected a path such as /gateway, without a slash at its end";
 const port = whole(0, 65535);
-const MiB = 1024 ** 2;
 
 const tls = z
   .strictObject({
-    caFile: file.optional().describe("PEM file of the authorities to trust instead of the system's"),
-    certFile: file.optional().describe("PEM file of the client certificate to show; needs keyFile"),
-    keyFile: file.optional().describe("PEM file of that certificate's private key"),
+    caFile: file.optional().describe("PEM file of the trusted authorities, instead of the system's"),
+    certFile: file.optional().describe("PEM file of the client certificate; needs keyFile"),
+    keyFile: file.optional().describe("PEM file of the client certificate's private key"),
   })
   .prefault({});
 
 const timeouts = z
   .strictObject({
-    connectSeconds: seconds(0.01, 59).prefault("3s").describe("For TCP and TLS together"),
-    headersSeconds: seconds(0.01, 59).prefault("15s").describe("From the end of a request to the head of its answer"),
-    bodySeconds: seconds(0.01, 59).prefault("15s").describe("Between two pieces of an answer's body"),
+    connectSeconds: seconds(0.01, 59).prefault("3s").describe("Time limit for connecting, TLS included"),
+    headersSeconds: seconds(0.01, 59)
+      .prefault("15s")
+      .describe("Time limit from the end of the request to the response head"),
+    bodySeconds: seconds(0.01, 59).prefault("15s").describe("Time limit between two chunks of a response body"),
   })
   .prefault({});
 
 const connections = whole(1, 10_000)
   .default(128)
-  .describe("Most connections to this upstream at a time; further calls wait in line");
+  .describe("Connections to this upstream at most; further calls wait in the queue");
 
 const breaker = onOff()
   .prefault("true")
-  .describe(
-    "Whether calls fail at once while this upstream answers nobody; carryover asks every few seconds whether it is back",
-  );
+  .describe("Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds");
 
 const v2 = z.strictObject({
-  url: url.describe("Where the v2 API is; a path in it stands before every v2 path. Required"),
+  url: url.describe("Base URL of the v2 API; its path is put before every v2 path. Required"),
   version: z
     .string({ error: "expected a version such as v2beta1" })
     .regex(/^v2[a-z0-9]{0,16}$/, { error: "expected a version such as v2beta1" })
@@ -45,24 +123,24 @@ const v2 = z.strictObject({
     .describe("Version segment of v2 paths"),
   maskSpelling: oneOf("auto", "camelCase", "snake_case")
     .default("auto")
-    .describe("How updateMask names fields; auto learns it from the first refusal"),
+    .describe("How updateMask spells fields; auto learns it from the first rejected mask"),
   omitsZeros: oneOf("auto", "yes", "no")
     .default("auto")
-    .describe("Whether v2 leaves zero values out; then v1's are inserted. auto inserts what is missing"),
-  tokens: oneOf("keyset", "offset", "unknown")
+    .describe("Whether v2 omits zero values, so that v1's are inserted; auto inserts whatever is missing"),
+  pageTokens: oneOf("keyset", "offset", "unknown")
     .default("unknown")
     .describe(
-      "What page tokens remember: a record (keyset) or a row number (offset); carryover check --write-under finds out",
+      "What page tokens hold: a record (keyset) or a row number (offset); carryover check --write-under finds out",
     ),
   totals: oneOf("verify", "ignore")
     .default("verify")
     .describe(
-      "Whether a list that falls short of its totalCount is an error (verify); ignore where totals count records that the caller may not see",
+      "Whether a list shorter than its totalCount is an error (verify). Use ignore where totals count records that the caller may not see",
     ),
   audience: text("expected an audience")
     .meta(form("audience"))
     .optional()
-    .describe("Audience that tokens for v2 carry; default: upstream.v2.url"),
+    .describe("Audience of tokens for v2; default: upstream.v2.url"),
   tls,
   timeouts,
   connections,
@@ -70,7 +148,7 @@ const v2 = z.strictObject({
 });
 
 const v1 = z.strictObject({
-  url: url.describe("Where the platform's own v1 is; without it, operations that v2 lacks are refused"),
+  url: url.describe("Base URL of the platform's own v1. Without it, operations that v2 lacks are refused"),
   tls,
   timeouts,
   connections,
@@ -78,7 +156,7 @@ const v1 = z.strictObject({
 });
 
 const sts = z.strictObject({
-  url: url.describe("Where tokens are exchanged; /sts/exchange goes there untouched"),
+  url: url.describe("Base URL of the token exchange; /sts/exchange passes through to it"),
   tls,
   timeouts,
   connections,
@@ -90,26 +168,26 @@ const listen = z.strictObject({
     .meta(form("host"))
     .default("0.0.0.0")
     .describe("Address to listen on"),
-  port: port.default(8080).describe("Port to listen on; 0 takes a free one"),
+  port: port.default(8080).describe("Port to listen on; 0 picks a free one"),
   basePath: z
     .string({ error: `${PREFIX}, or nothing` })
     .refine((value) => value === "" || isPathPrefix(value), { error: `${PREFIX}, or nothing` })
     .meta(form("path"))
     .default("")
-    .describe("Path that stands before every path clients ask for"),
+    .describe("Path prefix of all client requests"),
   publicUrl: url
     .optional()
-    .describe("What clients call carryover, with or without listen.basePath at its end; used for aud and Link"),
+    .describe("The URL by which clients reach carryover, with or without listen.basePath; used for aud and Link"),
   trustedProxies: listOf(z.string({ error: NETWORK }).refine(isNetwork, { error: NETWORK }), NETWORK.slice(9))
     .default([])
-    .describe("Networks whose X-Forwarded-* headers are believed"),
+    .describe("Networks whose X-Forwarded-* headers are trusted"),
   extraPrefixes: listOf(z.string({ error: PREFIX }).refine(isPathPrefix, { error: PREFIX }), PREFIX.slice(9))
     .default([])
-    .describe("Further path prefixes to pass on to v2 untouched"),
-  drainSeconds: seconds(0, 300)
+    .describe("Further path prefixes that pass through to v2"),
+  shutdownDelaySeconds: seconds(0, 300)
     .prefault("5s")
     .describe(
-      "Time from the signal to stop, with /readyz at 503, in which requests are still taken: as long as a load balancer needs to notice",
+      "How long carryover still takes requests after the stop signal while /readyz says 503; as long as the load balancer needs to notice",
     ),
 });
 
@@ -118,22 +196,20 @@ const admin = z.strictObject({
     .meta(form("host"))
     .default("127.0.0.1")
     .describe("Address of the admin port"),
-  port: port.default(8081).describe("Port for health, metrics and views; 0 takes a free one"),
-  tokenFile: file
-    .optional()
-    .describe("File with the token that views ask for; without one they answer to this machine only"),
+  port: port.default(8081).describe("Port for health, metrics and views; 0 picks a free one"),
+  tokenFile: file.optional().describe("File with the token for the views; without it they answer this machine only"),
 });
 
 const share = z.strictObject({
   collapse: onOff()
     .prefault("false")
-    .describe("Whether equal lists of one credential under way at a time are read once"),
+    .describe("Read equal lists that one credential requests at the same time only once"),
   seconds: seconds(0, 5)
     .prefault("0s")
-    .describe("How long a finished list is given again to the same credential; 0 never"),
+    .describe("How long a finished list is reused for the same credential; 0 disables it"),
   bytes: bytes(1024, 4096 * MiB)
     .prefault("32MiB")
-    .describe("Most bytes of finished lists kept for that"),
+    .describe("Bytes of finished lists kept at most"),
 });
 
 const ORDER = "expected the name of a field such as uid, and desc behind a space where the order is descending";
@@ -146,32 +222,32 @@ const lists = z.strictObject({
     .transform(readRequirement)
     .meta(form("none|count|cover|resource=...,default=..."))
     .prefault("none")
-    .describe("What a list must prove to be answered (none, count or cover), for all or per resource"),
-  maxPages: whole(1, 100_000).default(600).describe("Most pages of one list"),
-  maxRecords: whole(1, 10_000_000).default(120_000).describe("Most records of one list"),
+    .describe("What a list must prove to be served (none, count or cover), for all or per resource"),
+  maxPages: whole(1, 100_000).default(600).describe("Pages of one list at most"),
+  maxRecords: whole(1, 10_000_000).default(120_000).describe("Records of one list at most"),
   maxBytes: bytes(1024, 4096 * MiB)
     .prefault("256MiB")
-    .describe("Most bytes of one list's records"),
-  maxSeconds: seconds(1, 58).prefault("45s").describe("Longest time for one list; below limits.requestSeconds"),
+    .describe("Bytes of one list's records at most"),
+  maxSeconds: seconds(1, 58).prefault("45s").describe("Time limit of one list; below limits.requestSeconds"),
   bufferBytes: bytes(1024, 4096 * MiB)
     .optional()
     .describe(
-      "Lists up to this size are answered whole, longer ones page by page; default: 2MiB, or lists.maxBytes where that is less",
+      "Lists up to this size are sent whole, longer ones are streamed; default: 2MiB, or lists.maxBytes if lower",
     ),
-  readers: whole(1, 100).default(4).describe("Pages of one list read at a time"),
+  readers: whole(1, 100).default(4).describe("Pages of one list read in parallel"),
   readersPerUpstream: whole(1, 10_000)
     .default(32)
-    .describe("Pages read at a time in all; fewer while the platform is slow or refuses"),
+    .describe("Pages of all lists read in parallel; fewer while the platform is slow or refuses calls"),
   orderBy: z
     .string({ error: ORDER })
     .regex(/^[A-Za-z][A-Za-z0-9_.]{0,63}( (asc|desc))?$/, { error: ORDER })
     .meta(form("order"))
     .optional()
-    .describe("Sent as order_by with every page, where a platform does not list by uid unasked"),
+    .describe("order_by of every page, for platforms that do not list by uid by default"),
   maxConcurrent: whole(1, 10_000).default(16).describe("Lists of several pages read at a time; further ones wait"),
   maxConcurrentPerCredential: whole(1, 10_000)
     .default(4)
-    .describe("Of these, how many are kept for credentials that read fewer; one alone may have all others"),
+    .describe("How many of these are reserved for credentials that read fewer; one alone may use all others"),
   share: share.prefault({}),
 });
 
@@ -183,18 +259,18 @@ const limits = z.strictObject({
   uriBytes: bytes(256, MiB).prefault("8KiB").describe("Longest request target; below limits.headerBytes"),
   inFlight: whole(1, 1_000_000)
     .default(2000)
-    .describe("Requests under way at a time, waiting ones included: the bound of their memory; further ones get 503"),
+    .describe("Requests in flight at most, waiting ones included; further ones get 503. It bounds memory"),
   minBodyRate: bytes(0, MiB)
     .prefault("1KiB")
     .describe(
-      "Bytes a second that a client must send of a request body, after the first 10 s; slower ones get 408; 0: any",
+      "Bytes per second that a client must send of a request body after the first 10 s; slower ones get 408. 0 disables it",
     ),
   memoryBytes: bytes(16 * MiB, 4096 * MiB)
     .prefault("64MiB")
     .describe(
-      "Bytes of bodies held for clients at a time, half of them for one credential; beyond them reading waits. An eighth of the memory of the container suits it",
+      "Bytes of bodies held for clients at most, half for one credential; beyond that, reading waits. An eighth of the container's memory is a good value",
     ),
-  requestSeconds: seconds(1, 59).prefault("50s").describe("Longest time for one request; below the 60 s of an ingress"),
+  requestSeconds: seconds(1, 59).prefault("50s").describe("Time limit of one request; below the ingress's 60 s"),
 });
 
 /** The schema of the whole configuration file; flags and variables are merged into the same tree. */
@@ -207,27 +283,29 @@ export const SettingsSchema = z.strictObject({
     .strictObject({
       mismatch: oneOf("zeros", "report", "fail")
         .default("zeros")
-        .describe("Which fields must be stored as a PUT asked: those to become zero, none (only reported), or all"),
+        .describe(
+          "Which fields must be stored as the PUT asked, or else it fails: those that become zero, none (only report), or all",
+        ),
     })
     .prefault({}),
   unknownFields: z
     .strictObject({
-      request: oneOf("drop", "pass", "refuse").default("drop").describe("Fields of a request that v1 does not know"),
-      response: oneOf("pass", "drop")
-        .default("pass")
-        .describe("Fields of an answer that neither version is known to have"),
+      request: oneOf("drop", "pass", "refuse").default("drop").describe("Request fields that v1 does not know"),
+      response: oneOf("pass", "drop").default("pass").describe("Response fields that neither version is known to have"),
     })
     .prefault({}),
   v1: z
     .strictObject({
       recordTimes: oneOf("all", "published")
         .default("all")
-        .describe("Which v1 records show createdAt and updatedAt: all, or those whose published v1 messages have them"),
+        .describe(
+          "Which v1 records have createdAt and updatedAt: all, or only those whose published v1 messages have them",
+        ),
     })
     .prefault({}),
   fallback: oneOf("native", "refuse")
     .optional()
-    .describe("Operations that v2 lacks: served by native v1, or refused; default: native when upstream.v1.url is set"),
+    .describe("Operations that v2 lacks: served by native v1, or refused. Default: native when upstream.v1.url is set"),
   cutover: cutover.prefault({}),
   shadow: shadow.prefault({}),
   clients: clients.prefault({}),
@@ -236,7 +314,7 @@ export const SettingsSchema = z.strictObject({
     .strictObject({
       level: oneOf("debug", "info", "warn", "error", "silent")
         .default("info")
-        .describe("Least severity to log; requests are logged at info"),
+        .describe("Lowest level to log; requests are logged at info"),
     })
     .prefault({}),
 });

@@ -1,22 +1,24 @@
-/** How does a configuration read as a file, with some options set anew? */
+/** Writes a configuration file with some options changed. */
 import { Document, isMap, parseDocument } from "yaml";
-import type { Option } from "./options.ts";
-import { gather, type Sources } from "./sources.ts";
+import { gather, type Option, type OptionSources } from "./sources.ts";
 
 /** One option and its value as the file has it. */
-export interface Change {
+export interface OptionChange {
   readonly path: string;
   readonly value: string;
 }
 
 /**
- * The YAML text of what file, variables and flags say together, and `changes` on top. The comments and the order of
- * the file stay where its shape allows it. The result loads like any configuration file (design: configuration);
- * it holds names of secret files, never their contents.
+ * The YAML text of file, variables and flags with `changes` applied. Comments and order of the file stay where its structure
+ * allows it. The result names secret files and never holds their contents.
  */
-export function writtenConfig(sources: Sources, options: readonly Option[], changes: readonly Change[]): string {
+export function writtenConfig(
+  sources: OptionSources,
+  options: readonly Option[],
+  changes: readonly OptionChange[],
+): string {
   const { tree } = gather(sources, options);
-  for (const { path, value } of changes) put(tree, path.split("."), value);
+  for (const { path, value } of changes) setAt(tree, path.split("."), value);
   const document = edited(sources.file?.text, tree, options) ?? new Document(tree);
   return document.toString({ lineWidth: 120 });
 }
@@ -30,17 +32,17 @@ function edited(text: string | undefined, tree: unknown, options: readonly Optio
     for (const { path } of options) {
       const keys = path.split(".");
       const value = at(tree, keys);
-      if (value === undefined || same(document.getIn(keys), value)) continue;
+      if (value === undefined || sameContent(document.getIn(keys), value)) continue;
       emptyBranches(document, keys);
       document.setIn(keys, value);
     }
-    return same(document.toJS(), tree) ? document : undefined;
+    return sameContent(document.toJS(), tree) ? document : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** A key with nothing behind it cannot be gone into. */
+/** Removes empty keys on the way, which cannot hold a value. */
 function emptyBranches(document: Document, keys: readonly string[]): void {
   for (let length = 1; length < keys.length; length++) {
     const branch = keys.slice(0, length);
@@ -58,7 +60,7 @@ function at(tree: unknown, keys: readonly string[]): unknown {
   );
 }
 
-function put(tree: Record<string, unknown>, keys: readonly string[], value: string): void {
+function setAt(tree: Record<string, unknown>, keys: readonly string[], value: string): void {
   const [key = "", ...rest] = keys;
   if (rest.length === 0) {
     tree[key] = value;
@@ -67,13 +69,15 @@ function put(tree: Record<string, unknown>, keys: readonly string[], value: stri
   const branch = at(tree, [key]);
   const inner = typeof branch === "object" && branch !== null ? (branch as Record<string, unknown>) : {};
   tree[key] = inner;
-  put(inner, rest, value);
+  setAt(inner, rest, value);
 }
 
 /** The same content, whatever the order of keys; keys without a value count as absent. */
-function same(one: unknown, other: unknown): boolean {
+function sameContent(one: unknown, other: unknown): boolean {
   if (typeof one !== "object" || typeof other !== "object" || one === null || other === null) return one === other;
   const entries = (value: object) => Object.entries(value).filter(([, inner]) => inner !== null);
   const [mine, yours] = [entries(one), new Map(entries(other))];
-  return mine.length === yours.size && mine.every(([key, value]) => yours.has(key) && same(value, yours.get(key)));
+  return (
+    mine.length === yours.size && mine.every(([key, value]) => yours.has(key) && sameContent(value, yours.get(key)))
+  );
 }

@@ -1,35 +1,35 @@
 /** What does a plan come to, once every name is bytes? */
 import { type KeyTable, keyTable } from "./keys.ts";
-import { type Token, tokenOf } from "./output.ts";
-import type { EnumPlan, Finish, MemberPlan, ObjectPlan, ValuePlan } from "./plan.ts";
+import { tokenOf, type WritableToken } from "./output.ts";
+import type { EnumPlan, FinishObject, MemberPlan, ObjectPlan, ValuePlan } from "./plan.ts";
 import { encodeString } from "./text.ts";
 
 /** A compiled plan; undefined stands for `copy`. Only read while rewriting. */
-export type Compiled = CompiledObject | CompiledArray | CompiledMap | CompiledEnum | CompiledConvert;
+export type CompiledPlan = CompiledObject | CompiledArray | CompiledMap | CompiledEnum | CompiledConvert;
 
 export interface CompiledObject {
   readonly kind: "object";
   /** Position among the object plans of one rewriter. */
   readonly index: number;
   readonly label: string;
-  rules: KeyTable<Rule>;
+  rules: KeyTable<MemberRule>;
   /** What becomes of members in no rule. */
   readonly unknown: { readonly drop: boolean; readonly report: boolean };
   /** How many names must come out at most once; rules and inserts number them. */
   slots: number;
   slotOf: ReadonlyMap<string, number>;
   inserts: readonly CompiledInsert[];
-  readonly finish: Finish | undefined;
+  readonly finish: FinishObject | undefined;
 }
 
 interface CompiledArray {
   readonly kind: "array";
-  items: Compiled | undefined;
+  items: CompiledPlan | undefined;
 }
 
 interface CompiledMap {
   readonly kind: "map";
-  values: Compiled | undefined;
+  values: CompiledPlan | undefined;
 }
 
 export interface CompiledEnum {
@@ -53,17 +53,17 @@ export interface CompiledInsert {
 }
 
 /** What becomes of one member. */
-export interface Rule {
+export interface MemberRule {
   readonly label: string;
   readonly name: string;
   readonly action: "keep" | "drop" | "capture";
   /** Number of the name that must be there only once, or -1. */
   readonly slot: number;
   /** JSON token of the new name. */
-  readonly newKey: Token | undefined;
+  readonly newKey: WritableToken | undefined;
   /** Name under which `finish` finds it. */
   readonly capture: string;
-  readonly value: Compiled | undefined;
+  readonly value: CompiledPlan | undefined;
   /** JSON value that takes the place of `null`. */
   readonly overNull: Uint8Array | undefined;
   /** True for the member that identifies a record. */
@@ -76,7 +76,7 @@ export interface Rule {
 
 /** Compiles plans that belong to one rewriter. */
 export interface Compiler {
-  readonly known: Map<ValuePlan, Compiled>;
+  readonly known: Map<ValuePlan, CompiledPlan>;
   /** Object plans so far; each has its own working state while rewriting. */
   objects: number;
   /** Enum plans so far, the same way. */
@@ -88,7 +88,7 @@ export function createCompiler(): Compiler {
 }
 
 /** Compiles `plan`, each plan once, so that plans may contain themselves. */
-export function compileValue(compiler: Compiler, plan: ValuePlan | undefined): Compiled | undefined {
+export function compileValue(compiler: Compiler, plan: ValuePlan | undefined): CompiledPlan | undefined {
   if (plan === undefined || plan === "copy") return undefined;
   const known = compiler.known.get(plan);
   if (known !== undefined) return known;
@@ -160,8 +160,8 @@ function memberRules(
   plan: ObjectPlan,
   key: string | undefined,
   slotFor: (name: string) => number,
-): Map<string, Rule> {
-  const rules = new Map<string, Rule>();
+): Map<string, MemberRule> {
+  const rules = new Map<string, MemberRule>();
   const label = plan.label ?? "";
   for (const [name, member] of plan.members) rules.set(name, listed(compiler, plan, name, member, key, slotFor));
   const shadowing = [...plan.members.values()].flatMap(({ rename, drop, capture }) =>
@@ -185,7 +185,7 @@ function listed(
   member: MemberPlan,
   key: string | undefined,
   slotFor: (name: string) => number,
-): Rule {
+): MemberRule {
   const label = plan.label ?? "";
   const isKey = name === key;
   if (member.drop === true) return ruleFor(label, name, { action: "drop", key: isKey, slot: slotFor(`drop ${name}`) });
@@ -209,7 +209,7 @@ function listed(
 }
 
 /** A rule that keeps the member, but for what `given` says. One literal: rules have one shape inside the engine. */
-export function ruleFor(label: string, name: string, given: Partial<Omit<Rule, "simple">>): Rule {
+export function ruleFor(label: string, name: string, given: Partial<Omit<MemberRule, "simple">>): MemberRule {
   const { action = "keep", slot = -1, newKey, capture = "", value, overNull, key = false, report } = given;
   const edited = newKey !== undefined || value !== undefined || overNull !== undefined;
   const simple = action === "keep" && !edited && !key && report === undefined;

@@ -1,7 +1,7 @@
 /** Which of these names is this, without decoding it? */
 import { decodeString, encodeString } from "./text.ts";
 
-interface Entry<T> {
+interface KeyEntry<T> {
   readonly token: Uint8Array;
   readonly found: T;
 }
@@ -16,7 +16,7 @@ export interface KeyTable<T> {
   readonly byName: ReadonlyMap<string, T>;
 }
 
-type Entries<T> = readonly (readonly Entry<T>[])[];
+type Entries<T> = readonly (readonly KeyEntry<T>[])[];
 
 /** A table of `names` (decoded). */
 export function keyTable<T>(names: ReadonlyMap<string, T>): KeyTable<T> {
@@ -25,7 +25,7 @@ export function keyTable<T>(names: ReadonlyMap<string, T>): KeyTable<T> {
 
 function entriesOf<T>(names: ReadonlyMap<string, T>): Entries<T> {
   const size = 2 ** Math.ceil(Math.log2(names.size * 2 + 2));
-  const entries: Entry<T>[][] = Array.from({ length: size }, () => []);
+  const entries: KeyEntry<T>[][] = Array.from({ length: size }, () => []);
   for (const [name, found] of names) {
     const token = Buffer.from(encodeString(name));
     entries[slot(token, 0, token.length) & (size - 1)]?.push({ token, found });

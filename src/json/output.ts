@@ -1,5 +1,5 @@
 /** How do edited bytes come together, with untouched ones copied in long runs? */
-import { checkText, fill, padded, space } from "./scan.ts";
+import { allocate, checkText, fill, padded } from "./scan.ts";
 
 /** Memory that is not larger is kept for the next text. */
 const KEPT_BYTES = 1024 * 1024;
@@ -12,7 +12,7 @@ const SLACK = 16;
  * The text being read and, behind it in the same memory, the text being made of it: the engine is quickest at copying inside
  * one array. `from` is the first byte of the run that is still to be copied.
  */
-export interface Output {
+export interface OutputBuffer {
   bytes: Buffer;
   view: DataView;
   /** Where the new text begins, and how far it has come. */
@@ -22,18 +22,18 @@ export interface Output {
 }
 
 /** Bytes that are put often, with room behind them so that they can be read by words. */
-export interface Token {
+export interface WritableToken {
   readonly view: DataView;
   readonly size: number;
 }
 
 /** An output without memory. */
-export function createOutput(): Output {
-  return { ...space(0), start: 0, end: 0, from: 0 };
+export function createOutput(): OutputBuffer {
+  return { ...allocate(0), start: 0, end: 0, from: 0 };
 }
 
 /** Loads `text`; behind its new form there is room for `margin` bytes. Throws `JsonError` as `checkText` says. */
-export function beginOutput(output: Output, text: Uint8Array, margin: number): void {
+export function beginOutput(output: OutputBuffer, text: Uint8Array, margin: number): void {
   checkText(text);
   const start = padded(text.length);
   const size = start * 2 + (text.length >> 3) + SLACK + margin;
@@ -45,18 +45,18 @@ export function beginOutput(output: Output, text: Uint8Array, margin: number): v
 }
 
 /** Keeps the memory for the next text, unless it is much. */
-export function endOutput(output: Output): void {
+export function endOutput(output: OutputBuffer): void {
   if (output.bytes.length > KEPT_BYTES) setMemory(output, 0);
 }
 
-function setMemory(output: Output, size: number): void {
-  const { bytes, view } = space(size);
+function setMemory(output: OutputBuffer, size: number): void {
+  const { bytes, view } = allocate(size);
   output.bytes = bytes;
   output.view = view;
 }
 
 /** Copies the run up to `end` of the source; the next one begins at `next`. */
-export function cut(output: Output, end: number, next: number): void {
+export function cut(output: OutputBuffer, end: number, next: number): void {
   const { from } = output;
   const size = end - from;
   if (size > 0) {
@@ -68,22 +68,22 @@ export function cut(output: Output, end: number, next: number): void {
 }
 
 /** Adds bytes that are not in the source, behind the runs copied so far. */
-export function put(output: Output, text: Uint8Array | string): void {
+export function put(output: OutputBuffer, text: Uint8Array | string): void {
   const bytes = typeof text === "string" ? Buffer.from(text) : text;
   reserve(output, bytes.length);
   output.bytes.set(bytes, output.end);
   output.end += bytes.length;
 }
 
-export function tokenOf(text: string): Token {
+export function tokenOf(text: string): WritableToken {
   const size = Buffer.byteLength(text);
-  const { bytes, view } = space(size + SLACK);
+  const { bytes, view } = allocate(size + SLACK);
   bytes.fill(0).write(text);
   return { view, size };
 }
 
 /** Puts `token` where `start..end` of the source was. */
-export function exchange(output: Output, start: number, end: number, token: Token): void {
+export function exchange(output: OutputBuffer, start: number, end: number, token: WritableToken): void {
   const { from, end: at } = output;
   const { size, view } = token;
   const behind = at + start - from;
@@ -96,7 +96,7 @@ export function exchange(output: Output, start: number, end: number, token: Toke
 }
 
 /** Copies `size` bytes of the source to the end of the new text, for which there must be room. */
-function copyRun({ bytes, view, end }: Output, from: number, size: number): void {
+function copyRun({ bytes, view, end }: OutputBuffer, from: number, size: number): void {
   if (size > SHORT) bytes.copyWithin(end, from, from + size);
   else copyWords(view, from, view, end, size);
 }
@@ -108,23 +108,23 @@ export function copyWords(from: DataView, start: number, to: DataView, at: numbe
 }
 
 /** Puts `text` where `start..end` of the source was. */
-export function replace(output: Output, start: number, end: number, text: Uint8Array | string): void {
+export function replace(output: OutputBuffer, start: number, end: number, text: Uint8Array | string): void {
   cut(output, start, end);
   put(output, text);
 }
 
 /** Where byte `at` of the source, which lies in the current run, will stand in the new text. */
-export function placeOf(output: Output, at: number): number {
+export function outputOffset(output: OutputBuffer, at: number): number {
   return output.end - output.start + (at - output.from);
 }
 
 /** True when nothing was written: what was read so far is, from `from` on, as it was. */
-export function untouched(output: Output): boolean {
+export function untouched(output: OutputBuffer): boolean {
   return output.end === output.start;
 }
 
 /** Everything, with the run up to `end` of the source. Use the output no more. */
-export function written(output: Output, end: number): Uint8Array {
+export function written(output: OutputBuffer, end: number): Uint8Array {
   cut(output, end, end);
   const { bytes, start } = output;
   const whole = Buffer.allocUnsafe(output.end - start);
@@ -133,7 +133,7 @@ export function written(output: Output, end: number): Uint8Array {
 }
 
 /** Makes room for `more` bytes; the source moves along. */
-function reserve(output: Output, more: number): void {
+function reserve(output: OutputBuffer, more: number): void {
   if (output.end + more + SLACK <= output.bytes.length) return;
   const { bytes } = output;
   setMemory(output, (output.end + more + SLACK) * 2);

@@ -22,7 +22,7 @@ export interface ObjectPlan {
   /** Members added at the end, in this order, where no member came out under that name. */
   readonly insert?: readonly Insert[];
   /** Called at the end of every such object, before `insert`; see there. */
-  readonly finish?: Finish;
+  readonly finish?: FinishObject;
   /** Names that `finish` may emit: a source member that would come out under one of them is dropped and reported as `shadowed`. */
   readonly emits?: readonly string[];
 }
@@ -87,7 +87,7 @@ export interface Insert {
  * gone when the rewriting ends. `emit` adds a
  * member: decoded name, valid JSON value (not checked); a name that already came out of a listed member is an error.
  */
-export type Finish = (
+export type FinishObject = (
   captured: ReadonlyMap<string, Uint8Array>,
   emit: (key: string, value: Uint8Array | string) => void,
 ) => void;
@@ -108,7 +108,7 @@ export interface PagePlan extends ScanOptions {
 }
 
 /** Something met on the way, with how often. */
-export interface Report {
+export interface RewriteReport {
   /**
    * `unknown`: member that no plan lists. `shadowed`: member dropped because its name is given to another one.
    * `enum`: value in no table. `shape`: value of another kind than planned.
@@ -121,4 +121,45 @@ export interface Report {
   /** The value, for `enum` only: decoded string, or digits as they came. */
   readonly value?: string;
   readonly count: number;
+}
+
+/** What was met on the way that no plan foresaw? */
+
+/** Stands for the members of all reports that were too many. */
+const OTHERS = "…";
+
+type CountedReport = { -readonly [Name in keyof RewriteReport]: RewriteReport[Name] };
+
+/** Reports by what they say, in the order of their first appearance. */
+export type ReportsById = Map<string, CountedReport>;
+
+/** Different reports kept; what comes later is counted together, as names come from outside. */
+const MOST_REPORTS = 1000;
+
+/** The one report that says this, made with count 0 when it is new. */
+export function reportOf(
+  reports: ReportsById,
+  kind: RewriteReport["kind"],
+  object: string,
+  member: string,
+  value?: string,
+): CountedReport {
+  // Looking each of them up would take longer than all else that is done for it.
+  if (reports.size > MOST_REPORTS && member !== OTHERS) return reportOf(reports, kind, object, OTHERS);
+  // Asked for each odd member of a body, of which there may be hundreds of thousands: no quoting, which takes most of that time.
+  const id = `${kind} ${object.length} ${member.length} ${object}${member}${value === undefined ? "" : `=${value}`}`;
+  const known = reports.get(id);
+  if (known !== undefined) return known;
+  if (reports.size >= MOST_REPORTS && member !== OTHERS) return reportOf(reports, kind, object, OTHERS);
+  const report: CountedReport = { kind, object, member, ...(value === undefined ? {} : { value }), count: 0 };
+  reports.set(id, report);
+  return report;
+}
+
+const NONE: readonly RewriteReport[] = [];
+
+/** The finished list; those never counted are left out. */
+export function listReports(reports: ReportsById): readonly RewriteReport[] {
+  if (reports.size === 0) return NONE;
+  return [...reports.values()].filter((report) => report.count > 0);
 }

@@ -24,15 +24,15 @@ export function depthOf(options: ScanOptions): number {
 }
 
 /** A text that can be scanned: two views of one padded copy. Single bytes and words are read by `view`. */
-export interface Loaded {
+export interface PaddedText {
   readonly bytes: Buffer;
   readonly view: DataView;
 }
 
 /** Loads `text`. Throws `JsonError` when it is not UTF-8 or begins with a byte order mark. */
-export function load(text: Uint8Array): Loaded {
+export function load(text: Uint8Array): PaddedText {
   checkText(text);
-  const loaded = space(padded(text.length));
+  const loaded = allocate(padded(text.length));
   fill(loaded, text);
   return loaded;
 }
@@ -49,14 +49,14 @@ export function checkText(text: Uint8Array): void {
 }
 
 /** Puts `text` and its padding at the beginning of memory that has room for them. */
-export function fill({ bytes, view }: Loaded, text: Uint8Array): void {
+export function fill({ bytes, view }: PaddedText, text: Uint8Array): void {
   bytes.set(text);
   view.setInt32(text.length, 0);
   view.setInt32(text.length + 4, 0);
 }
 
 /** Two views of `size` bytes that hold anything. */
-export function space(size: number): Loaded {
+export function allocate(size: number): PaddedText {
   const bytes = Buffer.allocUnsafe(size);
   return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, size) };
 }

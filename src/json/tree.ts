@@ -3,8 +3,8 @@ import { fail, located } from "./error.ts";
 import {
   depthOf,
   enter,
-  type Loaded,
   load,
+  type PaddedText,
   type ScanOptions,
   skipColon,
   skipComma,
@@ -15,7 +15,7 @@ import {
 } from "./scan.ts";
 import { decodeString, loneSurrogate } from "./text.ts";
 
-interface Span {
+interface NodeSpan {
   /** The bytes that were parsed; `start..end` of them are this value, without white space around it. */
   readonly source: Uint8Array;
   readonly start: number;
@@ -23,43 +23,43 @@ interface Span {
 }
 
 /** One member of an object. */
-export interface Member {
+export interface JsonMember {
   /** The name, decoded. */
   readonly key: string;
-  readonly value: Node;
+  readonly value: JsonNode;
 }
 
-export interface ObjectNode extends Span {
+export interface ObjectNode extends NodeSpan {
   readonly kind: "object";
   /** In the order of the text, repeated names included: what they mean is the caller's decision. */
-  readonly members: readonly Member[];
+  readonly members: readonly JsonMember[];
 }
 
-export interface ArrayNode extends Span {
+export interface ArrayNode extends NodeSpan {
   readonly kind: "array";
-  readonly items: readonly Node[];
+  readonly items: readonly JsonNode[];
 }
 
-export interface StringNode extends Span {
+export interface StringNode extends NodeSpan {
   readonly kind: "string";
   /** The string, decoded. */
   readonly value: string;
 }
 
 /** Numbers are not decoded: `rawOf` has all their digits. */
-export interface PlainNode extends Span {
+export interface PlainNode extends NodeSpan {
   readonly kind: "number" | "true" | "false" | "null";
 }
 
 /** One JSON value and where it stands. */
-export type Node = ObjectNode | ArrayNode | StringNode | PlainNode;
+export type JsonNode = ObjectNode | ArrayNode | StringNode | PlainNode;
 
 /**
  * The value in `text` (UTF-8), strictly by RFC 8259. Refused with a `JsonError`: everything that is not one JSON value with
  * white space around it, a byte order mark, invalid UTF-8, more nesting than `maxDepth`, and lone surrogate escapes
  * unless `surrogates` is `pass`. Repeated member names are kept.
  */
-export function parseTree(text: Uint8Array, options: ScanOptions = {}): Node {
+export function parseTree(text: Uint8Array, options: ScanOptions = {}): JsonNode {
   return located(text, () => {
     const loaded = load(text);
     const node = value(loaded, skipSpace(loaded.view, 0), depthOf(options), text);
@@ -71,11 +71,11 @@ export function parseTree(text: Uint8Array, options: ScanOptions = {}): Node {
 }
 
 /** The bytes of `node` exactly as they came: a view, not a copy. */
-export function rawOf(node: Node): Uint8Array {
+export function rawOf(node: JsonNode): Uint8Array {
   return node.source.subarray(node.start, node.end);
 }
 
-function value(text: Loaded, start: number, depth: number, source: Uint8Array): Node {
+function value(text: PaddedText, start: number, depth: number, source: Uint8Array): JsonNode {
   switch (text.bytes[start]) {
     case 0x7b:
       return object(text, start, depth, source);
@@ -96,9 +96,9 @@ function plainKind(byte: number | undefined): PlainNode["kind"] {
   return byte === 0x6e ? "null" : "number";
 }
 
-function object(text: Loaded, start: number, depth: number, source: Uint8Array): ObjectNode {
+function object(text: PaddedText, start: number, depth: number, source: Uint8Array): ObjectNode {
   enter(start, depth);
-  const members: Member[] = [];
+  const members: JsonMember[] = [];
   let at = skipSpace(text.view, start + 1);
   while (text.bytes[at] !== 0x7d) {
     const end = skipKey(text.view, at);
@@ -110,9 +110,9 @@ function object(text: Loaded, start: number, depth: number, source: Uint8Array):
   return { kind: "object", source, start, end: at + 1, members };
 }
 
-function array(text: Loaded, start: number, depth: number, source: Uint8Array): ArrayNode {
+function array(text: PaddedText, start: number, depth: number, source: Uint8Array): ArrayNode {
   enter(start, depth);
-  const items: Node[] = [];
+  const items: JsonNode[] = [];
   let at = skipSpace(text.view, start + 1);
   while (text.bytes[at] !== 0x5d) {
     const node = value(text, at, depth - 1, source);
@@ -120,4 +120,53 @@ function array(text: Loaded, start: number, depth: number, source: Uint8Array): 
     at = skipComma(text.view, node.end, 0x5d);
   }
   return { kind: "array", source, start, end: at + 1, items };
+}
+
+/** How many values does a JSON text have, at the least expense? */
+
+/** Nobody reads on behind so many brackets: a text of nothing else is refused for them. */
+const MAX_COUNTED_DEPTH = 1000;
+
+/** True when `text` has more than `most` values. Counts marks outside of strings, so it may be asked before the text is known to be JSON. */
+export function hasMoreValues(text: Uint8Array, most: number): boolean {
+  // Each value takes two bytes, with the comma behind it.
+  if (text.length <= 2 * most) return false;
+  const bytes = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+  let count = 1;
+  let depth = 0;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === 0x22) {
+      at = endOfString(bytes, at + 1);
+    } else if (byte === 0x2c || byte === 0x7b || byte === 0x5b) {
+      count += 1;
+      if (byte !== 0x2c) depth += 1;
+      if (depth > MAX_COUNTED_DEPTH) return false;
+      if (count > most) return true;
+    } else if (byte === 0x7d || byte === 0x5d) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
+
+/** Where the string that begins at `start` has its closing quote; the end of the text when it has none. */
+function endOfString(bytes: Buffer, start: number): number {
+  for (let at = start; at < bytes.length; at++) {
+    const byte = bytes[at];
+    if (byte === 0x22) return at;
+    if (byte === 0x5c) at++;
+  }
+  return bytes.length;
+}
+
+/** Which node lies at a dotted path below another? */
+
+/** The node at `path` (dotted member names) below `node`; undefined when there is none. */
+export function nodeAt(node: JsonNode | undefined, path: string): JsonNode | undefined {
+  let at = node;
+  for (const name of path.split(".")) {
+    at = at?.kind === "object" ? at.members.find(({ key }) => key === name)?.value : undefined;
+  }
+  return at;
 }

@@ -1,22 +1,31 @@
 /** How is one value rewritten by its compiled plan? Each function takes where a token begins and returns where it ends. */
-import type { Compiled, CompiledEnum, CompiledInsert, CompiledObject, Rule } from "./compile.ts";
+import type { CompiledEnum, CompiledInsert, CompiledObject, CompiledPlan, MemberRule } from "./compile.ts";
 import { fail } from "./error.ts";
-import { countName, type Frame, type LastEnum, openFrame, readName, sameText, stateOf, type Work } from "./frame.ts";
 import { findKey, sameBytes } from "./keys.ts";
-import { type Known, repeats } from "./names.ts";
 import { cut, exchange, put, replace } from "./output.ts";
-import type { Finish } from "./plan.ts";
-import { reportOf } from "./reports.ts";
+import { type FinishObject, reportOf } from "./plan.ts";
 import { enter, skipColon, skipComma, skipSpace, skipString, skipValue } from "./scan.ts";
+import {
+  countName,
+  type KnownName,
+  type LastEnum,
+  type ObjectFrame,
+  openFrame,
+  type RewriteState,
+  readName,
+  repeats,
+  sameText,
+  stateOf,
+} from "./state.ts";
 import { decodeString, encodeString } from "./text.ts";
 
 /** Rewrites the value at `start`; `depth` is how many more levels may be entered, `rule` whose value it is. */
 export function walkValue(
-  work: Work,
-  plan: Compiled | undefined,
+  work: RewriteState,
+  plan: CompiledPlan | undefined,
   start: number,
   depth: number,
-  rule: Rule | undefined,
+  rule: MemberRule | undefined,
 ): number {
   const byte = work.text.getUint8(start);
   switch (plan?.kind) {
@@ -39,17 +48,17 @@ export function walkValue(
 }
 
 /** A value that its plan does not speak of stays as it is; only `null` is not worth a report. */
-function otherKind(work: Work, start: number, depth: number, rule: Rule | undefined): number {
+function otherKind(work: RewriteState, start: number, depth: number, rule: MemberRule | undefined): number {
   if (work.text.getUint8(start) !== 0x6e) reportOf(work.reports, "shape", rule?.label ?? "", rule?.name ?? "").count++;
   return skipValue(work.text, start, depth);
 }
 
 function walkArray(
-  work: Work,
-  items: Compiled | undefined,
+  work: RewriteState,
+  items: CompiledPlan | undefined,
   start: number,
   depth: number,
-  rule: Rule | undefined,
+  rule: MemberRule | undefined,
 ): number {
   enter(start, depth);
   const { text } = work;
@@ -59,11 +68,11 @@ function walkArray(
 }
 
 function walkMap(
-  work: Work,
-  values: Compiled | undefined,
+  work: RewriteState,
+  values: CompiledPlan | undefined,
   start: number,
   depth: number,
-  rule: Rule | undefined,
+  rule: MemberRule | undefined,
 ): number {
   enter(start, depth);
   const { text } = work;
@@ -76,7 +85,13 @@ function walkMap(
   return at + 1;
 }
 
-function walkEnum(work: Work, plan: CompiledEnum, start: number, depth: number, rule: Rule | undefined): number {
+function walkEnum(
+  work: RewriteState,
+  plan: CompiledEnum,
+  start: number,
+  depth: number,
+  rule: MemberRule | undefined,
+): number {
   const { source, text } = work;
   const last = work.enums[plan.index] as LastEnum;
   if (last.length >= 4 && sameText(text, last.start, start, last.length)) {
@@ -107,7 +122,7 @@ function walkEnum(work: Work, plan: CompiledEnum, start: number, depth: number, 
 }
 
 /** Rewrites an object by the rules of `plan`. */
-export function walkObject(work: Work, plan: CompiledObject, start: number, depth: number): number {
+export function walkObject(work: RewriteState, plan: CompiledObject, start: number, depth: number): number {
   enter(start, depth);
   const { text, names } = work;
   const state = stateOf(work, plan);
@@ -133,7 +148,7 @@ export function walkObject(work: Work, plan: CompiledObject, start: number, dept
 }
 
 /** The member `known` behind `gap`; where it ends. */
-function walkMember(work: Work, frame: Frame, known: Known, gap: number, depth: number): number {
+function walkMember(work: RewriteState, frame: ObjectFrame, known: KnownName, gap: number, depth: number): number {
   const { text, output } = work;
   const { rule } = known;
   const value = skipSpace(text, gap + known.length);
@@ -161,7 +176,14 @@ function skipUntouched(text: DataView, start: number, depth: number): number {
   return text.getUint8(start) === 0x22 ? skipString(text, start) : skipValue(text, start, depth);
 }
 
-function leaveOut(work: Work, frame: Frame, rule: Rule, gap: number, value: number, depth: number): number {
+function leaveOut(
+  work: RewriteState,
+  frame: ObjectFrame,
+  rule: MemberRule,
+  gap: number,
+  value: number,
+  depth: number,
+): number {
   const end = skipValue(work.text, value, depth);
   cut(work.output, gap, end);
   frame.left = true;
@@ -174,19 +196,19 @@ function leaveOut(work: Work, frame: Frame, rule: Rule, gap: number, value: numb
 }
 
 /** Notes that the name of `slot` comes out in this object; twice is an error. */
-function claim(frame: Frame, slot: number, at: number): void {
+function claim(frame: ObjectFrame, slot: number, at: number): void {
   if (frame.seen[slot] === frame.object) fail(at, "repeated member");
   frame.seen[slot] = frame.object;
 }
 
-function noteKey(work: Work, value: number, end: number): void {
+function noteKey(work: RewriteState, value: number, end: number): void {
   if (work.text.getUint8(value) !== 0x22) fail(value, "expected a string as the record's key");
   work.keyStart = value;
   work.keyEnd = end;
 }
 
 /** Adds what the plan adds to an object whose last member ends at `gap`. */
-function finishObject(work: Work, plan: CompiledObject, frame: Frame, gap: number): void {
+function finishObject(work: RewriteState, plan: CompiledObject, frame: ObjectFrame, gap: number): void {
   const { finish, inserts } = plan;
   if (finish !== undefined) emitMembers(work, plan, finish, frame, gap);
   for (let i = 0; i < inserts.length; i++) {
@@ -195,7 +217,13 @@ function finishObject(work: Work, plan: CompiledObject, frame: Frame, gap: numbe
   }
 }
 
-function emitMembers(work: Work, plan: CompiledObject, finish: Finish, frame: Frame, gap: number): void {
+function emitMembers(
+  work: RewriteState,
+  plan: CompiledObject,
+  finish: FinishObject,
+  frame: ObjectFrame,
+  gap: number,
+): void {
   finish(frame.captured ?? new Map(), (key, value) => {
     const slot = plan.slotOf.get(key);
     if (slot !== undefined) claim(frame, slot, gap);
@@ -205,7 +233,7 @@ function emitMembers(work: Work, plan: CompiledObject, finish: Finish, frame: Fr
 }
 
 /** Adds a member behind the last one, which ends at `gap`. */
-function addMember(work: Work, frame: Frame, gap: number, member: Uint8Array): void {
+function addMember(work: RewriteState, frame: ObjectFrame, gap: number, member: Uint8Array): void {
   cut(work.output, gap, gap);
   if (frame.kept) put(work.output, ",");
   put(work.output, member);

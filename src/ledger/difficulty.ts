@@ -2,7 +2,7 @@
 import type { ClientEntry, Difficulty } from "../model/ledger.ts";
 
 /** What of a client says how hard it is to move. */
-export type Judged = Pick<ClientEntry, "lastV1" | "operations" | "needs">;
+export type ClientUsage = Pick<ClientEntry, "lastV1" | "operations" | "needs">;
 
 /** True for calls to paths that no row of the catalogue knows: nobody can say here what takes their place in v2. */
 export function isUnknown({ resource }: { readonly resource: string }): boolean {
@@ -10,12 +10,12 @@ export function isUnknown({ resource }: { readonly resource: string }): boolean 
 }
 
 /** True when some of its calls are of that kind, answered or not: an error does not show that v1 lacks the path. */
-export function callsUnknown({ operations, needs }: Pick<Judged, "operations" | "needs">): boolean {
+export function callsUnknown({ operations, needs }: Pick<ClientUsage, "operations" | "needs">): boolean {
   return operations.some(isUnknown) || needs.lacking.some(isUnknown);
 }
 
 /** The hardest need of a client; `none` when it never called v1. */
-export function difficultyOf(entry: Judged): Difficulty {
+export function difficultyOf(entry: ClientUsage): Difficulty {
   const { lastV1, needs } = entry;
   if (needs.lacking.length > 0 || callsUnknown(entry)) return "lacking";
   if (needs.zeroedFields.length > 0) return "full-replace";
@@ -25,7 +25,7 @@ export function difficultyOf(entry: Judged): Difficulty {
 }
 
 /** One reason why a client is hard to move. */
-export interface Reason {
+export interface DifficultyReason {
   readonly what: string;
   /** Operations or fields, the first few; they may be the client's own texts. */
   readonly names: readonly string[];
@@ -34,7 +34,7 @@ export interface Reason {
 }
 
 /** Every reason, hardest first. */
-export function reasonsOf(entry: Judged): readonly Reason[] {
+export function reasonsOf(entry: ClientUsage): readonly DifficultyReason[] {
   const { lastV1, needs } = entry;
   const { lacking, zeroedFields, longLists, unknownFields, unseen } = needs;
   const operation = (one: { resource: string; operation: string }) => `${one.resource} ${one.operation}`;
@@ -57,7 +57,7 @@ export function reasonsOf(entry: Judged): readonly Reason[] {
 }
 
 /** The same as one line of a report. */
-export function difficultyWords(entry: Judged): string {
+export function difficultyWords(entry: ClientUsage): string {
   return reasonsOf(entry)
     .map(({ what, names, more }) => {
       return names.length === 0 ? what : `${what}: ${names.join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
@@ -67,7 +67,7 @@ export function difficultyWords(entry: Judged): string {
 
 const MOST_NAMED = 3;
 
-function reason(what: string, names: readonly string[]): readonly Reason[] {
+function reason(what: string, names: readonly string[]): readonly DifficultyReason[] {
   if (names.length === 0) return [];
   return [{ what, names: names.slice(0, MOST_NAMED), more: Math.max(0, names.length - MOST_NAMED) }];
 }

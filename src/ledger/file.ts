@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { LedgerSnapshot } from "../model/ledger.ts";
 import { type Disk, disk as realDisk } from "./disk.ts";
-import { readSnapshot } from "./read-snapshot.ts";
+import { readSnapshot } from "./snapshot.ts";
 
 export interface LedgerFileOptions {
   readonly path: string;
@@ -34,7 +34,7 @@ const EVERY_MS = 30_000;
 /** Looks without anything new until the file is renewed all the same: it tells until when the ledger was watching. */
 const IDLE_LOOKS = 10;
 
-interface State {
+interface LedgerFileState {
   /** Digest of what the file holds, as far as this process knows; undefined: no file. */
   held: string | undefined;
   /** The ledger's revision that was saved last. */
@@ -56,7 +56,7 @@ interface State {
  */
 export function createLedgerFile(given: LedgerFileOptions): LedgerFile {
   const options: Required<LedgerFileOptions> = { disk: realDisk, everyMs: EVERY_MS, ...given };
-  const state: State = {
+  const state: LedgerFileState = {
     held: undefined,
     saved: options.ledger.revision(),
     looks: 0,
@@ -93,7 +93,7 @@ export function createLedgerFile(given: LedgerFileOptions): LedgerFile {
 }
 
 /** False when nothing may be saved: what the file holds is not known, and must not be lost. */
-async function load(options: Required<LedgerFileOptions>, state: State): Promise<boolean> {
+async function load(options: Required<LedgerFileOptions>, state: LedgerFileState): Promise<boolean> {
   const { path, disk, ledger, warn } = options;
   let text: string | undefined;
   try {
@@ -114,7 +114,7 @@ async function load(options: Required<LedgerFileOptions>, state: State): Promise
 
 async function moveAside(
   { path, disk, warn }: Required<LedgerFileOptions>,
-  state: State,
+  state: LedgerFileState,
   why: unknown,
 ): Promise<boolean> {
   const aside = `${path}.damaged`;
@@ -130,7 +130,7 @@ async function moveAside(
 }
 
 /** `always`: also when nothing is new, unless that would replace what somebody else counted. */
-async function save(options: Required<LedgerFileOptions>, state: State, always: boolean): Promise<void> {
+async function save(options: Required<LedgerFileOptions>, state: LedgerFileState, always: boolean): Promise<void> {
   const { path, disk, ledger, warn } = options;
   const now = ledger.revision();
   const isNew = now !== state.saved;
@@ -152,7 +152,7 @@ async function save(options: Required<LedgerFileOptions>, state: State, always: 
 }
 
 /** Somebody else wrote the file since this process read or wrote it: what they counted is about to be lost. */
-function warnOfOthers({ path, warn }: Required<LedgerFileOptions>, state: State): void {
+function warnOfOthers({ path, warn }: Required<LedgerFileOptions>, state: LedgerFileState): void {
   if (state.shared) return;
   state.shared = true;
   warn(

@@ -1,10 +1,8 @@
 /** Who is this client, under which name is it shown, and under which label counted? (Design section 8.) */
 import { createHmac } from "node:crypto";
-import type { HeaderList } from "../model/message.ts";
-import { ownText } from "../model/remains.ts";
-import { type Claims, readClaims } from "./claims.ts";
-import { type Found, meansOf } from "./means.ts";
-import { isUnmistakable, MAX_NAME } from "./plain.ts";
+import type { HeaderList } from "../model/http.ts";
+import { isJsonObject, member } from "../model/json.ts";
+import { detachedText, headerText, isPrintableAscii, MAX_NAME, plainName } from "../model/text.ts";
 
 /** The options `clients.*`, as the configuration has them. */
 export interface IdentityOptions {
@@ -20,7 +18,7 @@ export interface IdentityOptions {
   readonly key: string;
 }
 
-export interface Identity {
+export interface ClientIdentity {
   /** The configured names. */
   readonly names: ReadonlySet<string>;
   /** The name of whoever sent `headers`: never empty, at most 128 printable characters. Believed for nothing. */
@@ -41,16 +39,16 @@ const HASHED = /^h-[0-9a-f]{16}$/;
 const MAX_LABELS = 1000;
 
 /** Nothing of a token is kept, not even its digest. Throws `Error` for a means, or a name, that is none. */
-export function createIdentity(options: IdentityOptions): Identity {
+export function createIdentity(options: IdentityOptions): ClientIdentity {
   const { hash, key } = options;
-  const means = options.identify.map(meansOf);
+  const means = options.identify.map(identitySourceOf);
   const names = readNames(options.names);
   const exclude = createExclusion(options.exclude);
   const own = new Set([...names.exact.values(), UNKNOWN, "other"]);
   const hashed = (identity: string): string => `h-${digest(key, "name", identity).slice(0, 16)}`;
   const nameOf = (headers: HeaderList): string => {
-    let read: { readonly claims: Claims | undefined } | undefined;
-    const claims = (): Claims | undefined => {
+    let read: { readonly claims: ClaimReader | undefined } | undefined;
+    const claims = (): ClaimReader | undefined => {
       read ??= { claims: readClaims(headers) };
       return read.claims;
     };
@@ -60,7 +58,7 @@ export function createIdentity(options: IdentityOptions): Identity {
     }
     return UNKNOWN;
   };
-  const nameOfFound = (found: Found | undefined): string | undefined => {
+  const nameOfFound = (found: FoundIdentity | undefined): string | undefined => {
     if (found === undefined) return undefined;
     const { identity, secret, product } = found;
     const given = names.exact.get(identity) ?? (product ? names.lower.get(identity) : undefined);
@@ -68,10 +66,10 @@ export function createIdentity(options: IdentityOptions): Identity {
     // The pattern stands for it: it is the operator's text, and what is hashed could not be excluded any more.
     if (hash || secret) return (secret ? undefined : exclude.patternOf(identity)) ?? hashed(identity);
     const doubtful =
-      own.has(identity) || identity.startsWith(RAW) || HASHED.test(identity) || !isUnmistakable(identity);
+      own.has(identity) || identity.startsWith(RAW) || HASHED.test(identity) || !isPrintableAscii(identity);
     const name = doubtful ? `${RAW}${identity}` : identity;
     // Names are kept, the fields that they were cut out of are not.
-    return name.length > MAX_NAME ? undefined : ownText(name);
+    return name.length > MAX_NAME ? undefined : detachedText(name);
   };
   return {
     names: new Set(names.exact.values()),
@@ -105,13 +103,13 @@ function digest(key: string, use: "name" | "label", text: string): string {
   return createHmac("sha256", key).update(`carryover ledger ${use}\0`).update(text).digest("hex");
 }
 
-interface Names {
+interface ConfiguredNames {
   readonly exact: ReadonlyMap<string, string>;
   /** By identity in lower case. */
   readonly lower: ReadonlyMap<string, string>;
 }
 
-function readNames(list: readonly string[]): Names {
+function readNames(list: readonly string[]): ConfiguredNames {
   const exact = new Map<string, string>();
   const lower = new Map<string, string>();
   for (const entry of list) {
@@ -139,4 +137,133 @@ function createExclusion(patterns: readonly string[]): { patternOf(text: string)
       return beginnings.find((beginning) => lower.startsWith(beginning.slice(0, -1)));
     },
   };
+}
+
+/** By which means is a client known? (Options `clients.identify`, design section 8.) */
+
+/** What a means found. */
+export interface FoundIdentity {
+  readonly identity: string;
+  /** It is a credential, or may be one: only its hash may be kept. */
+  readonly secret: boolean;
+  /** It is the product of a user agent, in lower case: names are found in any case. */
+  readonly product: boolean;
+}
+
+/** One means of identity; undefined: it says nothing, or nothing that could be a name. `claims`: those of the request's token. */
+export type IdentitySource = (headers: HeaderList, claims: () => ClaimReader | undefined) => FoundIdentity | undefined;
+
+/** Names of fields that carry credentials. */
+const SECRET = /auth|cookie|token|secret|key|pass|session|credential|assertion/;
+/** A product of RFC 9110 section 10.1.5, without its version. */
+const PRODUCT = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+/;
+
+/** The fields that `identify` names and that carry credentials, or certificates, in lower case. */
+export function credentialFields(identify: readonly string[]): readonly string[] {
+  return identify
+    .filter((text) => text.startsWith("header:"))
+    .map((text) => text.slice("header:".length).toLowerCase())
+    .filter((name) => SECRET.test(name) || name.includes("cert"));
+}
+
+/** The means that `text` names: `header:NAME`, `claim:NAME`, `claim:A+B`, `user-agent`. Throws `Error` for any other. */
+export function identitySourceOf(text: string): IdentitySource {
+  const colon = text.indexOf(":");
+  const kind = colon < 0 ? text : text.slice(0, colon);
+  const rest = text.slice(colon + 1);
+  if (text === "user-agent") return byUserAgent;
+  if (kind === "header" && rest !== "") return byHeader(rest.toLowerCase());
+  if (kind === "claim" && rest !== "") return byClaims(rest.split("+"));
+  throw new Error(`clients.identify: ${JSON.stringify(text)} is no means of identity`);
+}
+
+/** The one value of field `name`: several that differ could be anybody's. */
+function oneValue(headers: HeaderList, name: string): string | undefined {
+  let found: string | undefined;
+  for (const [key, value] of headers) {
+    if (key !== name) continue;
+    if (found !== undefined && found !== value) return undefined;
+    found = value;
+  }
+  return found === undefined ? undefined : headerText(found);
+}
+
+function byHeader(name: string): IdentitySource {
+  const secret = SECRET.test(name);
+  return (headers) => {
+    const value = oneValue(headers, name);
+    // A credential is longer than any name, and only its hash is shown.
+    const identity = value === undefined ? undefined : secret ? value.trim() : plainName(value);
+    return identity === undefined || identity === "" ? undefined : { identity, secret, product: false };
+  };
+}
+
+function byClaims(names: readonly string[]): IdentitySource {
+  return (_headers, claims) => {
+    const claim = claims();
+    if (claim === undefined) return undefined;
+    const values = names.map(claim);
+    // Joined by a space, so none may hold one: "a b" and "c" are not "a" and "b c".
+    const said = values.every(
+      (value) => value !== undefined && value !== "" && (names.length === 1 || !/\s/.test(value)),
+    );
+    const identity = said ? plainName(values.join(" ")) : undefined;
+    return identity === undefined ? undefined : { identity, secret: false, product: false };
+  };
+}
+
+const byUserAgent: IdentitySource = (headers) => {
+  const product = PRODUCT.exec(oneValue(headers, "user-agent")?.trimStart() ?? "")?.[0];
+  const identity = product === undefined ? undefined : plainName(product.toLowerCase());
+  return identity === undefined ? undefined : { identity, secret: false, product: true };
+};
+
+/** What does a bearer token say of whoever sends it? (Read WITHOUT verifying: for statistics, never for access.) */
+
+/** One bearer token (RFC 6750 section 2.1) that is a JWT: three parts (RFC 7519). Its payload is the first group. */
+const BEARER_JWT = /^Bearer +[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]*$/i;
+/** Longest payload that is read, decoded bytes. Real ones have a few hundred. */
+export const MAX_PAYLOAD = 16 * 1024;
+const MAX_ENCODED = Math.ceil((MAX_PAYLOAD * 4) / 3);
+
+/** One claim at the top of a payload, as text; undefined when it is absent or no text. */
+export type ClaimReader = (name: string) => string | undefined;
+
+/**
+ * Reads claims of the one bearer token among `headers`. Undefined when there is no token, more than one Authorization, one that is no JWT, or one with more than `MAX_PAYLOAD`.
+ *
+ * Nothing of it is verified: anybody can write any claim into a token. It may name, count and choose a side of the cutover;
+ * it must never decide what somebody may do. The platform does that, and the ledger takes nobody whom it answered 401.
+ */
+export function readClaims(headers: HeaderList): ClaimReader | undefined {
+  let value: string | undefined;
+  for (const [name, given] of headers) {
+    if (name !== "authorization") continue;
+    if (value !== undefined) return undefined;
+    value = given;
+  }
+  // Before the pattern and the parser see it.
+  if (value === undefined || value.length > MAX_ENCODED * 4) return undefined;
+  const encoded = BEARER_JWT.exec(value)?.[1];
+  if (encoded === undefined || encoded.length > MAX_ENCODED) return undefined;
+  const payload = parse(encoded);
+  return isJsonObject(payload) ? (name) => claimText(member(payload, name)) : undefined;
+}
+
+/** Without state of its own: it is never given a part of a text. */
+const UTF8 = new TextDecoder("utf-8", { fatal: true });
+
+function parse(encoded: string): unknown {
+  try {
+    const bytes = Buffer.from(encoded, "base64url");
+    return JSON.parse(UTF8.decode(bytes));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Texts as they are, whole numbers in decimal (some issuers number their subjects). Anything else says nothing. */
+function claimText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return Number.isSafeInteger(value) ? String(value) : undefined;
 }

@@ -1,15 +1,25 @@
 /** Who calls, what, since when, and what makes it hard to move each of them? (Design section 8.) */
-import type { Exchange } from "../model/exchange.ts";
+import { type Exchange, wasLetIn } from "../model/exchange.ts";
 import type { LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
-import { entranceOf } from "./entered.ts";
-import { createRoom, factOf, type Room } from "./facts.ts";
-import { mergeSnapshots } from "./merge.ts";
-import { plainField } from "./plain.ts";
-import type { Questions } from "./questions.ts";
-import { byCount, type ClientRecord, createRecord, entryOf, factsIn, fill, noteNeed, operationOf } from "./record.ts";
+import type { Operation, Resource } from "../model/resource.ts";
+import { plainField } from "../model/text.ts";
+import {
+  byCount,
+  type ClientRecord,
+  createFactBudget,
+  createRecord,
+  entryOf,
+  type FactBudget,
+  factOf,
+  factsIn,
+  fillRecord,
+  noteNeed,
+  operationOf,
+} from "./record.ts";
+import { mergeSnapshots } from "./snapshot.ts";
 import { createSpaceSaving, type SpaceSaving } from "./space-saving.ts";
 
-export interface LedgerOptions extends Questions {
+export interface LedgerOptions extends OperationTraits {
   /** Most clients remembered (`clients.max`). */
   readonly max: number;
   /** Milliseconds since 1970. */
@@ -26,13 +36,16 @@ export interface LedgerOptions extends Questions {
 }
 
 /** What carryover found out about a request, whoever served it. */
-export type Learnt = Pick<Exchange, "client" | "resource" | "operation" | "list" | "defaultedFields" | "unknownFields">;
+export type RequestFindings = Pick<
+  Exchange,
+  "client" | "resource" | "operation" | "list" | "defaultedFields" | "unknownFields"
+>;
 
 export interface Ledger {
   /** Enters a request that is over. */
   observe(exchange: Exchange): void;
   /** Notes what was found out behind a request that native v1 served; counts nothing, and makes no entry. */
-  learn(learnt: Learnt): void;
+  learn(learnt: RequestFindings): void;
   snapshot(): LedgerSnapshot;
   /** How many clients called each version; cheap, for metrics. */
   callers(): VersionCounts;
@@ -53,10 +66,10 @@ const MAY_BE_OFF = 600_000;
 /** Unknown fields of one request that are looked at. */
 const MAX_UNKNOWN = 64;
 
-interface State {
+interface LedgerState {
   readonly options: LedgerOptions;
   readonly clients: SpaceSaving<ClientRecord>;
-  readonly room: Room;
+  readonly room: FactBudget;
   instances: readonly string[];
   since: number;
   watchedSince: number;
@@ -101,8 +114,8 @@ export function createLedger(options: LedgerOptions): Ledger {
   };
 }
 
-function createState(options: LedgerOptions, instances: readonly string[], since: number): State {
-  const room = createRoom(FACTS + FACTS_PER_CLIENT * options.max);
+function createState(options: LedgerOptions, instances: readonly string[], since: number): LedgerState {
+  const room = createFactBudget(FACTS + FACTS_PER_CLIENT * options.max);
   const clients = createSpaceSaving<ClientRecord>(
     options.max,
     (name) => createRecord(name, options.labelOf(name), options.wall()),
@@ -111,10 +124,10 @@ function createState(options: LedgerOptions, instances: readonly string[], since
   return { options, clients, room, instances, since, watchedSince: since, v1: 0, v2: 0, revision: 0 };
 }
 
-function observe(state: State, exchange: Exchange): void {
+function observe(state: LedgerState, exchange: Exchange): void {
   const { options, clients } = state;
   if (options.isExcluded(exchange.client)) return;
-  const entrance = entranceOf(exchange);
+  const entrance = eligibilityOf(exchange);
   if (entrance === "no" || (entrance === "known" && clients.find(exchange.client) === undefined)) return;
   const at = options.wall();
   state.revision += 1;
@@ -152,7 +165,7 @@ function callers(records: Iterable<ClientRecord>): VersionCounts {
 }
 
 /** A path that nobody knows is one that the client needs when it was answered. */
-function lacks({ options }: State, { resource, operation, status }: Exchange): boolean {
+function lacks({ options }: LedgerState, { resource, operation, status }: Exchange): boolean {
   return options.lacks(resource, operation) && (resource !== "unknown" || status < 400);
 }
 
@@ -162,7 +175,7 @@ function isLookedInto({ mode, status, list, defaultedFields }: Exchange): boolea
   return status >= 400 || list !== undefined || defaultedFields.length > 0;
 }
 
-function noteNeeds({ options, room }: State, record: ClientRecord, learnt: Learnt): void {
+function noteNeeds({ options, room }: LedgerState, record: ClientRecord, learnt: RequestFindings): void {
   const { resource, list, defaultedFields, unknownFields } = learnt;
   if (list?.outcome === "complete" && list.records > options.pageSize) {
     noteNeed(record, "longLists", resource, "", room, list.records);
@@ -173,7 +186,7 @@ function noteNeeds({ options, room }: State, record: ClientRecord, learnt: Learn
   }
 }
 
-function restore(state: State, snapshot: LedgerSnapshot): void {
+function restore(state: LedgerState, snapshot: LedgerSnapshot): void {
   const { options, clients, room } = state;
   if (clients.size > 0 || state.v1 + state.v2 > 0) throw new Error("a ledger is restored before its first request");
   const renamed = {
@@ -196,9 +209,73 @@ function restore(state: State, snapshot: LedgerSnapshot): void {
     if (options.isExcluded(entry.name)) continue;
     // Names may have come or gone with the configuration, so the label is made anew.
     const record = createRecord(entry.name, options.labelOf(entry.name), entry.firstSeen);
-    fill(record, entry, room);
+    fillRecord(record, entry, room);
     // Of several ledgers merged, some may have dropped it before.
     if (record.count > 0 && snapshot.instances.length > 1) record.count += snapshot.bound;
     clients.load(record);
   }
+}
+
+/** Does a request enter the ledger? (Design section 8: only of callers whom the platform let in.) */
+
+/** `known`: it counts for a client that has a place, and makes no entry by itself. */
+export type LedgerEligibility = "yes" | "known" | "no";
+
+/**
+ * Names come from the request, so whoever has no credential must not fill the ledger. Only a v1 or v2 request that shows its
+ * caller to have been let in makes an entry; what platforms also answer to strangers (400, 404, …) counts for clients that are
+ * known. Nothing enters that carryover refused itself before the platform saw it, that was answered with 401 or not at all,
+ * or that needs no credential (OPTIONS). An answer without any call (a shared list) was made for the same credential a moment
+ * ago.
+ */
+export function eligibilityOf(exchange: Exchange): LedgerEligibility {
+  const { apiVersion, mode, method, status, calls, reason, aborted } = exchange;
+  if (apiVersion !== "v1" && apiVersion !== "v2") return "no";
+  if (mode === "refused" || method === "OPTIONS" || status === UNAUTHENTICATED) return "no";
+  if (calls.length === 0) return reason === undefined && !aborted && status !== 0 ? "yes" : "no";
+  if (wasLetIn(exchange)) return "yes";
+  return calls.some((call) => call.status !== 0 && call.status !== UNAUTHENTICATED) ? "known" : "no";
+}
+
+const UNAUTHENTICATED = 401;
+
+/** What does the ledger have to know of the catalogue? */
+
+/** Two questions about an operation by its names, as an `Exchange` has them. */
+export interface OperationTraits {
+  /** v2 has no such operation, or carryover knows none: without native v1 nobody serves it. */
+  readonly lacks: (resource: string, operation: string) => boolean;
+  /** Its body, or the length of its answer, says how hard its client is to move: a list that v1 gave whole, a full replace. */
+  readonly tells: (resource: string, operation: string) => boolean;
+}
+
+/** The answers for `resources`. */
+export function createOperationTraits(resources: readonly Resource[]): OperationTraits {
+  const telling = new Map<string, ReadonlyMap<string, boolean>>(
+    resources.map((resource) => [
+      resource.name,
+      new Map(
+        resource.operations.filter(isServed).map((operation) => [operation.name, isTelling(resource, operation)]),
+      ),
+    ]),
+  );
+  return {
+    lacks: (resource, operation) => telling.get(resource)?.has(operation) !== true,
+    tells: (resource, operation) => telling.get(resource)?.get(operation) === true,
+  };
+}
+
+/** A path that v1 itself lacks is none that its clients could miss. */
+function isServed(operation: Operation): boolean {
+  return operation.kind !== "native" || operation.extension === true;
+}
+
+function isTelling({ list }: Resource, operation: Operation): boolean {
+  if (operation.kind === "list") return list === "drain";
+  return replaces(operation);
+}
+
+/** True for what v1 replaces as a whole: fields that are left out become zero. */
+export function replaces(operation: Operation): boolean {
+  return operation.kind === "update" || (operation.kind === "composite" && operation.by === "update-wrapped");
 }

@@ -1,7 +1,6 @@
 /** What does the ledger hold of one client, and how does that become an entry of a snapshot, and back? */
 import type { ClientEntry, ClientNeeds, ClientOperation } from "../model/ledger.ts";
-import { type Fact, factOf, OTHER, ownText, type Room } from "./facts.ts";
-import type { Counted } from "./space-saving.ts";
+import type { MonitoredItem } from "./space-saving.ts";
 
 /** v1 operations by name of one client; one more is `other`. */
 export const MAX_OPERATIONS = 63;
@@ -9,25 +8,25 @@ export const MAX_OPERATIONS = 63;
 export const MAX_NEEDS = 32;
 
 /** One client. Lists are made with their first element: most clients need nothing. */
-export interface ClientRecord extends Counted {
+export interface ClientRecord extends MonitoredItem {
   readonly label: string;
   readonly firstSeen: number;
   lastSeen: number;
   lastV1: number | undefined;
   v1: number;
   v2: number;
-  readonly operations: Fact[];
+  readonly operations: ClientFact[];
   /** Requests of operations that there was no room for. */
-  others: Fact | undefined;
-  needs: Needs | undefined;
+  others: ClientFact | undefined;
+  needs: RecordedNeeds | undefined;
 }
 
 /** Facts by kind: `amount` of a list is its records, of the rest nothing. */
-export interface Needs {
-  readonly longLists: Fact[];
-  readonly zeroedFields: Fact[];
-  readonly lacking: Fact[];
-  readonly unknownFields: Fact[];
+export interface RecordedNeeds {
+  readonly longLists: ClientFact[];
+  readonly zeroedFields: ClientFact[];
+  readonly lacking: ClientFact[];
+  readonly unknownFields: ClientFact[];
 }
 
 export function createRecord(name: string, label: string, at: number): ClientRecord {
@@ -49,16 +48,16 @@ export function createRecord(name: string, label: string, at: number): ClientRec
   };
 }
 
-export function needsOf(record: ClientRecord): Needs {
+export function needsOf(record: ClientRecord): RecordedNeeds {
   record.needs ??= { longLists: [], zeroedFields: [], lacking: [], unknownFields: [] };
   return record.needs;
 }
 
 /** The fact of one operation; the common one for all others when there is no room. */
-export function operationOf(record: ClientRecord, resource: string, operation: string, room: Room): Fact {
+export function operationOf(record: ClientRecord, resource: string, operation: string, room: FactBudget): ClientFact {
   const own = factOf(record.operations, resource, operation, MAX_OPERATIONS, room);
   if (own !== undefined) return own;
-  record.others ??= { resource: OTHER, name: OTHER, amount: 0, at: 0, looked: 0 };
+  record.others ??= { resource: OTHER_NAME, name: OTHER_NAME, amount: 0, at: 0, looked: 0 };
   return record.others;
 }
 
@@ -91,13 +90,13 @@ export function entryOf(record: ClientRecord, tells: (resource: string, operatio
   };
 }
 
-function shownNeeds({ needs }: ClientRecord, unseen: readonly Fact[]): ClientNeeds {
-  const field = ({ resource, name }: Fact) => ({ resource, field: name });
-  const operation = ({ resource, name }: Fact) => ({ resource, operation: name });
+function shownNeeds({ needs }: ClientRecord, unseen: readonly ClientFact[]): ClientNeeds {
+  const field = ({ resource, name }: ClientFact) => ({ resource, field: name });
+  const operation = ({ resource, name }: ClientFact) => ({ resource, operation: name });
   return {
     longLists: (needs?.longLists ?? [])
       .map(({ resource, amount }) => ({ resource, records: amount }))
-      .sort((a, b) => b.records - a.records || compare(a.resource, b.resource)),
+      .sort((a, b) => b.records - a.records || compareText(a.resource, b.resource)),
     zeroedFields: (needs?.zeroedFields ?? []).map(field).sort(byField),
     lacking: (needs?.lacking ?? []).map(operation).sort(byOperation),
     unknownFields: (needs?.unknownFields ?? []).map(field).sort(byField),
@@ -106,7 +105,7 @@ function shownNeeds({ needs }: ClientRecord, unseen: readonly Fact[]): ClientNee
 }
 
 /** Takes what `entry` says into `record`, which is new. */
-export function fill(record: ClientRecord, entry: ClientEntry, room: Room): void {
+export function fillRecord(record: ClientRecord, entry: ClientEntry, room: FactBudget): void {
   const { requests, over, needs } = entry;
   record.v1 = requests.v1;
   record.v2 = requests.v2;
@@ -130,10 +129,10 @@ export function fill(record: ClientRecord, entry: ClientEntry, room: Room): void
 /** Remembers one need, as far as there is room. */
 export function noteNeed(
   record: ClientRecord,
-  kind: keyof Needs,
+  kind: keyof RecordedNeeds,
   resource: string,
   name: string,
-  room: Room,
+  room: FactBudget,
   amount = 0,
 ): void {
   const fact = factOf(needsOf(record)[kind], resource, name, MAX_NEEDS, room);
@@ -141,7 +140,7 @@ export function noteNeed(
 }
 
 /** Orders by code units, the same on every machine. */
-export function compare(a: string, b: string): number {
+export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
@@ -149,20 +148,83 @@ export function byRequests(a: ClientOperation, b: ClientOperation): number {
   return b.requests - a.requests || byOperation(a, b);
 }
 
-type Named = { readonly resource: string };
+type OfResource = { readonly resource: string };
 
-export function byField(a: Named & { readonly field: string }, b: Named & { readonly field: string }): number {
-  return compare(a.resource, b.resource) || compare(a.field, b.field);
+export function byField(
+  a: OfResource & { readonly field: string },
+  b: OfResource & { readonly field: string },
+): number {
+  return compareText(a.resource, b.resource) || compareText(a.field, b.field);
 }
 
 export function byOperation(
-  a: Named & { readonly operation: string },
-  b: Named & { readonly operation: string },
+  a: OfResource & { readonly operation: string },
+  b: OfResource & { readonly operation: string },
 ): number {
-  return compare(a.resource, b.resource) || compare(a.operation, b.operation);
+  return compareText(a.resource, b.resource) || compareText(a.operation, b.operation);
 }
 
 /** Most v1 requests first, then most v2 requests. */
 export function byCount(a: ClientEntry, b: ClientEntry): number {
-  return b.requests.v1 - a.requests.v1 || b.requests.v2 - a.requests.v2 || compare(a.name, b.name);
+  return b.requests.v1 - a.requests.v1 || b.requests.v2 - a.requests.v2 || compareText(a.name, b.name);
+}
+
+/** What is remembered of one client beside its counts, and how much of it at most? */
+
+/** Something that a client does, or needs. */
+export interface ClientFact {
+  readonly resource: string;
+  /** An operation, or a field. */
+  readonly name: string;
+  /** How often, or how many records. */
+  amount: number;
+  /** When last, milliseconds since 1970. */
+  at: number;
+  /** How many of `amount` carryover looked into. */
+  looked: number;
+}
+
+/** What there is no room for, under one name. */
+export const OTHER_NAME = "other";
+
+/** Room for facts of all clients together, so that many clients with many facts each do not fill the memory. */
+export interface FactBudget {
+  /** True when there was room for one more; it is taken then. */
+  take(): boolean;
+  give(count: number): void;
+}
+
+export function createFactBudget(most: number): FactBudget {
+  const state = { left: most };
+  return {
+    take() {
+      if (state.left <= 0) return false;
+      state.left -= 1;
+      return true;
+    },
+    give(count) {
+      state.left += count;
+    },
+  };
+}
+
+/** A fact of `facts`, made when there is room; undefined when there is none. */
+export function factOf(
+  facts: ClientFact[],
+  resource: string,
+  name: string,
+  most: number,
+  room: FactBudget,
+): ClientFact | undefined {
+  // Few, and their texts are mostly the catalogue's own: looking through them costs less than a table for each client.
+  for (const fact of facts) if (fact.name === name && fact.resource === resource) return fact;
+  if (facts.length >= most || !room.take()) return undefined;
+  const made: ClientFact = { resource: ownText(resource), name: ownText(name), amount: 0, at: 0, looked: 0 };
+  facts.push(made);
+  return made;
+}
+
+/** A copy: what was cut out of a longer text would keep all of it in memory. Of a part of a text nothing else is kept. */
+export function ownText(text: string): string {
+  return Buffer.from(text, "utf8").toString("utf8");
 }

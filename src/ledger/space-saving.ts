@@ -1,7 +1,7 @@
 /** Which names are counted most often, when there is no room for all of them? (Space-Saving: Metwally, Agrawal, El Abbadi 2005.) */
 
 /** What is counted of one name. Only the summary changes it. */
-export interface Counted {
+export interface MonitoredItem {
   readonly name: string;
   /** It was counted at most this often, and at least `count - over` times. 0: only seen so far, and the first to make room. */
   count: number;
@@ -13,7 +13,7 @@ export interface Counted {
   place: number;
 }
 
-export interface SpaceSaving<T extends Counted> {
+export interface SpaceSaving<T extends MonitoredItem> {
   /** Counts `name` once. In a full summary a new name takes the place of the rarest, and may have been counted as often before. */
   add(name: string): T;
   /**
@@ -36,7 +36,7 @@ export interface SpaceSaving<T extends Counted> {
   readonly size: number;
 }
 
-interface State<T extends Counted> {
+interface SummaryState<T extends MonitoredItem> {
   readonly max: number;
   readonly make: (name: string) => T;
   readonly dropped: (item: T) => void;
@@ -51,12 +51,12 @@ interface State<T extends Counted> {
  * At most `max` names in a heap by count, rarest on top: a name costs one look-up and at most 2 × log2(max) swaps, usually
  * none or one. `make` gives the item of a new name, `dropped` hears of each that makes room.
  */
-export function createSpaceSaving<T extends Counted>(
+export function createSpaceSaving<T extends MonitoredItem>(
   max: number,
   make: (name: string) => T,
   dropped: (item: T) => void,
 ): SpaceSaving<T> {
-  const state: State<T> = { max, make, dropped, byName: new Map(), heap: [], bound: 0, uses: 0 };
+  const state: SummaryState<T> = { max, make, dropped, byName: new Map(), heap: [], bound: 0, uses: 0 };
   return {
     add: (name) => count(state, name),
     see: (name) => see(state, name),
@@ -75,7 +75,7 @@ export function createSpaceSaving<T extends Counted>(
   };
 }
 
-function count<T extends Counted>(state: State<T>, name: string): T {
+function count<T extends MonitoredItem>(state: SummaryState<T>, name: string): T {
   const known = state.byName.get(name);
   const item = known ?? state.make(name);
   if (known === undefined && state.heap.length >= state.max) makeRoom(state);
@@ -90,7 +90,7 @@ function count<T extends Counted>(state: State<T>, name: string): T {
   return item;
 }
 
-function see<T extends Counted>(state: State<T>, name: string): T | undefined {
+function see<T extends MonitoredItem>(state: SummaryState<T>, name: string): T | undefined {
   const known = state.byName.get(name);
   if (known !== undefined) {
     // Among those that were counted, only what counts gives a rank.
@@ -108,20 +108,20 @@ function see<T extends Counted>(state: State<T>, name: string): T | undefined {
 }
 
 /** It is used more, or later, than before. */
-function touch<T extends Counted>(state: State<T>, item: T): void {
+function touch<T extends MonitoredItem>(state: SummaryState<T>, item: T): void {
   state.uses += 1;
   item.touched = state.uses;
   sink(state.heap, item.place);
 }
 
-function place<T extends Counted>(state: State<T>, item: T): void {
+function place<T extends MonitoredItem>(state: SummaryState<T>, item: T): void {
   state.uses += 1;
   item.touched = state.uses;
   state.byName.set(item.name, item);
   rise(state.heap, state.heap.push(item) - 1);
 }
 
-function makeRoom<T extends Counted>(state: State<T>): void {
+function makeRoom<T extends MonitoredItem>(state: SummaryState<T>): void {
   const { heap, byName, dropped } = state;
   const rarest = heap[0];
   const last = heap.pop();
@@ -132,18 +132,18 @@ function makeRoom<T extends Counted>(state: State<T>): void {
   dropped(rarest);
 }
 
-function isRarer(a: Counted, b: Counted): boolean {
+function isRarer(a: MonitoredItem, b: MonitoredItem): boolean {
   return a.count < b.count || (a.count === b.count && a.touched < b.touched);
 }
 
-function put<T extends Counted>(heap: T[], at: number, item: T): number {
+function put<T extends MonitoredItem>(heap: T[], at: number, item: T): number {
   heap[at] = item;
   item.place = at;
   return at;
 }
 
 /** Moves the item at `at` up while it is rarer than what is above it. */
-function rise<T extends Counted>(heap: T[], from: number): void {
+function rise<T extends MonitoredItem>(heap: T[], from: number): void {
   const item = heap[from];
   if (item === undefined) return;
   let at = from;
@@ -158,7 +158,7 @@ function rise<T extends Counted>(heap: T[], from: number): void {
 }
 
 /** Moves the item at `at` down while something below it is rarer. */
-function sink<T extends Counted>(heap: T[], from: number): void {
+function sink<T extends MonitoredItem>(heap: T[], from: number): void {
   const item = heap[from];
   if (item === undefined) return;
   let at = from;

@@ -20,7 +20,7 @@ export interface Difference {
 }
 
 /** Two answers beside each other. */
-export interface Compared {
+export interface ComparedResponses {
   /** The worst class of all differences. */
   readonly result: Exclude<ComparisonResult, "failed">;
   /** How many places differ in all, noise included. */
@@ -62,6 +62,6 @@ export function isDifference(result: ComparisonResult): boolean {
 }
 
 /** True when the result counts as a comparison. */
-export function isJudged(result: ComparisonResult): boolean {
+export function isConclusive(result: ComparisonResult): boolean {
   return result !== "failed";
 }

@@ -1,5 +1,5 @@
 /** What happened to one request? The one wide record that metrics, log line and ledger read. */
-import type { Fault } from "./problem.ts";
+import { type FaultOrigin, PROBLEMS } from "./problem.ts";
 
 export type Upstream = "v1" | "v2" | "sts";
 /** What served the request: `pass` is untouched v2 or token exchange, `refused` never left carryover. */
@@ -60,7 +60,7 @@ export interface Exchange {
   /** Reason of carryover's own error, when it answered with one. */
   reason: string | undefined;
   /** Whose fault that error is; `faultOf` reads it. */
-  fault?: Fault | undefined;
+  fault?: FaultOrigin | undefined;
   /** For the log only: why. */
   cause: unknown;
   requestBytes: number;
@@ -130,4 +130,30 @@ export function isRecognised(status: number): boolean {
 /** True when an upstream gave such an answer. */
 export function wasLetIn({ calls }: Pick<Exchange, "calls">): boolean {
   return calls.some(({ status }) => isRecognised(status));
+}
+
+/** Whose fault is it that a client did not get what it asked for? (The log says so, and rules go back to native by it.) */
+
+/** Note of an exchange: v2 refused what only carryover can have said. */
+export const RESERVED_NAMES_REFUSED = "own-words-refused";
+
+const USUAL: ReadonlyMap<string, FaultOrigin> = new Map(
+  Object.entries(PROBLEMS).map(([reason, { fault }]) => [reason, fault]),
+);
+
+/**
+ * Undefined when nothing went wrong. An error of carryover's own says it itself. Of what an upstream answered, a 5xx is the
+ * platform's fault, and a 4xx the client's, unless v2 refused words that only the translation can have put there.
+ */
+export function faultOf({ reason, fault, status, notes }: Exchange): FaultOrigin | undefined {
+  const own = fault ?? usualFault(reason);
+  if (own !== undefined) return own;
+  if (status === 400 && notes.includes(RESERVED_NAMES_REFUSED)) return "translation";
+  if (status >= 500) return "platform";
+  return status >= 400 ? "client" : undefined;
+}
+
+/** Whose fault errors of carryover's own with this reason usually are. */
+export function usualFault(reason: string | undefined): FaultOrigin | undefined {
+  return reason === undefined ? undefined : USUAL.get(reason);
 }

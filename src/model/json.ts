@@ -14,3 +14,14 @@ export function isJsonObject(value: unknown): value is JsonObject {
 export function member(value: unknown, key: string): Json | undefined {
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
+
+/** What is made once and shared by all is never changed. */
+
+/** `value`, with all that it holds, for reading only. Arrays of bytes cannot be frozen and maps have no frozen form: both are read-only by type. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
+  if (ArrayBuffer.isView(value) || value instanceof Map) return value;
+  Object.freeze(value);
+  for (const inner of Object.values(value)) deepFreeze(inner);
+  return value;
+}

@@ -1,6 +1,6 @@
 /** How does a list of many pages look while it becomes one? (Design section 5.) */
 import type { Witness } from "./exchange.ts";
-import type { ApiRequest, ApiResponse, BodyStream, HeaderList } from "./message.ts";
+import type { ApiRequest, ApiResponse, BodyStream, HeaderList } from "./http.ts";
 
 /** Which page to ask for. No token and no skip: the first one. */
 export interface PageSelector {
@@ -63,7 +63,7 @@ export interface DrainedList {
 }
 
 /** A list that is still being read: what its end will prove at least, or else its chunks end with a rejection. */
-export interface LongList {
+export interface StreamedList {
   readonly kind: "long";
   /** Fields of the first page's answer. */
   readonly headers: HeaderList;
@@ -82,4 +82,4 @@ export interface DrainRefused {
 export type Drain = (plan: ListPlan) => Promise<DrainedList | DrainRefused>;
 
 /** The same; a list that outgrows the buffer is given back while it is being read. */
-export type LongDrain = (plan: ListPlan) => Promise<DrainedList | LongList | DrainRefused>;
+export type StreamingDrain = (plan: ListPlan) => Promise<DrainedList | StreamedList | DrainRefused>;

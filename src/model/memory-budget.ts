@@ -2,34 +2,34 @@
 import type { Signal } from "./signal.ts";
 
 /** Bytes held for one caller. */
-export interface Hold {
+export interface MemoryReservation {
   /** Holds so many from now on, whether there is room or not: they are here already. 0 ends it. */
-  set(bytes: number): void;
+  resize(bytes: number): void;
 }
 
 export interface MemoryBudget {
   /** Bytes held now. */
   held(): number;
   /** So little is held that nobody needs to wait for a little more. */
-  isPlenty(): boolean;
+  hasHeadroom(): boolean;
   /** Is there room for `bytes`, whoever waits for some? */
   fits(owner: string, bytes: number): boolean;
   /** Counts bytes that are here already. */
-  open(owner: string): Hold;
+  open(owner: string): MemoryReservation;
   /** Holds `bytes` if there is room for them, and nobody of `owner` waits for some. */
-  take(owner: string, bytes: number): Hold | undefined;
+  tryReserve(owner: string, bytes: number): MemoryReservation | undefined;
   /** Waits for room. Rejects with the signal's reason when it aborts first. */
-  wait(owner: string, bytes: number, signal: Signal): Promise<Hold>;
+  reserve(owner: string, bytes: number, signal: Signal): Promise<MemoryReservation>;
 }
 
-interface Waiter {
+interface MemoryWaiter {
   readonly bytes: number;
-  readonly go: (hold: Hold) => void;
+  readonly go: (hold: MemoryReservation) => void;
 }
 
-interface Owner {
+interface MemoryOwner {
   held: number;
-  readonly waiting: Waiter[];
+  readonly waiting: MemoryWaiter[];
 }
 
 /** One owner may hold this part of the budget: one client cannot leave the others without. */
@@ -42,24 +42,24 @@ const PLENTY = 0.25;
  */
 export function createMemoryBudget(limit: number): MemoryBudget {
   const share = limit * SHARE;
-  const owners = new Map<string, Owner>();
+  const owners = new Map<string, MemoryOwner>();
   let total = 0;
 
-  const ownerOf = (name: string): Owner => {
+  const ownerOf = (name: string): MemoryOwner => {
     const known = owners.get(name);
     if (known !== undefined) return known;
-    const made: Owner = { held: 0, waiting: [] };
+    const made: MemoryOwner = { held: 0, waiting: [] };
     owners.set(name, made);
     return made;
   };
-  const forget = (name: string, owner: Owner): void => {
+  const forget = (name: string, owner: MemoryOwner): void => {
     if (owner.held === 0 && owner.waiting.length === 0) owners.delete(name);
   };
-  const fits = (owner: Owner | undefined, bytes: number): boolean => {
+  const fits = (owner: MemoryOwner | undefined, bytes: number): boolean => {
     const wanted = Math.min(bytes, share);
     return (owner?.held ?? 0) + wanted <= share && total + wanted <= limit;
   };
-  const hold = (name: string, first: number): Hold => {
+  const hold = (name: string, first: number): MemoryReservation => {
     let mine = 0;
     const set = (bytes: number): void => {
       const more = bytes - mine;
@@ -72,10 +72,10 @@ export function createMemoryBudget(limit: number): MemoryBudget {
       if (more < 0) admit();
     };
     set(first);
-    return { set };
+    return { resize: set };
   };
-  const next = (): readonly [string, Owner] | undefined => {
-    let best: readonly [string, Owner] | undefined;
+  const next = (): readonly [string, MemoryOwner] | undefined => {
+    let best: readonly [string, MemoryOwner] | undefined;
     for (const [name, owner] of owners) {
       const [waiter] = owner.waiting;
       if (waiter === undefined || !fits(owner, waiter.bytes)) continue;
@@ -90,18 +90,18 @@ export function createMemoryBudget(limit: number): MemoryBudget {
       if (waiter !== undefined) waiter.go(hold(name, waiter.bytes));
     }
   };
-  const take = (name: string, bytes: number): Hold | undefined => {
+  const take = (name: string, bytes: number): MemoryReservation | undefined => {
     const owner = owners.get(name);
     if ((owner !== undefined && owner.waiting.length > 0) || !fits(owner, bytes)) return undefined;
     return hold(name, bytes);
   };
   return {
     held: () => total,
-    isPlenty: () => total < limit * PLENTY,
+    hasHeadroom: () => total < limit * PLENTY,
     fits: (name, bytes) => fits(owners.get(name), bytes),
     open: (name) => hold(name, 0),
-    take,
-    wait: (name, bytes, signal) => {
+    tryReserve: take,
+    reserve: (name, bytes, signal) => {
       const taken = take(name, bytes);
       if (taken !== undefined) return Promise.resolve(taken);
       return new Promise((resolve, reject) => {
@@ -112,7 +112,7 @@ export function createMemoryBudget(limit: number): MemoryBudget {
           forget(name, owner);
           reject(signal.reason);
         };
-        const waiter: Waiter = {
+        const waiter: MemoryWaiter = {
           bytes,
           go: (given) => {
             signal.removeEventListener("abort", gone);

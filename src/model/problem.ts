@@ -1,11 +1,68 @@
+/** Which HTTP status stands for which RPC code? (Specification section 7; the mapping of stock gateways.) */
+
+/** RPC codes by name. */
+export const RpcCode = {
+  OK: 0,
+  CANCELLED: 1,
+  UNKNOWN: 2,
+  INVALID_ARGUMENT: 3,
+  DEADLINE_EXCEEDED: 4,
+  NOT_FOUND: 5,
+  ALREADY_EXISTS: 6,
+  PERMISSION_DENIED: 7,
+  RESOURCE_EXHAUSTED: 8,
+  FAILED_PRECONDITION: 9,
+  ABORTED: 10,
+  OUT_OF_RANGE: 11,
+  UNIMPLEMENTED: 12,
+  INTERNAL: 13,
+  UNAVAILABLE: 14,
+  DATA_LOSS: 15,
+  UNAUTHENTICATED: 16,
+} as const;
+export type RpcCode = (typeof RpcCode)[keyof typeof RpcCode];
+
+const HTTP_OF_RPC: readonly number[] = [
+  200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
+];
+
+/** The HTTP status of an RPC code; 500 for a code that does not exist. */
+export function httpOfRpc(code: number): number {
+  return HTTP_OF_RPC[code] ?? 500;
+}
+
+/** What an error without a body of the API's is taken for, by its HTTP status. */
+export const RPC_OF_HTTP: ReadonlyMap<number, RpcCode> = new Map<number, RpcCode>([
+  [400, RpcCode.INVALID_ARGUMENT],
+  [401, RpcCode.UNAUTHENTICATED],
+  [403, RpcCode.PERMISSION_DENIED],
+  [404, RpcCode.NOT_FOUND],
+  [405, RpcCode.UNIMPLEMENTED],
+  [408, RpcCode.DEADLINE_EXCEEDED],
+  [409, RpcCode.ABORTED],
+  [413, RpcCode.INVALID_ARGUMENT],
+  [414, RpcCode.INVALID_ARGUMENT],
+  [415, RpcCode.UNIMPLEMENTED],
+  [429, RpcCode.RESOURCE_EXHAUSTED],
+  [499, RpcCode.CANCELLED],
+  [501, RpcCode.UNIMPLEMENTED],
+  [502, RpcCode.UNAVAILABLE],
+  [503, RpcCode.UNAVAILABLE],
+  [504, RpcCode.DEADLINE_EXCEEDED],
+]);
+
+/** The RPC code of an HTTP status; one that the table lacks is UNKNOWN from 500 on, else FAILED_PRECONDITION. */
+export function rpcOfHttp(status: number): RpcCode {
+  return RPC_OF_HTTP.get(status) ?? (status >= 500 ? RpcCode.UNKNOWN : RpcCode.FAILED_PRECONDITION);
+}
+
 /** What can go wrong in carryover itself, and what does a client see of it? (The only home of these reasons.) */
-import { RpcCode } from "./status.ts";
 
 /**
  * The `client`'s request, the `platform`'s outage, a limit of this instance's `capacity`, or `translation`: what native v1
  * would have answered. Rules go back to native on the last only (design section 7).
  */
-export type Fault = "client" | "platform" | "capacity" | "translation";
+export type FaultOrigin = "client" | "platform" | "capacity" | "translation";
 
 /** Every reason with its HTTP status, its RPC code, and whose fault it usually is. */
 export const PROBLEMS = {
@@ -53,7 +110,7 @@ export interface ProblemOptions {
   /** Seconds after which a retry makes sense; becomes `Retry-After`. */
   readonly retryAfter?: number;
   /** Whose fault it is, where that is not what the reason says. */
-  readonly fault?: Fault;
+  readonly fault?: FaultOrigin;
   /** For the log only. */
   readonly cause?: unknown;
 }
@@ -64,7 +121,7 @@ export class Problem extends Error {
   readonly metadata: Readonly<Record<string, string>>;
   readonly fieldViolations: readonly FieldViolation[];
   readonly retryAfter: number | undefined;
-  readonly fault: Fault;
+  readonly fault: FaultOrigin;
 
   /** `message` is shown to clients: what was wrong, where, what is expected. */
   constructor(reason: ProblemReason, message: string, options: ProblemOptions = {}) {

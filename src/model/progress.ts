@@ -18,22 +18,22 @@ export interface Progress {
   readonly force: Rules["force"];
   /** False: the rules file is bad, and older rules are in force. */
   readonly lastReloadSuccessful: boolean;
-  readonly totals: Totals;
+  readonly totals: RequestTotals;
   readonly ledger: LedgerSnapshot;
   /** One per operation, and one per operation and client. */
-  readonly bounds: readonly Bound[];
+  readonly bounds: readonly DifferenceBound[];
   /** In the order of the file. */
   readonly rules: readonly RuleProgress[];
 }
 
-export interface Totals {
+export interface RequestTotals {
   readonly since: number;
   readonly at: number;
-  readonly rows: readonly TotalsRow[];
+  readonly rows: readonly RequestTotalsRow[];
 }
 
 /** Requests of one kind; words as in metrics, bounded, the rest under `other`. */
-export interface TotalsRow {
+export interface RequestTotalsRow {
   readonly apiVersion: string;
   readonly resource: string;
   readonly operation: string;
@@ -45,7 +45,7 @@ export interface TotalsRow {
 }
 
 /** What comparisons say of one operation. */
-export interface Bound {
+export interface DifferenceBound {
   readonly resource: string;
   readonly operation: string;
   /** Undefined: of all clients. */
@@ -63,7 +63,7 @@ export interface RuleProgress {
   readonly mode: CutoverMode;
   /** `nothing`: it has expired. */
   readonly doing: CutoverMode | "nothing";
-  readonly state: RuleStateWord;
+  readonly state: RuleStateName;
   /** Since when; undefined when that is not known. */
   readonly since: number | undefined;
   /** One sentence for people: why, and what would change it; empty when there is nothing to say. */
@@ -71,4 +71,4 @@ export interface RuleProgress {
 }
 
 export const RULE_STATES = ["as-written", "stepped-back", "returning", "could-move", "promoted", "expired"] as const;
-export type RuleStateWord = (typeof RULE_STATES)[number];
+export type RuleStateName = (typeof RULE_STATES)[number];

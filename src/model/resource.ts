@@ -1,6 +1,5 @@
 /** In which words does a catalogue file speak of a resource, v1 beside v2? */
-import type { Example } from "./example.ts";
-import type { Json } from "./json.ts";
+import type { Json, JsonObject } from "./json.ts";
 
 /**
  * One enum, v1 beside v2. `null`: that version has no such name. Numbers are those of the wire formats;
@@ -313,4 +312,93 @@ export interface NativeDomain {
     readonly method: string;
     readonly path: string;
   }[];
+}
+
+/** How does a catalogue file show by example what its rows mean? */
+
+/** Evidence from the specification and the field map, never from running this code. */
+export type Example =
+  /** One record (for a list: one of its items). `joined`: the other v2 records that joins can read; any other is missing. */
+  | {
+      readonly of: "answer";
+      /** Its name. */
+      readonly operation: string;
+      readonly v2: JsonObject;
+      readonly v1: JsonObject;
+      readonly joined?: readonly { readonly resource: string; readonly v2: JsonObject }[];
+    }
+  | { readonly of: "body"; readonly operation: string; readonly v1: JsonObject; readonly v2: JsonObject }
+  | {
+      readonly of: "update";
+      readonly v1: JsonObject;
+      /** Stored v2 record, for rows that are named only when they differ from it. */
+      readonly stored?: JsonObject;
+      /** camelCase, in the order of the rows. */
+      readonly mask: readonly string[];
+      readonly v2: JsonObject;
+    }
+  /** Queries without `?`, in no order that matters; `v2` without the paging that a drain adds. */
+  | { readonly of: "filters"; readonly v1: string; readonly v2: string }
+  /**
+   * A whole exchange: what several calls, or a verb, make of one request. `path` below `/{domain}/v1/`, query included;
+   * `calls`: the v2 calls in their order, `METHOD path` below `/{domain}/{version}/`, with what v2 answers.
+   */
+  | {
+      readonly of: "exchange";
+      readonly operation: string;
+      readonly path: string;
+      readonly body?: Json;
+      readonly calls: readonly {
+        readonly call: string;
+        readonly body?: Json;
+        /** Default 200. */
+        readonly status?: number;
+        readonly answer: Json;
+      }[];
+      /** Default 200. */
+      readonly status?: number;
+      readonly answer: Json;
+    };
+
+/** What of an answer does the published v1 not have? (Option `v1.recordTimes`.) */
+
+/** Which times records show: all that the specification speaks of, or those of the published v1 messages alone. */
+export type RecordTimes = "all" | "published";
+
+/** `shape` without its unpublished rows, at every depth: their v2 members are cut like any that v1 never showed. */
+export function publishedShape({ rows, v2Only }: Shape): Shape {
+  const cut = rows.flatMap((row) => (isUnpublished(row) && row.v2 !== null ? [row.v2] : []));
+  return { rows: rows.filter((row) => !isUnpublished(row)).map(publishedRow), v2Only: [...v2Only, ...cut] };
+}
+
+/** `resource` with such answers. */
+export function publishedResource(resource: Resource): Resource {
+  const operations = resource.operations.map((operation) =>
+    "answer" in operation ? { ...operation, answer: publishedShape(operation.answer) } : operation,
+  );
+  return { ...resource, operations };
+}
+
+function publishedRow(row: Row): Row {
+  return row.kind === "message" ? { ...row, ...publishedShape({ rows: row.rows, v2Only: row.v2Only ?? [] }) } : row;
+}
+
+/** Paths of such rows in the answers of `operation`, as those of differences. */
+export function unpublishedPaths(operation: Operation): readonly string[] {
+  if (!("answer" in operation)) return [];
+  return unpublishedPathsIn(operation.answer.rows, operation.kind === "list" ? "items[]." : "");
+}
+
+function unpublishedPathsIn(rows: readonly Row[], prefix: string): readonly string[] {
+  return rows.flatMap((row) => {
+    if (isUnpublished(row)) return [prefix + row.v1];
+    return row.kind === "message"
+      ? unpublishedPathsIn(row.rows, `${prefix}${row.v1}${row.list === true ? "[]" : ""}.`)
+      : [];
+  });
+}
+
+/** Whether only the specification speaks of it. */
+export function isUnpublished(row: Row): boolean {
+  return row.access === "output" && row.unpublished === true;
 }

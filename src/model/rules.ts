@@ -42,8 +42,8 @@ export interface RuleMatch {
   readonly clients: ReadonlySet<string> | undefined;
   readonly time: TimeWindow | undefined;
   /** Lower-case name and the value that selects; `never` always deselects, any other value leaves it to what follows. */
-  readonly header: Selector | undefined;
-  readonly cookie: Selector | undefined;
+  readonly header: CanarySelector | undefined;
+  readonly cookie: CanarySelector | undefined;
   /** 0 to 100: share of clients, sticky. */
   readonly percent: number | undefined;
 }
@@ -59,7 +59,7 @@ export const EVERY_REQUEST: RuleMatch = {
   percent: undefined,
 };
 
-export interface Selector {
+export interface CanarySelector {
   readonly name: string;
   readonly value: string;
 }
@@ -118,7 +118,7 @@ export interface RuleHeaders {
 }
 
 /** What a rule does at present, after what was learnt. */
-export interface Choice {
+export interface ModeDecision {
   readonly mode: CutoverMode;
   /** Undefined: no rule matched, or `force` decided, or nobody knows v1's answer and no rule names the operation. */
   readonly rule: Rule | undefined;

@@ -15,14 +15,14 @@ export interface Signal {
 }
 
 /** A signal, and the means to give it. */
-export interface Stopper {
+export interface SignalController {
   readonly signal: Signal;
   /** Calls each listener once, in order; the first call counts. A listener must not throw. */
   abort(reason: unknown): void;
 }
 
 /** A signal that nobody has given yet. */
-export function createStopper(): Stopper {
+export function createSignalController(): SignalController {
   const listeners = new Set<() => void>();
   const state: { aborted: boolean; reason: unknown } = { aborted: false, reason: undefined };
   const signal: Signal = Object.assign(state, {

@@ -1,33 +1,33 @@
 /** What are the two answers that are compared? */
 import { wasLetIn } from "../model/exchange.ts";
-import { CONDITIONS, HOP_BY_HOP } from "../model/http.ts";
 import {
-  type Answer,
   type ApiResponse,
+  type ClientResponse,
+  CONDITIONS,
   type HeaderList,
+  HOP_BY_HOP,
   header,
   type SendLayer,
   withoutHeaders,
-} from "../model/message.ts";
-import type { RequestHead } from "../model/plan.ts";
+} from "../model/http.ts";
 import { Problem, problemBody } from "../model/problem.ts";
+import type { RequestHead } from "../model/request.ts";
 import type { Signal } from "../model/signal.ts";
-import { createCopy } from "./copy.ts";
-import { failing, saidFailure, troubleOf } from "./failure.ts";
-import type { Held } from "./memory.ts";
-import type { ShadowAsk, ShadowOptions } from "./options.ts";
+import { type ByteReservation, createBoundedCopy } from "./capture.ts";
+import { comparisonError, failureIn, troubleOf } from "./outcome.ts";
+import type { ComparisonRequest, ShadowOptions } from "./request.ts";
 
 /** Makes the answers of one comparison. */
-export interface Answers {
+export interface AnswerSource {
   /** What native answered, decoded. */
   readable(answer: ApiResponse): Promise<ApiResponse>;
   /** Native's answer to a GET of `target` as the caller; without one, to the same read, asked once more. */
   native(target?: string): Promise<ApiResponse>;
   /** The translated answer, and what the translation noted; carryover's own refusals are answers too. */
-  translated(body: Uint8Array, layer: SendLayer): Promise<Translated>;
+  translated(body: Uint8Array, layer: SendLayer): Promise<TranslatedAnswer>;
 }
 
-export interface Translated {
+export interface TranslatedAnswer {
   readonly answer: ApiResponse;
   /** v1 names of what v2 does not hold as the request asked (design: updates). */
   readonly mismatches: readonly string[];
@@ -47,10 +47,10 @@ export function isTrouble(status: number): boolean {
   return TROUBLES.has(status);
 }
 
-export interface AnswersInput {
-  readonly asked: ShadowAsk;
+export interface AnswerSourceOptions {
+  readonly asked: ComparisonRequest;
   readonly options: Pick<ShadowOptions<never>, "limits" | "native" | "translate" | "decode">;
-  readonly held: Held;
+  readonly held: ByteReservation;
   readonly signal: Signal;
   /** Counts calls as they leave. */
   readonly calls: { v1: number; v2: number };
@@ -59,7 +59,7 @@ export interface AnswersInput {
 }
 
 /** Every promise rejects with `failing` for what leaves nothing to compare, or with the signal's reason. */
-export function createAnswers({ asked, options, held, signal, calls, saw }: AnswersInput): Answers {
+export function createAnswerSource({ asked, options, held, signal, calls, saw }: AnswerSourceOptions): AnswerSource {
   const { answerBytes } = options.limits;
   /** Counts every call that leaves for v2, and sees its answer; the comparison's own layer is inside, nearer to v2 than anything. */
   const counting =
@@ -77,9 +77,9 @@ export function createAnswers({ asked, options, held, signal, calls, saw }: Answ
     const encoding = header(answer.headers, "content-encoding")?.trim().toLowerCase();
     if (encoding === undefined || encoding === "identity" || answer.body.length === 0) return answer;
     const body = await options.decode(encoding, answer.body, answerBytes).catch(() => {
-      throw failing("unreadable");
+      throw comparisonError("unreadable");
     });
-    return { ...answer, body: hold(body, answerBytes, held) };
+    return { ...answer, body: reserved(body, answerBytes, held) };
   };
   return {
     readable,
@@ -89,10 +89,10 @@ export function createAnswers({ asked, options, held, signal, calls, saw }: Answ
       const request = { method: "GET", target: target ?? head.target, headers: onceMore(head) };
       const answer = await options.native(request, { signal }).catch((thrown: unknown) => {
         signal.throwIfAborted();
-        throw failing((thrown instanceof Problem ? troubleOf(thrown) : undefined) ?? "native");
+        throw comparisonError((thrown instanceof Problem ? troubleOf(thrown) : undefined) ?? "native");
       });
       saw(answer);
-      hold(answer.body, answerBytes, held);
+      reserved(answer.body, answerBytes, held);
       return readable(answer);
     },
     async translated(body, layer) {
@@ -101,13 +101,13 @@ export function createAnswers({ asked, options, held, signal, calls, saw }: Answ
       try {
         const { answer, exchange } = await options.translate({ match, head, body }, counting(layer, door), signal);
         const whole = await gather(answer, answerBytes, held);
-        if (isTrouble(whole.status)) throw failing("platform");
+        if (isTrouble(whole.status)) throw comparisonError("platform");
         const letIn = door.open || whole.status < 400;
         return { answer: whole, mismatches: [...exchange.mismatches], incomplete: false, own: false, letIn };
       } catch (thrown) {
         // Whatever was thrown: the comparison's time is over, or it said itself why it ends.
         signal.throwIfAborted();
-        if (saidFailure(thrown) !== undefined) throw thrown;
+        if (failureIn(thrown) !== undefined) throw thrown;
         return { ...refusal(Problem.from(thrown)), letIn: door.open };
       }
     },
@@ -115,9 +115,9 @@ export function createAnswers({ asked, options, held, signal, calls, saw }: Answ
 }
 
 /** carryover's own answer, as the listener would have given it. */
-function refusal(problem: Problem): Omit<Translated, "letIn"> {
+function refusal(problem: Problem): Omit<TranslatedAnswer, "letIn"> {
   const trouble = troubleOf(problem);
-  if (trouble !== undefined) throw failing(trouble);
+  if (trouble !== undefined) throw comparisonError(trouble);
   const incomplete = problem.reason === "UPDATE_INCOMPLETE";
   return {
     answer: { status: problem.http, headers: JSON_TYPE, body: Buffer.from(problemBody(problem)) },
@@ -129,21 +129,21 @@ function refusal(problem: Problem): Omit<Translated, "letIn"> {
 const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
 
 /** All of `answer`, which is then paid for; ends the making of one that is too long. */
-async function gather(answer: Answer, limit: number, held: Held): Promise<ApiResponse> {
+async function gather(answer: ClientResponse, limit: number, held: ByteReservation): Promise<ApiResponse> {
   const { body } = answer;
-  if (body instanceof Uint8Array) return { ...answer, body: hold(body, limit, held) };
-  const copy = createCopy(held, limit);
+  if (body instanceof Uint8Array) return { ...answer, body: reserved(body, limit, held) };
+  const copy = createBoundedCopy(held, limit);
   for await (const piece of body) {
     const refused = copy.add(piece);
-    if (refused !== undefined) throw failing(refused);
+    if (refused !== undefined) throw comparisonError(refused);
   }
   return { ...answer, body: copy.bytes() };
 }
 
 /** Bytes that are there already. */
-function hold(bytes: Uint8Array, limit: number, held: Held): Uint8Array {
-  if (bytes.length > limit) throw failing("too-large");
-  if (!held.take(bytes.length)) throw failing("memory");
+function reserved(bytes: Uint8Array, limit: number, held: ByteReservation): Uint8Array {
+  if (bytes.length > limit) throw comparisonError("too-large");
+  if (!held.take(bytes.length)) throw comparisonError("memory");
   return bytes;
 }
 

@@ -1,20 +1,19 @@
 /** Is the translated answer to a read what native answered? (Design section 7: shadow for reads.) */
 
-import { readValue } from "../cutover/compare-text.ts";
-import { type Compared, isDifference } from "../model/comparison.ts";
+import { type ComparedResponses, isDifference } from "../model/comparison.ts";
+import type { ApiResponse, SendLayer } from "../model/http.ts";
 import { member } from "../model/json.ts";
-import type { ApiResponse, SendLayer } from "../model/message.ts";
 import type { Signal } from "../model/signal.ts";
-import { type Answers, isTrouble, type Translated } from "./answers.ts";
-import { failing } from "./failure.ts";
-import type { ShadowAsk, ShadowOptions } from "./options.ts";
-import type { Seen } from "./seen.ts";
-import { driven, EQUAL, type Verdict } from "./verdict.ts";
+import { type AnswerSource, isTrouble, type TranslatedAnswer } from "./answers.ts";
+import type { CapturedExchange } from "./capture.ts";
+import { readValue } from "./json-values.ts";
+import { type ComparisonVerdict, comparisonError, EQUAL, runInSteps } from "./outcome.ts";
+import type { ComparisonRequest, ShadowOptions } from "./request.ts";
 
-export interface ReadWork<Shape> {
-  readonly asked: ShadowAsk;
+export interface ComparisonWork<Shape> {
+  readonly asked: ComparisonRequest;
   readonly options: Pick<ShadowOptions<Shape>, "compare" | "random" | "turn">;
-  readonly answers: Answers;
+  readonly answers: AnswerSource;
   readonly signal: Signal;
 }
 
@@ -24,7 +23,7 @@ const NO_BODY = new Uint8Array(0);
 export const readsOnly: SendLayer = (next) => (request, sending) =>
   request.method === "GET" || request.method === "HEAD"
     ? next(request, sending)
-    : Promise.reject(failing("not-comparable"));
+    : Promise.reject(comparisonError("not-comparable"));
 
 /**
  * Native has answered the client with `seen`; the translated answer is made now, later than native's. Where they differ,
@@ -34,15 +33,18 @@ export const readsOnly: SendLayer = (next) => (request, sending) =>
  * comparison. What is left differs although native said the same before and after. Without a second answer (native in
  * trouble, `controlled` false) differences stand as they are. Throws `failing`, `refused` where nobody was let in.
  */
-export async function compareShadowed<Shape>(work: ReadWork<Shape>, seen: Seen): Promise<Verdict> {
+export async function compareShadowed<Shape>(
+  work: ComparisonWork<Shape>,
+  seen: CapturedExchange,
+): Promise<ComparisonVerdict> {
   const { answers, asked, options } = work;
   const native = await answers.readable(seen.answer);
   const translated = await answers.translated(seen.request, readsOnly);
-  needsLetIn(native, translated);
+  requireLetIn(native, translated);
   const shape = options.compare.shapeOf(asked.match);
-  const compared = await pair(work, native, translated, shape);
-  if (!isDifference(compared.result) && !wantsControl(work)) return uncontrolled(compared);
-  return controlled(work, compared, native, shape);
+  const compared = await compareResponses(work, native, translated, shape);
+  if (!isDifference(compared.result) && !wantsControl(work)) return withoutControl(compared);
+  return withControl(work, compared, native, shape);
 }
 
 /**
@@ -52,26 +54,29 @@ export async function compareShadowed<Shape>(work: ReadWork<Shape>, seen: Seen):
  * the translation is sometimes right and sometimes wrong, which looks the same), and the comparison counts as noise. Where
  * carryover refused, it is asked once more in any case: that shows whether v2 let the caller in.
  */
-export async function compareFollowed<Shape>(work: ReadWork<Shape>, seen: ApiResponse): Promise<Verdict> {
+export async function compareFollowed<Shape>(
+  work: ComparisonWork<Shape>,
+  seen: ApiResponse,
+): Promise<ComparisonVerdict> {
   const { answers, asked, options } = work;
   const native = await answers.native();
-  if (native.status === 401) throw failing(seen.status === 401 ? "refused" : "native");
-  if (isTrouble(native.status)) throw failing("native");
+  if (native.status === 401) throw comparisonError(seen.status === 401 ? "refused" : "native");
+  if (isTrouble(native.status)) throw comparisonError("native");
   const again = isRefusal(seen) ? await answers.translated(NO_BODY, readsOnly) : undefined;
-  if (again !== undefined) needsLetIn(native, again);
+  if (again !== undefined) requireLetIn(native, again);
   const shape = options.compare.shapeOf(asked.match);
-  const compared = await pair(work, native, { answer: seen, own: false }, shape);
+  const compared = await compareResponses(work, native, { answer: seen, own: false }, shape);
   if (!isDifference(compared.result)) {
-    return wantsControl(work) ? controlled(work, compared, native, shape) : uncontrolled(compared);
+    return wantsControl(work) ? withControl(work, compared, native, shape) : withoutControl(compared);
   }
   const later = again ?? (await answers.translated(NO_BODY, readsOnly));
-  const verdict = await controlled(work, await pair(work, native, later, shape), native, shape);
+  const verdict = await withControl(work, await compareResponses(work, native, later, shape), native, shape);
   return isDifference(verdict.result) ? verdict : { ...verdict, result: "noise" };
 }
 
 /** Throws `failing`, `refused`: what neither version did for the caller, anybody could have asked for. */
-export function needsLetIn(native: ApiResponse, { letIn }: Pick<Translated, "letIn">): void {
-  if (isRefusal(native) && !letIn) throw failing("refused");
+export function requireLetIn(native: ApiResponse, { letIn }: Pick<TranslatedAnswer, "letIn">): void {
+  if (isRefusal(native) && !letIn) throw comparisonError("refused");
 }
 
 function isRefusal({ status }: ApiResponse): boolean {
@@ -79,15 +84,15 @@ function isRefusal({ status }: ApiResponse): boolean {
 }
 
 /** Asks native again, and leaves out of `compared` what differs between its two answers. */
-async function controlled<Shape>(
-  work: ReadWork<Shape>,
-  compared: Compared,
+async function withControl<Shape>(
+  work: ComparisonWork<Shape>,
+  compared: ComparedResponses,
   native: ApiResponse,
   shape: Shape,
-): Promise<Verdict> {
+): Promise<ComparisonVerdict> {
   const again = await secondNative(work);
-  if (again === undefined) return uncontrolled(compared);
-  const control = await pair(work, native, { answer: again, own: false }, shape);
+  if (again === undefined) return withoutControl(compared);
+  const control = await compareResponses(work, native, { answer: again, own: false }, shape);
   const left = work.options.compare.withoutNoise(compared, control);
   return { ...left, controlled: true, noisy: control.result !== "equal" };
 }
@@ -97,17 +102,17 @@ async function controlled<Shape>(
  * those are native's there is no difference. One that v2 gave is compared down to its details. Throws `failing`, `native`, for
  * a success of native's that is no JSON, where the two differ.
  */
-export async function pair<Shape>(
-  { options: { compare, turn }, signal }: Pick<ReadWork<Shape>, "options" | "signal">,
+export async function compareResponses<Shape>(
+  { options: { compare, turn }, signal }: Pick<ComparisonWork<Shape>, "options" | "signal">,
   native: ApiResponse,
-  { answer, own }: Pick<Translated, "answer" | "own">,
+  { answer, own }: Pick<TranslatedAnswer, "answer" | "own">,
   shape: Shape,
-): Promise<Compared> {
+): Promise<ComparedResponses> {
   if (own && native.status === answer.status && codeOf(native) === codeOf(answer)) return EQUAL;
-  const compared = await driven(compare.compareAnswers(native, answer, shape), turn, signal);
+  const compared = await runInSteps(compare.compareAnswers(native, answer, shape), turn, signal);
   // Every operation that is compared answers JSON. What is cut off, or a page for people, is native's trouble.
-  if (isDifference(compared.result) && bringsContent(native) && !(await driven(isJson(native), turn, signal))) {
-    throw failing("native");
+  if (isDifference(compared.result) && bringsContent(native) && !(await runInSteps(isJson(native), turn, signal))) {
+    throw comparisonError("native");
   }
   return compared;
 }
@@ -132,23 +137,23 @@ function codeOf({ body }: ApiResponse): unknown {
   }
 }
 
-function uncontrolled(compared: Compared): Verdict {
+function withoutControl(compared: ComparedResponses): ComparisonVerdict {
   return { ...compared, controlled: false, noisy: undefined };
 }
 
-function wantsControl<Shape>({ asked, options }: ReadWork<Shape>): boolean {
+function wantsControl<Shape>({ asked, options }: ComparisonWork<Shape>): boolean {
   return options.random() < asked.settings.control;
 }
 
 /** Undefined when native has trouble of its own at that time. `target`: of another read than the one that is compared. */
 export async function secondNative<Shape>(
-  { answers, options: { turn }, signal }: ReadWork<Shape>,
+  { answers, options: { turn }, signal }: ComparisonWork<Shape>,
   target?: string,
 ): Promise<ApiResponse | undefined> {
   try {
     const again = await answers.native(target);
     if (isTrouble(again.status)) return undefined;
-    return bringsContent(again) && !(await driven(isJson(again), turn, signal)) ? undefined : again;
+    return bringsContent(again) && !(await runInSteps(isJson(again), turn, signal)) ? undefined : again;
   } catch {
     signal.throwIfAborted();
     return undefined;

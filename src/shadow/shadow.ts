@@ -1,21 +1,19 @@
 /** How are answers compared without anybody noticing? (Design section 7: shadow.) */
-import type { Answer } from "../model/message.ts";
-import type { Watch } from "../model/plan.ts";
-import { createDesk, type Desk } from "./desk.ts";
-import { isComparable, isWrite } from "./eligible.ts";
-import { followed } from "./follow.ts";
-import type { ShadowAsk, ShadowOptions } from "./options.ts";
+import type { ClientResponse } from "../model/http.ts";
+import type { PassThroughObserver } from "../model/request.ts";
+import { captureResponse, createExchangeCapture } from "./capture.ts";
+import { type ComparisonQueue, createComparisonQueue } from "./queue.ts";
 import { compareFollowed, compareShadowed } from "./reads.ts";
-import { createWatch } from "./seen.ts";
+import { type ComparisonRequest, isComparable, isWrite, type ShadowOptions } from "./request.ts";
 import { compareWritten } from "./writes.ts";
 
-export type { ShadowAsk } from "./options.ts";
+export type { ComparisonRequest } from "./request.ts";
 
-export interface Shadow extends Pick<Desk, "state" | "bounds"> {
+export interface Shadow extends Pick<ComparisonQueue, "state" | "bounds"> {
   /** For a request that native serves; undefined when it is not compared. */
-  watch(asked: ShadowAsk): Watch | undefined;
+  watch(asked: ComparisonRequest): PassThroughObserver | undefined;
   /** For a read that carryover answers with `answer`: what the client is to be given, equal byte by byte. */
-  follow(asked: ShadowAsk, answer: Answer): Answer;
+  follow(asked: ComparisonRequest, answer: ClientResponse): ClientResponse;
   /** The view `/samples`. */
   samples(query: URLSearchParams): unknown;
   /** Ends what is under way, reports nothing more. */
@@ -29,21 +27,21 @@ export interface Shadow extends Pick<Desk, "state" | "bounds"> {
  */
 export function createShadow<Shape>(options: ShadowOptions<Shape>): Shadow {
   const { limits, random } = options;
-  const desk = createDesk(options);
-  const isTaken = (asked: ShadowAsk): boolean =>
+  const desk = createComparisonQueue(options);
+  const isTaken = (asked: ComparisonRequest): boolean =>
     !desk.closed() && asked.settings.sample > 0 && isComparable(asked) && random() < asked.settings.sample;
   return {
     watch(asked) {
       if (!isTaken(asked)) return undefined;
       const ticket = desk.open(asked, "shadow");
       if (ticket === undefined) return undefined;
-      return createWatch({
+      return createExchangeCapture({
         held: ticket.held,
         answerBytes: limits.answerBytes,
         over(seen) {
-          if (typeof seen === "string") desk.lose(ticket, seen);
-          else if (desk.takes(ticket, seen.answer.status)) {
-            desk.enter(ticket, (answers, signal) => {
+          if (typeof seen === "string") desk.discard(ticket, seen);
+          else if (desk.accepts(ticket, seen.answer.status)) {
+            desk.submit(ticket, (answers, signal) => {
               const work = { asked, options, answers, signal };
               return isWrite(asked) ? compareWritten(work, seen) : compareShadowed(work, seen);
             });
@@ -53,14 +51,14 @@ export function createShadow<Shape>(options: ShadowOptions<Shape>): Shadow {
     },
     follow(asked, answer) {
       if (isWrite(asked) || !isTaken(asked)) return answer;
-      return followed(answer, limits.answerBytes, () => {
+      return captureResponse(answer, limits.answerBytes, () => {
         const ticket = desk.open(asked, "translate", answer.status);
-        if (ticket === undefined || !desk.takes(ticket, answer.status)) return undefined;
+        if (ticket === undefined || !desk.accepts(ticket, answer.status)) return undefined;
         return {
           held: ticket.held,
           over(seen) {
-            if (typeof seen === "string") desk.lose(ticket, seen);
-            else desk.enter(ticket, (answers, signal) => compareFollowed({ asked, options, answers, signal }, seen));
+            if (typeof seen === "string") desk.discard(ticket, seen);
+            else desk.submit(ticket, (answers, signal) => compareFollowed({ asked, options, answers, signal }, seen));
           },
         };
       });

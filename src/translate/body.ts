@@ -1,10 +1,9 @@
 /** What does a v1 request body say, in v2's words? (Design: fields in requests.) */
 import { JsonError } from "../json/error.ts";
-import { type Node, parseTree } from "../json/tree.ts";
-import { hasMoreValues } from "../json/values.ts";
+import { hasMoreValues, type JsonNode, parseTree } from "../json/tree.ts";
+import { snakeCase } from "../model/field-names.ts";
 import { Problem } from "../model/problem.ts";
 import type { EnumTable, EnumValue, Row, Value } from "../model/resource.ts";
-import { snakeCase } from "./names.ts";
 import { checkScalar, describe, invalidBody, isInt64, textOf } from "./scalars.ts";
 
 /** What becomes of members in no row. */
@@ -49,7 +48,7 @@ interface BodyContext {
 }
 
 /** What stands under `key`, made when it is first asked for. */
-function once<Key, T>(known: Map<Key, T>, key: Key, make: (key: Key) => T): T {
+function getOrCreate<Key, T>(known: Map<Key, T>, key: Key, make: (key: Key) => T): T {
   const found = known.get(key);
   if (found !== undefined) return found;
   const made = make(key);
@@ -71,7 +70,7 @@ export function readBody(bytes: Uint8Array, rows: readonly Row[], unknown: Unkno
 }
 
 /** A value in v2's spelling; `nested` when it is one message. */
-interface Written {
+interface V2Value {
   readonly raw: string;
   readonly nested: V2Body | undefined;
 }
@@ -82,9 +81,9 @@ export function createBodyNotes(): BodyNotes {
 }
 
 /** The members of one message; `path` is its dotted v1 path, empty at the top. */
-function readMessage(node: Node, rows: readonly Row[], path: string, context: BodyContext): V2Body {
+function readMessage(node: JsonNode, rows: readonly Row[], path: string, context: BodyContext): V2Body {
   if (node.kind !== "object") throw invalidBody(path, `expected an object, found ${describe(node)}`);
-  const byName = once(context.names, rows, namesOf);
+  const byName = getOrCreate(context.names, rows, namesOf);
   const fields = new Map<string, SentField>();
   const seen = new Set<Row>();
   const oneofs = new Map<string, string>();
@@ -93,8 +92,8 @@ function readMessage(node: Node, rows: readonly Row[], path: string, context: Bo
     const at = path === "" ? key : `${path}.${key}`;
     const row = byName.get(key);
     if (row === undefined) {
-      noteUnknown(at, context);
-      if (context.unknown === "pass" && !once(context.v2Names, rows, v2NamesOf).has(key)) {
+      noteUnknownMember(at, context);
+      if (context.unknown === "pass" && !getOrCreate(context.v2Names, rows, v2NamesOf).has(key)) {
         passed.push({ key, raw: textOf(context.bytes, value) });
       }
       continue;
@@ -109,7 +108,7 @@ function readMessage(node: Node, rows: readonly Row[], path: string, context: Bo
   return { fields, passed };
 }
 
-function readField(row: Row, value: Node, at: string, context: BodyContext): SentField | undefined {
+function readField(row: Row, value: JsonNode, at: string, context: BodyContext): SentField | undefined {
   // The type is checked even when the value is then dropped: v1's decoder refused a wrong one.
   const written = writeValue(row, value, at, context);
   if (row.access === "output" || row.v2 === null) return undefined;
@@ -121,7 +120,7 @@ function readField(row: Row, value: Node, at: string, context: BodyContext): Sen
 }
 
 /** `node` as v2 wants it; undefined when it is an enum name that is to be dropped. Throws `Problem` INVALID_BODY. */
-function writeValue(value: Row | Value, node: Node, at: string, context: BodyContext): Written | undefined {
+function writeValue(value: Row | Value, node: JsonNode, at: string, context: BodyContext): V2Value | undefined {
   if (value.kind !== "map" && value.list === true) {
     if (node.kind !== "array") throw invalidBody(at, `expected an array, found ${describe(node)}`);
     const items = node.items.map((item, index) => {
@@ -133,7 +132,7 @@ function writeValue(value: Row | Value, node: Node, at: string, context: BodyCon
   return writeOne(value, node, at, context);
 }
 
-function writeOne(value: Row | Value, node: Node, at: string, context: BodyContext): Written | undefined {
+function writeOne(value: Row | Value, node: JsonNode, at: string, context: BodyContext): V2Value | undefined {
   switch (value.kind) {
     case "enum": {
       const name = writeEnum(value.values, node, at, context);
@@ -152,11 +151,11 @@ function writeOne(value: Row | Value, node: Node, at: string, context: BodyConte
 }
 
 /** By v1 name or v1 number, always to the v2 NAME: numbers differ between the versions. */
-function writeEnum(table: EnumTable, node: Node, at: string, context: BodyContext): string | undefined {
+function writeEnum(table: EnumTable, node: JsonNode, at: string, context: BodyContext): string | undefined {
   const given =
     node.kind === "string" ? node.value : node.kind === "number" ? Number(textOf(context.bytes, node)) : undefined;
   if (given === undefined) throw invalidBody(at, `expected a name of ${table.name}, found ${describe(node)}`);
-  const entry = once(context.enums, table, entriesOf).get(given);
+  const entry = getOrCreate(context.enums, table, entriesOf).get(given);
   if (entry === undefined) {
     if (table.unknown === "refuse" || typeof given === "number") {
       throw invalidBody(at, `is not a ${table.name} that v1 knows`);
@@ -169,7 +168,12 @@ function writeEnum(table: EnumTable, node: Node, at: string, context: BodyContex
 }
 
 /** Keys are the user's data: the text is copied, after its values were checked; messages inside are rewritten. */
-function writeMap({ of, keys: kind }: Value & { kind: "map" }, node: Node, at: string, context: BodyContext): string {
+function writeMap(
+  { of, keys: kind }: Value & { kind: "map" },
+  node: JsonNode,
+  at: string,
+  context: BodyContext,
+): string {
   if (node.kind !== "object") throw invalidBody(at, `expected an object, found ${describe(node)}`);
   const keys = new Set<string>();
   const parts = node.members.map(({ key, value }) => {
@@ -203,7 +207,7 @@ function refuseSecondOneof(row: Row, oneofs: Map<string, string>, at: string): v
   oneofs.set(row.oneof, row.v1);
 }
 
-function noteUnknown(at: string, context: BodyContext): void {
+function noteUnknownMember(at: string, context: BodyContext): void {
   context.notes.unknown.push(at);
   if (context.unknown === "refuse") {
     throw invalidBody(at, "is not a field of this resource in v1 (unknownFields.request is set to refuse)");
@@ -250,7 +254,7 @@ export function bodyText(body: V2Body): string {
 export const MOST_VALUES = 20_000;
 
 /** The tree of a whole body. Throws `Problem` INVALID_BODY when it is no JSON, BODY_TOO_LARGE when it has too many values. */
-export function parseBody(bytes: Uint8Array): Node {
+export function parseBody(bytes: Uint8Array): JsonNode {
   if (hasMoreValues(bytes, MOST_VALUES)) {
     throw new Problem("BODY_TOO_LARGE", `the request body has more than ${MOST_VALUES} JSON values`, {
       metadata: { limit: String(MOST_VALUES), unit: "values" },

@@ -1,6 +1,14 @@
 /** Which header fields go along with a translated call, and which come back with its answer? (Design: HTTP on translated routes.) */
-import { CONDITIONS, HOP_BY_HOP, METHOD_OVERRIDES } from "../model/http.ts";
-import { type Answer, type ApiResponse, type HeaderList, withoutHeaders } from "../model/message.ts";
+import {
+  type ApiRequest,
+  type ApiResponse,
+  type ClientResponse,
+  CONDITIONS,
+  type HeaderList,
+  HOP_BY_HOP,
+  METHOD_OVERRIDES,
+  withoutHeaders,
+} from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 
 /** Not sent to v2: they speak of the v1 body or representation, which v2 does not see, or would change the method. */
@@ -24,7 +32,7 @@ const NOT_SENT: ReadonlySet<string> = new Set([
 const WRITE_CONDITIONS: readonly string[] = ["if-match", "if-unmodified-since"];
 
 /** Not given back: they describe v2's bytes, not the rewritten ones, or are written anew. */
-const NOT_GIVEN_BACK: ReadonlySet<string> = new Set([
+const NOT_RETURNED: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   "accept-ranges",
   "content-digest",
@@ -71,13 +79,33 @@ export function writeHeaders(client: HeaderList, calls: "one" | "several"): Head
 }
 
 /** A rewritten answer: v2's own fields less those that describe its bytes. */
-export function answerWith<Body extends Answer["body"]>(
+export function respondWith<Body extends ClientResponse["body"]>(
   from: Pick<ApiResponse, "headers">,
   status: number,
   body: Body,
   extra: HeaderList = [],
 ): { readonly status: number; readonly headers: HeaderList; readonly body: Body } {
-  const headers = withoutHeaders(from.headers, NOT_GIVEN_BACK);
+  const headers = withoutHeaders(from.headers, NOT_RETURNED);
   headers.push(JSON_TYPE, ...extra);
   return { status, headers, body };
+}
+
+/** Which methods does v2 allow on a path, in v1's words? (Design: OPTIONS.) */
+
+const METHOD_LISTS: ReadonlySet<string> = new Set(["allow", "access-control-allow-methods"]);
+
+/** OPTIONS for v2's own path: what a v1 client would do as PUT is asked for as PATCH (a browser's preflight). */
+export function optionsRequest(target: string, client: HeaderList): ApiRequest {
+  const headers = client.map(([name, value]) =>
+    name === "access-control-request-method" && value === "PUT" ? ([name, "PATCH"] as const) : ([name, value] as const),
+  );
+  return { method: "OPTIONS", target, headers };
+}
+
+/** v2's answer to OPTIONS: what it allows as PATCH a v1 client does as PUT. */
+export function optionsResponse(response: ApiResponse): ApiResponse {
+  const headers = response.headers.map(([name, value]) =>
+    METHOD_LISTS.has(name) ? ([name, value.replace(/\bPATCH\b/g, "PUT")] as const) : ([name, value] as const),
+  );
+  return { ...response, headers };
 }

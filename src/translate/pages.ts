@@ -1,13 +1,13 @@
 /** How is a v2 list page asked for and read? (Specification section 4, list parameters and envelope.) */
 import { JsonError } from "../json/error.ts";
-import type { ObjectPlan, PagePlan, Report } from "../json/plan.ts";
+import type { ObjectPlan, PagePlan, RewriteReport } from "../json/plan.ts";
 import { createPageRewriter, type PageResult } from "../json/rewrite.ts";
+import { camelCase } from "../model/field-names.ts";
+import type { ApiResponse } from "../model/http.ts";
 import { type Json, member } from "../model/json.ts";
 import type { ListPage, PageSelector } from "../model/list.ts";
-import type { ApiResponse } from "../model/message.ts";
 import { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { camelCase } from "./names.ts";
 
 /** v2's own key of every record. */
 export const V2_KEY = "uid";
@@ -38,7 +38,7 @@ export function pagePlan(resource: Resource, record: "copy" | ObjectPlan): PageP
 
 const TOKEN = "nextPageToken";
 /** Half of a pair of UTF-16: JSON may hold it alone, and no query can. (Records are handed on as they are, and bodies of clients are refused with it.) */
-const HALF = /\p{Surrogate}/u;
+const LONE_SURROGATE = /\p{Surrogate}/u;
 const SCALARS = [TOKEN, "totalCount", "skipped"];
 
 /** `bare`: it has no list of records at all. */
@@ -48,14 +48,14 @@ type ReadPage = PageResult & { readonly bare?: boolean };
 export interface PageReader {
   (body: Uint8Array): ReadPage;
   /** The same for long ones, with a turn for others now and then. */
-  inSlices(body: Uint8Array, turn: Turn): Promise<ReadPage>;
+  inSlices(body: Uint8Array, turn: YieldToOthers): Promise<ReadPage>;
 }
 
 /** Resolves when others had their turn. */
-type Turn = () => Promise<void>;
+type YieldToOthers = () => Promise<void>;
 
 /** Does long work with turns for others in between. */
-export type InTurns = <T>(work: (turn: Turn) => Promise<T>) => Promise<T>;
+export type InTurns = <T>(work: (turn: YieldToOthers) => Promise<T>) => Promise<T>;
 
 /** Pages up to here are read at once. */
 const AT_ONCE_BYTES = 512 * 1024;
@@ -68,7 +68,7 @@ export function createPageReader(resource: Resource, record: "copy" | ObjectPlan
   const rewrite = createPageRewriter(pagePlan(resource, record));
   const check = (page: PageResult, body: Uint8Array): ReadPage => {
     // Two records without a uid would count as one.
-    if (page.keys.includes("")) throw invalidAnswer("a record without its uid");
+    if (page.keys.includes("")) throw invalidResponse("a record without its uid");
     const strange = page.reports.filter(({ object }) => object === ENVELOPE);
     if (strange.length > 0) checkEnvelope(resource, page, strange, body);
     return page.keys.length > 0 ? page : { ...page, bare: isBare(resource, body) };
@@ -100,12 +100,17 @@ function isBare(resource: Resource, body: Uint8Array): boolean {
  * A page may say more than we know, but not something else: an error or a greeting with status 200 is no empty list, and
  * a token that cannot be read is not the end of one.
  */
-function checkEnvelope(resource: Resource, page: PageResult, strange: readonly Report[], body: Uint8Array): void {
+function checkEnvelope(
+  resource: Resource,
+  page: PageResult,
+  strange: readonly RewriteReport[],
+  body: Uint8Array,
+): void {
   const token = strange.find(({ member }) => camelCase(member) === TOKEN);
-  if (token !== undefined) throw invalidAnswer(`${token.member} is not a ${TOKEN} that can be read`);
+  if (token !== undefined) throw invalidResponse(`${token.member} is not a ${TOKEN} that can be read`);
   if (page.keys.length > 0 || strange.every(({ kind }) => kind !== "unknown")) return;
   const whole = JSON.parse(Buffer.from(body).toString("utf8")) as Json;
-  if (member(whole, resource.items) === undefined) throw invalidAnswer(`a page without ${resource.items}`);
+  if (member(whole, resource.items) === undefined) throw invalidResponse(`a page without ${resource.items}`);
 }
 
 /** The uid of a record; undefined when it has none, or is no JSON. */
@@ -119,8 +124,8 @@ export function keyOf(record: Uint8Array): Json | undefined {
 
 /** Throws `Problem` UPSTREAM_INVALID when `found` is no uid, or not `asked`. */
 export function checkKey(found: Json | undefined, asked: string | undefined, metadata?: Metadata): void {
-  if (typeof found !== "string" || found === "") throw invalidAnswer("a record without its uid", metadata);
-  if (asked !== undefined && found !== asked) throw invalidAnswer("it is another record", metadata);
+  if (typeof found !== "string" || found === "") throw invalidResponse("a record without its uid", metadata);
+  if (asked !== undefined && found !== asked) throw invalidResponse("it is another record", metadata);
 }
 
 type Metadata = Readonly<Record<string, string>>;
@@ -130,7 +135,7 @@ export function readPage(
   response: ApiResponse,
   read: PageReader,
   keep: readonly ((uid: string) => boolean)[],
-  onReports: (reports: readonly Report[]) => void,
+  onReports: (reports: readonly RewriteReport[]) => void,
 ): ListPage {
   return listPage(
     readUpstream(() => read(response.body)),
@@ -154,7 +159,7 @@ export function readAnyPage(
   { body }: ApiResponse,
   read: PageReader,
   keep: readonly ((uid: string) => boolean)[],
-  onReports: (reports: readonly Report[]) => void,
+  onReports: (reports: readonly RewriteReport[]) => void,
   inTurns: InTurns | undefined,
 ): ListPage | Promise<ListPage> {
   const page = readAny(read, body, inTurns);
@@ -165,14 +170,14 @@ export function readAnyPage(
 function listPage(
   page: ReadPage,
   keep: readonly ((uid: string) => boolean)[],
-  onReports: (reports: readonly Report[]) => void,
+  onReports: (reports: readonly RewriteReport[]) => void,
 ): ListPage {
   onReports(page.reports);
   const token = page.scalars.get("nextPageToken") ?? "";
-  if (typeof token !== "string") throw invalidAnswer("nextPageToken is no string");
-  if (HALF.test(token)) throw invalidAnswer("nextPageToken is no Unicode");
+  if (typeof token !== "string") throw invalidResponse("nextPageToken is no string");
+  if (LONE_SURROGATE.test(token)) throw invalidResponse("nextPageToken is no Unicode");
   if (token.length > MAX_TOKEN_LENGTH)
-    throw invalidAnswer(`nextPageToken is longer than ${MAX_TOKEN_LENGTH} characters`);
+    throw invalidResponse(`nextPageToken is longer than ${MAX_TOKEN_LENGTH} characters`);
   return {
     bytes: page.bytes,
     starts: page.starts,
@@ -202,12 +207,12 @@ export function readUpstream<T>(read: () => T, metadata: Metadata = {}): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof JsonError) throw invalidAnswer(error.message, metadata);
+    if (error instanceof JsonError) throw invalidResponse(error.message, metadata);
     throw error;
   }
 }
 
 /** The platform answered something else than what was asked for; `what` says it without values. */
-export function invalidAnswer(what: string, metadata: Metadata = {}): Problem {
+export function invalidResponse(what: string, metadata: Metadata = {}): Problem {
   return new Problem("UPSTREAM_INVALID", `the platform's answer is not what was asked for: ${what}`, { metadata });
 }

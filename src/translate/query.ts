@@ -1,8 +1,11 @@
 /** What does the query of a v1 list ask for, in v2's words? (Design: lists; specification section 4.) */
-import type { Filter } from "../model/resource.ts";
+
+import { camelCase } from "../model/field-names.ts";
+import { type Json, member } from "../model/json.ts";
+import { Problem } from "../model/problem.ts";
+import type { EnumTable, Filter } from "../model/resource.ts";
 import { type Hierarchy, isInHierarchy, isUid } from "../model/uid.ts";
-import { camelCase } from "./names.ts";
-import { invalidFilter, parseQuery, readBool, readEnum, readPageSize, readScalar, unfold } from "./query-values.ts";
+import { isTimestamp } from "./scalars.ts";
 
 /** v2's list parameter for the order of records (specification section 4). */
 const ORDER = "order_by";
@@ -48,7 +51,7 @@ export function readListQuery(query: string, filters: readonly Filter[]): ListQu
   }
   const given = new Map<Filter, string[]>();
   for (const parameter of parameters) {
-    const { name, values } = unfold(parameter);
+    const { name, values } = parameterValues(parameter);
     const filter = byName.get(name);
     if (filter === undefined) {
       refuseMessage(name, filters);
@@ -157,7 +160,7 @@ function applyFilter(filter: Filter, values: readonly string[], state: QueryStat
 }
 
 /** What an absent member says, by the kind of its filter. */
-const ZEROS = { string: "", timestamp: "", bool: "false", int32: "0" } as const;
+const ABSENT_VALUES = { string: "", timestamp: "", bool: "false", int32: "0" } as const;
 
 function applySend(filter: Filter & { use: "send" }, raw: readonly string[], state: QueryState): void {
   // An empty text is no filter. An empty boolean, number or time is none that can be read, and v1 said so.
@@ -168,7 +171,7 @@ function applySend(filter: Filter & { use: "send" }, raw: readonly string[], sta
   const { local } = filter;
   if (local === undefined) state.listOnly.push(filter.v1);
   else if ("hierarchy" in local) addHierarchy(local.hierarchy, values, state);
-  else state.memberTests.push({ member: local.member, values: new Set(values), zero: ZEROS[filter.kind] });
+  else state.memberTests.push({ member: local.member, values: new Set(values), zero: ABSENT_VALUES[filter.kind] });
 }
 
 /** Values of one filter are alternatives; filters narrow. */
@@ -196,4 +199,135 @@ function applyParent(value: string, state: QueryState): void {
   if (before < 0) state.params.push(`${name}=${root ? "true" : encodeURIComponent(value)}`);
   else if (root) state.params[before] = `${name}=true`;
   state.keyTests.push((uid) => isInHierarchy(uid, root ? "root" : "children", root ? "true" : value));
+}
+
+/** What does one parameter of a v1 list say? (Specification section 4; the types of the gateway.) */
+
+export interface QueryParameter {
+  readonly name: string;
+  readonly value: string;
+}
+
+const TRUE = new Set(["1", "t", "T", "true", "TRUE", "True"]);
+const FALSE = new Set(["0", "f", "F", "false", "FALSE", "False"]);
+const INT32 = /^[+-]?\d{1,10}$/;
+const INTEGER = /^[+-]?\d{1,40}$/;
+const INT64_END = 2n ** 63n;
+const INT32_MIN = -(2n ** 31n);
+const LONGEST_NAME = 100;
+const MAX_PAGE = 200n;
+
+/**
+ * Splits and decodes a query as form encoding says (`+` is a space). Throws `Problem` INVALID_FILTER.
+ * A value is taken whole: the stock gateway of both versions makes one element of each repeat of a repeated parameter and
+ * splits nothing at commas (masks alone excepted), so `ids=a,b` asks for the one uid `a,b`, in v1 as here.
+ */
+export function parseQuery(query: string): QueryParameter[] {
+  if (query === "") return [];
+  if (query.includes(";")) throw new Problem("INVALID_FILTER", "invalid query: a semicolon must be sent as %3B");
+  return query
+    .split("&")
+    .filter((part) => part !== "")
+    .map((part) => {
+      const equals = part.indexOf("=");
+      const name = equals < 0 ? part : part.slice(0, equals);
+      return { name: decode(name, name), value: equals < 0 ? "" : decode(part.slice(equals + 1), name) };
+    });
+}
+
+function decode(text: string, name: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    throw new Problem(
+      "INVALID_FILTER",
+      `invalid query: parameter ${shortened(name)} is not valid percent-encoded UTF-8`,
+    );
+  }
+}
+
+/** Names in no filter are as long as clients make them. */
+function shortened(name: string): string {
+  return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
+}
+
+/**
+ * The name that a parameter means, and its values: of `name[key]=value` the stock gateway makes two values of `name`. (Its
+ * pattern, `^(.*)\[(.*)\]$`, would be quadratic here: a query of nothing but brackets would hold up everybody.)
+ */
+export function parameterValues({ name, value }: QueryParameter): {
+  readonly name: string;
+  readonly values: readonly string[];
+} {
+  const open = name.endsWith("]") && !name.includes("\n") ? name.lastIndexOf("[") : -1;
+  return open < 0
+    ? { name, values: [value] }
+    : { name: name.slice(0, open), values: [name.slice(open + 1, -1), value] };
+}
+
+/** A 400 that names the parameter; never its value, which may be a secret sent to the wrong place. */
+export function invalidFilter(name: string, what: string): Problem {
+  return new Problem("INVALID_FILTER", `invalid filter: ${name} ${what}`, {
+    fieldViolations: [{ field: name, description: what }],
+  });
+}
+
+/** `raw` as v2 wants it. Throws `Problem` INVALID_FILTER. */
+export function readScalar(filter: Filter & { use: "send" }, raw: string): string {
+  switch (filter.kind) {
+    case "string":
+      return raw;
+    case "bool":
+      return readBool(filter.v1, raw) ? "true" : "false";
+    case "int32":
+      if (!INT32.test(raw) || Number(raw) < -2147483648 || Number(raw) > 2147483647)
+        throw invalidFilter(filter.v1, "is not a 32-bit whole number");
+      return String(Number(raw));
+    case "timestamp":
+      if (!isTimestamp(raw)) throw invalidFilter(filter.v1, "is not an RFC 3339 time");
+      return raw;
+    default:
+      return filter.kind satisfies never;
+  }
+}
+
+/** Booleans as the gateway reads them. Throws `Problem` INVALID_FILTER. */
+export function readBool(name: string, raw: string): boolean {
+  if (TRUE.has(raw)) return true;
+  if (FALSE.has(raw)) return false;
+  throw invalidFilter(name, "is not a boolean (true or false)");
+}
+
+/** v2's name for a v1 enum name, or for a v1 number in decimal; undefined for the zero value, which is no filter. Throws `Problem` INVALID_FILTER. */
+export function readEnum(name: string, table: EnumTable, raw: string): string | undefined {
+  const number = INT32.test(raw) ? Number(raw) : undefined;
+  // Below zero: v1 has no number for it.
+  const entry = table.values.find(
+    ([v1, v1Number]) => v1 !== null && (v1 === raw || (v1Number >= 0 && v1Number === number)),
+  );
+  if (entry === undefined) throw invalidFilter(name, `has no such value; expected a name of ${table.name}`);
+  const [v1, v1Number, v2] = entry;
+  if (v1Number === 0) return undefined;
+  if (v2 === null) throw invalidFilter(name, `value ${v1} cannot be asked of v2`);
+  return v2;
+}
+
+/**
+ * v2 serves at most 200 a page (specification section 8) and 0 means its default, as in v1, which took any 64-bit number.
+ * A negative one is the platform's to judge, as far as its 32 bits hold it. Throws `Problem` INVALID_FILTER.
+ */
+export function readPageSize(name: string, raw: string): string {
+  const size = INTEGER.test(raw) ? BigInt(raw.replace("+", "")) : INT64_END;
+  if (size < -INT64_END || size >= INT64_END) throw invalidFilter(name, "is not a whole number of records");
+  return String(size > MAX_PAGE ? MAX_PAGE : size < INT32_MIN ? INT32_MIN : size);
+}
+
+/** Does one record, read by its uid, match the other filters of the request? (Design: lists, the id filter.) */
+
+/** `record`: the v2 record as it came, valid JSON; `uid`: its own. All filters narrow, as v1's did. */
+export function matchesQuery(record: Uint8Array, uid: string, query: ListQuery): boolean {
+  if (![...query.keyTests, ...query.getTests].every((test) => test(uid))) return false;
+  if (query.memberTests.length === 0) return true;
+  const value = JSON.parse(Buffer.from(record).toString("utf8")) as Json;
+  return query.memberTests.every(({ member: name, values, zero }) => values.has(String(member(value, name) ?? zero)));
 }

@@ -1,8 +1,7 @@
 /** Is a JSON value of a request body of the type that v1 declares? (Proto JSON types; specification section 4.) */
-import type { Node } from "../json/tree.ts";
+import type { JsonNode } from "../json/tree.ts";
 import { Problem } from "../model/problem.ts";
 import type { ScalarKind } from "../model/resource.ts";
-import { isTimestamp } from "./times.ts";
 
 const DURATION = /^[+-]?(0|[1-9]\d{0,11})?(?:\.\d{1,9})?s$/;
 /** About 10,000 years: what a duration of the platform can hold. */
@@ -12,16 +11,16 @@ const BASE64 = /^(?:[A-Za-z0-9+/]*|[A-Za-z0-9_-]*)(={0,2})$/;
 const INT64_MAX = 2n ** 63n;
 
 /** Throws `Problem` INVALID_BODY naming `at` when `node` is no `kind`. `bytes` is the document of `node`. */
-export function checkScalar(kind: ScalarKind, node: Node, at: string, bytes: Uint8Array): void {
+export function checkScalar(kind: ScalarKind, node: JsonNode, at: string, bytes: Uint8Array): void {
   switch (kind) {
     case "bool":
-      if (node.kind !== "true" && node.kind !== "false") throw wrong(at, "true or false", node);
+      if (node.kind !== "true" && node.kind !== "false") throw wrongType(at, "true or false", node);
       return;
     case "string":
-      if (node.kind !== "string") throw wrong(at, "a string", node);
+      if (node.kind !== "string") throw wrongType(at, "a string", node);
       return;
     case "timestamp":
-      if (node.kind !== "string" || !isTimestamp(node.value)) throw wrong(at, "an RFC 3339 time", node);
+      if (node.kind !== "string" || !isTimestamp(node.value)) throw wrongType(at, "an RFC 3339 time", node);
       return;
     case "duration":
       checkText(node, isDuration, at, "a duration such as 3600s");
@@ -44,8 +43,8 @@ export function checkScalar(kind: ScalarKind, node: Node, at: string, bytes: Uin
   }
 }
 
-function checkText(node: Node, isOne: (text: string) => boolean, at: string, expected: string): void {
-  if (node.kind !== "string" || !isOne(node.value)) throw wrong(at, expected, node);
+function checkText(node: JsonNode, isOne: (text: string) => boolean, at: string, expected: string): void {
+  if (node.kind !== "string" || !isOne(node.value)) throw wrongType(at, expected, node);
 }
 
 function isDuration(text: string): boolean {
@@ -61,11 +60,11 @@ function isBase64(text: string): boolean {
 }
 
 /** Integers may come as numbers (also 1.0 or 1e2) or as decimal strings, within [low, high). */
-function checkInteger(node: Node, low: bigint, high: bigint, at: string, bytes: Uint8Array): void {
+function checkInteger(node: JsonNode, low: bigint, high: bigint, at: string, bytes: Uint8Array): void {
   const text = node.kind === "number" ? textOf(bytes, node) : node.kind === "string" ? node.value : "";
   const integer = readInteger(text);
   if (integer === undefined || integer < low || integer >= high) {
-    throw wrong(at, `a whole number from ${low} to ${high - 1n}`, node);
+    throw wrongType(at, `a whole number from ${low} to ${high - 1n}`, node);
   }
 }
 
@@ -88,12 +87,12 @@ export function isInt64(text: string): boolean {
   return integer >= -INT64_MAX && integer < INT64_MAX;
 }
 
-function wrong(at: string, expected: string, node: Node): Problem {
+function wrongType(at: string, expected: string, node: JsonNode): Problem {
   return invalidBody(at, `expected ${expected}, found ${describe(node)}`);
 }
 
 /** What a node is, for messages; never its content, which may be a secret. */
-export function describe(node: Node): string {
+export function describe(node: JsonNode): string {
   switch (node.kind) {
     case "object":
       return "an object";
@@ -111,7 +110,7 @@ export function describe(node: Node): string {
 }
 
 /** The text of a node exactly as it came. */
-export function textOf(bytes: Uint8Array, node: Node): string {
+export function textOf(bytes: Uint8Array, node: JsonNode): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8", node.start, node.end);
 }
 
@@ -124,4 +123,23 @@ export function invalidBody(at: string, what: string): Problem {
   return new Problem("INVALID_BODY", `invalid body: ${field === "" ? "the body" : field}: ${what}`, {
     fieldViolations: field === "" ? [] : [{ field, description: what }],
   });
+}
+
+/** Is a text a time as the platform's decoder takes it? (RFC 3339; specification section 2.) */
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+/** Years 1 to 9999, in milliseconds: what a timestamp of the platform can hold. */
+const FIRST_TIME = Date.parse("0001-01-01T00:00:00Z");
+const LAST_TIME = Date.parse("9999-12-31T23:59:59.999Z");
+
+/** True for an RFC 3339 time that exists, with at most nine digits behind the second; `T` and `Z` are capital, as Go reads them. */
+export function isTimestamp(text: string): boolean {
+  if (!TIMESTAMP.test(text)) return false;
+  const instant = Date.parse(text);
+  return instant >= FIRST_TIME && instant <= LAST_TIME && isOnCalendar(text.slice(0, "yyyy-mm-ddThh:mm:ss".length));
+}
+
+/** `Date` takes 30 February for 2 March and 24:00 for the next day; the platform takes neither. */
+function isOnCalendar(local: string): boolean {
+  return new Date(`${local}Z`).toISOString().startsWith(local);
 }

@@ -1,9 +1,9 @@
 /** Which PATCH does a v1 full replace become, and did it take effect? (Design: updates.) */
-import { type Json, member } from "../model/json.ts";
-import type { Row, WritableRow } from "../model/resource.ts";
+
+import { snakeCase } from "../model/field-names.ts";
+import { isJsonObject, type Json, type JsonObject, member } from "../model/json.ts";
+import type { Row, Value, WritableRow } from "../model/resource.ts";
 import type { SentField, V2Body } from "./body.ts";
-import { snakeCase } from "./names.ts";
-import { isSame, isZero } from "./same.ts";
 
 /** How a mask names a field: by its JSON name, as the specification does, or as the public gateway wants it. */
 export type MaskSpelling = "camelCase" | "snake_case";
@@ -27,11 +27,11 @@ export interface Patch {
   /** v1 fields that the client left out and that become zero. */
   readonly defaulted: readonly string[];
   /** v1 fields left alone although a full replace would have made them zero (conditional rows). */
-  readonly leftAlone: readonly LeftAlone[];
+  readonly leftAlone: readonly UnchangedField[];
 }
 
 /** A field that the PATCH does not name although the client left it out. */
-export interface LeftAlone {
+export interface UnchangedField {
   readonly v1: string;
   readonly v2Path: readonly string[];
   readonly row: Row;
@@ -47,7 +47,7 @@ export function needsStored(rows: readonly Row[], body: V2Body): boolean {
     if (row.mask === "members" && row.kind === "message") {
       return sent.nested !== undefined && needsStored(row.rows, sent.nested);
     }
-    return row.mask === "when-changed" && !saysNothing(row, sent);
+    return row.mask === "when-changed" && !isUnspecified(row, sent);
   });
 }
 
@@ -57,7 +57,7 @@ export function isCompared(row: Row): boolean {
 }
 
 /** The client left the choice open. */
-function saysNothing(row: Row & WritableRow, sent: SentField): boolean {
+function isUnspecified(row: Row & WritableRow, sent: SentField): boolean {
   return row.zeroUnsaid === true && isZero(parse(sent.raw), row);
 }
 
@@ -77,31 +77,37 @@ export function buildPatch(
   stored: Json | undefined,
   { synced = isSynced(rows, stored), yields = false }: { readonly synced?: boolean; readonly yields?: boolean } = {},
 ): Patch {
-  const plan: Plan = { synced, yields, asked: [], defaulted: [], leftAlone: [] };
+  const plan: PatchPlan = { synced, yields, asked: [], defaulted: [], leftAlone: [] };
   const members = collect(rows, body, stored, { v1: "", v2: [] }, plan);
   const { asked, defaulted, leftAlone } = plan;
   return { body: `{${members.join(",")}}`, asked, defaulted, leftAlone };
 }
 
-interface Plan {
+interface PatchPlan {
   readonly synced: boolean;
   readonly yields: boolean;
   readonly asked: AskedField[];
   readonly defaulted: string[];
-  readonly leftAlone: LeftAlone[];
+  readonly leftAlone: UnchangedField[];
 }
-interface Place {
+interface PatchedField {
   readonly v1: string;
   readonly v2: readonly string[];
 }
 
 /** The members of one message of the PATCH body; what the mask names goes into `plan`. */
-function collect(rows: readonly Row[], body: V2Body, stored: Json | undefined, place: Place, plan: Plan): string[] {
+function collect(
+  rows: readonly Row[],
+  body: V2Body,
+  stored: Json | undefined,
+  place: PatchedField,
+  plan: PatchPlan,
+): string[] {
   const members: string[] = [];
   for (const row of rows) {
     if (!isWritable(row) || row.v2 === null) continue;
     const sent = body.fields.get(row.v1);
-    const at: Place = { v1: place.v1 === "" ? row.v1 : `${place.v1}.${row.v1}`, v2: [...place.v2, row.v2] };
+    const at: PatchedField = { v1: place.v1 === "" ? row.v1 : `${place.v1}.${row.v1}`, v2: [...place.v2, row.v2] };
     const storedValue = member(stored, row.v2);
     const inside = row.mask === "members" && sent?.nested !== undefined;
     const raw = inside
@@ -111,7 +117,7 @@ function collect(rows: readonly Row[], body: V2Body, stored: Json | undefined, p
     members.push(`${JSON.stringify(row.v2)}:${raw}`);
     if (inside) continue;
     const yields = sent === undefined && (row.mask === "unless-synced" || row.syncs === true);
-    plan.asked.push(asked(row, at, raw, yields));
+    plan.asked.push(askedField(row, at, raw, yields));
   }
   for (const { key, raw } of body.passed) members.push(`${JSON.stringify(key)}:${raw}`);
   return members;
@@ -121,8 +127,8 @@ function collectMembers(
   row: Row & WritableRow,
   nested: V2Body | undefined,
   stored: Json | undefined,
-  at: Place,
-  plan: Plan,
+  at: PatchedField,
+  plan: PatchPlan,
 ): string | undefined {
   if (nested === undefined || row.kind !== "message") return undefined;
   const members = collect(row.rows, nested, stored, at, plan);
@@ -134,8 +140,8 @@ function chooseValue(
   row: Row & WritableRow,
   sent: SentField | undefined,
   stored: Json | undefined,
-  at: Place,
-  plan: Plan,
+  at: PatchedField,
+  plan: PatchPlan,
 ): string | undefined {
   const leftAlone = (): undefined => {
     plan.leftAlone.push({ v1: at.v1, v2Path: at.v2, row });
@@ -156,7 +162,7 @@ function chooseValue(
       if (sent !== undefined && !(row.presence !== "explicit" && isZero(parse(sent.raw), row))) return sent.raw;
       return leftAlone();
     case "when-changed":
-      if (sent === undefined || saysNothing(row, sent)) return leftAlone();
+      if (sent === undefined || isUnspecified(row, sent)) return leftAlone();
       return unlessSame(row, sent, stored);
     case "unless-synced":
       if (sent !== undefined) return unlessSame(row, sent, stored);
@@ -173,7 +179,7 @@ function unlessSame(row: Row & WritableRow, { raw }: SentField, stored: Json | u
   return isSame(parse(raw), stored, row, false) ? undefined : raw;
 }
 
-function asked(row: Row & WritableRow, at: Place, raw: string, yields: boolean): AskedField {
+function askedField(row: Row & WritableRow, at: PatchedField, raw: string, yields: boolean): AskedField {
   const names = at.v2.map((name, index) =>
     index === at.v2.length - 1 ? (row.v2Proto ?? snakeCase(name)) : snakeCase(name),
   );
@@ -240,4 +246,80 @@ function isWritable(row: Row): row is Row & WritableRow {
 
 function parse(raw: string): Json {
   return JSON.parse(raw) as Json;
+}
+
+/** Do two v2 values say the same, although one may leave zeros out? (Design: updates, the echo check.) */
+
+/**
+ * True for what an unset v2 member looks like: absent, null, the zero of its kind, a message of nothing but zeros.
+ * A map with a key in it is never zero, whatever stands behind the key.
+ */
+export function isZero(value: Json | undefined, as?: Value): boolean {
+  if (value === undefined || value === null || value === "" || value === 0 || value === false) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  if (isJsonObject(value)) {
+    // Names alone: a map may have a hundred thousand of them, and is mostly told by the first.
+    const names = Object.keys(value);
+    return as?.kind === "map" ? names.length === 0 : names.every((name) => isZero(value[name], typeOfMember(as, name)));
+  }
+  if (isInteger(as)) return Number(value) === 0;
+  return as?.kind === "enum" && as.values.values.some(([, number, v2]) => number === 0 && v2 === value);
+}
+
+/** Whether two v2 values of `row` are equal. `asSets`: the order and repeats of list elements do not matter. */
+export function isSame(a: Json | undefined, b: Json | undefined, row: Row, asSets: boolean): boolean {
+  return sameValue(a, b, row, asSets);
+}
+
+function sameValue(a: Json | undefined, b: Json | undefined, as: Value | undefined, asSets: boolean): boolean {
+  const zero = isZero(a, as);
+  if (zero || isZero(b, as)) return zero === isZero(b, as);
+  if (Array.isArray(a) && Array.isArray(b)) return sameLists(a, b, as, asSets);
+  if (isJsonObject(a) && isJsonObject(b)) return sameMembers(a, b, as, asSets);
+  if (typeof a === "string" && typeof b === "string" && as?.kind === "timestamp")
+    return a === b || Date.parse(a) === Date.parse(b);
+  if (isInteger(as) && isText(a) && isText(b) && Number.isSafeInteger(Number(a))) return Number(a) === Number(b);
+  return isText(a) && isText(b) ? String(a) === String(b) : a === b;
+}
+
+/** A message may leave zeros out; the keys of a map are data, and must all be there. */
+function sameMembers(a: JsonObject, b: JsonObject, as: Value | undefined, asSets: boolean): boolean {
+  const [keys, others] = [Object.keys(a), Object.keys(b).filter((key) => !Object.hasOwn(a, key))];
+  if (as?.kind === "map" && (others.length > 0 || !keys.every((key) => Object.hasOwn(b, key)))) return false;
+  return (
+    keys.every((key) => sameValue(a[key], own(b, key), typeOfMember(as, key), asSets)) &&
+    others.every((key) => sameValue(undefined, b[key], typeOfMember(as, key), asSets))
+  );
+}
+
+/** What the member `key` of a value of kind `as` holds, where that is known. */
+function typeOfMember(as: Value | undefined, key: string): Value | undefined {
+  if (as?.kind === "message") return as.rows.find((row) => row.v2 === key);
+  return as?.kind === "map" && typeof as.of === "object" ? { kind: "message", rows: as.of.rows } : undefined;
+}
+
+function sameLists(a: Json[], b: Json[], as: Value | undefined, asSets: boolean): boolean {
+  if (!asSets) return a.length === b.length && a.every((item, index) => sameValue(item, b[index], as, asSets));
+  // Long lists are lists of names: those are told apart without comparing each with each.
+  if (as?.kind === "string" || as?.kind === "enum") return sameNames(new Set(a), new Set(b));
+  const within = (items: Json[], others: Json[]) =>
+    items.every((item) => others.some((other) => sameValue(item, other, as, asSets)));
+  return within(a, b) && within(b, a);
+}
+
+function sameNames(a: ReadonlySet<Json>, b: ReadonlySet<Json>): boolean {
+  return a.size === b.size && [...a].every((name) => b.has(name));
+}
+
+function isInteger(as: Value | undefined): boolean {
+  return as?.kind === "int32" || as?.kind === "uint32" || as?.kind === "int64";
+}
+
+/** 64-bit integers come as strings, but a number says the same. */
+function isText(value: Json | undefined): value is string | number {
+  return typeof value === "string" || typeof value === "number";
+}
+
+function own(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
 }

@@ -1,6 +1,7 @@
 /** Is an upstream so surely down that calls to it had better fail at once? */
+
+import type { Timer } from "../model/clock.ts";
 import { Problem } from "../model/problem.ts";
-import type { Later } from "./later.ts";
 
 /**
  * Behind one address stands the whole platform: a breaker that opens wrongly is an outage of its own making, while one that
@@ -21,15 +22,15 @@ export interface Breaker {
 }
 
 /** Asks the upstream by a connection of its own; resolves with whether it said anything. Never rejects. */
-export type Probe = () => Promise<boolean>;
+export type BreakerProbe = () => Promise<boolean>;
 
 export interface BreakerOptions {
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
   /** From 0 up to 1. */
   readonly random: () => number;
-  readonly later: Later;
-  readonly probe: Probe;
+  readonly later: Timer;
+  readonly probe: BreakerProbe;
   /** Hears of each opening and closing: `failures` in a row, and for how long, in milliseconds. */
   readonly turned?: ((open: boolean, facts: { readonly failures: number; readonly ms: number }) => void) | undefined;
 }
@@ -45,7 +46,7 @@ const LAST_PAUSE_MS = 4_000;
 /** Instances that opened together must not all ask together. */
 const JITTER = 0.2;
 
-interface State {
+interface BreakerState {
   failures: number;
   /** When the first of them began, or the last answer came, whichever was later: since then there has been none. */
   since: number;
@@ -60,7 +61,7 @@ interface State {
 
 /** Closed; for one upstream. */
 export function createBreaker({ now, random, later, probe, turned }: BreakerOptions): Breaker {
-  const state: State = {
+  const state: BreakerState = {
     failures: 0,
     since: 0,
     answeredAt: Number.NEGATIVE_INFINITY,
@@ -98,7 +99,7 @@ export function createBreaker({ now, random, later, probe, turned }: BreakerOpti
     turned?.(true, { failures: state.failures, ms: now() - state.since });
   };
   return {
-    begin: () => (state.nextAt === undefined ? now() : refused(state.nextAt - now())),
+    begin: () => (state.nextAt === undefined ? now() : breakerOpen(state.nextAt - now())),
     answered,
     failed: (beganAt) => {
       const at = now();
@@ -117,7 +118,7 @@ export function createBreaker({ now, random, later, probe, turned }: BreakerOpti
   };
 }
 
-function isRow({ failures, since }: State, at: number): boolean {
+function isRow({ failures, since }: BreakerState, at: number): boolean {
   return failures >= MOST_FAILURES && at - since >= LEAST_MS;
 }
 
@@ -126,8 +127,15 @@ export function noBreaker(): Breaker {
   return { begin: () => 0, answered: () => {}, failed: () => {}, isOpen: () => false, close: () => {} };
 }
 
-function refused(leftMs: number): Problem {
+function breakerOpen(leftMs: number): Problem {
   return new Problem("UPSTREAM_UNAVAILABLE", "the platform has not been answering; it is being tried again", {
     retryAfter: Math.max(1, Math.ceil(leftMs / 1_000)),
   });
+}
+
+/** Does a call that failed say that its upstream answers nobody? */
+
+/** No head came. What came and is no HTTP says nothing either way. */
+export function reportFailure(breaker: Breaker, beganAt: number, problem: Problem): void {
+  if (problem.reason === "UPSTREAM_UNREACHABLE" || problem.reason === "UPSTREAM_TIMEOUT") breaker.failed(beganAt);
 }

@@ -1,21 +1,24 @@
 /** How does one call reach an upstream, and what comes back? */
+
+import { promisify } from "node:util";
+import * as zlib from "node:zlib";
 import type { Dispatcher } from "undici";
-import { toHeaderList } from "../model/http.ts";
+import type { Exchange, Upstream } from "../model/exchange.ts";
 import {
   type ApiRequest,
   type ApiResponse,
-  NoRoom,
+  ResponseBufferFull,
   type Send,
+  type SendLayer,
   type SendOptions,
+  toHeaderList,
   withoutHeaders,
-} from "../model/message.ts";
+} from "../model/http.ts";
 import type { Problem } from "../model/problem.ts";
-import type { Breaker } from "./breaker.ts";
-import { decode } from "./decode.ts";
+import { type Breaker, reportFailure } from "./breaker.ts";
 import { type CallFacts, failure, invalidAnswer } from "./failure.ts";
 import { endToEnd, flatHeader, hideOrigin, sendable } from "./headers.ts";
 import type { Pool } from "./pool.ts";
-import { tellFailure } from "./signs.ts";
 
 export interface SendLimits {
   /** Longest body of an answer, after decompression too. */
@@ -23,7 +26,7 @@ export interface SendLimits {
 }
 
 /** An answer as it came: fields flat, body still compressed where it was. */
-interface RawAnswer {
+interface RawResponse {
   readonly status: number;
   readonly headers: string[];
   readonly body: Uint8Array;
@@ -43,7 +46,12 @@ export function createSend(pool: Pool, limits: SendLimits): Send {
 }
 
 /** At once, unless it has to be decoded. */
-function responseOf(answer: RawAnswer, pool: Pool, method: string, limit: number): ApiResponse | Promise<ApiResponse> {
+function responseOf(
+  answer: RawResponse,
+  pool: Pool,
+  method: string,
+  limit: number,
+): ApiResponse | Promise<ApiResponse> {
   hideOrigin(answer.headers, pool.origin, pool.basePath);
   const encoding = flatHeader(answer.headers, "content-encoding");
   if (encoding === undefined || answer.body.length === 0 || encoding.trim().toLowerCase() === "identity") {
@@ -52,7 +60,7 @@ function responseOf(answer: RawAnswer, pool: Pool, method: string, limit: number
   return decoded(answer, encoding, { method, sent: true }, limit);
 }
 
-async function decoded(answer: RawAnswer, encoding: string, facts: CallFacts, limit: number): Promise<ApiResponse> {
+async function decoded(answer: RawResponse, encoding: string, facts: CallFacts, limit: number): Promise<ApiResponse> {
   try {
     const body = await decode(encoding, answer.body, limit);
     const headers = withoutHeaders(toHeaderList(answer.headers), OF_ENCODED_BYTES);
@@ -77,7 +85,7 @@ function call(
       gathering.settled = true;
       gathering.control?.abort(new Error("cancelled by the caller"));
     };
-    const gathering = newGathering({ pool, request, beganAt, room }, maxBytes, (outcome) => {
+    const gathering = createPendingResponse({ pool, request, beganAt, room }, maxBytes, (outcome) => {
       signal.removeEventListener("abort", onAbort);
       if (outcome instanceof Error) reject(outcome);
       else resolve(responseOf(outcome, pool, request.method, maxBytes));
@@ -97,7 +105,7 @@ function call(
 }
 
 /** One call that was let out. */
-interface Call {
+interface DispatchedCall {
   readonly pool: Pool;
   readonly request: ApiRequest;
   readonly beganAt: number;
@@ -105,13 +113,13 @@ interface Call {
 }
 
 /** One answer while it comes. */
-interface Gathering {
+interface PendingResponse {
   readonly beganAt: number;
   readonly breaker: Breaker;
   readonly method: string;
   readonly maxBytes: number;
   /** Told once, unless the caller has given up before. */
-  readonly done: (outcome: RawAnswer | Problem | NoRoom) => void;
+  readonly done: (outcome: RawResponse | Problem | ResponseBufferFull) => void;
   readonly room: (bytes: number) => boolean;
   control: Dispatcher.DispatchController | undefined;
   settled: boolean;
@@ -121,7 +129,11 @@ interface Gathering {
   length: number;
 }
 
-function newGathering({ pool, request, beganAt, room }: Call, maxBytes: number, done: Gathering["done"]): Gathering {
+function createPendingResponse(
+  { pool, request, beganAt, room }: DispatchedCall,
+  maxBytes: number,
+  done: PendingResponse["done"],
+): PendingResponse {
   return {
     breaker: pool.breaker,
     method: request.method,
@@ -138,7 +150,7 @@ function newGathering({ pool, request, beganAt, room }: Call, maxBytes: number, 
   };
 }
 
-function handlerOf(gathering: Gathering): Dispatcher.DispatchHandler {
+function handlerOf(gathering: PendingResponse): Dispatcher.DispatchHandler {
   return {
     onRequestStart(controller) {
       gathering.control = controller;
@@ -150,7 +162,7 @@ function handlerOf(gathering: Gathering): Dispatcher.DispatchHandler {
     onResponseData(_controller, chunk) {
       gathering.length += chunk.length;
       if (gathering.length > gathering.maxBytes) refuse(gathering, "body over the limit");
-      else if (!gathering.room(gathering.length)) giveUpFor(gathering, gathering.length);
+      else if (!gathering.room(gathering.length)) rejectForRoom(gathering, gathering.length);
       else gathering.chunks.push(chunk);
     },
     onResponseEnd() {
@@ -159,13 +171,13 @@ function handlerOf(gathering: Gathering): Dispatcher.DispatchHandler {
     onResponseError(_controller, error) {
       if (gathering.settled) return;
       const problem = failure(error, { method: gathering.method, sent: gathering.control !== undefined });
-      if (gathering.status === 0) tellFailure(gathering.breaker, gathering.beganAt, problem);
+      if (gathering.status === 0) reportFailure(gathering.breaker, gathering.beganAt, problem);
       settle(gathering, problem);
     },
   };
 }
 
-function begin(gathering: Gathering, status: number, headers: string[]): void {
+function begin(gathering: PendingResponse, status: number, headers: string[]): void {
   gathering.status = status;
   gathering.headers = headers;
   gathering.breaker.answered();
@@ -174,10 +186,10 @@ function begin(gathering: Gathering, status: number, headers: string[]): void {
   // These have no body, whatever their fields say; a stated length must not turn them into an error.
   else if (status === 204 || status === 304) finish(gathering);
   else if (Number(length) > gathering.maxBytes) refuse(gathering, "body over the limit");
-  else if (length !== undefined && !gathering.room(Number(length))) giveUpFor(gathering, Number(length));
+  else if (length !== undefined && !gathering.room(Number(length))) rejectForRoom(gathering, Number(length));
 }
 
-function finish(gathering: Gathering): void {
+function finish(gathering: PendingResponse): void {
   const { status, headers, chunks, length } = gathering;
   settle(gathering, {
     status,
@@ -186,19 +198,84 @@ function finish(gathering: Gathering): void {
   });
 }
 
-function refuse(gathering: Gathering, why: string): void {
+function refuse(gathering: PendingResponse, why: string): void {
   settle(gathering, invalidAnswer(why, { method: gathering.method, sent: true }));
   gathering.control?.abort(new Error(why));
 }
 
 /** There is no room for so much now: whoever holds the connection meanwhile would keep it from others. */
-function giveUpFor(gathering: Gathering, bytes: number): void {
-  settle(gathering, new NoRoom(bytes));
+function rejectForRoom(gathering: PendingResponse, bytes: number): void {
+  settle(gathering, new ResponseBufferFull(bytes));
   gathering.control?.abort(new Error("no room for the response"));
 }
 
-function settle(gathering: Gathering, outcome: RawAnswer | Problem | NoRoom): void {
+function settle(gathering: PendingResponse, outcome: RawResponse | Problem | ResponseBufferFull): void {
   if (gathering.settled) return;
   gathering.settled = true;
   gathering.done(outcome);
+}
+
+/** What are the bytes of an answer that came compressed although identity was asked for? */
+
+/** Bytes in, bytes out; rejects when the bytes are no such format or the result is longer than `limit`. */
+type Inflate = (bytes: Uint8Array, limit: number) => Promise<Uint8Array>;
+type Codec = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
+
+/** An answer may grow to this many times its size; JSON lists reach about 40. */
+const MAX_RATIO = 200;
+/** Below this the ratio is not looked at. */
+const SMALL = 1 << 20;
+
+const CODECS: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
+  ["gzip", bounded(promisify(zlib.gunzip))],
+  ["x-gzip", bounded(promisify(zlib.gunzip))],
+  ["deflate", bounded(promisify(zlib.inflate))],
+  ["br", bounded(promisify(zlib.brotliDecompress))],
+  ...zstdCodec(),
+]);
+
+/**
+ * `bytes` without `encoding` (the value of Content-Encoding), at most `limit` of them (design: HTTP on translated routes).
+ * Rejects with an Error for an encoding this Node does not know, for more than one, for wrong bytes and for bombs.
+ */
+export async function decode(encoding: string, bytes: Uint8Array, limit: number): Promise<Uint8Array> {
+  const inflate = CODECS.get(encoding.trim().toLowerCase());
+  if (inflate === undefined) throw new Error("content-encoding that cannot be decoded");
+  return inflate(bytes, Math.min(limit, Math.max(SMALL, bytes.length * MAX_RATIO)));
+}
+
+function bounded(codec: Codec): Inflate {
+  return (bytes, limit) => codec(bytes, { maxOutputLength: limit });
+}
+
+/** zstd came with Node 22.15. */
+function zstdCodec(): [string, Inflate][] {
+  const found: unknown = Reflect.get(zlib, "zstdDecompress");
+  return typeof found === "function"
+    ? [["zstd", bounded(promisify(found as Parameters<typeof promisify>[0]) as Codec)]]
+    : [];
+}
+
+/** Which calls did one request cause, and how long did they take? */
+
+/**
+ * Notes every call in `exchange`, also failed ones (status 0); `now` is the monotonic clock in milliseconds.
+ * One layer per request, around a Send that all requests share.
+ */
+export function createCallRecorder(exchange: Exchange, upstream: Upstream, now: () => number): SendLayer {
+  return (next) => async (request, options) => {
+    const startedAt = now();
+    let status = 0;
+    try {
+      const response = await next(request, options);
+      status = response.status;
+      return response;
+    } finally {
+      const ms = now() - startedAt;
+      const query = request.target.indexOf("?");
+      const path = query < 0 ? request.target : request.target.slice(0, query);
+      exchange.upstreamMs += ms;
+      exchange.calls.push({ upstream, method: request.method, path, status, ms });
+    }
+  };
 }

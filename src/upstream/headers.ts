@@ -1,13 +1,12 @@
 /** Which header fields of an answer go beyond this hop, and which of a call may be sent? */
-import { HOP_BY_HOP, namedByConnection } from "../model/http.ts";
-import type { HeaderList } from "../model/message.ts";
+import { type HeaderList, HOP_BY_HOP, namedByConnection } from "../model/http.ts";
 
 /** Fields that undici writes itself. */
-const OWN: ReadonlySet<string> = new Set([...HOP_BY_HOP, "host", "content-length", "accept-encoding"]);
+const WRITTEN_BY_UNDICI: ReadonlySet<string> = new Set([...HOP_BY_HOP, "host", "content-length", "accept-encoding"]);
 
 /** An answer's fields as they came, flat: name, value, name, value; without those of the connection. */
 export function endToEnd(raw: readonly (Buffer | string)[]): string[] {
-  const flat = texts(raw);
+  const flat = decodeParts(raw);
   const kept: string[] = [];
   let connection: string[] | undefined;
   for (let i = 0; i + 1 < flat.length; i += 2) {
@@ -23,7 +22,7 @@ export function endToEnd(raw: readonly (Buffer | string)[]): string[] {
 /** A call's fields for undici, flat; what belongs to the connection or is written by undici is left out. */
 export function sendable(headers: HeaderList): string[] {
   const flat: string[] = ["accept-encoding", "identity"];
-  for (const [name, value] of headers) if (!OWN.has(name)) flat.push(name, value);
+  for (const [name, value] of headers) if (!WRITTEN_BY_UNDICI.has(name)) flat.push(name, value);
   return flat;
 }
 
@@ -60,20 +59,20 @@ function withoutNamed(flat: string[], named: ReadonlySet<string>): string[] {
 }
 
 /** Parts that lie in one piece of memory, as they mostly do, are decoded together and cut: that is three times as quick. */
-function texts(parts: readonly (Buffer | string)[]): string[] {
+function decodeParts(parts: readonly (Buffer | string)[]): string[] {
   const first = parts[0];
   const last = parts.at(-1);
   if (!(first instanceof Uint8Array && last instanceof Uint8Array && last.buffer === first.buffer))
-    return parts.map(text);
+    return parts.map(decodePart);
   const start = first.byteOffset;
   const size = last.byteOffset + last.length - start;
-  if (size < 0 || size > MOST_TOGETHER) return parts.map(text);
+  if (size < 0 || size > MOST_TOGETHER) return parts.map(decodePart);
   const all = Buffer.from(first.buffer, start, size).toString("latin1");
   const cut: string[] = [];
   for (const part of parts) {
-    if (typeof part === "string" || part.buffer !== first.buffer) return parts.map(text);
+    if (typeof part === "string" || part.buffer !== first.buffer) return parts.map(decodePart);
     const at = part.byteOffset - start;
-    if (at < 0 || at + part.length > size) return parts.map(text);
+    if (at < 0 || at + part.length > size) return parts.map(decodePart);
     cut.push(all.slice(at, at + part.length));
   }
   return cut;
@@ -82,6 +81,6 @@ function texts(parts: readonly (Buffer | string)[]): string[] {
 /** Heads are shorter; parts further apart do not come from one head. */
 const MOST_TOGETHER = 64 * 1024;
 
-function text(part: Buffer | string): string {
+function decodePart(part: Buffer | string): string {
   return typeof part === "string" ? part : part.toString("latin1");
 }

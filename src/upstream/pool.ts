@@ -1,9 +1,10 @@
 /** Over which connections does carryover reach one upstream? */
+
+import { lookup as ofMachine } from "node:dns";
 import { type LookupFunction, Socket } from "node:net";
 import { buildConnector, type Dispatcher, Pool as UndiciPool } from "undici";
-import { type Breaker, noBreaker, type Probe } from "./breaker.ts";
-import { neverEmpty } from "./lookup.ts";
-import { answers } from "./probe.ts";
+import { type Breaker, type BreakerProbe, noBreaker } from "./breaker.ts";
+import { failure } from "./failure.ts";
 
 /** Contents of PEM files; what is absent is the platform's default. */
 export interface PoolTls {
@@ -29,7 +30,7 @@ export interface PoolOptions {
   /** Most connections at a time. */
   readonly connections: number;
   /** Makes a breaker that asks by `probe`; without one every call goes out. */
-  readonly breaker?: ((probe: Probe) => Breaker) | undefined;
+  readonly breaker?: ((probe: BreakerProbe) => Breaker) | undefined;
   /** How names are looked up; by default as the machine does it. */
   readonly lookup?: LookupFunction | undefined;
 }
@@ -63,7 +64,7 @@ export interface Pool {
  */
 export function createPool(options: PoolOptions): Pool {
   const url = new URL(options.url);
-  const retired = new Set<Connections>();
+  const retired = new Set<PoolGeneration>();
   let tls = options.tls;
   let current = connect(url.origin, options, tls);
   const basePath = url.pathname.replace(/\/+$/, "");
@@ -71,7 +72,7 @@ export function createPool(options: PoolOptions): Pool {
   const probe = async (): Promise<boolean> => {
     const once = connect(url.origin, { ...options, connections: 1 }, tls);
     retired.add(once);
-    const said = await answers(once.pool, basePath);
+    const said = await isAnswering(once.pool, basePath);
     retired.delete(once);
     await once.pool.destroy();
     return said;
@@ -105,12 +106,12 @@ export function createPool(options: PoolOptions): Pool {
 }
 
 /** Connections that were made with the same certificates and, as far as anybody knows, to the same machines. */
-interface Connections {
+interface PoolGeneration {
   readonly pool: UndiciPool;
   readonly addresses: ReadonlySet<string>;
 }
 
-function connect(origin: string, options: PoolOptions, tls: PoolTls | undefined): Connections {
+function connect(origin: string, options: PoolOptions, tls: PoolTls | undefined): PoolGeneration {
   const { timeouts, lookup } = options;
   const addresses = new Set<string>();
   const connector = buildConnector({
@@ -138,4 +139,33 @@ function connect(origin: string, options: PoolOptions, tls: PoolTls | undefined)
       }),
   });
   return { pool, addresses };
+}
+
+/** Does anybody answer at an upstream's address? */
+
+/**
+ * One question over `dispatcher`, without a credential; any answer will do, also an error, and also what is no HTTP. `via`
+ * keeps it from going round where an upstream leads back to carryover.
+ */
+export async function isAnswering(dispatcher: Dispatcher, basePath: string): Promise<boolean> {
+  const headers = { "user-agent": "carryover", via: "1.1 carryover" };
+  try {
+    const { body } = await dispatcher.request({ method: "HEAD", path: `${basePath}/`, headers });
+    await body.dump();
+    return true;
+  } catch (error) {
+    return failure(error, { method: "HEAD", sent: true }).reason === "UPSTREAM_INVALID";
+  }
+}
+
+/** Which addresses has a name, if any? */
+
+/** As `lookup`, but that no address at all is an error: Node's own connecting throws where nobody can catch it. */
+export function neverEmpty(lookup: LookupFunction = ofMachine): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, options, (error, found, family) => {
+      if (error !== null || found.length > 0) return callback(error, found, family);
+      callback(Object.assign(new Error(`${hostname} has no address`), { code: "ENOTFOUND" }), "", 0);
+    });
+  };
 }

@@ -1,24 +1,24 @@
 /** How do bytes stream to an upstream and back, untouched? */
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import type { StreamRequest, StreamSend, StreamSink } from "../model/http.ts";
 import type { Problem } from "../model/problem.ts";
-import type { Stream, StreamRequest, StreamSink } from "../model/stream.ts";
-import type { Budget } from "./budget.ts";
+import { reportFailure } from "./breaker.ts";
+import type { CallQueue, CallSlot } from "./call-queue.ts";
 import { failure, invalidAnswer, neverLeft } from "./failure.ts";
 import { endToEnd, hideOrigin } from "./headers.ts";
 import type { Pool } from "./pool.ts";
-import type { Calls, Place } from "./queue/calls.ts";
-import { tellFailure } from "./signs.ts";
+import type { RetryBudget } from "./retry.ts";
 
 /**
  * Streams over `pool`: the request target is not parsed, fields keep their order and spelling. A GET or HEAD without a body
  * that brought no answer is sent once more within the budget; nothing else ever is (design: pass-through).
  */
-export function createStream(pool: Pool, budget: Budget, calls: Pick<Calls, "enter"> = UNBOUNDED): Stream {
+export function createStream(pool: Pool, budget: RetryBudget, calls: Pick<CallQueue, "enter"> = UNBOUNDED): StreamSend {
   return (request, sink) => {
     budget.called();
     const repeatable = request.body === undefined && (request.method === "GET" || request.method === "HEAD");
-    const relay: Relay = {
+    const relay: PendingStream = {
       sink,
       pool,
       method: request.method,
@@ -29,13 +29,13 @@ export function createStream(pool: Pool, budget: Budget, calls: Pick<Calls, "ent
       settled: false,
       status: 0,
       work: 0,
-      leave: undefined,
+      endRepeat: undefined,
     };
     const again = (problem: Problem): boolean => {
       const mayRepeat = neverLeft(problem) || problem.reason === "UPSTREAM_UNREACHABLE";
       const giveBack = repeatable && mayRepeat ? budget.repeat() : undefined;
       if (giveBack === undefined) return false;
-      relay.leave = giveBack;
+      relay.endRepeat = giveBack;
       enter(relay, request, calls, undefined);
       return true;
     };
@@ -51,7 +51,7 @@ export function createStream(pool: Pool, budget: Budget, calls: Pick<Calls, "ent
 }
 
 /** What is known of one exchange while its answer passes. */
-interface Relay {
+interface PendingStream {
   readonly sink: StreamSink;
   readonly pool: Pool;
   readonly method: string;
@@ -59,14 +59,14 @@ interface Relay {
   control: Dispatcher.DispatchController | undefined;
   /** Gives up waiting for a place. */
   giveUp: (() => void) | undefined;
-  place: Place | undefined;
+  place: CallSlot | undefined;
   settled: boolean;
   /** Of the response, once it has begun. */
   status: number;
   /** What its body has taken of the processor, in usual calls. */
   work: number;
   /** Gives the leave to repeat back. */
-  leave: (() => void) | undefined;
+  endRepeat: (() => void) | undefined;
 }
 
 /** Passing so many bytes on takes about as long as all else of a call. */
@@ -75,7 +75,7 @@ const PASSED_BYTES = 128 * 1024;
 type Again = ((problem: Problem) => boolean) | undefined;
 
 /** For a pool that has connections enough. */
-const UNBOUNDED: Pick<Calls, "enter"> = {
+const UNBOUNDED: Pick<CallQueue, "enter"> = {
   enter: (_, start) => {
     start({ done: () => {} });
     return () => {};
@@ -83,11 +83,11 @@ const UNBOUNDED: Pick<Calls, "enter"> = {
 };
 
 /** Anybody whose share is not known: tests, and requests without an origin. */
-const NOBODY = { credential: "", since: 0, deadline: Number.POSITIVE_INFINITY };
+const NO_ORIGIN = { credential: "", since: 0, deadline: Number.POSITIVE_INFINITY };
 
 /** Sends when there is a place. */
-function enter(relay: Relay, request: StreamRequest, calls: Pick<Calls, "enter">, again: Again): void {
-  const { from = NOBODY } = request;
+function enter(relay: PendingStream, request: StreamRequest, calls: Pick<CallQueue, "enter">, again: Again): void {
+  const { from = NO_ORIGIN } = request;
   const fail = (problem: Problem): void => {
     endBody(request);
     if (settle(relay)) relay.sink.fail(problem);
@@ -107,7 +107,7 @@ function endBody({ body }: StreamRequest): void {
   (body as Readable | undefined)?.destroy();
 }
 
-function dispatch(relay: Relay, request: StreamRequest, again: Again): void {
+function dispatch(relay: PendingStream, request: StreamRequest, again: Again): void {
   const { pool } = relay;
   relay.control = undefined;
   const beganAt = pool.breaker.begin();
@@ -131,7 +131,10 @@ function dispatch(relay: Relay, request: StreamRequest, again: Again): void {
   );
 }
 
-function handlerOf(relay: Relay, again: ((problem: Problem) => boolean) | undefined): Dispatcher.DispatchHandler {
+function handlerOf(
+  relay: PendingStream,
+  again: ((problem: Problem) => boolean) | undefined,
+): Dispatcher.DispatchHandler {
   return {
     onRequestStart(controller) {
       relay.control = controller;
@@ -153,14 +156,19 @@ function handlerOf(relay: Relay, again: ((problem: Problem) => boolean) | undefi
       relay.place?.done(relay);
       if (relay.settled) return;
       const problem = failure(error, { method: relay.method, sent: relay.control !== undefined });
-      if (relay.status === 0) tellFailure(relay.pool.breaker, relay.beganAt, problem);
+      if (relay.status === 0) reportFailure(relay.pool.breaker, relay.beganAt, problem);
       if (relay.status === 0 && again?.(problem)) return;
       if (settle(relay)) relay.sink.fail(problem);
     },
   };
 }
 
-function begin(relay: Relay, controller: Dispatcher.DispatchController, status: number, statusText: string): void {
+function begin(
+  relay: PendingStream,
+  controller: Dispatcher.DispatchController,
+  status: number,
+  statusText: string,
+): void {
   const { sink, pool, method } = relay;
   if (status > 599) {
     if (settle(relay)) sink.fail(invalidAnswer("status code out of range", { method, sent: true }));
@@ -176,9 +184,9 @@ function begin(relay: Relay, controller: Dispatcher.DispatchController, status: 
 }
 
 /** True the first time. */
-function settle(relay: Relay): boolean {
+function settle(relay: PendingStream): boolean {
   if (relay.settled) return false;
   relay.settled = true;
-  relay.leave?.();
+  relay.endRepeat?.();
   return true;
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
-import { refusal } from "../../src/admin/access.ts";
+import { accessRefusal } from "../../src/admin/server.ts";
 
 function from(remoteAddress: string | undefined, headers: Record<string, string> = { host: "localhost:8081" }) {
   return {
@@ -11,23 +11,23 @@ function from(remoteAddress: string | undefined, headers: Record<string, string>
 }
 
 test.each(["127.0.0.1", "127.8.8.8", "::1", "::ffff:127.0.0.1"])("%s is this machine", (address) => {
-  expect(refusal(from(address), undefined)).toBeUndefined();
+  expect(accessRefusal(from(address), undefined)).toBeUndefined();
 });
 
 test.each(["10.0.0.1", "::ffff:10.0.0.1", "fe80::1", "1127.0.0.1", "", undefined])(
   "%s is not, and needs a token that is not set",
   (address) => {
-    expect(refusal(from(address), undefined)?.reason).toBe("UNAUTHENTICATED");
+    expect(accessRefusal(from(address), undefined)?.reason).toBe("UNAUTHENTICATED");
   },
 );
 
 test("with a token an address is no longer looked at, in either direction", () => {
-  expect(refusal(from("10.0.0.1", { authorization: "bearer t" }), "t")).toBeUndefined();
-  expect(refusal(from("127.0.0.1"), "t")?.reason).toBe("UNAUTHENTICATED");
+  expect(accessRefusal(from("10.0.0.1", { authorization: "bearer t" }), "t")).toBeUndefined();
+  expect(accessRefusal(from("127.0.0.1"), "t")?.reason).toBe("UNAUTHENTICATED");
 });
 
 test("a request without Host is not from a local browser or tool", () => {
-  expect(refusal(from("127.0.0.1", {}), undefined)?.reason).toBe("UNAUTHENTICATED");
+  expect(accessRefusal(from("127.0.0.1", {}), undefined)?.reason).toBe("UNAUTHENTICATED");
 });
 
 test.each([
@@ -39,6 +39,8 @@ test.each([
   "x-forwarded-user",
   "forwarded",
 ])("a request with %s came through a proxy, so it may be anybody's", (name) => {
-  expect(refusal(from("127.0.0.1", { host: "localhost:8081", [name]: "" }), undefined)?.reason).toBe("UNAUTHENTICATED");
-  expect(refusal(from("127.0.0.1", { authorization: "Bearer t", [name]: "x" }), "t")).toBeUndefined();
+  expect(accessRefusal(from("127.0.0.1", { host: "localhost:8081", [name]: "" }), undefined)?.reason).toBe(
+    "UNAUTHENTICATED",
+  );
+  expect(accessRefusal(from("127.0.0.1", { authorization: "Bearer t", [name]: "x" }), "t")).toBeUndefined();
 });

@@ -1,10 +1,10 @@
 import { request } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
-import { type Admin, type AdminOptions, createAdmin } from "../../src/admin/server.ts";
+import { type AdminOptions, type AdminServer, createAdminServer } from "../../src/admin/server.ts";
 import { Problem } from "../../src/model/problem.ts";
 
 const TOKEN = "0123456789-token";
-const open: Admin[] = [];
+const open: AdminServer[] = [];
 
 afterEach(async () => {
   await Promise.all(open.splice(0).map((admin) => admin.close()));
@@ -17,7 +17,7 @@ interface Answer {
 }
 
 async function start(options: Partial<AdminOptions> = {}): Promise<string> {
-  const admin = createAdmin({
+  const admin = createAdminServer({
     host: "127.0.0.1",
     port: 0,
     metrics: { contentType: "text/plain; version=0.0.4; charset=utf-8", text: async () => "up 1\n" },

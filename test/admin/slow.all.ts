@@ -1,13 +1,13 @@
 /** A client of the admin port that sends too slowly is let go, in real time. */
 import { afterEach, expect, it } from "vitest";
-import { type Admin, createAdmin } from "../../src/admin/server.ts";
+import { type AdminServer, createAdminServer } from "../../src/admin/server.ts";
 import { sending } from "../listener/support/client.ts";
 
-const open: Admin[] = [];
+const open: AdminServer[] = [];
 afterEach(() => Promise.all(open.splice(0).map((admin) => admin.close())));
 
 it("a head that does not end within five seconds is 408", async () => {
-  const admin = createAdmin({
+  const admin = createAdminServer({
     host: "127.0.0.1",
     port: 0,
     metrics: { contentType: "text/plain", text: async () => "" },

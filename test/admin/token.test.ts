@@ -3,9 +3,9 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createAdminToken } from "../../src/admin-token.ts";
-import { readBounded } from "../../src/control/read-bounded.ts";
-import { later } from "../../src/upstream/later.ts";
+import { createAdminToken } from "../../src/admin/token.ts";
+import { readBounded } from "../../src/config/watched-file.ts";
+import { later } from "../../src/model/clock.ts";
 
 let folder = "";
 beforeEach(async () => {

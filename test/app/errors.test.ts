@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { httpOfRpc, RpcCode } from "../../src/model/status.ts";
+import { httpOfRpc, RpcCode } from "../../src/model/problem.ts";
 import { type Answer, type Rig, scripted, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();

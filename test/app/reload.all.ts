@@ -1,4 +1,4 @@
-/** Hundreds of reloads under load: eight replicas, 25 changes each (125 in `npm run test:long`). */
+/** Hundreds of reloads under load: eight replicas, 25 changes each (125 in `npm run real -- long`). */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -84,7 +84,7 @@ describe("the built process", () => {
     carryover([
       ...["serve", "--listen-host", "127.0.0.1", "--listen-port", "0", "--admin-port", "0"],
       ...[
-        "--listen-drain-seconds",
+        "--listen-shutdown-delay-seconds",
         "0",
         "--upstream-v2-url",
         "http://127.0.0.1:9",

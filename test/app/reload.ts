@@ -3,9 +3,9 @@ import { writeFileSync } from "node:fs";
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { Sandbox } from "../../sandbox/src/sandbox.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { startCarryover } from "../support/carryover.ts";
-import { seededSandbox } from "../support/seeded.ts";
 import { later } from "./rig.ts";
 
 /** Between two requests of one client. */

@@ -1,13 +1,13 @@
 /** The real carryover before a sandbox, on loopback, and everything there is to see of what it does. */
 import { afterAll, beforeAll, beforeEach } from "vitest";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import type { Sandbox } from "../../sandbox/src/sandbox.ts";
+import { recordingSandbox } from "../../sandbox/test/seeded.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import { exchange } from "../comparison/http.ts";
 import { createDouble, type Double, type Script } from "../listener/support/double.ts";
 import { startCarryover } from "../support/carryover.ts";
-import { recordingSandbox } from "../support/seeded.ts";
 import { later } from "../support/take-down.ts";
 
 export { later, listening, takeDownAfterAll, takeDownAfterEach } from "../support/take-down.ts";

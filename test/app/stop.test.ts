@@ -5,7 +5,7 @@ import { takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();
 
-const NOBODY = { listenDrainSeconds: "0", upstreamV2Url: "http://127.0.0.1:9" };
+const NOBODY = { listenShutdownDelaySeconds: "0", upstreamV2Url: "http://127.0.0.1:9" };
 
 it("T-FLT-23: a log that nobody reads holds up no request, and is written out before the process ends", async () => {
   const { run, url } = await serve(NOBODY);

@@ -1,7 +1,7 @@
 /** Do the options for updates reach them? (What a PUT replaces: test/traps/updates.test.ts, test/translate/replace.test.ts.) */
 import { describe, expect, it } from "vitest";
+import type { ApiResponse, SendLayer } from "../../src/model/http.ts";
 import type { JsonObject } from "../../src/model/json.ts";
-import type { ApiResponse, SendLayer } from "../../src/model/message.ts";
 import { reasonOf, rigForTest, takeDownAfterEach } from "./rig.ts";
 
 takeDownAfterEach();

@@ -1,8 +1,8 @@
 /** Does the ledger name those who call v1, all of them, and nobody else? */
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ask } from "../../src/report/ask.ts";
-import { createReport } from "../../src/report.ts";
+import { ask } from "../../src/commands/report/ask.ts";
+import { createReport } from "../../src/commands/report/report.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { as, cutover, folder } from "../cutover-e2e/rig.ts";
 

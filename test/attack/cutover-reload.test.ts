@@ -1,8 +1,8 @@
 /** Does the rules file come to rest on what it holds, whatever happens in which order? */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { createRulesFile } from "../../src/control/rules-file.ts";
 import type { Rules } from "../../src/model/rules.ts";
+import { createRulesFile } from "../../src/rollout/rules-file.ts";
 
 const flush = async () => {
   for (let i = 0; i < 12; i++) await Promise.resolve();

@@ -128,7 +128,7 @@ rules:
   state.dies = true;
   expect(await read(Number.POSITIVE_INFINITY)).toBeLessThan(RECORDS * 800);
   await until(
-    () => rig.metric("carryover_comparisons_passed_total", { reason: "aborted" }),
+    () => rig.metric("carryover_comparisons_skipped_total", { reason: "aborted" }),
     (aborted) => aborted === 2,
   );
   await rig.idle();

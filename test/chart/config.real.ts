@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { run } from "../../src/cli.ts";
-import { type Config, loadConfig } from "../../src/config.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
 import { ciValues, type Manifest, objects } from "./chart.ts";
 import { finderWith } from "./given.ts";
 import { type Seen, seenBy } from "./pod.ts";

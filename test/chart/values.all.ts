@@ -4,9 +4,7 @@ import { resolve } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { valuesSchema } from "../../scripts/chart/schema.ts";
-import { readmeWith } from "../../scripts/chart/table.ts";
-import { readValues, type Value } from "../../scripts/chart/values.ts";
+import { readmeWith, readValues, type Value, valuesSchema } from "../../scripts/docs/chart.ts";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const read = (path: string): string => readFileSync(resolve(ROOT, path), "utf8");
@@ -104,5 +102,5 @@ test("a comment that cannot be read is refused by the value's path", () => {
   expect(() => valuesSchema(readValues("a: null\n"), json)).toThrow("a: its default is null");
   expect(() => valuesSchema(readValues("# @schema {$ref: prot}\na: 1\n"), json)).toThrow("there is no such form");
   expect(() => valuesSchema(readValues("# @schema {like: b.c}\na: {}\n"), json)).toThrow("like b.c");
-  expect(() => readmeWith("no marks", values)).toThrow("helm/README.md: no");
+  expect(() => readmeWith("no marks", values)).toThrow("no block values");
 });

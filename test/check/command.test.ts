@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import { loadConfig } from "../../src/config.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { carryover } from "../app/process.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { answering, check, platform } from "./support.ts";

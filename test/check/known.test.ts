@@ -1,16 +1,16 @@
 /** Does a check know every name that the catalogue speaks of, and no other? */
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { type ListOperation, listsOf } from "../../src/check/first-pages.ts";
-import { look, rowsOf } from "../../src/check/known.ts";
+import { type CheckedListOperation, listsOf } from "../../src/commands/check/platform.ts";
+import { lookAtRecords, rowsOf } from "../../src/commands/check/records.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Row } from "../../src/model/resource.ts";
 
-function list(rows: readonly Row[], rest: Partial<ListOperation> = {}): ListOperation {
+function list(rows: readonly Row[], rest: Partial<CheckedListOperation> = {}): CheckedListOperation {
   return { kind: "list", name: "list", answer: { rows, v2Only: [] }, filters: [], ...rest };
 }
 
-const seen = (record: JsonObject, operation: ListOperation) => look([record], operation);
+const seen = (record: JsonObject, operation: CheckedListOperation) => lookAtRecords([record], operation);
 
 const text = { kind: "string", access: "output" } as const;
 

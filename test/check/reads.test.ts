@@ -1,8 +1,8 @@
 /** Does a check see what a platform does differently, by reads alone? */
 import { describe, expect, it } from "vitest";
-import { PROBES } from "../../src/check/probes.ts";
-import { configOptions } from "../../src/config.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import { PROBES } from "../../src/commands/check/check.ts";
+import { configOptions } from "../../src/config/config.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { answered, answering, platform, settings, usualPlatform } from "./support.ts";
 
@@ -205,7 +205,7 @@ describe("pages", () => {
     const { judge } = await platform(options);
     const report = await judge();
     expect(report.told("skip")).toEqual([told]);
-    expect(report.of("skip")[0]?.remedy).toMatch(/read by their tokens.*upstream\.v2\.tokens: keyset/);
+    expect(report.of("skip")[0]?.remedy).toMatch(/read by their tokens.*upstream\.v2\.pageTokens: keyset/);
   });
 
   it("skip needs no word of its own: the pages tell", async () => {

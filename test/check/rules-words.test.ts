@@ -1,15 +1,16 @@
 /** Do the words of a rules table say what the rule does? */
 
 import { describe, expect, it } from "vitest";
-import { rowOf, rulesLines } from "../../src/check/rules-table.ts";
 import {
   expiryWords,
   matchWords,
   modeWords,
   promoteWords,
+  rowOf,
+  rulesLines,
   shareWords,
   stepBackWords,
-} from "../../src/check/rules-words.ts";
+} from "../../src/commands/check/rules.ts";
 import { EVERY_REQUEST } from "../../src/model/rules.ts";
 import { makeRule } from "../cutover/make-rule.ts";
 

@@ -1,19 +1,19 @@
 /** How does a test run `carryover check`, as a person would, against a platform of its own? */
 import { afterAll, beforeAll } from "vitest";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import type { Sandbox } from "../../sandbox/src/sandbox.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
-import type { Finding, Verdict } from "../../src/check/finding.ts";
-import type { ApiResponse, Send, SendLayer } from "../../src/model/message.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import type { CheckVerdict, Finding } from "../../src/commands/check/finding.ts";
+import type { ApiResponse, Send, SendLayer } from "../../src/model/http.ts";
 import { later } from "../app/rig.ts";
-import { seededSandbox } from "../support/seeded.ts";
 
 /** One `carryover check …` in this process. */
 export const check = (argv: readonly string[], options?: CommandOptions): Promise<CommandResult> =>
   runCommand(["check", ...argv], options);
 
 export interface Judged extends CommandResult {
-  readonly verdict: Verdict;
+  readonly verdict: CheckVerdict;
   readonly version: string;
   readonly findings: readonly Finding[];
   /** Those of one probe. */

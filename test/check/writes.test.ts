@@ -1,7 +1,7 @@
 /** Does a check that may write learn what takes writing, and leave nothing behind? */
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { answered, type Judged, type Platform, platform, settings } from "./support.ts";
 
@@ -99,11 +99,11 @@ describe("page tokens", () => {
   const POSITIONS = "page tokens are positions in the order: a list read while others write loses nothing";
   const ROWS = "page tokens are row numbers: a list read by them while somebody deletes loses a record";
   it.each([
-    ["keyset", "unknown", `note ${POSITIONS}`, ["upstream.v2.tokens=keyset"]],
-    ["keyset", "offset", `note ${POSITIONS}`, ["upstream.v2.tokens=keyset"]],
+    ["keyset", "unknown", `note ${POSITIONS}`, ["upstream.v2.pageTokens=keyset"]],
+    ["keyset", "offset", `note ${POSITIONS}`, ["upstream.v2.pageTokens=keyset"]],
     ["keyset", "keyset", `ok ${POSITIONS}`, []],
-    ["offset", "unknown", `warn ${ROWS}`, ["upstream.v2.tokens=offset"]],
-    ["offset", "keyset", `fail ${ROWS}`, ["upstream.v2.tokens=offset"]],
+    ["offset", "unknown", `warn ${ROWS}`, ["upstream.v2.pageTokens=offset"]],
+    ["offset", "keyset", `fail ${ROWS}`, ["upstream.v2.pageTokens=offset"]],
     [
       "offset",
       "offset",
@@ -111,7 +111,7 @@ describe("page tokens", () => {
       [],
     ],
   ] as const)("that are %s where %s is set", async (tokens, configured, told, set) => {
-    const { report, same } = await written(await platform({ tokens }), ["--upstream-v2-tokens", configured]);
+    const { report, same } = await written(await platform({ tokens }), ["--upstream-v2-page-tokens", configured]);
     expect(report.told("tokens")).toEqual([told]);
     expect(settings(report.of("tokens"))).toEqual(set);
     expect(same).toBe(true);

@@ -4,10 +4,10 @@
  * half done in silence; a read shows everything else.
  */
 import { describe, expect, test } from "vitest";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
+import { header } from "../../src/model/http.ts";
 import type { Json } from "../../src/model/json.ts";
-import { header } from "../../src/model/message.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { frontOf } from "../support/front.ts";
 import { at, type Call, get, idOf, leafId, post, put, rootId, type Seen } from "./call.ts";
 import { inMemory, parsed, type Side, startSide, unchanged } from "./harness.ts";

@@ -1,7 +1,7 @@
 /** Does the comparison find what a client could notice, and nothing else? */
 import { describe, expect, test } from "vitest";
+import type { ApiResponse } from "../../src/model/http.ts";
 import { isJsonObject, type Json } from "../../src/model/json.ts";
-import type { ApiResponse } from "../../src/model/message.ts";
 import { differences } from "./compare.ts";
 import { jsonDifferences } from "./json-diff.ts";
 

@@ -1,6 +1,7 @@
 /** Would a v1 client notice which of two servers has answered? */
+
+import { type ApiResponse, header } from "../../src/model/http.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../../src/model/json.ts";
-import { type ApiResponse, header } from "../../src/model/message.ts";
 import { jsonDifferences, repeatsKey } from "./json-diff.ts";
 
 /** How an answer is read. */

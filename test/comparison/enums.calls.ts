@@ -1,5 +1,5 @@
 /** Do all values of v1's enumerations come through, by their names and by their numbers? */
-import { CAPABILITIES } from "../../src/sandbox/data/capabilities.ts";
+import { CAPABILITIES } from "../../sandbox/src/data/capabilities.ts";
 import { KINDS } from "../fixtures/group.ts";
 import { PRINCIPAL_NAMES } from "../fixtures/principals.ts";
 import { at, type Call, get, idOf, many, post, put, type Scenario, scenario } from "./call.ts";

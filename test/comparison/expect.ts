@@ -1,6 +1,7 @@
 /** Does native v1 answer what a call was written to show? */
+
+import type { ApiResponse } from "../../src/model/http.ts";
 import { isJsonObject, type Json, member } from "../../src/model/json.ts";
-import type { ApiResponse } from "../../src/model/message.ts";
 import type { Call, Expectation, Seen } from "./call.ts";
 import { namedFields } from "./compare.ts";
 import { given, parsed } from "./harness.ts";

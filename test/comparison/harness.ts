@@ -1,15 +1,14 @@
 /** How is one platform asked v1 calls: native v1 itself, or whoever translates in front of its v2? */
 import { Agent } from "node:http";
-import type { Json, JsonObject } from "../../src/model/json.ts";
-import { isJsonObject, member } from "../../src/model/json.ts";
-import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
-import { createStopper } from "../../src/model/signal.ts";
-import { type SandboxOptions, settingsOf } from "../../src/sandbox/options.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { createServerAround } from "../../src/sandbox/server.ts";
-import type { Content, Contents } from "../../src/sandbox/store/store.ts";
+import { createServerAround } from "../../sandbox/src/http.ts";
+import { type SandboxOptions, settingsOf } from "../../sandbox/src/options.ts";
+import type { Sandbox } from "../../sandbox/src/sandbox.ts";
+import type { Content, Contents } from "../../sandbox/src/store/store.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
+import { isJsonObject, type Json, type JsonObject, member } from "../../src/model/json.ts";
+import { createSignalController } from "../../src/model/signal.ts";
 import { startCarryover } from "../support/carryover.ts";
-import { seededSandbox } from "../support/seeded.ts";
 import type { Call, Caller, Given, Known, Seen } from "./call.ts";
 import { exchange } from "./http.ts";
 import { jsonDifferences } from "./json-diff.ts";
@@ -24,7 +23,7 @@ export type StartFront = (v2: Sandbox) => Promise<Carry>;
 export type MemoryFront = (v2: Send) => Carry;
 
 /** Nothing between: the second platform's own v1. */
-export const unchanged: MemoryFront = (v2) => (request) => v2(request, { signal: createStopper().signal });
+export const unchanged: MemoryFront = (v2) => (request) => v2(request, { signal: createSignalController().signal });
 
 export function inMemory(front: MemoryFront): StartFront {
   return async (v2) => asOverHttp(front(v2.send));
@@ -148,7 +147,7 @@ async function personsToken(sandbox: Sandbox): Promise<string> {
   const { issuer, subject } = (person?.["claimMatch"] ?? {}) as { issuer: string; subject: string };
   const target = `/sts/exchange?aud=${encodeURIComponent("https://api.example.com")}&identity=${person?.["uid"]}`;
   const headers = Object.entries(bearer(sandbox.oidcToken(issuer, subject)));
-  const answer = await sandbox.send({ method: "GET", target, headers }, { signal: createStopper().signal });
+  const answer = await sandbox.send({ method: "GET", target, headers }, { signal: createSignalController().signal });
   const token = member(parsed(answer), "token");
   if (typeof token !== "string") throw new Error(`no token was exchanged: ${answer.status}`);
   return token;

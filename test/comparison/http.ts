@@ -1,6 +1,6 @@
 /** How is a call sent byte for byte, without a client library's own headers? */
 import { type Agent, request as httpRequest } from "node:http";
-import type { ApiResponse } from "../../src/model/message.ts";
+import type { ApiResponse } from "../../src/model/http.ts";
 
 export interface Outgoing {
   readonly method: string;

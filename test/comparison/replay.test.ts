@@ -1,6 +1,6 @@
 /** Does the comparison notice somebody in between who gets one thing wrong, and say nothing of one that does not? */
 import { describe, expect, test } from "vitest";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import { at, type Call, get, idOf, post, put, rootId, type Scenario } from "./call.ts";
 import { disappointments } from "./expect.ts";
 import { inMemory, type MemoryFront, startSide, unchanged } from "./harness.ts";

@@ -1,8 +1,8 @@
 /** What does native v1 answer to a scenario, and where does somebody who translates answer otherwise? */
 import { expect } from "vitest";
-import type { ApiResponse } from "../../src/model/message.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import type { Contents } from "../../src/sandbox/store/store.ts";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import type { Contents } from "../../sandbox/src/store/store.ts";
+import type { ApiResponse } from "../../src/model/http.ts";
 import { type Call, callsOf, type Scenario } from "./call.ts";
 import { differences } from "./compare.ts";
 import { disappointments } from "./expect.ts";

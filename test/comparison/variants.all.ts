@@ -1,6 +1,6 @@
 /** Can a v1 client tell of what kind the platform's v2 is? Every scenario through the whole program, over other kinds of v2. */
 import { afterAll, beforeAll, describe, test } from "vitest";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import { get, type Scenario } from "./call.ts";
 import { startWhole } from "./harness.ts";
 import { expectNone, record, replay } from "./replay.ts";

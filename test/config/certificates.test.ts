@@ -1,9 +1,8 @@
 /** Is what cannot be used for TLS refused at the start, with the option that names it and what to set? */
 import { generateKeyPairSync } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { assumedConfig } from "../../src/assumed-config.ts";
-import { ConfigError } from "../../src/config/fault.ts";
-import { type ConfigInput, loadConfig } from "../../src/config.ts";
+import { assumedConfig, type ConfigInput, loadConfig } from "../../src/config/config.ts";
+import { ConfigError } from "../../src/config/faults.ts";
 import { EXPIRED } from "../check/certificates.ts";
 import { LOCALHOST, OTHER_NAME } from "../listener/support/certificates.ts";
 

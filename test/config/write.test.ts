@@ -1,13 +1,13 @@
 /** Does a written configuration say what file, variables and flags said together, and load again? */
 import { describe, expect, it } from "vitest";
-import { type Change, writtenConfig } from "../../src/config/write.ts";
-import { configOptions, loadConfig } from "../../src/config.ts";
+import { configOptions, loadConfig } from "../../src/config/config.ts";
+import { type OptionChange, writtenConfig } from "../../src/config/write.ts";
 
 interface Given {
   readonly text?: string;
   readonly flags?: Readonly<Record<string, unknown>>;
   readonly env?: Readonly<Record<string, string>>;
-  readonly changes?: readonly Change[];
+  readonly changes?: readonly OptionChange[];
 }
 
 /** The written text and, loaded alone, what it means. */

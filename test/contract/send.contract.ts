@@ -1,6 +1,6 @@
 /** What does every Send promise, whatever is behind it? */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ApiRequest, Send } from "../../src/model/message.ts";
+import type { ApiRequest, Send } from "../../src/model/http.ts";
 
 /** A Send and three requests of which it is known what becomes of them. */
 export interface SendSubject {

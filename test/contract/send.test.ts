@@ -1,15 +1,12 @@
 /** Do the sandbox, and the layers around a Send, keep what every Send promises? */
 
+import type { Sandbox } from "../../sandbox/src/sandbox.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { createExchange } from "../../src/model/exchange.ts";
-import type { ApiRequest } from "../../src/model/message.ts";
-import { compose } from "../../src/model/message.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { createBudget } from "../../src/upstream/budget.ts";
-import { createSend } from "../../src/upstream/client.ts";
+import { type ApiRequest, compose } from "../../src/model/http.ts";
+import { createCallRecorder, createSend } from "../../src/upstream/client.ts";
 import { createPool, type Pool } from "../../src/upstream/pool.ts";
-import { createRetry } from "../../src/upstream/retry.ts";
-import { createTimed } from "../../src/upstream/timed.ts";
-import { seededSandbox } from "../support/seeded.ts";
+import { createRetry, createRetryBudget } from "../../src/upstream/retry.ts";
 import { type SendSubject, sendContract } from "./send.contract.ts";
 
 /** Two requests that the sandbox answers the same each time. */
@@ -33,8 +30,8 @@ sendContract("a Send that is retried and timed", async () => {
     connections: 8,
     timeouts: { connectMs: 5_000, headersMs: 5_000, bodyMs: 5_000 },
   });
-  const retry = createRetry({ budget: createBudget(), now: Date.now, random: () => 0, sleep: async () => {} });
-  const timed = createTimed(createExchange("id", 0, "GET", "/"), "v2", () => 0);
+  const retry = createRetry({ budget: createRetryBudget(), now: Date.now, random: () => 0, sleep: async () => {} });
+  const timed = createCallRecorder(createExchange("id", 0, "GET", "/"), "v2", () => 0);
   return {
     ...requests(sandbox),
     send: compose([retry, timed], createSend(pool, { maxResponseBytes: 1 << 20 })),

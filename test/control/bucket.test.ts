@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { createBucket } from "../../src/control/bucket.ts";
-import { bucketOfDigest } from "../../src/cutover/bucket.ts";
+import { bucketOfDigest } from "../../src/model/rule-match.ts";
+import { createBucket } from "../../src/rollout/callers.ts";
 import { stickinessOf } from "./stickiness.ts";
 
 stickinessOf(3_000);

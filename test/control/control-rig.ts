@@ -1,17 +1,18 @@
 /** Rules, requests and comparisons for tests of the control. */
-import { type Control, createControl } from "../../src/control/control.ts";
-import type { ControlEvent } from "../../src/control/record.ts";
+
 import type { Comparison } from "../../src/model/comparison.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import {
-  type Choice,
   type CutoverMode,
   EVERY_REQUEST,
+  type ModeDecision,
   type Rule,
   type RuleMatch,
   type Rules,
   type StepBackSettings,
 } from "../../src/model/rules.ts";
+import { createRollout, type Rollout } from "../../src/rollout/rollout.ts";
+import type { RolloutEvent } from "../../src/rollout/transitions.ts";
 
 export const MINUTE = 60_000;
 
@@ -45,11 +46,11 @@ export function rulesOf(rules: readonly Rule[], over: Partial<Rules> = {}): Rule
 }
 
 export interface Rig {
-  readonly control: Control;
-  readonly told: ControlEvent[];
+  readonly control: Rollout;
+  readonly told: RolloutEvent[];
   /** Milliseconds since 1970; to be set. */
   at: number;
-  choose(client?: string): Choice;
+  choose(client?: string): ModeDecision;
   /** `count` requests that are over, of five clients in turn, if they are translated. */
   requests(count: number, facts?: Partial<Exchange>): void;
   compare(count: number, facts?: Partial<Comparison>): void;
@@ -61,9 +62,9 @@ export function rig(
   rules: Rules | undefined,
   { mode = "translate" as CutoverMode, bucketOf = (_client: string): number => 50 } = {},
 ): Rig {
-  const told: ControlEvent[] = [];
+  const told: RolloutEvent[] = [];
   const clock = { at: START };
-  const control = createControl({ rules, mode, bucketOf, wall: () => clock.at, told: (event) => told.push(event) });
+  const control = createRollout({ rules, mode, bucketOf, wall: () => clock.at, onEvent: (event) => told.push(event) });
   return {
     control,
     told,

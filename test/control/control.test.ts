@@ -1,7 +1,7 @@
 /** Does each request get the mode that rules, force and what was learnt give it? */
 import { describe, expect, test } from "vitest";
-import { createBucket } from "../../src/control/bucket.ts";
-import { createControl, DEFAULT_SHADOW } from "../../src/control/control.ts";
+import { createBucket } from "../../src/rollout/callers.ts";
+import { createRollout, DEFAULT_SHADOW } from "../../src/rollout/rollout.ts";
 import { MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
 
 const BROKEN = { status: 502, reason: "UPSTREAM_INVALID" };
@@ -15,7 +15,7 @@ describe("choosing", () => {
       for (const mode of ["native", "shadow", "translate"] as const) {
         let started = false;
         const wall = (): number => (started ? refuse() : START);
-        const control = createControl({ rules, mode, bucketOf: refuse, wall, told: refuse });
+        const control = createRollout({ rules, mode, bucketOf: refuse, wall, onEvent: refuse });
         started = true;
         const asked = { resource: "group", operation: "list", write: false, client: "c", headers: [] };
         const choice = control.choose(asked);

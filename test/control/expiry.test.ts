@@ -1,7 +1,7 @@
 /** Does everybody who looks see that a rule's time is over? */
 import { describe, expect, test } from "vitest";
-import { hold } from "../../src/control/state.ts";
-import { duration, stateWords } from "../../src/control/words.ts";
+import { initialRuleState } from "../../src/rollout/rule-state.ts";
+import { duration, stateText } from "../../src/rollout/transitions.ts";
 import { MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
 
 const short = rule({ name: "short", expires: START + MINUTE });
@@ -71,7 +71,7 @@ describe("a rule that expires while it is in force", () => {
 
 test("what a rule says under force is that force overrides it", () => {
   const made = rig(rulesOf([rest], { force: "native" }));
-  const words = stateWords(hold(rest, START));
+  const words = stateText(initialRuleState(rest, START));
   expect(words).toContain("translates");
   expect(made.control.view()).toMatchObject({ rules: [{ says: `overridden by force: native; without it: ${words}` }] });
 });

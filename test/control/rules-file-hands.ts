@@ -1,7 +1,8 @@
 /** A rules file whose looks happen when a test says so, and everything that comes of them. */
-import { createRulesFile, type RulesFile, type RulesFileOptions } from "../../src/control/rules-file.ts";
-import type { FileFault } from "../../src/control/watched-file.ts";
+
+import type { FileFault } from "../../src/config/watched-file.ts";
 import type { Rules } from "../../src/model/rules.ts";
+import { createRulesFile, type RulesFile, type RulesFileOptions } from "../../src/rollout/rules-file.ts";
 
 export interface Hands {
   readonly file: RulesFile;

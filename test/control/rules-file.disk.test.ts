@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { readRules } from "../../src/config/rules.ts";
-import { readBounded } from "../../src/control/read-bounded.ts";
-import { rulesContext } from "../../src/migration/rules-context.ts";
+import { readBounded } from "../../src/config/watched-file.ts";
+import { rulesContext } from "../../src/rollout/rules-file.ts";
 import { byHand } from "./rules-file-hands.ts";
 
 let dir = "";

@@ -1,7 +1,7 @@
 /** A percentage takes its share of many clients, each for good: few of them in `npm test`, 100,000 in `npm run test:all`. */
 import { describe, expect, test } from "vitest";
-import { createBucket } from "../../src/control/bucket.ts";
-import { isTaken } from "../../src/cutover/bucket.ts";
+import { isTaken } from "../../src/model/rule-match.ts";
+import { createBucket } from "../../src/rollout/callers.ts";
 
 const SALTS = Array.from({ length: 10 }, (_, at) => (at === 0 ? "" : `salt-${at}`));
 /** 0, then growing to 100, most steps where operators take them. */

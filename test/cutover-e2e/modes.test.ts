@@ -1,7 +1,7 @@
 /** What a client gets in each mode, byte for byte, and what the platform sees of it (design section 7). */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import type { HeaderList } from "../../src/model/message.ts";
+import type { HeaderList } from "../../src/model/http.ts";
 import { reasonOf, send, takeDownAfterEach } from "../app/rig.ts";
 import { as, COMPARE_ALL, type CutoverRig, cutover, v2Says } from "./rig.ts";
 

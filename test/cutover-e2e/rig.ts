@@ -4,14 +4,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import type { Sandbox } from "../../sandbox/src/sandbox.ts";
+import { recordingSandbox } from "../../sandbox/test/seeded.ts";
 import type { Catalogue } from "../../src/catalogue.ts";
-import type { ApiRequest, SendLayer } from "../../src/model/message.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
-import { later as afterMs, type Later } from "../../src/upstream/later.ts";
+import { later as afterMs, type Timer } from "../../src/model/clock.ts";
+import type { ApiRequest, SendLayer } from "../../src/model/http.ts";
 import { type Answer, type Ask, later, listening, send } from "../app/rig.ts";
 import { startCarryover } from "../support/carryover.ts";
-import { recordingSandbox } from "../support/seeded.ts";
 
 export interface CutoverChoices {
   /** Text of the rules file; without it there is none. */
@@ -135,7 +135,7 @@ interface FrontOptions {
 }
 
 /** A file is looked at when a test says so, and the second look follows at once. */
-const AT_ONCE: Later = (ms, run) => afterMs(ms <= 100 ? 1 : ms, run);
+const AT_ONCE: Timer = (ms, run) => afterMs(ms <= 100 ? 1 : ms, run);
 
 async function front(sandbox: Sandbox, { v1Url, v2Url, flags, catalogue, wall }: FrontOptions): Promise<Front> {
   const lines: string[] = [];

@@ -1,8 +1,8 @@
 /** Rules and requests of few names, so that they meet often. */
 import fc from "fast-check";
-import type { Asked } from "../../src/cutover/choose.ts";
-import type { HeaderList } from "../../src/model/message.ts";
+import type { HeaderList } from "../../src/model/http.ts";
 import type { Rule, RuleMatch, TimeWindow } from "../../src/model/rules.ts";
+import type { RuleInput } from "../../src/rollout/choose.ts";
 import { makeRule } from "./make-rule.ts";
 
 export const HOUR = 3_600_000;
@@ -70,7 +70,7 @@ const field: fc.Arbitrary<readonly [string, string]> = fc.oneof(
     ),
 );
 
-export const request: fc.Arbitrary<Asked> = fc
+export const request: fc.Arbitrary<RuleInput> = fc
   .record({
     subject: fc.tuple(fc.constantFrom(...RESOURCES, "role"), fc.constantFrom(...OPERATIONS, ["sync", true] as const)),
     client: fc.constantFrom(...CLIENTS, "unknown"),

@@ -1,7 +1,7 @@
 /** Is the bound that of the tables, and does it move only as it should? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { upperBound } from "../../src/cutover/bound.ts";
+import { upperBound } from "../../src/rollout/upper-bound.ts";
 
 /** Upper 95 % limits of a Poisson mean: half the 95 % quantile of chi-square with 2k + 2 degrees of freedom. */
 const TABLE: readonly (readonly [count: number, mean: number])[] = [

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Asked, createChooser, judgeRules } from "../../src/cutover/choose.ts";
 import type { Rule } from "../../src/model/rules.ts";
+import { createChooser, judgeRules, type RuleInput } from "../../src/rollout/choose.ts";
 import { buckets, DAY, MONDAY, request, ruleList } from "./arbitrary-rules.ts";
 import { makeRule } from "./make-rule.ts";
 
 /** The rules as the documentation tells them, word for word and as slow as it likes. */
-function literally(rules: readonly Rule[], bucketOf: (client: string) => number, asked: Asked): Rule | undefined {
+function literally(rules: readonly Rule[], bucketOf: (client: string) => number, asked: RuleInput): Rule | undefined {
   const firstHeader = (name: string) => asked.headers.filter(([field]) => field === name).map(([, value]) => value)[0];
   const cookies = asked.headers
     .filter(([field]) => field === "cookie")
@@ -60,7 +60,7 @@ function isTime(time: NonNullable<Rule["match"]["time"]>, at: number): boolean {
   return begun >= 0 && (time.days === undefined || time.days.has(begun));
 }
 
-const ASKED: Asked = { resource: "group", operation: "list", write: false, client: "ci", headers: [], at: MONDAY };
+const ASKED: RuleInput = { resource: "group", operation: "list", write: false, client: "ci", headers: [], at: MONDAY };
 const at = (bucket: number) => (): number => bucket;
 
 test("every request takes the rule that the documentation says", () => {
@@ -118,7 +118,7 @@ describe("cookies", () => {
     cookie: { name: "canary", value: "yes" },
     percent: 10,
   });
-  const taken = (headers: Asked["headers"], bucket: number) =>
+  const taken = (headers: RuleInput["headers"], bucket: number) =>
     createChooser([rule], at(bucket))({ ...ASKED, headers }) !== undefined;
   test("cookies are read from every field, with quotes and spaces, and names in their own case", () => {
     for (const cookie of ["canary=yes", 'a=b; canary="yes"', "a=b;canary=yes ;c=d", "broken; =x; canary = yes"]) {

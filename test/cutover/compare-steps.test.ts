@@ -1,7 +1,7 @@
 /** Does a comparison do little at a time, whatever it is that there is so much of? */
 import { describe, expect, test } from "vitest";
-import { compareAnswers } from "../../src/cutover/compare.ts";
-import type { CompareShape } from "../../src/cutover/shape.ts";
+import { compareAnswers } from "../../src/shadow/compare.ts";
+import type { CompareShape } from "../../src/shadow/shape.ts";
 import { busiest } from "./busiest.ts";
 import { LIST, ONE } from "./compared.ts";
 

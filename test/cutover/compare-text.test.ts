@@ -1,8 +1,15 @@
 /** Is a long text read in short steps, and whole? */
 import { describe, expect, test } from "vitest";
-import type { Pace } from "../../src/cutover/compare-skip.ts";
-import { elementAt, elementsOf, membersOf, readValue, type Span, sameBytes } from "../../src/cutover/compare-text.ts";
-import { mapsOf } from "../../src/cutover/table.ts";
+import {
+  elementAt,
+  elementsOf,
+  membersOf,
+  readValue,
+  sameBytes,
+  tableMaps,
+  type ValueSpan,
+  type YieldBudget,
+} from "../../src/shadow/json-values.ts";
 import { driven } from "./compared.ts";
 
 function pausesOf<T>(steps: Generator<void, T>): { pauses: number; value: T } {
@@ -14,7 +21,7 @@ function pausesOf<T>(steps: Generator<void, T>): { pauses: number; value: T } {
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-function read(text: string): Span {
+function read(text: string): ValueSpan {
   const span = driven(readValue(bytes(text), { work: 0 }));
   if (span === undefined) throw new Error("no JSON");
   return span;
@@ -28,13 +35,13 @@ describe("steps", () => {
   });
 
   test("taking an array or an object apart pauses", () => {
-    const pace: Pace = { work: 0 };
+    const pace: YieldBudget = { work: 0 };
     const list = pausesOf(elementsOf(read(nested), pace));
     expect(list.value).toHaveLength(60_000);
     expect(list.pauses).toBeGreaterThan(30);
     const object = `{${Array.from({ length: 60_000 }, (_, i) => `"k${i}":${i}`).join(",")}}`;
     const members = pausesOf(membersOf(read(object), pace));
-    expect(mapsOf(members.value).reduce((sum, { size }) => sum + size, 0)).toBe(60_000);
+    expect(tableMaps(members.value).reduce((sum, { size }) => sum + size, 0)).toBe(60_000);
     expect(members.pauses).toBeGreaterThan(20);
   });
 
@@ -43,7 +50,7 @@ describe("steps", () => {
       const text = `["${before}${unit.repeat(400_000)}","${before}${unit.repeat(40_000)}",{"a":"${unit.repeat(40_000)}"}]`;
       const { pauses, value } = pausesOf(readValue(bytes(text), { work: 0 }));
       expect(pauses).toBeGreaterThan(3);
-      const elements = driven(elementsOf(value as Span, { work: 0 }));
+      const elements = driven(elementsOf(value as ValueSpan, { work: 0 }));
       const spans = Array.from({ length: elements.length }, (_, i) => elementAt(elements, i));
       expect(spans.map(({ start, end }) => [text[start], text[end - 1]])).toEqual(
         unit === "é"

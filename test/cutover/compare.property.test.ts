@@ -1,8 +1,8 @@
 /** Do comparisons find exactly what an independent, slow reading of the same answers finds? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { compareAnswers } from "../../src/cutover/compare.ts";
-import type { Judged } from "../../src/cutover/differences.ts";
+import { compareAnswers } from "../../src/shadow/compare.ts";
+import type { DetailedComparison } from "../../src/shadow/differences.ts";
 import { compare, compareLists, countsOf, driven, LIST, ONE } from "./compared.ts";
 import { expectedCounts, expectedOfLists, type Rec } from "./oracle.ts";
 
@@ -62,12 +62,12 @@ function sorted(counts: ReadonlyMap<string, number>): readonly (readonly [string
   return [...counts].sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-function withoutOrder(judged: Judged): readonly (readonly [string, number])[] {
+function withoutOrder(judged: DetailedComparison): readonly (readonly [string, number])[] {
   return sorted(countsOf(judged)).filter(([place]) => place !== "order items[]");
 }
 
 /** Everything that is found, and how often; volatile members apart. */
-function found(judged: Judged): unknown {
+function found(judged: DetailedComparison): unknown {
   const counts = countsOf(judged);
   const shown = [...counts.values()].reduce((sum, count) => sum + count, 0);
   return { counts: sorted(counts), noise: judged.total - shown, result: judged.result };

@@ -1,12 +1,12 @@
 /** What do two answers compare to? (For tests: bodies as values or as text, driven to the end.) */
-import { compareAnswers } from "../../src/cutover/compare.ts";
-import type { Judged } from "../../src/cutover/differences.ts";
-import type { CompareShape, Field } from "../../src/cutover/shape.ts";
+import { compareAnswers } from "../../src/shadow/compare.ts";
+import type { DetailedComparison } from "../../src/shadow/differences.ts";
+import type { ComparedField, CompareShape } from "../../src/shadow/shape.ts";
 
-const PLAIN: Field = { time: false, set: false, keyed: false, zero: undefined, members: undefined };
+const PLAIN: ComparedField = { time: false, set: false, keyed: false, zero: undefined, members: undefined };
 
 /** Members of a record of the tests: one of each sort. */
-export const RECORD = new Map<string, Field>([
+export const RECORD = new Map<string, ComparedField>([
   ["at", { ...PLAIN, time: true }],
   ["seen", { ...PLAIN, time: true }],
   ["tags", { ...PLAIN, set: true }],
@@ -28,18 +28,18 @@ export const ONE: CompareShape = { list: false, key: "id", volatile: ["seen"], f
 export type Body = string | Uint8Array;
 
 /** Two bodies of one status (200 unless told). */
-export function compareTexts(native: Body, translated: Body, shape: CompareShape, status = 200): Judged {
+export function compareTexts(native: Body, translated: Body, shape: CompareShape, status = 200): DetailedComparison {
   const answer = (body: Body) => ({ status, body: typeof body === "string" ? new TextEncoder().encode(body) : body });
   return driven(compareAnswers(answer(native), answer(translated), shape));
 }
 
 /** Two values, written as JSON. */
-export function compare(native: unknown, translated: unknown, shape: CompareShape, status = 200): Judged {
+export function compare(native: unknown, translated: unknown, shape: CompareShape, status = 200): DetailedComparison {
   return compareTexts(JSON.stringify(native), JSON.stringify(translated), shape, status);
 }
 
 /** Two lists of records. */
-export function compareLists(native: readonly unknown[], translated: readonly unknown[]): Judged {
+export function compareLists(native: readonly unknown[], translated: readonly unknown[]): DetailedComparison {
   return compare({ items: native }, { items: translated }, LIST);
 }
 
@@ -51,12 +51,12 @@ export function driven<T>(steps: Generator<void, T>): T {
 }
 
 /** `class path` of each difference, worst first. */
-export function placesOf({ differences }: Pick<Judged, "differences">): readonly string[] {
+export function placesOf({ differences }: Pick<DetailedComparison, "differences">): readonly string[] {
   return differences.map((difference) => `${difference.class} ${difference.path}`);
 }
 
 /** How many there are of each `class path`. */
-export function countsOf({ detail }: Judged): ReadonlyMap<string, number> {
+export function countsOf({ detail }: DetailedComparison): ReadonlyMap<string, number> {
   return new Map(
     (detail?.places ?? []).map((place) => [
       `${place.class} ${place.path}`,

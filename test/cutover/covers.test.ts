@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { canaryOf, NEVER } from "../../src/cutover/canary.ts";
-import { coversCanary } from "../../src/cutover/covers.ts";
+import { coversCanary } from "../../src/config/unreachable-rules.ts";
+import { decideCanary, NEVER } from "../../src/model/rule-match.ts";
 import type { RuleMatch } from "../../src/model/rules.ts";
 
 type CanaryMatch = Pick<RuleMatch, "header" | "cookie" | "percent">;
@@ -45,9 +45,9 @@ test("a rule covers another exactly when it takes each of all requests that the 
         cookie: sameCookie ? outer.cookie : other.cookie,
         percent: other.percent,
       };
-      const takesSome = REQUESTS.some((signs) => canaryOf(inner, signs).taken);
+      const takesSome = REQUESTS.some((signs) => decideCanary(inner, signs).taken);
       fc.pre(takesSome);
-      const covered = REQUESTS.every((signs) => !canaryOf(inner, signs).taken || canaryOf(outer, signs).taken);
+      const covered = REQUESTS.every((signs) => !decideCanary(inner, signs).taken || decideCanary(outer, signs).taken);
       seen[covered ? "covered" : "open"] += 1;
       expect(coversCanary(outer, inner)).toBe(covered);
     }),

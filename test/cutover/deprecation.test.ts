@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { deprecationHeaders, lackingIn } from "../../src/cutover/deprecation.ts";
+import { deprecationHeaders, missingHeaders } from "../../src/model/deprecation.ts";
 import type { RuleHeaders } from "../../src/model/rules.ts";
 
 const NOTHING: RuleHeaders = { deprecation: undefined, sunset: undefined, documentation: undefined, successor: false };
@@ -69,7 +69,7 @@ describe("fields that the platform sent itself", () => {
   );
 
   test("a date that is there is not said a second time", () => {
-    const names = lackingIn(
+    const names = missingHeaders(
       [
         ["deprecation", "@1"],
         ["sunset", "Sat, 01 Jan 2028 00:00:00 GMT"],
@@ -80,8 +80,10 @@ describe("fields that the platform sent itself", () => {
   });
 
   test("links are added beside others, the same one is not", () => {
-    expect(lackingIn([["link", '<https://example.com>; rel="help"']], ours)).toEqual(ours);
-    expect(lackingIn(ours, ours)).toEqual([]);
-    expect(lackingIn([["link", '</iam/v2beta1/groups>; rel="successor-version"']], ours)).toHaveLength(ours.length - 1);
+    expect(missingHeaders([["link", '<https://example.com>; rel="help"']], ours)).toEqual(ours);
+    expect(missingHeaders(ours, ours)).toEqual([]);
+    expect(missingHeaders([["link", '</iam/v2beta1/groups>; rel="successor-version"']], ours)).toHaveLength(
+      ours.length - 1,
+    );
   });
 });

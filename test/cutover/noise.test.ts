@@ -1,7 +1,7 @@
 /** Is exactly that taken for noise which native shows against itself? */
 import { describe, expect, test } from "vitest";
-import { withoutNoise } from "../../src/cutover/noise.ts";
-import type { Compared } from "../../src/model/comparison.ts";
+import type { ComparedResponses } from "../../src/model/comparison.ts";
+import { withoutNoise } from "../../src/shadow/differences.ts";
 import { compare, compareLists, ONE, placesOf } from "./compared.ts";
 
 const list = (...names: readonly string[]) => names.map((name, i) => ({ id: `r${i}`, name, note: "n" }));
@@ -67,7 +67,7 @@ describe("withoutNoise", () => {
     expect(withoutNoise(compareLists([before], [between]), compareLists([before], [back])).result).toBe("noise");
     expect(withoutNoise(compare(before, between, ONE), compare(before, back, ONE)).result).toBe("noise");
     // No writing makes a status.
-    const refused: Compared = {
+    const refused: ComparedResponses = {
       result: "status",
       total: 1,
       differences: [{ class: "status", path: "status", id: undefined, native: "200", translated: "404" }],
@@ -116,7 +116,11 @@ describe("withoutNoise", () => {
   });
 
   test("results without their detail are explained as far as they show", () => {
-    const plain = ({ result, total, differences }: Compared): Compared => ({ result, total, differences });
+    const plain = ({ result, total, differences }: ComparedResponses): ComparedResponses => ({
+      result,
+      total,
+      differences,
+    });
     const one = plain(compareLists(list("a"), list("x")));
     expect(withoutNoise(one, one)).toEqual({ result: "noise", total: 1, differences: [] });
     const two = plain(compareLists(list("a", "b"), list("x", "y")));

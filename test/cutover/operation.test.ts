@@ -2,13 +2,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  hindrance,
-  isTelling,
+  isEvidence,
   type OperationEvent,
   type OperationEvidence,
-  reduce,
+  promotionBlocker,
+  reduceOperation,
   UNKNOWN_OPERATION,
-} from "../../src/cutover/operation.ts";
+} from "../../src/rollout/promotion.ts";
 
 const REQUEST: OperationEvent = { kind: "request" };
 const EQUAL: OperationEvent = { kind: "compared", differs: false };
@@ -18,12 +18,12 @@ const ALL = { sample: 1, differencesBelow: 0.01, late: false };
 
 function given(...events: readonly (readonly [number, OperationEvent])[]): OperationEvidence {
   let evidence = UNKNOWN_OPERATION;
-  for (const [count, event] of events) for (let n = 0; n < count; n++) evidence = reduce(evidence, event);
+  for (const [count, event] of events) for (let n = 0; n < count; n++) evidence = reduceOperation(evidence, event);
   return evidence;
 }
 
 function whyNot(sample: number, ...events: readonly (readonly [number, OperationEvent])[]): string | undefined {
-  return hindrance(given(...events), { ...ALL, sample })?.why;
+  return promotionBlocker(given(...events), { ...ALL, sample })?.why;
 }
 
 describe("how often", () => {
@@ -48,8 +48,8 @@ describe("how often", () => {
 
   test("one that comes when its rule has moved needs all twenty, however seldom it is asked for", () => {
     const late = { ...ALL, late: true };
-    expect(hindrance(given([1, REQUEST], [19, EQUAL]), late)).toMatchObject({ why: "too-few", needed: 20 });
-    expect(hindrance(given([1, REQUEST], [20, EQUAL]), late)).toBeUndefined();
+    expect(promotionBlocker(given([1, REQUEST], [19, EQUAL]), late)).toMatchObject({ why: "too-few", needed: 20 });
+    expect(promotionBlocker(given([1, REQUEST], [20, EQUAL]), late)).toBeUndefined();
   });
 
   test("more requests never make an operation move", () => {
@@ -74,7 +74,7 @@ describe("how well", () => {
     expect(whyNot(1, [60, FAILED])).toBe("failures");
     expect(whyNot(1, [27, EQUAL], [3, FAILED])).toBeUndefined();
     expect(whyNot(1, [27, EQUAL], [4, FAILED])).toBe("failures");
-    expect(hindrance(given([2, REQUEST], [3, FAILED]), ALL)).toEqual({
+    expect(promotionBlocker(given([2, REQUEST], [3, FAILED]), ALL)).toEqual({
       why: "failures",
       requests: 2,
       compared: 0,
@@ -95,7 +95,7 @@ describe("how well", () => {
     "internal",
     "a new word",
   ])("%s was tried and could not be shown right", (failure) => {
-    expect(isTelling({ kind: "failed", failure })).toBe(true);
+    expect(isEvidence({ kind: "failed", failure })).toBe(true);
     expect(whyNot(1, [20, EQUAL], [20, { kind: "failed", failure }])).toBe("failures");
   });
 
@@ -112,7 +112,7 @@ describe("how well", () => {
     "closed",
   ])("%s says nothing, for or against", (failure) => {
     const before = given([20, EQUAL]);
-    expect(reduce(before, { kind: "failed", failure })).toBe(before);
+    expect(reduceOperation(before, { kind: "failed", failure })).toBe(before);
     expect(whyNot(1, [500, { kind: "failed", failure }])).toBe("too-few");
   });
 
@@ -123,8 +123,8 @@ describe("how well", () => {
 
   test("a rule that allows more differences than that allows them here too", () => {
     const evidence = given([15, EQUAL], [5, DIFFERENT]);
-    expect(hindrance(evidence, { ...ALL, differencesBelow: 0.3 })).toBeUndefined();
-    expect(hindrance(evidence, { ...ALL, differencesBelow: 0.2 })?.why).toBe("differences");
+    expect(promotionBlocker(evidence, { ...ALL, differencesBelow: 0.3 })).toBeUndefined();
+    expect(promotionBlocker(evidence, { ...ALL, differencesBelow: 0.2 })?.why).toBe("differences");
   });
 });
 
@@ -141,8 +141,8 @@ describe("ageing", () => {
   test("enough stays enough when a half is forgotten", () => {
     let evidence = given([1_000, REQUEST], [20, EQUAL]);
     for (let n = 0; n < 1_000; n++) {
-      evidence = reduce(evidence, EQUAL);
-      expect(hindrance(evidence, ALL)).toBeUndefined();
+      evidence = reduceOperation(evidence, EQUAL);
+      expect(promotionBlocker(evidence, ALL)).toBeUndefined();
     }
   });
 

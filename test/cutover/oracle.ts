@@ -1,5 +1,5 @@
 /** What differs between two records or lists, read slowly with JSON.parse's values and written from the description alone? */
-import type { Field } from "../../src/cutover/shape.ts";
+import type { ComparedField } from "../../src/shadow/shape.ts";
 import { RECORD } from "./compared.ts";
 
 export type Rec = { [name: string]: unknown };
@@ -48,7 +48,7 @@ export function expectedOfLists(native: readonly Rec[], translated: readonly Rec
   return summary(found);
 }
 
-type FieldAt = (name: string) => Field | undefined;
+type FieldAt = (name: string) => ComparedField | undefined;
 
 function members(found: Found, a: Rec, b: Rec, path: string, fieldAt: FieldAt, keyed = false): void {
   for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
@@ -60,7 +60,7 @@ function members(found: Found, a: Rec, b: Rec, path: string, fieldAt: FieldAt, k
 
 type Slot = readonly [there: boolean, value: unknown];
 
-function member(found: Found, [hasA, a]: Slot, [hasB, b]: Slot, path: string, field: Field | undefined): void {
+function member(found: Found, [hasA, a]: Slot, [hasB, b]: Slot, path: string, field: ComparedField | undefined): void {
   const volatile = path === "seen" || path === "items[].seen";
   const [noA, noB] = [!hasA || a === null, !hasB || b === null];
   if (noA && noB) {
@@ -88,7 +88,7 @@ function instant(value: unknown): number | undefined {
   return Date.parse(value);
 }
 
-function values(found: Found, a: unknown, b: unknown, path: string, field: Field | undefined): void {
+function values(found: Found, a: unknown, b: unknown, path: string, field: ComparedField | undefined): void {
   if (Array.isArray(a) && Array.isArray(b)) {
     arrays(found, a, b, `${path}[]`, field);
     return;
@@ -109,7 +109,7 @@ function isRec(value: unknown): value is Rec {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function unset(value: unknown, field: Field | undefined): boolean {
+function unset(value: unknown, field: ComparedField | undefined): boolean {
   if (value === null || value === "" || value === 0 || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
   if (isRec(value)) {
@@ -119,7 +119,7 @@ function unset(value: unknown, field: Field | undefined): boolean {
   return typeof value === "string" && field?.zero === value;
 }
 
-function arrays(found: Found, a: unknown[], b: unknown[], path: string, field: Field | undefined): void {
+function arrays(found: Found, a: unknown[], b: unknown[], path: string, field: ComparedField | undefined): void {
   const ids = [a, b].map((list) => list.map(idOf));
   const named = ids.every((list) => !list.includes(undefined) && new Set(list).size === list.length);
   if (field?.set === true) sets(found, a as string[], b as string[], path);
@@ -133,7 +133,7 @@ function idOf(value: unknown): string | undefined {
   return (typeof id === "string" && id !== "") || typeof id === "number" ? JSON.stringify(id) : undefined;
 }
 
-function byPosition(found: Found, a: unknown[], b: unknown[], path: string, field: Field | undefined): void {
+function byPosition(found: Found, a: unknown[], b: unknown[], path: string, field: ComparedField | undefined): void {
   for (let i = 0; i < Math.max(a.length, b.length); i++) {
     if (i >= a.length) note(found, "extra", path);
     else if (i >= b.length) note(found, "missing", path);
@@ -141,7 +141,7 @@ function byPosition(found: Found, a: unknown[], b: unknown[], path: string, fiel
   }
 }
 
-function parts(found: Found, a: Rec[], b: Rec[], path: string, field: Field | undefined): void {
+function parts(found: Found, a: Rec[], b: Rec[], path: string, field: ComparedField | undefined): void {
   const common = (list: Rec[], others: Rec[]) =>
     list.map(idOf).filter((id) => others.some((each) => idOf(each) === id));
   for (const part of a) {

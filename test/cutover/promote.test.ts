@@ -1,28 +1,28 @@
 /** Does a rule move on when enough was compared, and only then? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { upperBound } from "../../src/cutover/bound.ts";
-import type { Caller } from "../../src/cutover/counts.ts";
+import type { PromoteSettings } from "../../src/model/rules.ts";
+import type { CallerIdentity } from "../../src/rollout/evidence-window.ts";
 import {
-  couldMove,
+  canPromote,
   evidence,
   initialPromotion,
-  type PromoteState,
+  type PromotionState,
   promote,
-  reduce,
-} from "../../src/cutover/promote.ts";
-import type { PromoteSettings } from "../../src/model/rules.ts";
+  reducePromotion,
+} from "../../src/rollout/promotion.ts";
+import { upperBound } from "../../src/rollout/upper-bound.ts";
 import { caller } from "./caller.ts";
 
 const SETTINGS: PromoteSettings = { differencesBelow: 0.001, minClients: 3, automatic: true };
 
 /** A rule that takes one operation, which holds nothing back. */
-function seen(state: PromoteState, client: string, differs: boolean): PromoteState {
-  const after = reduce(state, { who: caller(client), differs });
-  return !after.promoted && after.settings.automatic && couldMove(after) ? promote(after) : after;
+function seen(state: PromotionState, client: string, differs: boolean): PromotionState {
+  const after = reducePromotion(state, { who: caller(client), differs });
+  return !after.promoted && after.settings.automatic && canPromote(after) ? promote(after) : after;
 }
 
-function compare(state: PromoteState, count: number, { differs = false, clients = 3 } = {}): PromoteState {
+function compare(state: PromotionState, count: number, { differs = false, clients = 3 } = {}): PromotionState {
   let present = state;
   for (let n = 0; n < count; n++) present = seen(present, `c${n % clients}`, differs);
   return present;
@@ -31,9 +31,9 @@ function compare(state: PromoteState, count: number, { differs = false, clients 
 describe("moving on", () => {
   test("three thousand comparisons without a difference are enough for a thousandth, and not one less", () => {
     const before = compare(initialPromotion(SETTINGS, undefined), 2_995);
-    expect([couldMove(before), before.promoted]).toEqual([false, false]);
+    expect([canPromote(before), before.promoted]).toEqual([false, false]);
     const after = compare(before, 1);
-    expect([couldMove(after), after.promoted]).toEqual([true, true]);
+    expect([canPromote(after), after.promoted]).toEqual([true, true]);
     expect(evidence(after)).toEqual({ comparisons: 2_996, differences: 0, clients: 3, bound: upperBound(0, 2_996) });
   });
 
@@ -45,14 +45,14 @@ describe("moving on", () => {
 
   test("without `automatic` it only says that it could", () => {
     const state = compare(initialPromotion({ ...SETTINGS, automatic: false }, undefined), 5_000);
-    expect([couldMove(state), state.promoted]).toEqual([true, false]);
-    expect(couldMove(compare(state, 10, { differs: true }))).toBe(false);
+    expect([canPromote(state), state.promoted]).toEqual([true, false]);
+    expect(canPromote(compare(state, 10, { differs: true }))).toBe(false);
   });
 
   test("it stays promoted whatever is compared later", () => {
     const state = compare(initialPromotion(SETTINGS, undefined), 3_000);
     const later = compare(state, 50, { differs: true });
-    expect([couldMove(later), later.promoted]).toEqual([false, true]);
+    expect([canPromote(later), later.promoted]).toEqual([false, true]);
   });
 
   test("too few clients keep it where it is, but never more are asked for than the rule names", () => {
@@ -62,10 +62,10 @@ describe("moving on", () => {
   });
 
   test("one credential under many names is one client, and so is one name with many credentials", () => {
-    const feed = (who: (n: number) => Caller): boolean => {
+    const feed = (who: (n: number) => CallerIdentity): boolean => {
       let state = initialPromotion(SETTINGS, undefined);
-      for (let n = 0; n < 9_000; n++) state = reduce(state, { who: who(n), differs: false });
-      return couldMove(state);
+      for (let n = 0; n < 9_000; n++) state = reducePromotion(state, { who: who(n), differs: false });
+      return canPromote(state);
     };
     expect(feed((n) => caller(`c${n}`, "the same"))).toBe(false);
     expect(feed((n) => caller("the same", `k${n}`))).toBe(false);

@@ -1,20 +1,20 @@
 /** Does a rule never flap, and step back exactly when it must, whatever the history and the clock? (Generated histories.) */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Caller, SLICES } from "../../src/cutover/counts.ts";
+import { type CallerIdentity, SLICES } from "../../src/rollout/evidence-window.ts";
 import {
   DECISIVE_COMPARISONS,
-  initialRetreat,
-  type Retreat,
-  type RetreatEvent,
-  type RetreatSettings,
-  reduce,
+  initialStepBack,
+  reduceStepBack,
   STEPS,
-} from "../../src/cutover/retreat.ts";
+  type StepBack,
+  type StepBackConfig,
+  type StepBackEvent,
+} from "../../src/rollout/step-back.ts";
 import { caller } from "./caller.ts";
 
 const R = 10_000;
-const SETTINGS: RetreatSettings = {
+const SETTINGS: StepBackConfig = {
   failures: 0.1,
   differences: 0.05,
   minRequests: 30,
@@ -24,23 +24,23 @@ const SETTINGS: RetreatSettings = {
   named: undefined,
 };
 
-const label = ({ phase }: Retreat): string => (phase.kind === "returning" ? `step ${phase.step}` : phase.kind);
+const label = ({ phase }: StepBack): string => (phase.kind === "returning" ? `step ${phase.step}` : phase.kind);
 
 interface Run {
-  readonly state: Retreat;
+  readonly state: StepBack;
   /** Label before and after, and the state's own time. */
   readonly changes: readonly { readonly from: string; readonly to: string; readonly at: number }[];
 }
 
 function run(
-  events: Iterable<RetreatEvent>,
+  events: Iterable<StepBackEvent>,
   settings = SETTINGS,
-  look?: (state: Retreat, event: RetreatEvent) => void,
+  look?: (state: StepBack, event: StepBackEvent) => void,
 ) {
-  let state = initialRetreat(settings);
+  let state = initialStepBack(settings);
   const changes: { from: string; to: string; at: number }[] = [];
   for (const event of events) {
-    const next = reduce(state, event);
+    const next = reduceStepBack(state, event);
     if (label(next) !== label(state)) changes.push({ from: label(state), to: label(next), at: next.time.now });
     state = next;
     look?.(state, event);
@@ -49,14 +49,14 @@ function run(
 }
 
 /** What the window holds, counted from a plain list of everything: the other way to know. */
-function naive(history: readonly RetreatEvent[], now: number, settings: RetreatSettings) {
+function naive(history: readonly StepBackEvent[], now: number, settings: StepBackConfig) {
   const slice = settings.window / SLICES;
   const inside = history.filter(({ at }) => Math.floor(at / slice) > Math.floor(now / slice) - SLICES);
   const requests = inside.filter((event) => event.kind === "request");
   const failed = requests.filter((event) => event.failed);
   const compared = inside.filter((event) => event.kind === "compared");
   const differing = compared.filter((event) => event.differs);
-  const met = (events: readonly { who: Caller }[]) =>
+  const met = (events: readonly { who: CallerIdentity }[]) =>
     Math.min(
       new Set(events.map(({ who }) => who.client)).size,
       new Set(events.flatMap(({ who }) => who.credential ?? [])).size,
@@ -87,9 +87,9 @@ const histories = fc
       { size: "max", minLength: 100, maxLength: 600 },
     ),
   )
-  .map(([bad, steps]): RetreatEvent[] => {
+  .map(([bad, steps]): StepBackEvent[] => {
     let at = 0;
-    return steps.map(({ after, of, client, credential, roll }): RetreatEvent => {
+    return steps.map(({ after, of, client, credential, roll }): StepBackEvent => {
       at += after;
       const who = { client, credential };
       if (of === "request") return { kind: "request", at, who, failed: roll < bad };
@@ -103,11 +103,11 @@ describe("stepping back", () => {
     fc.assert(
       fc.property(histories, fc.constantFrom(undefined, 1), (events, named) => {
         const settings = { ...SETTINGS, named };
-        const history: RetreatEvent[] = [];
-        let state = initialRetreat(settings);
+        const history: StepBackEvent[] = [];
+        let state = initialStepBack(settings);
         for (const event of events) {
           history.push({ ...event, at: event.at - (events[0]?.at ?? 0) });
-          state = reduce(state, event);
+          state = reduceStepBack(state, event);
           const over = naive(history, history.at(-1)?.at ?? 0, settings);
           expect(state.phase.kind).toBe(over ? "back" : "forward");
           if (over) {
@@ -126,7 +126,7 @@ describe("stepping back", () => {
     ["step back when all of them are over the threshold", 11, "back"],
     ["never do while they are below the threshold of the least count", 3, "forward"],
   ])("events of one time, in any order, %s", (_name, failures, kind) => {
-    const batch: RetreatEvent[] = Array.from({ length: 100 }, (_, n) => {
+    const batch: StepBackEvent[] = Array.from({ length: 100 }, (_, n) => {
       return { kind: "request", at: 5, who: caller(`c${n % 7}`), failed: n < failures };
     });
     const shuffles = fc.shuffledSubarray(batch, { minLength: batch.length, maxLength: batch.length });
@@ -144,7 +144,7 @@ function chance(seed: number): () => number {
 }
 
 /** Traffic that answers to what the rule does: `bad` is asked before each event. */
-function* live(length: number, step: number, bad: (at: number) => boolean, seed: number): Generator<RetreatEvent> {
+function* live(length: number, step: number, bad: (at: number) => boolean, seed: number): Generator<StepBackEvent> {
   const random = chance(seed);
   for (let at = 0; at < length; at += step) {
     const who = caller(`c${Math.floor(random() * 9)}`);
@@ -155,8 +155,8 @@ function* live(length: number, step: number, bad: (at: number) => boolean, seed:
 }
 
 /** Follows a rule with traffic that a wicked platform makes from what the rule does at present. */
-function against(length: number, step: number, isBad: (state: Retreat, at: number) => boolean, seed: number): Run {
-  let present = initialRetreat(SETTINGS);
+function against(length: number, step: number, isBad: (state: StepBack, at: number) => boolean, seed: number): Run {
+  let present = initialStepBack(SETTINGS);
   return run(
     live(length, step, (at) => isBad(present, at), seed),
     SETTINGS,
@@ -178,7 +178,7 @@ function stepBacksOf(changes: Run["changes"]): readonly number[] {
 }
 
 describe("no flapping", () => {
-  const platforms: readonly [string, (state: Retreat, at: number) => boolean][] = [
+  const platforms: readonly [string, (state: StepBack, at: number) => boolean][] = [
     ["fails always", () => true],
     ["is well while back and fails whenever asked", ({ phase }) => phase.kind !== "back"],
     [
@@ -251,11 +251,11 @@ describe("clocks", () => {
         fc.array(fc.tuple(fc.constantFrom(...leaps), fc.integer({ min: 0, max: 80 })), { size: "max", maxLength: 40 }),
         (jumps) => {
           let at = 1e12;
-          let state = initialRetreat(SETTINGS);
+          let state = initialStepBack(SETTINGS);
           const feed = (count: number, failed: boolean): void => {
             for (let n = 0; n < count; n++) {
               at += 5;
-              const next = reduce(state, { kind: "request", at, who: caller(`c${n % 4}`), failed });
+              const next = reduceStepBack(state, { kind: "request", at, who: caller(`c${n % 4}`), failed });
               const order = ["back", "step 0", "step 1", "step 2", "forward"];
               if (label(next) !== "back") {
                 expect(order.indexOf(label(next)) - order.indexOf(label(state))).toBeLessThanOrEqual(1);
@@ -290,10 +290,10 @@ describe("clocks", () => {
       [5_000, Number.POSITIVE_INFINITY, 5_000 + R - 1, Number.NaN, 5_000 + R],
     ],
   ])("a clock %s", (_name, begun, ticks) => {
-    const failed = Array.from({ length: 30 }, (_, n): RetreatEvent => {
+    const failed = Array.from({ length: 30 }, (_, n): StepBackEvent => {
       return { kind: "request", at: begun, who: caller(`c${n}`), failed: true };
     });
-    const { changes } = run([...failed, ...ticks.map((at): RetreatEvent => ({ kind: "tick", at }))]);
+    const { changes } = run([...failed, ...ticks.map((at): StepBackEvent => ({ kind: "tick", at }))]);
     expect(changes).toEqual([
       { from: "forward", to: "back", at: 0 },
       { from: "back", to: "step 0", at: R },
@@ -304,7 +304,7 @@ describe("clocks", () => {
 test("memory is bounded whatever the number of requests, clients and failures", () => {
   const sizes: number[] = [];
   const settings = { ...SETTINGS, minClients: 50, minRequests: 1e9 };
-  const events = function* (): Generator<RetreatEvent> {
+  const events = function* (): Generator<StepBackEvent> {
     for (let n = 0; n < 60_000; n++) {
       const kind = n % 2 === 0 ? "request" : "compared";
       yield {
@@ -313,7 +313,7 @@ test("memory is bounded whatever the number of requests, clients and failures", 
         who: caller(`client-${String(n).padStart(8, "0")}`),
         failed: true,
         differs: false,
-      } as RetreatEvent;
+      } as StepBackEvent;
     }
   };
   run(events(), settings, (state) => {

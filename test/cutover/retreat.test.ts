@@ -2,16 +2,16 @@
 import { describe, expect, test } from "vitest";
 import {
   DECISIVE_COMPARISONS,
-  initialRetreat,
-  type Retreat,
-  type RetreatSettings,
-  reduce,
+  initialStepBack,
+  reduceStepBack,
+  type StepBack,
+  type StepBackConfig,
   translatedShare,
-} from "../../src/cutover/retreat.ts";
+} from "../../src/rollout/step-back.ts";
 import { caller } from "./caller.ts";
 
 const MINUTE = 60_000;
-const SETTINGS: RetreatSettings = {
+const SETTINGS: StepBackConfig = {
   failures: 0.02,
   differences: 0.001,
   minRequests: 200,
@@ -21,30 +21,30 @@ const SETTINGS: RetreatSettings = {
   named: undefined,
 };
 
-function requests(state: Retreat, count: number, facts: { at: number; failed?: boolean; clients?: number }): Retreat {
+function requests(state: StepBack, count: number, facts: { at: number; failed?: boolean; clients?: number }): StepBack {
   const { at, failed = false, clients = 5 } = facts;
-  return Array.from({ length: count }).reduce<Retreat>(
-    (now, _, n) => reduce(now, { kind: "request", at, who: caller(`c${n % clients}`), failed }),
+  return Array.from({ length: count }).reduce<StepBack>(
+    (now, _, n) => reduceStepBack(now, { kind: "request", at, who: caller(`c${n % clients}`), failed }),
     state,
   );
 }
 
 function comparisons(
-  state: Retreat,
+  state: StepBack,
   count: number,
   facts: { at: number; differs?: boolean; clients?: number },
-): Retreat {
+): StepBack {
   const { at, differs = false, clients = 5 } = facts;
-  return Array.from({ length: count }).reduce<Retreat>(
-    (now, _, n) => reduce(now, { kind: "compared", at, who: caller(`c${n % clients}`), differs }),
+  return Array.from({ length: count }).reduce<StepBack>(
+    (now, _, n) => reduceStepBack(now, { kind: "compared", at, who: caller(`c${n % clients}`), differs }),
     state,
   );
 }
 
-const tick = (state: Retreat, at: number): Retreat => reduce(state, { kind: "tick", at });
-const start = (over: Partial<RetreatSettings> = {}): Retreat => initialRetreat({ ...SETTINGS, ...over });
+const tick = (state: StepBack, at: number): StepBack => reduceStepBack(state, { kind: "tick", at });
+const start = (over: Partial<StepBackConfig> = {}): StepBack => initialStepBack({ ...SETTINGS, ...over });
 /** Stepped back at 0. */
-const back = (over: Partial<RetreatSettings> = {}): Retreat => requests(start(over), 200, { at: 0, failed: true });
+const back = (over: Partial<StepBackConfig> = {}): StepBack => requests(start(over), 200, { at: 0, failed: true });
 
 describe("stepping back", () => {
   test("more failures than the threshold, of enough requests and clients, step back", () => {
@@ -64,11 +64,11 @@ describe("stepping back", () => {
   });
 
   test("one credential decides nothing where three are needed, whatever names it goes by", () => {
-    const fail = (state: Retreat, n: number, credential: string | undefined): Retreat =>
-      reduce(state, { kind: "request", at: 0, who: { client: `c${n}`, credential }, failed: true });
-    const one = Array.from({ length: 500 }).reduce<Retreat>((state, _, n) => fail(state, n, "the same"), start());
+    const fail = (state: StepBack, n: number, credential: string | undefined): StepBack =>
+      reduceStepBack(state, { kind: "request", at: 0, who: { client: `c${n}`, credential }, failed: true });
+    const one = Array.from({ length: 500 }).reduce<StepBack>((state, _, n) => fail(state, n, "the same"), start());
     expect(one.phase.kind).toBe("forward");
-    const unknown = Array.from({ length: 500 }).reduce<Retreat>((state, _, n) => fail(state, n, undefined), one);
+    const unknown = Array.from({ length: 500 }).reduce<StepBack>((state, _, n) => fail(state, n, undefined), one);
     expect(unknown.phase.kind).toBe("forward");
     const two = fail(unknown, 0, "second");
     expect(two.phase.kind).toBe("forward");
@@ -116,7 +116,7 @@ describe("returning", () => {
   test("without a return time it stays back for ever, unless somebody asks", () => {
     const state = back({ returnAfter: undefined });
     expect(tick(state, 1e12).phase.kind).toBe("back");
-    expect(reduce(state, { kind: "return", at: 1 }).phase.kind).toBe("forward");
+    expect(reduceStepBack(state, { kind: "return", at: 1 }).phase.kind).toBe("forward");
   });
 
   test("a difference while it is back begins the quiet time again", () => {
@@ -130,7 +130,7 @@ describe("returning", () => {
   test("one client alone cannot keep it back", () => {
     let state = back();
     for (let n = 1; n <= 30; n++) {
-      state = reduce(state, { kind: "compared", at: (n * MINUTE) / 3, who: caller("loud"), differs: true });
+      state = reduceStepBack(state, { kind: "compared", at: (n * MINUTE) / 3, who: caller("loud"), differs: true });
     }
     expect(tick(state, 10 * MINUTE).phase.kind).toBe("returning");
   });

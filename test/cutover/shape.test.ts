@@ -1,8 +1,8 @@
 /** Is what a comparison must know of an operation read off its rows? */
 import { describe, expect, test } from "vitest";
-import { compareAnswers } from "../../src/cutover/compare.ts";
-import { type CompareShape, shapeOf } from "../../src/cutover/shape.ts";
 import type { Operation, Resource, Row } from "../../src/model/resource.ts";
+import { compareAnswers } from "../../src/shadow/compare.ts";
+import { type CompareShape, shapeOf } from "../../src/shadow/shape.ts";
 import { driven, placesOf } from "./compared.ts";
 
 const rows: readonly Row[] = [

@@ -1,13 +1,13 @@
 /** Is a table of many names what one map would be, without ever being copied as a whole? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { find, mapsOf, newTable, put, remove } from "../../src/cutover/table.ts";
+import { newNameTable, tableDelete, tableGet, tableMaps, tableSet } from "../../src/shadow/json-values.ts";
 
 const MANY = 30_000;
 
 function tableOf(names: readonly string[]) {
-  const table = newTable<number>();
-  for (const [i, name] of names.entries()) put(table, name, i);
+  const table = newNameTable<number>();
+  for (const [i, name] of names.entries()) tableSet(table, name, i);
   return table;
 }
 
@@ -22,17 +22,17 @@ describe("a table", () => {
       fc.property(fc.array(change, { maxLength: 50 }), (changes) => {
         for (const each of changes) {
           if (each.removed) {
-            remove(table, each.name);
+            tableDelete(table, each.name);
             map.delete(each.name);
           } else {
-            put(table, each.name, each.value);
+            tableSet(table, each.name, each.value);
             map.set(each.name, each.value);
           }
-          expect(find(table, each.name)).toBe(map.get(each.name));
+          expect(tableGet(table, each.name)).toBe(map.get(each.name));
         }
       }),
     );
-    const all = mapsOf(table).flatMap((part) => [...part]);
+    const all = tableMaps(table).flatMap((part) => [...part]);
     expect(all).toHaveLength(map.size);
     expect(new Map(all)).toEqual(map);
   });
@@ -43,6 +43,6 @@ describe("a table", () => {
     ["long ones that differ in the middle", (i: number) => `${"x".repeat(100)}${i}${"x".repeat(100)}`],
   ])("keeps no map of more than some thousand names: %s", (_, nameOf) => {
     const table = tableOf(Array.from({ length: MANY * 4 }, (_, i) => nameOf(i)));
-    expect(Math.max(...mapsOf(table).map(({ size }) => size))).toBeLessThan(10_000);
+    expect(Math.max(...tableMaps(table).map(({ size }) => size))).toBeLessThan(10_000);
   });
 });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createChooser } from "../../src/cutover/choose.ts";
-import { findUnreachable } from "../../src/cutover/unreachable.ts";
-import type { HeaderList } from "../../src/model/message.ts";
-import type { Rule, RuleMatch, Selector } from "../../src/model/rules.ts";
+import { findUnreachable } from "../../src/config/unreachable-rules.ts";
+import type { HeaderList } from "../../src/model/http.ts";
+import type { CanarySelector, Rule, RuleMatch } from "../../src/model/rules.ts";
+import { createChooser } from "../../src/rollout/choose.ts";
 import { buckets, DAY, MONDAY, OPERATIONS, RESOURCES, request, ruleList, ruleMatch } from "./arbitrary-rules.ts";
 import { makeRule } from "./make-rule.ts";
 
@@ -59,7 +59,7 @@ const FIELDS = SAYINGS.flatMap((h) =>
 );
 
 test("a rule that is not called unreachable because of one earlier rule takes something", () => {
-  const selector = (name: string) => (given: Selector | undefined) =>
+  const selector = (name: string) => (given: CanarySelector | undefined) =>
     given === undefined ? undefined : { ...given, name };
   const plain = ruleMatch.map((match) => ({
     ...match,

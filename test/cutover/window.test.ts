@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { coversWeek, everHolds, isWithin } from "../../src/cutover/window.ts";
+import { coversWeek, everHolds, isWithin } from "../../src/model/rule-match.ts";
 import type { TimeWindow } from "../../src/model/rules.ts";
 import { DAY, HOUR, MONDAY, timeWindow } from "./arbitrary-rules.ts";
 

@@ -4,8 +4,8 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { configOptions, loadConfig } from "../../src/config.ts";
-import { rulesGiven } from "../../src/migration/rules-given.ts";
+import { configOptions, loadConfig } from "../../src/config/config.ts";
+import { readGivenRules } from "../../src/rollout/rules-file.ts";
 
 const DEPLOY = resolve(import.meta.dirname, "../../deploy");
 const read = (path: string) => readFileSync(join(DEPLOY, path), "utf8");
@@ -22,7 +22,7 @@ const stopSeconds = () => {
   });
   const forBytes = Number(/SPARE_SECONDS = (\d+);/.exec(readFileSync(join(DEPLOY, "../src/app.ts"), "utf8"))?.[1]);
   const forTheRest = Number(/REST_MS = (\d+)_000;/.exec(readFileSync(join(DEPLOY, "../src/serve.ts"), "utf8"))?.[1]);
-  return config.listen.drainSeconds + config.limits.requestSeconds + forBytes + forTheRest;
+  return config.listen.shutdownDelaySeconds + config.limits.requestSeconds + forBytes + forTheRest;
 };
 const named = (text: string) => [...text.matchAll(/\b(CARRYOVER_[A-Z0-9_]+)=/g)].map(([, name]) => name ?? "");
 
@@ -75,7 +75,7 @@ describe("the compose file", () => {
     const readFile = (path: string) => Buffer.from(files.has(path) ? read(files.get(path) ?? "") : "token");
     const { config } = loadConfig({ flags: { config: services.carryover.command[2] }, env: {}, readFile });
     const catalogue = await loadCatalogue(config.upstream.v2.version);
-    const given = rulesGiven({
+    const given = readGivenRules({
       file: undefined,
       config,
       catalogue,

@@ -1,15 +1,15 @@
 /** Is what docs/cutover.md says of modes, comparisons and thresholds what the program does? */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { failedByTranslation } from "../../src/control/record.ts";
-import { hold } from "../../src/control/state.ts";
-import { upperBound } from "../../src/cutover/bound.ts";
-import { SLICES } from "../../src/cutover/counts.ts";
-import { DECISIVE_COMPARISONS, LONGEST_WAIT, PATIENCE, STEPS } from "../../src/cutover/retreat.ts";
 import { createIdentity } from "../../src/ledger/identity.ts";
-import { type ComparisonResult, DIFFERENCE_CLASSES, isDifference, isJudged } from "../../src/model/comparison.ts";
+import { type ComparisonResult, DIFFERENCE_CLASSES, isConclusive, isDifference } from "../../src/model/comparison.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import { EVERY_REQUEST, type Rule } from "../../src/model/rules.ts";
+import { SLICES } from "../../src/rollout/evidence-window.ts";
+import { initialRuleState } from "../../src/rollout/rule-state.ts";
+import { DECISIVE_COMPARISONS, LONGEST_WAIT, MAX_QUIET_TIMES_PER_STEP, STEPS } from "../../src/rollout/step-back.ts";
+import { failedByTranslation } from "../../src/rollout/transitions.ts";
+import { upperBound } from "../../src/rollout/upper-bound.ts";
 import { tableOf } from "./tables.ts";
 
 const ROOT = new URL("../../", import.meta.url);
@@ -24,12 +24,12 @@ describe("docs/cutover.md", () => {
     const results: readonly ComparisonResult[] = ["equal", ...DIFFERENCE_CLASSES, "noise", "failed"];
     const said = rows("results").map(([result, counts]) => [bare(result), counts]);
     const counts = (result: ComparisonResult) =>
-      !isJudged(result) ? "not counted" : isDifference(result) ? "yes" : "no";
+      !isConclusive(result) ? "not counted" : isDifference(result) ? "yes" : "no";
     expect(said.toSorted()).toEqual(results.map((result) => [result, counts(result)]).toSorted());
   });
 
   it("tells of every reason for which there is nothing to compare, and of no other", () => {
-    const [, union = ""] = /export type Failure =\n([\s\S]*?);/.exec(read("src/shadow/failure.ts")) ?? [];
+    const [, union = ""] = /export type ComparisonFailure =\n([\s\S]*?);/.exec(read("src/shadow/outcome.ts")) ?? [];
     const reasons = [...union.matchAll(/"([a-z-]+)"/g)].map(([, reason]) => reason);
     expect(reasons.length).toBeGreaterThan(10);
     expect(
@@ -68,12 +68,12 @@ describe("docs/cutover.md", () => {
         .replace(/, (\d+)$/, " and $1")} % of its`,
     );
     expect(page).toContain(`1, 2, 4, 8, ${LONGEST_WAIT} times \`returnAfter\``);
-    expect(PATIENCE).toBe(4);
+    expect(MAX_QUIET_TIMES_PER_STEP).toBe(4);
     expect(page).toContain("four times as long, when nobody calls");
   });
 
   it("has the brakes of a rule that moves by itself and names none", () => {
-    const settings = hold(AUTOMATIC, 0).retreat?.settings;
+    const settings = initialRuleState(AUTOMATIC, 0).stepBack?.settings;
     expect(settings).toMatchObject({ failures: 0.02, differences: 0.005, minRequests: 200, minClients: 1 });
     expect(settings).toMatchObject({ window: 300_000, returnAfter: undefined });
     expect(page).toContain(

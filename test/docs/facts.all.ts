@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { configOptions } from "../../src/config.ts";
+import { configOptions } from "../../src/config/config.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import type { Row } from "../../src/model/resource.ts";
 import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
@@ -55,7 +55,7 @@ describe("docs/concepts.md", () => {
       expect(values("lists.require").some((value) => value.startsWith(witness))).toBe(true);
       expect(row(`– \`${witness}\``)).not.toBe("");
     }
-    for (const kind of values("upstream.v2.tokens").filter((value) => value !== "unknown")) {
+    for (const kind of values("upstream.v2.pageTokens").filter((value) => value !== "unknown")) {
       expect(row("keyset, offset")).toContain(kind);
     }
     for (const way of values("fallback")) expect(row("fallback")).toContain(`\`${way}\``);
@@ -65,7 +65,7 @@ describe("docs/concepts.md", () => {
 describe("CONTRIBUTING.md", () => {
   const page = read("CONTRIBUTING.md");
   /** Parts of `npm run check`, or called by others. */
-  const OWN: ReadonlySet<string> = new Set(["prepare", "build", "pretest", "format", "lint", "types", "coverage"]);
+  const OWN: ReadonlySet<string> = new Set(["prepare", "build", "lint", "types"]);
 
   it("says what each npm script is for, or the README does", () => {
     const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };

@@ -1,14 +1,14 @@
 /** Is what the documentation says about lists what the program has and does? */
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import { createSandbox, type Sandbox } from "../../sandbox/src/sandbox.ts";
 import { allMetrics } from "../../scripts/docs/metrics.ts";
-import { configOptions } from "../../src/config.ts";
+import { configOptions } from "../../src/config/config.ts";
+import { FIXED_LIMITS } from "../../src/drain/limits.ts";
+import { planReadAhead } from "../../src/drain/read-ahead.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
-import { outcomeLabel } from "../../src/observe/labels.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
-import { cutOf } from "../../src/upstream/drain/ahead.ts";
-import { READING } from "../../src/upstream/drain/limits.ts";
+import { outcomeLabel } from "../../src/telemetry/series.ts";
 import { exchange } from "../comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";
 import { DRAIN_LIMITS } from "../support/drains.ts";
@@ -46,7 +46,7 @@ function whole(text: string): number {
 /** How a list of `total` records is cut whose first page of 200 records has `bytes`. */
 function cut(tokens: "keyset" | "offset" | "unknown", readers: number, bytes: number, total: number) {
   const limits = { ...DRAIN_LIMITS, readers };
-  return cutOf(limits, tokens, { records: 200, bytes }, { rank: 200, total });
+  return planReadAhead(limits, tokens, { records: 200, bytes }, { rank: 200, total });
 }
 
 /** What a list of `total` records costs a platform that counts its way to `skip`, and to nothing else. */
@@ -84,9 +84,8 @@ describe("the page about lists", () => {
   });
 
   it("names the notes that drains and sharing make, and no others", () => {
-    const made = sources(new URL("../../src/upstream/drain/", import.meta.url));
-    const shared = sources(new URL("../../src/share/", import.meta.url));
-    const notes = [...`${made}${shared}`.matchAll(/^ {2}\| "(list-[a-z-]+)"|notes\.push\("(list-[a-z-]+)"\)/gm)].map(
+    const made = sources(new URL("../../src/drain/", import.meta.url));
+    const notes = [...made.matchAll(/^ {2}\| "(list-[a-z-]+)"|notes\.push\("(list-[a-z-]+)"\)/gm)].map(
       ([, declared, pushed]) => declared ?? pushed ?? "",
     );
     const named = rows(page, '| note | in the log and as `carryover_notes_total{note="…"}` |').flatMap(([cell = ""]) =>
@@ -112,7 +111,7 @@ describe("the page about lists", () => {
     expect(pages(1)).toBe(Number(most));
     const [, total = "", overlap = ""] =
       /\*\*Windows\*\*, up to ([\d,]+) records[\s\S]*?begins (\d+) records before/.exec(page) ?? [];
-    expect([whole(total), whole(overlap)]).toEqual([READING.windowRecords, READING.overlap]);
+    expect([whole(total), whole(overlap)]).toEqual([FIXED_LIMITS.windowRecords, FIXED_LIMITS.overlap]);
   });
 
   it("counts the rows that a platform walks over, and the calls", () => {
@@ -145,7 +144,7 @@ const PLATFORMS: ReadonlyMap<string, { sandbox: SandboxOptions; flags?: Readonly
 ]);
 /** With these the sandbox has a little more than 10,000 groups. */
 const LONG = 9_000;
-const WITNESSES = "| the platform | `upstream.v2.tokens` | up to 10,000 records | longer lists |";
+const WITNESSES = "| the platform | `upstream.v2.pageTokens` | up to 10,000 records | longer lists |";
 
 interface Platform {
   readonly sandbox: Sandbox;
@@ -189,7 +188,7 @@ describe.each([...PLATFORMS])("a platform of the table: %s", (name, { sandbox: o
   it.each(claims.flatMap(([, kinds = "", ...witnesses]) => words(kinds).map((tokens) => ({ tokens, witnesses }))))(
     "reaches the witnesses that the table says, with tokens $tokens",
     async ({ tokens, witnesses }) => {
-      const all = { ...flags, upstreamV2Tokens: tokens };
+      const all = { ...flags, upstreamV2PageTokens: tokens };
       const [short, long] = [
         await readGroups(platforms[0] as Platform, all),
         await readGroups(platforms[1] as Platform, all),

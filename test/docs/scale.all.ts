@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { exchange } from "../comparison/http.ts";
 import { startCarryover } from "../support/carryover.ts";
@@ -68,7 +68,7 @@ describe("docs/scale.md", () => {
       const calls: number[] = [];
       const { url, close } = await startCarryover({
         v2Url,
-        flags: { upstreamV2Tokens: "keyset" },
+        flags: { upstreamV2PageTokens: "keyset" },
         onExchange: (one) => calls.push(one.calls.length),
       });
       later(close);

@@ -1,6 +1,7 @@
 /** How does a platform answer pages of a list that changes, in every style that drains have to live with? */
+
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { ListPlan, PageSelector } from "../../src/model/list.ts";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
 import { Problem } from "../../src/model/problem.ts";
 import { type Answer, planOf, raw, respond } from "../upstream/drain/simulator.ts";
 import { uidsIn } from "../upstream/drain/stage.ts";

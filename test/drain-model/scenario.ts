@@ -1,7 +1,8 @@
 /** Which drain, over which platform, is tried, and what is written down of one run? */
+
+import type { DrainParts } from "../../src/drain/drain.ts";
 import type { ListFacts, Witness } from "../../src/model/exchange.ts";
-import type { DrainedList, DrainRefused, LongList, PageSelector } from "../../src/model/list.ts";
-import type { DrainParts } from "../../src/upstream/drain/drain.ts";
+import type { DrainedList, DrainRefused, PageSelector, StreamedList } from "../../src/model/list.ts";
 import type { Style } from "./platform.ts";
 
 /** The measures of a drain under exploration; as in `DrainLimits`. */
@@ -53,7 +54,7 @@ export interface Trace {
   faulted: boolean;
   /** How many requests there were when the client left; undefined while it is there. */
   left: number | undefined;
-  result: DrainedList | LongList | DrainRefused | undefined;
+  result: DrainedList | StreamedList | DrainRefused | undefined;
   /** What the drain, or the chunks of its list, were rejected with. */
   error: unknown;
   /** The keys that came out, in order. */

@@ -1,8 +1,9 @@
 /** What does the world around one drain consist of: its platform, its writers, its client? */
-import type { LongList, PageSelector } from "../../src/model/list.ts";
-import type { ApiResponse, Send } from "../../src/model/message.ts";
-import { createStopper, type Stopper } from "../../src/model/signal.ts";
-import { createDrains, type DrainParts } from "../../src/upstream/drain/drain.ts";
+
+import { createDrains, type DrainParts } from "../../src/drain/drain.ts";
+import type { ApiResponse, Send } from "../../src/model/http.ts";
+import type { PageSelector, StreamedList } from "../../src/model/list.ts";
+import { createSignalController, type SignalController } from "../../src/model/signal.ts";
 import { drainParts, NO_MEMORY } from "../support/drains.ts";
 import type { Choices } from "./choices.ts";
 import { answerTo, type Fault, keysIn, planFor, selectorOf } from "./platform.ts";
@@ -19,7 +20,7 @@ interface Waiting {
 export interface World {
   readonly trace: Trace;
   readonly choices: Choices;
-  readonly stopper: Stopper;
+  readonly stopper: SignalController;
   readonly waiting: Waiting[];
   keys: string;
   answered: number;
@@ -35,7 +36,7 @@ export function worldOf(scenario: Scenario, choices: Choices): World {
   const world: World = {
     trace: emptyTrace(scenario),
     choices,
-    stopper: createStopper(),
+    stopper: createSignalController(),
     waiting: [],
     keys: scenario.start,
     answered: 0,
@@ -120,7 +121,7 @@ function wordsOf({ size, token, skip }: PageSelector): string {
   return `${size}${parts.join("")}`;
 }
 
-function pullFrom(world: World, list: LongList): void {
+function pullFrom(world: World, list: StreamedList): void {
   const { trace } = world;
   const chunks = list.chunks[Symbol.asyncIterator]();
   const fail = (error: unknown): void => end(trace, error);

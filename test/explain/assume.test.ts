@@ -1,9 +1,9 @@
 /** Do the assumed answers fit what is asked? (Every operation of the catalogue: nothing assumed is told as a failure.) */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { loadConfig } from "../../src/config.ts";
-import type { Explanation } from "../../src/explain/explanation.ts";
-import { createExplain } from "../../src/explain.ts";
+import { createExplain } from "../../src/commands/explain/explain.ts";
+import type { Explanation } from "../../src/commands/explain/explanation.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import type { Json, JsonObject } from "../../src/model/json.ts";
 import type { Operation, Resource, Row } from "../../src/model/resource.ts";
 import { explained } from "./support.ts";

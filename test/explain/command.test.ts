@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { explainPage } from "../../scripts/docs/explain.ts";
-import { splitWords } from "../../src/explain/words.ts";
+import { splitWords } from "../../src/commands/explain/request.ts";
 import { explainWith } from "./support.ts";
 
 const PUT = ["PUT /iam/v1/groups/a/b", "-d", '{"name":"it\'s"}'];
@@ -38,7 +38,7 @@ describe("the exit code", () => {
   });
 });
 
-test("the text is what docs/explain.md shows (`npm run docs:write` regenerates it)", async () => {
+test("the text is what docs/explain.md shows (`npm run docs` regenerates it)", async () => {
   expect(await explainPage()).toBe(readFileSync(new URL("../../docs/explain.md", import.meta.url), "utf8"));
 });
 

@@ -2,11 +2,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { loadConfig } from "../../src/config.ts";
-import { curlLines } from "../../src/explain/curl-lines.ts";
-import type { AskedRequest } from "../../src/explain/request.ts";
-import { textOf } from "../../src/explain/text.ts";
-import { createExplain } from "../../src/explain.ts";
+import { createExplain } from "../../src/commands/explain/explain.ts";
+import { curlLines, explanationText } from "../../src/commands/explain/print.ts";
+import type { AskedRequest } from "../../src/commands/explain/request.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { scale } from "../support/scale.ts";
 
 const catalogue = await loadCatalogue("v2beta1");
@@ -94,7 +93,7 @@ test("whatever is asked is explained, in every form, and the parts agree", async
           ).toBe(true);
         }
       }
-      expect(textOf(explanation, BASES, (_, text) => text)).toContain(explanation.summary);
+      expect(explanationText(explanation, BASES, (_, text) => text)).toContain(explanation.summary);
       expect(curlLines(explanation, BASES)).not.toBe("");
     }),
     { numRuns: scale(200, 600) },

@@ -1,16 +1,20 @@
 import { describe, expect, test } from "vitest";
-import { type Given, readRequest } from "../../src/explain/input.ts";
-import { type AskedRequest, unclear } from "../../src/explain/request.ts";
+import {
+  type AskedRequest,
+  type GivenRequest,
+  invalidRequest,
+  readRequest,
+} from "../../src/commands/explain/request.ts";
 
 const FILES = new Map([
   ["body.json", '{\n "name": "docs"\n}'],
   ["-", '{"name":"stdin"}'],
 ]);
 
-function read(text: string, more: Partial<Given> = {}): AskedRequest & { readonly text: string } {
+function read(text: string, more: Partial<GivenRequest> = {}): AskedRequest & { readonly text: string } {
   const request = readRequest({ text, headers: [], ...more }, (path) => {
     const found = FILES.get(path);
-    if (found === undefined) throw unclear(`${path} cannot be read`);
+    if (found === undefined) throw invalidRequest(`${path} cannot be read`);
     return Buffer.from(found);
   });
   return { ...request, text: Buffer.from(request.body).toString("utf8") };
@@ -104,11 +108,12 @@ describe("a curl line", () => {
   });
 
   test("options that are not known are named and ignored", () => {
-    const { notes, target } = read("curl --no-such -Q https://x/a");
+    const { notes, target } = read("curl --no-such=token -Q --constructor https://x/a");
     expect(target).toBe("/a");
     expect(notes).toEqual([
       "curl's option --no-such is not known here and was ignored",
       "curl's option -Q is not known here and was ignored",
+      "curl's option --constructor is not known here and was ignored",
     ]);
   });
 
@@ -120,6 +125,7 @@ describe("a curl line", () => {
     ["curl -T file https://x/a", /--data-binary/],
     ["curl https://x/a -X", /-X needs a value/],
     ["curl https://x/a -X 'a b'", /no method/],
+    [`curl -${"s".repeat(200_000)} https://x/a`, /a blank between/],
   ])("%s is refused", (line, message) => {
     expect(() => read(line)).toThrow(message);
   });

@@ -1,7 +1,7 @@
 /** Does the table of the answer name what v2 has, and leave nothing out that v1 shows? */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { explainAnswer } from "../../src/explain/members.ts";
+import { explainAnswer } from "../../src/commands/explain/answer.ts";
 import type { Json } from "../../src/model/json.ts";
 import type { Resource, Row } from "../../src/model/resource.ts";
 import { explained } from "./support.ts";

@@ -1,6 +1,6 @@
 /** Can a pasted line write to the terminal whatever it likes, or show again what is secret in it? */
 import { describe, expect, test } from "vitest";
-import { printable } from "../../src/explain/printable.ts";
+import { printable } from "../../src/commands/terminal.ts";
 import { explainWith } from "./support.ts";
 
 /** Anything that a terminal obeys, beside ends of lines. */

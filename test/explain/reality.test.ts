@@ -1,7 +1,7 @@
 /** Does a request cause the calls that its explanation foretold? (Every operation of the catalogue, against the sandbox.) */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import type { ExplainedCall, Explanation } from "../../src/explain/explanation.ts";
+import type { ExplainedCall, Explanation } from "../../src/commands/explain/explanation.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Operation, Resource } from "../../src/model/resource.ts";
 import { parentOf } from "../../src/model/uid.ts";

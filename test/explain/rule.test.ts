@@ -1,11 +1,11 @@
 /** Is what is told about rules what a running carryover does with them? */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { loadConfig } from "../../src/config.ts";
-import { cutoverGiven, instantOf } from "../../src/explain/cutover-given.ts";
-import type { Explanation } from "../../src/explain/explanation.ts";
-import { readRequest } from "../../src/explain/input.ts";
-import { createExplain } from "../../src/explain.ts";
+import { createExplain } from "../../src/commands/explain/explain.ts";
+import type { Explanation } from "../../src/commands/explain/explanation.ts";
+import { readRequest } from "../../src/commands/explain/request.ts";
+import { cutoverFromConfig, instantOf } from "../../src/commands/explain/rule.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import type { Rule, Rules } from "../../src/model/rules.ts";
 import { makeRule } from "../cutover/make-rule.ts";
 
@@ -33,7 +33,7 @@ async function told(rules: Rules | undefined, request: string | Given): Promise<
     env: {},
     readFile: () => new Uint8Array(),
   });
-  const explain = createExplain(config, catalogue, cutoverGiven(config, rules, AT));
+  const explain = createExplain(config, catalogue, cutoverFromConfig(config, rules, AT));
   const asked = readRequest({ text, headers, ...(data === undefined ? {} : { data }) }, () => new Uint8Array());
   return explain(asked, client);
 }

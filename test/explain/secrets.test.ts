@@ -7,7 +7,7 @@ import {
   shownMember,
   shownTarget,
   withoutTokens,
-} from "../../src/explain/secrets.ts";
+} from "../../src/commands/explain/secrets.ts";
 
 describe("names of secrets", () => {
   test.each([

@@ -1,10 +1,10 @@
 /** How does a test get an explanation, as the command makes it? */
 import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
-import { assumedConfig } from "../../src/assumed-config.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import type { Explanation } from "../../src/explain/explanation.ts";
-import { readRequest } from "../../src/explain/input.ts";
-import { createExplain, type Explain } from "../../src/explain.ts";
+import { createExplain, type Explain } from "../../src/commands/explain/explain.ts";
+import type { Explanation } from "../../src/commands/explain/explanation.ts";
+import { readRequest } from "../../src/commands/explain/request.ts";
+import { assumedConfig } from "../../src/config/config.ts";
 
 /** `carryover explain` with these words, in this process. */
 export const explainWith = (words: readonly string[], options?: CommandOptions): Promise<CommandResult> =>

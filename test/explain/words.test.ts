@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { splitWords } from "../../src/explain/words.ts";
+import { splitWords } from "../../src/commands/explain/request.ts";
 import { Problem } from "../../src/model/problem.ts";
 
 const LINES = [

@@ -1,5 +1,5 @@
 /** How are thousands of spoilt requests tried over many connections at a time, and what is kept of those that fail? */
-import { createRandom, type Random } from "../../src/sandbox/seed/prng.ts";
+import { createRandom, type Random } from "../../sandbox/src/seed/prng.ts";
 import { createLane, type Lane, type Verdict } from "./lane.ts";
 import { mutate } from "./mutate.ts";
 import type { FuzzTarget } from "./target.ts";

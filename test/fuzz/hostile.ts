@@ -1,7 +1,7 @@
 /** What can be wrong with an answer of an upstream? A grammar of broken and odd HTTP around good, odd and broken JSON. */
 import { gzipSync } from "node:zlib";
+import type { Random } from "../../sandbox/src/seed/prng.ts";
 import type { Json } from "../../src/model/json.ts";
-import type { Random } from "../../src/sandbox/seed/prng.ts";
 import { oddJson } from "./odd-json.ts";
 
 /** What to do on the connection, step by step. */

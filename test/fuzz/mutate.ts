@@ -1,5 +1,5 @@
 /** How is a request spoilt? Every mutation takes bytes (latin1: one character is one byte) and gives others. */
-import type { Random } from "../../src/sandbox/seed/prng.ts";
+import type { Random } from "../../sandbox/src/seed/prng.ts";
 import { spoilBody } from "./spoil-body.ts";
 import { spoilHead } from "./spoil-head.ts";
 

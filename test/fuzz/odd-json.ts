@@ -1,6 +1,7 @@
 /** Which JSON may an upstream answer with, from what was asked for to no JSON at all? Bytes as latin1. */
+
+import type { Random } from "../../sandbox/src/seed/prng.ts";
 import type { Json } from "../../src/model/json.ts";
-import type { Random } from "../../src/sandbox/seed/prng.ts";
 
 type Some<T> = readonly [T, ...T[]];
 

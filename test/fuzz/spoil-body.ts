@@ -1,5 +1,5 @@
 /** How is the body of a request spoilt, its framing kept right so that somebody reads it? */
-import type { Random } from "../../src/sandbox/seed/prng.ts";
+import type { Random } from "../../sandbox/src/seed/prng.ts";
 import type { Mutation } from "./mutate.ts";
 import { endOfHead } from "./spoil-head.ts";
 

@@ -1,5 +1,5 @@
 /** How is the head of a request spoilt: its line, its framing, its fields? */
-import type { Random } from "../../src/sandbox/seed/prng.ts";
+import type { Random } from "../../sandbox/src/seed/prng.ts";
 import type { Mutation } from "./mutate.ts";
 
 const FRAMINGS: readonly [string, ...string[]] = [

@@ -1,4 +1,4 @@
-/** Is each guard missed by a test when it is gone? `GUARDS=gate npm run guards` tries those whose file or name has that; `GUARDS_TELL=1` says who noticed. */
+/** Is each guard missed by a test when it is gone? `GUARDS=gate npm run real -- guards` tries those whose file or name has that; `GUARDS_TELL=1` says who noticed. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { figure } from "../support/figures.ts";
 import { GUARDS } from "./all.ts";

@@ -115,7 +115,7 @@ describe("T-LOD-14: in a container without rights", () => {
   });
 
   it("answers a list of 100,000 records in 192 MiB, whole and proved", async () => {
-    const limit = ["--memory", "192m", "--memory-swap", "192m", "--env", "CARRYOVER_UPSTREAM_V2_TOKENS=keyset"];
+    const limit = ["--memory", "192m", "--memory-swap", "192m", "--env", "CARRYOVER_UPSTREAM_V2_PAGE_TOKENS=keyset"];
     const { url, token, front } = await pair(limit, 100_000);
     const idle = await front.peak();
     const answer = await fetch(`${url}/iam/v1/groups`, bearer(token));

@@ -1,6 +1,6 @@
 /** Does a long list go through as it is made, and a broken one arrive broken? (Issue 6, part 11; design: a truncated list must never parse.) */
 import { describe, expect, it } from "vitest";
-import type { SendLayer } from "../../src/model/message.ts";
+import type { SendLayer } from "../../src/model/http.ts";
 import { rigForTest, takeDownAfterEach } from "../app/rig.ts";
 import { ask, askH2 } from "./ask.ts";
 import { PROGRAMS, type Program } from "./programs.ts";

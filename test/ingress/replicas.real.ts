@@ -1,7 +1,7 @@
 /** Does nginx before several processes lose nothing when one of them dies or is restarted, and send no write twice? */
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { ask, type Outgoing } from "./ask.ts";
 import { type Replica, requestsOf, startReplica, startReplicas } from "./replicas.ts";

@@ -1,6 +1,6 @@
 /** Which JSON texts and plans are tried, and what should come out of them? (Naive: works on parsed objects.) */
 import fc from "fast-check";
-import type { EnumPlan, Insert, MemberPlan, ObjectPlan, Report, ValuePlan } from "../../src/json/plan.ts";
+import type { EnumPlan, Insert, MemberPlan, ObjectPlan, RewriteReport, ValuePlan } from "../../src/json/plan.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../src/model/json.ts";
 
 export const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
@@ -111,9 +111,9 @@ function member(plan: fc.Arbitrary<ValuePlan>): fc.Arbitrary<MemberPlan> {
 export class Repeated extends Error {}
 
 /** What `plan` makes of `value`, and how often what is met. */
-export function expected(value: Json, plan: ValuePlan): { value: Json; reports: readonly Report[] } {
-  const counts = new Map<string, Report>();
-  const report = (kind: Report["kind"], object: string, of: string, met?: string): void => {
+export function expected(value: Json, plan: ValuePlan): { value: Json; reports: readonly RewriteReport[] } {
+  const counts = new Map<string, RewriteReport>();
+  const report = (kind: RewriteReport["kind"], object: string, of: string, met?: string): void => {
     const id = JSON.stringify([kind, object, of, met]);
     const count = (counts.get(id)?.count ?? 0) + 1;
     counts.set(id, { kind, object, member: of, ...(met === undefined ? {} : { value: met }), count });
@@ -121,7 +121,7 @@ export function expected(value: Json, plan: ValuePlan): { value: Json; reports: 
   return { value: rewrite(value, plan, "", "", report), reports: [...counts.values()] };
 }
 
-type Count = (kind: Report["kind"], object: string, member: string, met?: string) => void;
+type Count = (kind: RewriteReport["kind"], object: string, member: string, met?: string) => void;
 
 function rewrite(value: Json, plan: ValuePlan, object: string, of: string, report: Count): Json {
   if (plan === "copy") return value;

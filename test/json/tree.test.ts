@@ -3,14 +3,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { JsonError } from "../../src/json/error.ts";
 import { encodeString } from "../../src/json/text.ts";
-import { type Node, parseTree, rawOf } from "../../src/json/tree.ts";
+import { type JsonNode, parseTree, rawOf } from "../../src/json/tree.ts";
 import type { Json } from "../../src/model/json.ts";
 import { variants } from "../support/tier.ts";
 import { documents, text, utf8, write } from "./documents.ts";
 
 const noise = fc.array(fc.nat(1000), { minLength: 1, maxLength: 40 });
 
-function meaning(node: Node): Json {
+function meaning(node: JsonNode): Json {
   if (node.kind === "object") return Object.fromEntries(node.members.map(({ key, value }) => [key, meaning(value)]));
   if (node.kind === "array") return node.items.map(meaning);
   return node.kind === "string" ? node.value : JSON.parse(text(rawOf(node)));

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { hasMoreValues } from "../../src/json/values.ts";
+import { hasMoreValues } from "../../src/json/tree.ts";
 
 const more = (text: string, most: number) => hasMoreValues(Buffer.from(text), most);
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Disk, disk } from "../../src/ledger/disk.ts";
 import { createLedgerFile } from "../../src/ledger/file.ts";
-import { readSnapshot } from "../../src/ledger/read-snapshot.ts";
+import { readSnapshot } from "../../src/ledger/snapshot.ts";
 import { exchange, ledgerOf } from "./samples.ts";
 
 const place = { folder: "", path: "" };

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createIdentity, type IdentityOptions } from "../../src/ledger/identity.ts";
-import type { HeaderList } from "../../src/model/message.ts";
+import type { HeaderList } from "../../src/model/http.ts";
 
 const DEFAULTS: IdentityOptions = { identify: ["user-agent"], names: [], hash: false, exclude: [], key: "salt" };
 const of = (options: Partial<IdentityOptions>) => createIdentity({ ...DEFAULTS, ...options });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { difficultyOf, difficultyWords } from "../../src/ledger/difficulty.ts";
-import { mergeSnapshots } from "../../src/ledger/merge.ts";
+import { mergeSnapshots } from "../../src/ledger/snapshot.ts";
 import type { ClientEntry, LedgerSnapshot } from "../../src/model/ledger.ts";
 import { exchange, ledgerOf, NO_NEEDS, snapshots } from "./samples.ts";
 

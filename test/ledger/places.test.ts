@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Ledger } from "../../src/ledger/ledger.ts";
-import { mergeSnapshots } from "../../src/ledger/merge.ts";
+import { mergeSnapshots } from "../../src/ledger/snapshot.ts";
 import { exchange, ledgerOf, v2Exchange } from "./samples.ts";
 
 interface Request {

@@ -1,8 +1,7 @@
 /** Is nothing taken for a ledger that is none? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { mergeSnapshots } from "../../src/ledger/merge.ts";
-import { readSnapshot } from "../../src/ledger/read-snapshot.ts";
+import { mergeSnapshots, readSnapshot } from "../../src/ledger/snapshot.ts";
 import { exchange, ledgerOf, snapshots } from "./samples.ts";
 
 const { ledger } = ledgerOf();

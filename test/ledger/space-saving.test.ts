@@ -1,10 +1,10 @@
 /** Are the most frequent names kept, and is the error never larger than stated? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Counted, createSpaceSaving, type SpaceSaving } from "../../src/ledger/space-saving.ts";
+import { createSpaceSaving, type MonitoredItem, type SpaceSaving } from "../../src/ledger/space-saving.ts";
 
-function summary(max: number, dropped: (item: Counted) => void = () => {}): SpaceSaving<Counted> {
-  return createSpaceSaving<Counted>(max, (name) => ({ name, count: 0, over: 0, touched: 0, place: 0 }), dropped);
+function summary(max: number, dropped: (item: MonitoredItem) => void = () => {}): SpaceSaving<MonitoredItem> {
+  return createSpaceSaving<MonitoredItem>(max, (name) => ({ name, count: 0, over: 0, touched: 0, place: 0 }), dropped);
 }
 
 /** Adds `stream` and holds every promise against exact counts. */

@@ -1,6 +1,6 @@
 /** Do operators see the ledger as it is, whole or in part? */
 import { describe, expect, test } from "vitest";
-import { clientsTable, clientsView } from "../../src/ledger/views.ts";
+import { clientsTable, clientsView } from "../../src/ledger/clients-view.ts";
 import { exchange, ledgerOf } from "./samples.ts";
 
 function filled() {

@@ -2,9 +2,8 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
-import { createQuestions } from "../../src/ledger/questions.ts";
-import { CODE_LOOP } from "../../src/ledger/way-out/loop.ts";
-import { wayOut } from "../../src/ledger/way-out.ts";
+import { createOperationTraits } from "../../src/ledger/ledger.ts";
+import { CODE_LOOP, wayOut } from "../../src/ledger/way-out.ts";
 import type { ClientEntry, ClientNeeds } from "../../src/model/ledger.ts";
 import { NO_NEEDS } from "./samples.ts";
 
@@ -227,7 +226,7 @@ describe("the loop that it is given", () => {
 
 describe("questions to the catalogue", () => {
   test("what v2 lacks, and whose bodies and lists tell how hard a client is to move", () => {
-    const { lacks, tells } = createQuestions(catalogue().resources);
+    const { lacks, tells } = createOperationTraits(catalogue().resources);
     expect(lacks("group", "list")).toBe(false);
     expect(lacks("repo", "get-sbom")).toBe(true);
     expect(lacks("chart", "find")).toBe(true);

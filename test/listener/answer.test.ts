@@ -1,8 +1,8 @@
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { ApiResponse, HeaderList } from "../../src/model/message.ts";
-import type { Decide } from "../../src/model/plan.ts";
+import type { ApiResponse, HeaderList } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
+import type { Decide } from "../../src/model/request.ts";
 import { ask, dial, parse, request, sending, talk } from "./support/client.ts";
 import { LIMITS, pass, rig, takeDownAfterEach } from "./support/rig.ts";
 

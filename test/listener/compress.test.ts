@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { chooseEncoding, isCompressible } from "../../src/listener/compress.ts";
+import { chooseEncoding, isCompressible } from "../../src/server/compression.ts";
 
 it.each([
   ["gzip", "gzip"],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clientTimeout } from "../../src/listener/deadline.ts";
+import { clientTimeout } from "../../src/server/request-head.ts";
 
 describe("Grpc-Timeout", () => {
   it.each([

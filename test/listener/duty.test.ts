@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { createDuty } from "../../src/listener/duty.ts";
-import { createStopper } from "../../src/model/signal.ts";
+import { createSignalController } from "../../src/model/signal.ts";
+import { createProcessorShare } from "../../src/server/upload-limits.ts";
 import { fakeClock, watchedStopper } from "../upstream/clock.ts";
 
-const { signal } = createStopper();
+const { signal } = createSignalController();
 
 /** Work moves the clock by what it takes. */
 function stage() {
   const clock = fakeClock();
   let spent = 0;
   const now = (): number => clock.now() + spent;
-  const duty = createDuty({ now, later: clock.later });
+  const duty = createProcessorShare({ now, later: clock.later });
   const began: number[] = [];
   const work = (ms: number) => (): number => {
     began.push(now());

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { createBudget } from "../../src/upstream/budget.ts";
 import { createPool } from "../../src/upstream/pool.ts";
+import { createRetryBudget } from "../../src/upstream/retry.ts";
 import { createStream } from "../../src/upstream/stream.ts";
 import { LOCALHOST, OTHER_NAME } from "./support/certificates.ts";
 import { ask, dial, parse, request, sending, talk } from "./support/client.ts";
@@ -48,7 +48,7 @@ describe("T-FLT-17: an upstream with a certificate that does not hold", () => {
     later(double.close);
     const pool = createPool({ url: double.url, ...POOL, tls: ca === undefined ? {} : { caFile: Buffer.from(ca) } });
     later(pool.close);
-    const { port } = await rig({ upstreams: { v2: createStream(pool, createBudget()) } });
+    const { port } = await rig({ upstreams: { v2: createStream(pool, createRetryBudget()) } });
     const answer = await ask(port, "GET /x", "Authorization: Bearer SECRET\r\n");
     expect(answer.status).toBe(502);
     expect(answer.json().details[0]).toMatchObject({ reason: "UPSTREAM_UNREACHABLE" });
@@ -61,7 +61,7 @@ describe("T-FLT-17: an upstream with a certificate that does not hold", () => {
     later(double.close);
     const pool = createPool({ url: double.url, ...POOL, tls: { caFile: Buffer.from(LOCALHOST.cert) } });
     later(pool.close);
-    const { port } = await rig({ upstreams: { v2: createStream(pool, createBudget()) } });
+    const { port } = await rig({ upstreams: { v2: createStream(pool, createRetryBudget()) } });
     expect((await ask(port, "GET /x")).body).toBe('{"a":1}');
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { judge } from "../../src/listener/gate.ts";
-import { readHead } from "../../src/listener/head.ts";
+import { checkRequest } from "../../src/server/request-checks.ts";
+import { readHeaderFields } from "../../src/server/request-head.ts";
 
 function verdict(raw: string[], target = "/iam/v2beta1/groups", method = "GET", httpVersion = "1.1"): string {
-  const head = readHead(["Host", "api.example", ...raw]);
-  return judge({ method, target, httpVersion, head }, { uriBytes: 100 })?.reason ?? "in";
+  const head = readHeaderFields(["Host", "api.example", ...raw]);
+  return checkRequest({ method, target, httpVersion, head }, { uriBytes: 100 })?.reason ?? "in";
 }
 
 describe("the gate lets in", () => {
@@ -23,13 +23,13 @@ describe("the gate lets in", () => {
   });
 
   it.each(["api.example", "api.example:8080", "[::1]:80", "10.0.0.1", "under_score.svc"])("Host %s", (host) => {
-    const head = readHead(["Host", host]);
-    expect(judge({ method: "GET", target: "/", httpVersion: "1.1", head }, { uriBytes: 100 })).toBeUndefined();
+    const head = readHeaderFields(["Host", host]);
+    expect(checkRequest({ method: "GET", target: "/", httpVersion: "1.1", head }, { uriBytes: 100 })).toBeUndefined();
   });
 
   it("HTTP/1.0 without a Host", () => {
     expect(
-      judge({ method: "GET", target: "/", httpVersion: "1.0", head: readHead([]) }, { uriBytes: 100 }),
+      checkRequest({ method: "GET", target: "/", httpVersion: "1.0", head: readHeaderFields([]) }, { uriBytes: 100 }),
     ).toBeUndefined();
   });
 
@@ -71,7 +71,7 @@ describe("the gate refuses", () => {
   });
 
   it("T-SMG-36: long odd input in no time", () => {
-    const head = readHead([
+    const head = readHeaderFields([
       "Host",
       "a",
       "Authorization",
@@ -80,7 +80,7 @@ describe("the gate refuses", () => {
       "upgrade,".repeat(5_000),
     ]);
     const target = `/${"%2e%2e%2e/".repeat(6_000)}`;
-    expect(judge({ method: "GET", target, httpVersion: "1.1", head }, { uriBytes: 100_000 })?.reason).toBe(
+    expect(checkRequest({ method: "GET", target, httpVersion: "1.1", head }, { uriBytes: 100_000 })?.reason).toBe(
       "UNAUTHENTICATED",
     );
   });

@@ -49,12 +49,12 @@ it("a long body of a request waits unread until there is memory for all of it, a
       },
     }),
   });
-  const other = memory.take("", MIB);
+  const other = memory.tryReserve("", MIB);
   const client = await dial(port);
   client.send(`PUT /x HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n${"x".repeat(900_000)}`);
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(held).toEqual([]);
-  other?.set(0);
+  other?.resize(0);
   expect(await client.until((text) => text.endsWith("900000"))).toContain("200 OK");
   expect(held).toEqual([900_000]);
   await until(() => memory.held() === 0);

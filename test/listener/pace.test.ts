@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { createPace } from "../../src/listener/pace.ts";
+import { createSendRateWatch } from "../../src/server/client-timeouts.ts";
 import { fakeClock } from "../upstream/clock.ts";
 
 function paced(minRate = 1024) {
   const clock = fakeClock();
   const told: string[] = [];
-  const pace = createPace({
+  const pace = createSendRateWatch({
     minRate,
     graceMs: 10_000,
     stallMs: 5_000,

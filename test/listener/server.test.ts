@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import type { Decide } from "../../src/model/plan.ts";
+import type { Decide } from "../../src/model/request.ts";
 import { ask, dial, parse, sending, talk } from "./support/client.ts";
 import { ok } from "./support/double.ts";
 import { rig, takeDownAfterEach } from "./support/rig.ts";

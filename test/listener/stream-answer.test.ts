@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { brotliDecompressSync, constants, gunzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { HeaderList } from "../../src/model/message.ts";
+import type { HeaderList } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
 import type { Signal } from "../../src/model/signal.ts";
 import { ask, dial, parse, request, sending, talk } from "./support/client.ts";

@@ -1,12 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { readHead } from "../../src/listener/head.ts";
-import { givenRequestId, hasTrace, newTrace } from "../../src/listener/trace.ts";
+import { givenRequestId, hasTrace, newTrace, readHeaderFields } from "../../src/server/request-head.ts";
 
 describe("a trace", () => {
   it("that carryover begins is one that others can read, from any id", () => {
     for (const id of ["123e4567-e89b-42d3-a456-426614174000", "no uuid"]) {
       const made = newTrace(id);
-      expect(hasTrace(readHead(["traceparent", made]))).toBe(true);
+      expect(hasTrace(readHeaderFields(["traceparent", made]))).toBe(true);
     }
     expect(newTrace("123e4567-e89b-42d3-a456-426614174000")).toContain("123e4567e89b42d3a456426614174000");
   });
@@ -19,7 +18,7 @@ describe("a trace", () => {
     ["00-4bf92f3577b34da6a3ce929d0e0e4736-0000000000000000-01", false],
     ["", false],
   ])("%j is one: %s", (value, expected) => {
-    expect(hasTrace(readHead(["Traceparent", value]))).toBe(expected);
+    expect(hasTrace(readHeaderFields(["Traceparent", value]))).toBe(expected);
   });
 });
 
@@ -33,6 +32,6 @@ describe("a request id", () => {
     [["x-request-id", "x".repeat(128)], "x".repeat(128)],
     [["x-request-id", "x".repeat(129)], undefined],
   ])("of %j is %s", (raw, expected) => {
-    expect(givenRequestId(readHead(raw))).toBe(expected);
+    expect(givenRequestId(readHeaderFields(raw))).toBe(expected);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { createTrust, plainAddress } from "../../src/listener/trust.ts";
+import { createTrustedProxies, plainAddress } from "../../src/server/forwarded-headers.ts";
 
 describe("trusted proxies", () => {
-  const trusts = createTrust(["10.1.0.0/16", "192.168.1.1", "fd00::/8"]);
+  const trusts = createTrustedProxies(["10.1.0.0/16", "192.168.1.1", "fd00::/8"]);
 
   it.each([
     ["10.1.255.255", true],
@@ -18,11 +18,11 @@ describe("trusted proxies", () => {
   });
 
   it("are none by default", () => {
-    expect(createTrust([])("127.0.0.1")).toBe(false);
+    expect(createTrustedProxies([])("127.0.0.1")).toBe(false);
   });
 
   it.each(["", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/8/8", "fd00::/129", "host"])("%j is no network", (network) => {
-    expect(() => createTrust([network])).toThrow(RangeError);
+    expect(() => createTrustedProxies([network])).toThrow(RangeError);
   });
 
   it("see an IPv4 peer behind its IPv6 spelling", () => {

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { createUploads } from "../../src/listener/uploads.ts";
+import { createUploadSlots } from "../../src/server/upload-limits.ts";
 
 function entered(connections: number) {
-  const uploads = createUploads(connections);
+  const uploads = createUploadSlots(connections);
   const here: string[] = [];
   const leaves = new Map<string, () => void>();
   const enter = (caller: string, name: string) =>

@@ -1,7 +1,7 @@
 /** Does a watch hear what passes, and can it disturb nothing? */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
-import type { Watch } from "../../src/model/plan.ts";
+import type { PassThroughObserver } from "../../src/model/request.ts";
 import { ask } from "./support/client.ts";
 import { rig, takeDownAfterEach } from "./support/rig.ts";
 
@@ -13,7 +13,7 @@ function notebook() {
   const over = new Promise<void>((done) => {
     ended = done;
   });
-  const watch: Watch = {
+  const watch: PassThroughObserver = {
     sent: (chunk) => heard.push(`sent ${Buffer.from(chunk)}`),
     head: (status, headers) => heard.push(`head ${status} ${headers.join("|")}`),
     data: (chunk) => heard.push(`data ${Buffer.from(chunk)}`),
@@ -25,7 +25,7 @@ function notebook() {
   return { heard, watch, over };
 }
 
-const watched = (watch: Watch, more: Parameters<typeof rig>[0] = {}) =>
+const watched = (watch: PassThroughObserver, more: Parameters<typeof rig>[0] = {}) =>
   rig({ decide: ({ target }) => ({ kind: "pass", upstream: "v2", target, watch }), ...more });
 
 describe("a watch", () => {

@@ -46,19 +46,19 @@ interface Style {
 }
 
 const STYLES: readonly Style[] = [
-  { name: "keyset", habits: {}, flags: { upstreamV2Tokens: "keyset" }, provable: true },
-  { name: "offset", habits: { tokens: "offset" }, flags: { upstreamV2Tokens: "offset" }, provable: true },
+  { name: "keyset", habits: {}, flags: { upstreamV2PageTokens: "keyset" }, provable: true },
+  { name: "offset", habits: { tokens: "offset" }, flags: { upstreamV2PageTokens: "offset" }, provable: true },
   { name: "keyset?", habits: {}, flags: {} },
   { name: "offset?", habits: { tokens: "offset" }, flags: {} },
-  { name: "keyset, no skip", habits: { skip: "ignored" }, flags: { upstreamV2Tokens: "keyset" } },
+  { name: "keyset, no skip", habits: { skip: "ignored" }, flags: { upstreamV2PageTokens: "keyset" } },
   {
     name: "offset, no skip",
     habits: { tokens: "offset", skip: "ignored" },
-    flags: { upstreamV2Tokens: "offset" },
+    flags: { upstreamV2PageTokens: "offset" },
   },
   { name: "keyset?, no skip", habits: { skip: "ignored" }, flags: {} },
   { name: "offset?, no skip", habits: { tokens: "offset", skip: "ignored" }, flags: {} },
-  { name: "keyset, newest first", habits: {}, flags: { upstreamV2Tokens: "keyset" }, target: INVITES },
+  { name: "keyset, newest first", habits: {}, flags: { upstreamV2PageTokens: "keyset" }, target: INVITES },
   { name: "offset?, newest first", habits: { tokens: "offset" }, flags: {}, target: INVITES },
 ];
 const WRITERS: readonly ((dice: Dice) => Writers)[] = [anywhere, leftToRight, atBorders];

@@ -1,6 +1,6 @@
 /** A clock that goes as fast as it can: whenever nothing happens any more, the next timer is due. */
-import { createStopper } from "../../src/model/signal.ts";
-import type { Time } from "../../src/tools.ts";
+import { createSignalController } from "../../src/model/signal.ts";
+import type { Time } from "../../src/toolbox.ts";
 import { fakeClock, settled } from "../upstream/clock.ts";
 
 export interface FastClock extends Time {
@@ -46,6 +46,6 @@ export function fastClock(): FastClock {
       return stop;
     },
     sleep,
-    wait: (ms) => sleep(ms, createStopper().signal),
+    wait: (ms) => sleep(ms, createSignalController().signal),
   };
 }

@@ -1,13 +1,13 @@
 /** carryover without a network, with all its options: for thousands of lists. */
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { type Config, loadConfig } from "../../src/config.ts";
+import { type Config, loadConfig } from "../../src/config/config.ts";
 import { createDecisions, type Decisions } from "../../src/decide.ts";
 import { createExchange, type ListFacts } from "../../src/model/exchange.ts";
-import type { Answer, Send } from "../../src/model/message.ts";
+import type { ClientResponse, Send } from "../../src/model/http.ts";
 import { Problem, problemBody } from "../../src/model/problem.ts";
-import { createStopper } from "../../src/model/signal.ts";
-import { createToolbox, TIME, type Time, type Toolbox } from "../../src/tools.ts";
-import { createBudget } from "../../src/upstream/budget.ts";
+import { createSignalController } from "../../src/model/signal.ts";
+import { createToolbox, TIME, type Time, type Toolbox } from "../../src/toolbox.ts";
+import { createRetryBudget } from "../../src/upstream/retry.ts";
 import { headersOf } from "./client.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 
@@ -46,10 +46,10 @@ export async function createLister(
   const making = settled.get(key) ?? settle(flags);
   settled.set(key, making);
   const { config, decisions } = await making;
-  const { tools, lists, calls } = createToolbox(config, { send, budget: createBudget() }, time);
+  const { tools, lists, calls } = createToolbox(config, { send, budget: createRetryBudget() }, time);
   const list: Lister["list"] = async (as, target) => {
     const headers = Object.entries(headersOf({ as }));
-    const { signal } = createStopper();
+    const { signal } = createSignalController();
     const exchange = createExchange("list", (time ?? TIME).now(), "GET", target);
     const head = { method: "GET", target, headers };
     const decide = decisions.decide((each) => tools(each, head, signal));
@@ -64,7 +64,7 @@ export async function createLister(
 }
 
 /** A response as a client has it at its end: a stream that fails is one that broke off. */
-async function gotOf(respond: () => Promise<Answer>): Promise<Parameters<typeof outcomeOf>[0]> {
+async function gotOf(respond: () => Promise<ClientResponse>): Promise<Parameters<typeof outcomeOf>[0]> {
   try {
     const { status, headers, body } = await respond();
     const fields = new Map(headers);

@@ -17,7 +17,7 @@ export interface Mode {
 }
 
 const groups = { target: GROUPS, order: byUid };
-const known = (tokens: string) => ({ upstreamV2Tokens: tokens });
+const known = (tokens: string) => ({ upstreamV2PageTokens: tokens });
 
 /** More than windows are used for when nothing is known of the tokens. */
 const LONG = 10_600;

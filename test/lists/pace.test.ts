@@ -31,7 +31,7 @@ interface Way {
 const WAYS: readonly Way[] = [
   { name: "by cursor", habits: { skip: "ignored" }, flags: {}, records: 6_000 },
   { name: "in windows", habits: {}, flags: {}, records: 6_000 },
-  { name: "long, by segments", habits: {}, flags: { upstreamV2Tokens: "keyset" }, records: 12_000 },
+  { name: "long, by segments", habits: {}, flags: { upstreamV2PageTokens: "keyset" }, records: 12_000 },
 ];
 
 /** A list whose page `at` is refused with 429 and `Retry-After: 1`; counts the calls within that second. */
@@ -81,8 +81,12 @@ describe("T-DRN-21: a client that leaves in the middle", () => {
 
   it.each([
     { name: "by cursor", habits: { skip: "ignored" as const }, flags: STREAMED },
-    { name: "by segments", habits: {}, flags: { ...STREAMED, upstreamV2Tokens: "keyset" } },
-    { name: "in windows", habits: { tokens: "offset" as const }, flags: { ...STREAMED, upstreamV2Tokens: "offset" } },
+    { name: "by segments", habits: {}, flags: { ...STREAMED, upstreamV2PageTokens: "keyset" } },
+    {
+      name: "in windows",
+      habits: { tokens: "offset" as const },
+      flags: { ...STREAMED, upstreamV2PageTokens: "offset" },
+    },
   ])("$name: no more pages are asked for than there are readers, and its place is free", async ({ habits, flags }) => {
     for (let round = 0; round < variants(2, 12); round++) {
       const rig = await wireRigFor({ habits: { ...habits, wait: briefly }, shelf: createShelf(rows), flags });
@@ -129,7 +133,7 @@ describe("T-DRN-22: a client that takes nothing", () => {
 
   it("for a while gets the rest when it goes on", async () => {
     const shelf = createShelf(rowsOf(12_000));
-    const rig = await wireRigFor({ shelf, habits: { filler: 1_000 }, flags: { upstreamV2Tokens: "keyset" } });
+    const rig = await wireRigFor({ shelf, habits: { filler: 1_000 }, flags: { upstreamV2PageTokens: "keyset" } });
     const reader = await open({ url: rig.url, target: GROUPS, as: "alice" });
     for (let pause = 0; pause < 5; pause++) {
       reader.pause();

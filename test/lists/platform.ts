@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Readable } from "node:stream";
-import type { Send } from "../../src/model/message.ts";
+import type { Send } from "../../src/model/http.ts";
 import { type Ask, type Cutting, cut, type Page, recordOf, startOf, write } from "./pages.ts";
 import { createShelf, rowsOf, type Shelf } from "./shelf.ts";
 

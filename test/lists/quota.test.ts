@@ -8,7 +8,7 @@ import { refusal } from "./spoil.ts";
 checkAfterEach();
 
 const PAGE_MS = 20;
-const FLAGS = { upstreamV2Tokens: "keyset" };
+const FLAGS = { upstreamV2PageTokens: "keyset" };
 
 /** Further pages of credentials that `refuses` names are answered with `status` and `Retry-After`; all take 20 ms. */
 async function refusing(status: number, seconds: number, records: number, refuses: (who: string) => boolean) {

@@ -21,7 +21,7 @@ const emptyFirst: Fault = (page, ask) => {
   return ask.skip > 0 ? page : { ...page, rows: [], members: { ...page.members, nextPageToken } };
 };
 
-const keyset = { upstreamV2Tokens: "keyset" };
+const keyset = { upstreamV2PageTokens: "keyset" };
 const ignored = { skip: "ignored" } as const;
 
 interface Finding extends Setting {
@@ -49,7 +49,7 @@ const BUFFERED_LISTS: readonly Finding[] = [
     name: "tokens that are row numbers",
     records: 1000,
     habits: { ...ignored, tokens: "offset", fault: emptyFrom(400) },
-    flags: { upstreamV2Tokens: "offset" },
+    flags: { upstreamV2PageTokens: "offset" },
   },
 ];
 

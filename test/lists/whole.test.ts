@@ -56,7 +56,7 @@ describe("T-DRN-23, T-DRN-30: a list of 100,000 records (20,000 in npm test)", (
 
   it("is whole, and its first bytes come while most of it is still to be read", async () => {
     const shelf = createShelf(rowsOf(records));
-    const rig = await wireRigFor({ shelf, flags: { upstreamV2Tokens: "keyset" } });
+    const rig = await wireRigFor({ shelf, flags: { upstreamV2PageTokens: "keyset" } });
     const first = { asked: -1 };
     const reader = await open({ url: rig.url, target: GROUPS, as: "alice" }, () => {
       if (first.asked < 0) first.asked = rig.platform.asked.length;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createCredentials, NO_CREDENTIAL } from "../../src/migration/credentials.ts";
-import type { HeaderList } from "../../src/model/message.ts";
+import type { HeaderList } from "../../src/model/http.ts";
+import { createCredentials, NO_CREDENTIAL } from "../../src/rollout/callers.ts";
 
 const SECRET = new TextEncoder().encode("one process");
 const credentialOf = createCredentials(["user-agent"], SECRET);

@@ -1,6 +1,6 @@
 /** Does an instance tell a report what keeps a rule from moving? */
 import { expect, test } from "vitest";
-import { progressOf } from "../../src/migration/progress.ts";
+import { progressOf } from "../../src/migration.ts";
 import type { Progress } from "../../src/model/progress.ts";
 import { MINUTE, type Rig, rig, rule, rulesOf, START } from "../control/control-rig.ts";
 

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { createSignposts, type SignpostOptions } from "../../src/migration/signposts.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
-import type { Answer, HeaderList } from "../../src/model/message.ts";
-import type { AnswerPlan, Decide, PassPlan, Plan } from "../../src/model/plan.ts";
+import type { ClientResponse, HeaderList } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
+import type { Decide, PassPlan, Plan, ResponsePlan } from "../../src/model/request.ts";
 import type { Operation } from "../../src/model/resource.ts";
 import { EVERY_REQUEST, type Rule, type RuleHeaders } from "../../src/model/rules.ts";
-import { createStopper } from "../../src/model/signal.ts";
-import { createRouter } from "../../src/route/router.ts";
+import { createSignalController } from "../../src/model/signal.ts";
+import { createDeprecationLayer, type DeprecationOptions } from "../../src/rollout/deprecation.ts";
+import { createRouter } from "../../src/router/router.ts";
 
 const version = "v2beta1";
 const { resources, natives } = await loadCatalogue(version);
@@ -43,7 +43,7 @@ function ruleWith(headers: RuleHeaders | undefined): Rule {
   };
 }
 
-interface Around extends Partial<SignpostOptions> {
+interface Around extends Partial<DeprecationOptions> {
   readonly headers?: RuleHeaders | undefined;
   readonly exchange?: Partial<Exchange>;
   readonly plan?: Plan;
@@ -58,7 +58,7 @@ function decided(method: string, target: string, around: Around = {}): Plan {
     Object.assign(exchange, { apiVersion: "v1", rule: "r" }, facts);
     return plan;
   };
-  const decide = createSignposts({
+  const decide = createDeprecationLayer({
     route,
     version,
     publicUrl: undefined,
@@ -80,12 +80,12 @@ function successor(method: string, target: string, around: Around = {}): string 
   return values[0]?.slice(1, values[0].indexOf(">"));
 }
 
-function answers(headers: HeaderList, status = 200): AnswerPlan {
+function answers(headers: HeaderList, status = 200): ResponsePlan {
   return { kind: "answer", respond: async () => ({ status, headers, body: NO_BODY }) };
 }
 
-function answerOf(plan: Plan): Promise<Answer> {
-  return (plan as AnswerPlan).respond(NO_BODY, createStopper().signal);
+function answerOf(plan: Plan): Promise<ClientResponse> {
+  return (plan as ResponsePlan).respond(NO_BODY, createSignalController().signal);
 }
 
 /** A call without what a drain adds. */
@@ -288,7 +288,7 @@ describe("what is told with a plan", () => {
   });
 
   test("a refusal stays one", async () => {
-    const plan: AnswerPlan = {
+    const plan: ResponsePlan = {
       kind: "answer",
       respond: async () => {
         throw new Problem("INVALID_BODY", "no");

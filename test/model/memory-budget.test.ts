@@ -1,37 +1,37 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryBudget } from "../../src/model/memory-budget.ts";
-import { createStopper } from "../../src/model/signal.ts";
+import { createSignalController } from "../../src/model/signal.ts";
 import { settled, watchedStopper } from "../upstream/clock.ts";
 
-const { signal } = createStopper();
+const { signal } = createSignalController();
 
 describe("a budget of bytes held for clients", () => {
   it("lends one owner half of it at most", async () => {
     const budget = createMemoryBudget(100);
-    expect(budget.take("hog", 50)).toBeDefined();
-    expect(budget.take("hog", 1)).toBeUndefined();
-    expect(budget.take("other", 50)).toBeDefined();
-    expect(budget.take("third", 1)).toBeUndefined();
+    expect(budget.tryReserve("hog", 50)).toBeDefined();
+    expect(budget.tryReserve("hog", 1)).toBeUndefined();
+    expect(budget.tryReserve("other", 50)).toBeDefined();
+    expect(budget.tryReserve("third", 1)).toBeUndefined();
     expect(budget.held()).toBe(100);
   });
 
   it("counts what is here already, whether there is room or not, and forgets it at 0", () => {
     const budget = createMemoryBudget(100);
     const hold = budget.open("a");
-    hold.set(300);
+    hold.resize(300);
     expect(budget.held()).toBe(300);
-    expect(budget.take("b", 1)).toBeUndefined();
-    hold.set(20);
+    expect(budget.tryReserve("b", 1)).toBeUndefined();
+    hold.resize(20);
     expect(budget.held()).toBe(20);
-    hold.set(0);
-    hold.set(0);
+    hold.resize(0);
+    hold.resize(0);
     expect(budget.held()).toBe(0);
   });
 
   it("gives room to the owner that holds least, and within one owner to who came first", async () => {
     const budget = createMemoryBudget(100);
-    const first = budget.take("a", 50);
-    const second = budget.take("b", 40);
+    const first = budget.tryReserve("a", 50);
+    const second = budget.tryReserve("b", 40);
     const order: string[] = [];
     for (const [owner, bytes] of [
       ["a", 30],
@@ -39,48 +39,48 @@ describe("a budget of bytes held for clients", () => {
       ["b", 20],
       ["c", 30],
     ] as const) {
-      void budget.wait(owner, bytes, signal).then(() => order.push(`${owner} ${bytes}`));
+      void budget.reserve(owner, bytes, signal).then(() => order.push(`${owner} ${bytes}`));
     }
     await settled();
     expect(order).toEqual([]);
-    second?.set(0);
+    second?.resize(0);
     await settled();
     expect(order).toEqual(["b 20", "c 30"].filter((name) => order.includes(name)));
     expect(order).toHaveLength(2);
-    first?.set(0);
+    first?.resize(0);
     await settled();
     expect(order.slice(2)).toEqual(["a 30", "a 5"]);
   });
 
   it("lets nobody pass those of the same owner that wait", async () => {
     const budget = createMemoryBudget(100);
-    const hold = budget.take("a", 40);
-    const large = budget.wait("a", 50, signal);
-    expect(budget.take("a", 1)).toBeUndefined();
-    hold?.set(0);
-    (await large).set(0);
-    expect(budget.take("a", 1)).toBeDefined();
+    const hold = budget.tryReserve("a", 40);
+    const large = budget.reserve("a", 50, signal);
+    expect(budget.tryReserve("a", 1)).toBeUndefined();
+    hold?.resize(0);
+    (await large).resize(0);
+    expect(budget.tryReserve("a", 1)).toBeDefined();
   });
 
   it("lets in what is larger than a share when its owner holds nothing", () => {
     const budget = createMemoryBudget(100);
-    expect(budget.take("a", 1_000)).toBeDefined();
+    expect(budget.tryReserve("a", 1_000)).toBeDefined();
     expect(budget.held()).toBe(1_000);
   });
 
   it("ends the wait with the signal's reason, and forgets it", async () => {
     const budget = createMemoryBudget(100);
-    const hold = budget.take("a", 50);
+    const hold = budget.tryReserve("a", 50);
     const stopper = watchedStopper();
-    const waits = budget.wait("a", 10, stopper.signal);
+    const waits = budget.reserve("a", 10, stopper.signal);
     stopper.abort("over");
     await expect(waits).rejects.toBe("over");
     expect(stopper.listeners()).toBe(0);
-    hold?.set(0);
+    hold?.resize(0);
     expect(budget.held()).toBe(0);
-    await expect(budget.wait("a", 10, stopper.signal)).resolves.toBeDefined();
-    const full = budget.take("a", 40);
-    await expect(budget.wait("a", 10, stopper.signal)).rejects.toBe("over");
-    full?.set(0);
+    await expect(budget.reserve("a", 10, stopper.signal)).resolves.toBeDefined();
+    const full = budget.tryReserve("a", 40);
+    await expect(budget.reserve("a", 10, stopper.signal)).rejects.toBe("over");
+    full?.resize(0);
   });
 });

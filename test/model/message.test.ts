@@ -1,8 +1,8 @@
 /** Do header lists and layers of Sends keep their order? */
 import { expect, test } from "vitest";
 import { createExchange } from "../../src/model/exchange.ts";
+import { type ApiRequest, compose, header, type SendLayer, withoutHeaders } from "../../src/model/http.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
-import { type ApiRequest, compose, header, type SendLayer, withoutHeaders } from "../../src/model/message.ts";
 
 test("the first layer is the outermost: a request meets the layers in the order of the list", async () => {
   const seen: string[] = [];

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createStopper, type Signal } from "../../src/model/signal.ts";
+import { createSignalController, type Signal } from "../../src/model/signal.ts";
 
 test("a signal tells each listener once, in order, and remembers the first reason", () => {
-  const { signal, abort } = createStopper();
+  const { signal, abort } = createSignalController();
   const heard: string[] = [];
   const removed = () => heard.push("removed");
   signal.addEventListener("abort", () => heard.push("first"), { once: true });
@@ -20,7 +20,7 @@ test("a signal tells each listener once, in order, and remembers the first reaso
 
 test("a signal that was given throws its very reason, and takes no more listeners, like the platform's own", () => {
   const reason = new Error("the client left");
-  const own = createStopper();
+  const own = createSignalController();
   own.abort(reason);
   const signals: Signal[] = [own.signal, AbortSignal.abort(reason)];
   for (const signal of signals) {

@@ -2,17 +2,16 @@
  * Do rules, alerts and dashboard say something with a real Prometheus that scrapes real carryovers under traffic?
  * Two instances serve clients of all kinds while their platform has its moods; a third has everything go wrong; a fourth keeps restarting.
  */
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { picture } from "../../scripts/monitoring/picture.ts";
-import { type Dashboard, filledIn, panelsOf, queriesOf } from "./dashboard.ts";
+import { type Dashboard, filledIn, queriesOf } from "./dashboard.ts";
 import { fireAll, type Stage, startEverything } from "./incidents.ts";
-import { type Series, startPrometheus, takeDown, until } from "./processes.ts";
-import { DASHBOARD, ROOT, run, tool } from "./programs.ts";
+import { startPrometheus, takeDown, until } from "./processes.ts";
+import { DASHBOARD, run, tool } from "./programs.ts";
 import { allRules, rulesFile } from "./rules-file.ts";
 
 /** Their windows look back for days: promtool moves the clock for them (test/monitoring/rules/progress.yaml and lists.yaml). */
@@ -27,7 +26,7 @@ const TAKES_DAYS: ReadonlySet<string> = new Set([
 const CHOSEN = { namespace: ".*", job: ".+", instance: ".+", client: ".+", __rate_interval: "5m" };
 
 const alerts = allRules().flatMap(({ alert }) => (alert === undefined ? [] : [alert]));
-const place = { folder: "", since: 0 };
+const place = { folder: "" };
 const seen = { stage: undefined as Stage | undefined };
 const stage = (): Stage => {
   if (seen.stage === undefined) throw new Error("nothing was started");
@@ -36,7 +35,6 @@ const stage = (): Stage => {
 
 beforeAll(async () => {
   place.folder = await mkdtemp(join(tmpdir(), "monitoring-"));
-  place.since = Date.now() / 1000;
   seen.stage = await startEverything(place.folder, startWatching);
 }, 120_000);
 afterAll(async () => {
@@ -143,31 +141,6 @@ describe("a Prometheus that scrapes carryover", () => {
       `${text}# TYPE carryover_wrong counter\ncarryover_wrong 1\n`,
     );
     expect([wrong.code, wrong.text]).toEqual([3, expect.stringContaining("carryover_wrong")]);
-  });
-
-  test("has enough for a picture of every panel; MONITORING_PICTURE=1 keeps it in docs/images", async () => {
-    const dashboard = JSON.parse(await readFile(DASHBOARD, "utf8")) as Dashboard;
-    const end = Date.now() / 1000;
-    const step = Math.max(1, Math.round((end - place.since) / 60));
-    const data = new Map<string, readonly Series[]>();
-    for (const { targets } of panelsOf(dashboard)) {
-      for (const { expr } of targets) {
-        const series = await stage().prometheus.range(
-          filledIn(expr, { ...CHOSEN, __rate_interval: "15s" }),
-          place.since,
-          end,
-          step,
-        );
-        data.set(expr, series);
-      }
-    }
-    const svg = picture(dashboard, data, { from: place.since, to: end });
-    for (const { title } of panelsOf(dashboard)) expect(svg).toContain(title.replaceAll("&", "&amp;"));
-    expect(svg.length).toBeLessThan(250_000);
-    if (process.env["MONITORING_PICTURE"] !== undefined) {
-      await mkdir(join(ROOT, "docs/images"), { recursive: true });
-      await writeFile(join(ROOT, "docs/images/dashboard.svg"), svg);
-    }
   });
 });
 

@@ -116,9 +116,8 @@ export async function startAlertmanager(file: string, folder: string): Promise<s
 }
 
 export interface Prometheus {
-  /** Series of an expression: now, or at each `step` seconds between `start` and `end` (seconds since 1970). */
+  /** Series of an expression, now. */
   query(expr: string): Promise<readonly Series[]>;
-  range(expr: string, start: number, end: number, step: number): Promise<readonly Series[]>;
   get(path: string): Promise<unknown>;
 }
 
@@ -130,7 +129,6 @@ export interface Series {
 interface Sent {
   readonly metric: Record<string, string>;
   readonly value?: [number, string];
-  readonly values?: [number, string][];
 }
 
 export async function startPrometheus(file: string, folder: string): Promise<Prometheus> {
@@ -145,17 +143,15 @@ export async function startPrometheus(file: string, folder: string): Promise<Pro
   const ask = async (path: string): Promise<readonly Series[]> => {
     const data = (await get(path)) as { resultType: string; result: Sent[] | [number, string] };
     if (data.resultType === "scalar") return [{ metric: {}, values: [numbers(data.result as [number, string])] }];
-    return (data.result as Sent[]).map(({ metric, value, values }) => ({
+    return (data.result as Sent[]).map(({ metric, value }) => ({
       metric,
-      values: (values ?? (value === undefined ? [] : [value])).map(numbers),
+      values: (value === undefined ? [] : [value]).map(numbers),
     }));
   };
   const ready = async () => (await fetch(`http://${address}/-/ready`)).status;
   await until("Prometheus is ready", ready, (status) => status === 200);
   return {
     query: (expr) => ask(`/api/v1/query?query=${encodeURIComponent(expr)}`),
-    range: (expr, start, end, step) =>
-      ask(`/api/v1/query_range?query=${encodeURIComponent(expr)}&start=${start}&end=${end}&step=${step}`),
     get,
   };
 }

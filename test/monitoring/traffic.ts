@@ -1,8 +1,8 @@
 /** Which traffic makes every metric say something, and what does a platform do wrong meanwhile? */
 import { request as httpRequest } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ApiRequest, ApiResponse, SendLayer } from "../../src/model/message.ts";
-import { createSandbox, type Sandbox } from "../../src/sandbox/sandbox.ts";
+import { createSandbox, type Sandbox } from "../../sandbox/src/sandbox.ts";
+import type { ApiRequest, ApiResponse, SendLayer } from "../../src/model/http.ts";
 import { exchange } from "../comparison/http.ts";
 import { later } from "./processes.ts";
 

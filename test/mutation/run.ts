@@ -2,9 +2,10 @@
  * Which mutants does nobody notice? The fixtures are asked first, those of the mutant's own resource before the others; what they
  * do not notice is left to the comparison, whose scenarios are replayed in memory.
  */
+
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { Catalogue } from "../../src/catalogue.ts";
-import { createRouter } from "../../src/route/router.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
+import { createRouter } from "../../src/router/router.ts";
 import { inMemory, type StartFront } from "../comparison/harness.ts";
 import { type Noticed, type Recording, replay } from "../comparison/replay.ts";
 import { firstDifference } from "../fixtures/run.ts";

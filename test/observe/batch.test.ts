@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createBatch } from "../../src/observe/batch.ts";
+import { createBatch } from "../../src/telemetry/batch.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createClientSeries } from "../../src/observe/client-series.ts";
+import { createClientSeries } from "../../src/telemetry/rollout-metrics.ts";
 
 const counted = (max: number, calls: readonly string[], own: readonly string[] = []) => {
   const series = createClientSeries(max, new Set(own));

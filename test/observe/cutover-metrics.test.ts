@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Comparison } from "../../src/model/comparison.ts";
 import type { Exchange } from "../../src/model/exchange.ts";
-import type { CutoverSources, RuleFacts } from "../../src/observe/cutover-metrics.ts";
-import { createMetrics } from "../../src/observe/metrics.ts";
+import { createMetrics } from "../../src/telemetry/metrics.ts";
+import type { RolloutMetricSources, RuleMetrics } from "../../src/telemetry/rollout-metrics.ts";
 import { finished } from "./exchange.ts";
 import { parsePrometheus, sampleValue } from "./prometheus.ts";
 
-const RULE: RuleFacts = {
+const RULE: RuleMetrics = {
   name: "ci-reads",
   effective: "native",
   state: "back",
@@ -22,7 +22,7 @@ const RULE: RuleFacts = {
 
 const CALL = { upstream: "v2", method: "GET", path: "/", status: 200, ms: 1 } as const;
 
-function metrics(sources: Partial<CutoverSources> = {}) {
+function metrics(sources: Partial<RolloutMetricSources> = {}) {
   return createMetrics({
     version: "1",
     resources: [{ resource: "group", operations: ["list"] }],
@@ -127,7 +127,7 @@ describe("comparisons", () => {
     expect(value({ resource: "other", operation: "other", result: "failed" })).toBe(1);
     expect(sampleValue(parsed, "carryover_comparison_failures_total", { reason: "timeout" })).toBe(1);
     expect(sampleValue(parsed, "carryover_comparison_calls_total", { upstream: "v2" })).toBe(6);
-    expect(sampleValue(parsed, "carryover_comparisons_passed_total", { reason: "aborted" })).toBe(5);
+    expect(sampleValue(parsed, "carryover_comparisons_skipped_total", { reason: "aborted" })).toBe(5);
     expect(sampleValue(parsed, "carryover_comparisons_in_progress")).toBe(1);
     expect(sampleValue(parsed, "carryover_comparisons_waiting")).toBe(2);
     expect(sampleValue(parsed, "carryover_comparisons_held_bytes")).toBe(3);
@@ -169,7 +169,7 @@ describe("rules", () => {
   });
 
   test("that are gone from the file are gone from the metrics", async () => {
-    let rules: readonly RuleFacts[] = [RULE];
+    let rules: readonly RuleMetrics[] = [RULE];
     const made = metrics({ rules: () => rules });
     await made.text();
     rules = [];

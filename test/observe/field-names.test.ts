@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { distinctFields, shownName } from "../../src/observe/field-names.ts";
+import { distinctFields, shownName } from "../../src/telemetry/unknown-fields.ts";
 import { finished } from "./exchange.ts";
 
 describe("the unknown fields of a request", () => {

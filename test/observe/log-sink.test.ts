@@ -3,7 +3,7 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { createSink } from "../../src/observe/log-sink.ts";
+import { createLogSink } from "../../src/telemetry/log.ts";
 
 let folder = "";
 let fd = -1;
@@ -31,7 +31,7 @@ function readAll(): string {
 }
 
 test("T-FLT-23: a blocked sink costs bounded memory and then lines, and takes lines again once it is read", async () => {
-  const sink = createSink(fd, 256 * 1024);
+  const sink = createLogSink(fd, 256 * 1024);
   const line = `${"x".repeat(1023)}\n`;
   for (let at = 0; at < 1_000; at++) sink.stream.write(line);
   const lost = sink.dropped();
@@ -50,7 +50,7 @@ test("T-FLT-23: a blocked sink costs bounded memory and then lines, and takes li
 });
 
 test("lines that came together are lost one by one", async () => {
-  const sink = createSink(fd, 1024);
+  const sink = createLogSink(fd, 1024);
   sink.stream.write(`${"x".repeat(600)}\n`);
   sink.stream.write(`${"x".repeat(300)}\n`.repeat(3));
   expect(sink.dropped()).toBe(3);
@@ -59,7 +59,7 @@ test("lines that came together are lost one by one", async () => {
 });
 
 test("a flush writes what is held, and does not wait for ever", async () => {
-  const sink = createSink(fd);
+  const sink = createLogSink(fd);
   for (let at = 0; at < 50; at++) sink.stream.write(`${at}\n`);
   await sink.flush(5_000);
   expect(readAll().split("\n")).toHaveLength(51);
@@ -77,7 +77,7 @@ test("a flush writes what is held, and does not wait for ever", async () => {
 test("a reader that goes away costs lines, and nothing is thrown at anybody", async () => {
   const reader = openSync(join(folder, "pipe"), constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(join(folder, "pipe"), constants.O_WRONLY | constants.O_NONBLOCK);
-  const sink = createSink(writer);
+  const sink = createLogSink(writer);
   closeSync(reader);
   closeSync(fd);
   for (let at = 0; at < 5; at++) {
@@ -92,7 +92,7 @@ test("a reader that goes away costs lines, and nothing is thrown at anybody", as
 });
 
 test("a line that nobody joins is soon written, without a flush", async () => {
-  const sink = createSink(fd);
+  const sink = createLogSink(fd);
   sink.stream.write("alone\n");
   let text = "";
   for (let turn = 0; turn < 200 && text === ""; turn++) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Exchange } from "../../src/model/exchange.ts";
 import { Problem } from "../../src/model/problem.ts";
-import { createLog, type LogOptions } from "../../src/observe/log.ts";
+import { createLog, type LogOptions } from "../../src/telemetry/log.ts";
 import { finished } from "./exchange.ts";
 
 function lines(level: LogOptions["level"] = "info") {

@@ -7,7 +7,7 @@ import { parsePrometheus } from "./prometheus.ts";
 
 takeDownAfterEach();
 
-const OBSERVE = resolve(import.meta.dirname, "../../src/observe");
+const OBSERVE = resolve(import.meta.dirname, "../../src/telemetry");
 
 describe("the table of metrics", () => {
   test("is what a running carryover exposes: every name, type and help, and nothing else", async () => {
@@ -53,7 +53,7 @@ describe("the table of metrics", () => {
   test("is the only place that makes metrics", () => {
     const files = readdirSync(OBSERVE, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"));
     const makers = files.filter((name) => /new (Counter|Gauge|Histogram|Summary)\b/.test(read(name)));
-    expect(makers).toEqual(["maker.ts"]);
+    expect(makers).toEqual(["metric-factory.ts"]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Exchange } from "../../src/model/exchange.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
-import { createMetrics, type MetricsOptions } from "../../src/observe/metrics.ts";
+import { createMetrics, type MetricsOptions } from "../../src/telemetry/metrics.ts";
 import { scale } from "../support/scale.ts";
 import { finished } from "./exchange.ts";
 import { parsePrometheus, sampleValue } from "./prometheus.ts";

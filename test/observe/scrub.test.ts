@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { causeText, scrub, scrubPath, stackText } from "../../src/observe/scrub.ts";
+import { causeText, scrub, scrubPath, stackText } from "../../src/telemetry/scrub.ts";
 
 const JWT = "eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl";
 const OPAQUE = "Q2lRS0lESXpaR0ZtT0dGaVkyUmxabWRvYVdwcmJHMXViM0J4Y25OMGRYWjNlSGw2";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createTotals } from "../../src/observe/totals.ts";
+import { createTotals } from "../../src/telemetry/totals.ts";
 import { finished } from "./exchange.ts";
 
 function counter() {

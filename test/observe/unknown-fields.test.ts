@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createUnknownFields } from "../../src/observe/unknown-fields.ts";
+import { createUnknownFields } from "../../src/telemetry/unknown-fields.ts";
 import { finished } from "./exchange.ts";
 
 const request = (name: string) => ({ direction: "request" as const, name });

@@ -1,11 +1,11 @@
-/** Is in the package what its user needs, and nothing else? (`npm run package`.) */
+/** Is in the package what its user needs, and nothing else? (`npm run real -- package`.) */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Packed, packed, ROOT, ran, TOOLS, tool } from "./packed.ts";
 
 /** Linked from the pages that are shipped, and left out on purpose: what one needs who has the repository. */
-const REPOSITORY_ONLY = /^(?:CONTRIBUTING\.md|Dockerfile|\.github\/|deploy\/|helm\/|scripts\/|src\/|test\/)/;
+const REPOSITORY_ONLY = /^(?:CONTRIBUTING\.md|Dockerfile|\.github\/|deploy\/|helm\/|sandbox\/|scripts\/|src\/|test\/)/;
 /** So that a picture, a fixture or a second copy that slips in is noticed. */
 const MOST_BYTES = 1200 * 1024;
 
@@ -26,7 +26,7 @@ describe("the tarball", () => {
   it("holds the code, the entry's declarations, the pages, and the four texts of a package, all of them and no more", () => {
     const code = sources("dist/chunks").map((name) => `dist/chunks/${name}`);
     const program = ["dist/main.js", "dist/index.js", "dist/THIRD-PARTY-LICENSES.txt", "dist/carryover.cdx.json"];
-    const declarations = ["dist/config/fault.d.ts", "dist/embedded-config.d.ts", "dist/index.d.ts"];
+    const declarations = ["dist/config/embedded-config.d.ts", "dist/config/faults.d.ts", "dist/index.d.ts"];
     const pages = sources("docs").map((name) => `docs/${name}`);
     const texts = ["CHANGELOG.md", "LICENSE", "README.md", "SECURITY.md", "package.json"];
     expect([...shipped.files].sort()).toEqual([...code, ...program, ...declarations, ...pages, ...texts].sort());

@@ -1,9 +1,9 @@
-/** Does the package work where it is installed from its tarball, as its pages say? (`npm run package`.) */
+/** Does the package work where it is installed from its tarball, as its pages say? (`npm run real -- package`.) */
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { installed, NODE24, type Packed, packed, ROOT, ran, tool } from "./packed.ts";
 
 let shipped: Packed;

@@ -58,17 +58,17 @@ function begin([first = ""]: readonly string[]): string {
 /** At most this many blocks may stay untried. */
 export const MOST = 5;
 
-/** npm scripts that `.ci/run` runs itself, by their names: to run them once more here would only double its time. */
+/** npm scripts and names of `npm run real` that `.ci/run` runs itself, by their names: to run them once more here would only double its time. */
 function stepsOfCi(): ReadonlySet<string> {
   const script = readFileSync(join(ROOT, ".ci/run"), "utf8");
   const steps = [...script.matchAll(/^ *(?:step|suite) \S+ (?:bash -c '([^']+)'|(.+))$/gm)].map(
     ([, quoted, plain]) => quoted ?? plain ?? "",
   );
   const names = steps.flatMap((step) => [
-    ...[...step.matchAll(/npm run (?:--silent )?(\w+)/g)].map(([, name]) => name ?? ""),
+    ...[...step.matchAll(/npm run (?:--silent )?(?:real -- )?(\w+)/g)].map(([, name]) => name ?? ""),
     ...[...step.matchAll(/\bnpm (ci|test)\b/g)].map(([, name]) => name ?? ""),
   ]);
-  // `real NAME` gets the tools of that name and runs the npm script of that name.
+  // `real NAME` runs `npm run real -- NAME`.
   const real = [...script.matchAll(/^ *real (\w+)$/gm)].map(([, name]) => name ?? "");
   return new Set([...names, ...real]);
 }
@@ -89,7 +89,7 @@ function isOneStep(text: string, steps: ReadonlySet<string>): boolean {
   if (text === "npm ci" || text === "npm test") return steps.has(text.slice("npm ".length));
   // What `npm run check` consists of.
   if (text === "npm run check") return ["lint", "types", "test"].every((name) => steps.has(name));
-  const step = /^npm run (?:--silent )?(\w+)(?: -- --quick)?$|^scripts\/install-(\w+)-tools\.sh$/;
+  const step = /^npm run (?:--silent )?(?:real -- )?(\w+)(?: -- --quick)?$|^scripts\/install-(\w+)-tools\.sh$/;
   const [, name, tools] = step.exec(text) ?? [];
   return steps.has(name ?? tools ?? "");
 }

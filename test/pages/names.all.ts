@@ -1,10 +1,11 @@
 /** Does everything exist that the pages name in passing? (Flags, npm scripts, files, options, metrics, errors.) */
+import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runCommand } from "../../scripts/command.ts";
 import { allMetrics } from "../../scripts/docs/metrics.ts";
-import { configOptions } from "../../src/config.ts";
+import { configOptions } from "../../src/config/config.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 import { pagesToFollow, ROOT } from "./pages.ts";
 
@@ -65,6 +66,16 @@ describe("the pages name", () => {
     );
     expect(named.length).toBeGreaterThan(10);
     expect(named.filter(({ name }) => !(name in scripts)).map(({ at, name }) => `${at}: npm run ${name}`)).toEqual([]);
+  });
+
+  it("no name of `npm run real` that it does not know", () => {
+    const { stderr } = spawnSync(process.execPath, [join(ROOT, "scripts/real.mjs")], { encoding: "utf8" });
+    const known = /\[(.+?)\]/.exec(stderr)?.[1]?.split(" | ") ?? [];
+    const named = [...code, ...commands].flatMap(({ text }) =>
+      [...text.matchAll(/\bnpm run real -- ([a-z]+)/g)].map(([, name = ""]) => name),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((name) => !known.includes(name))).toEqual([]);
   });
 
   it("no file of the project that is not there", () => {

@@ -13,7 +13,7 @@ import type { Program } from "./tools.ts";
 /** Longest wait for one command that ends: for those that never do, on a machine that has much else to do. */
 const PATIENCE_MS = 240_000;
 
-/** The page that `npm run walkthrough` runs. */
+/** The page that `npm run real -- walkthrough` runs. */
 export const WALKED = "docs/runbook.md";
 
 /** What goes on until it is stopped, and how it is known to be ready. */

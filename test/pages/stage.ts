@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { type Addresses, createAddresses, curlConfig } from "./addresses.ts";
 import { projectFiles, ROOT } from "./pages.ts";
 import { createShell, type Shell } from "./shell.ts";
@@ -118,7 +118,7 @@ interface Surroundings {
   readonly programs: readonly Program[];
 }
 
-/** There is no cluster here: values are judged and templates made, as before an installation. `npm run cluster` installs. */
+/** There is no cluster here: values are judged and templates made, as before an installation. `npm run real -- cluster` installs. */
 const WITHOUT_CLUSTER = ' $(case "$1" in install | upgrade) echo --dry-run=client ;; esac)';
 
 /** What a machine needs to reach a registry, and to find its own files. */

@@ -2,11 +2,11 @@
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { loadCatalogue } from "../../src/catalogue.ts";
+import { loadConfig } from "../../src/config/config.ts";
 import { readRules } from "../../src/config/rules.ts";
 import { settingsJsonSchema } from "../../src/config/schema.ts";
-import { loadConfig } from "../../src/config.ts";
-import { rulesContext } from "../../src/migration/rules-context.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
+import { rulesContext } from "../../src/rollout/rules-file.ts";
 import type { Block, Page } from "./page.ts";
 import { pagesToFollow } from "./pages.ts";
 

@@ -60,7 +60,7 @@ function programsOf(steps: readonly Step[]): ReadonlySet<string> {
   );
 }
 
-/** Whether a page can be tried with what every machine has: then it is part of `npm test`, else of `npm run docs`. */
+/** Whether a page can be tried with what every machine has: then it is part of `npm test`, else of `npm run real -- pages`. */
 export function isPlain(steps: readonly Step[]): boolean {
   const commands = steps.flatMap((step) => (step.kind === "command" ? [step.text] : []));
   // It installs packages, from a registry.

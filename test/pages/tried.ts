@@ -1,4 +1,4 @@
-/** Which pages are tried where? (In `npm run test:all` those that need nothing but what every machine has, in `npm run docs` the others.) */
+/** Which pages are tried where? (In `npm run test:all` those that need nothing but what every machine has, in `npm run real -- pages` the others.) */
 import { stepsOf } from "./commands.ts";
 import type { Page } from "./page.ts";
 import { pagesToFollow } from "./pages.ts";

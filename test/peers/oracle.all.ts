@@ -1,4 +1,4 @@
-/** Would the trial behind real fronts notice? Each fault that it looks for, made up. (npm run peers sends the requests.) */
+/** Would the trial behind real fronts notice? Each fault that it looks for, made up. (npm run real -- peers sends the requests.) */
 import { describe, expect, it } from "vitest";
 import { hostileH2 } from "./h2.ts";
 import { hostile } from "./hostile.ts";

@@ -2,8 +2,8 @@
 import { Agent, get } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";
+import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { freePort } from "../../scripts/free-ports.mjs";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
 import { later, takeDownAfterEach } from "../app/rig.ts";
 import { PROGRAMS } from "../ingress/programs.ts";
 import { startProxy } from "../ingress/proxy.ts";
@@ -114,7 +114,7 @@ function carryoverOn(
   v2Url: string,
   onExchange: () => void,
 ): Promise<Carryover> {
-  const flags = { listenPort: port, adminPort, listenDrainSeconds: DRAIN, listenTrustedProxies: "127.0.0.1" };
+  const flags = { listenPort: port, adminPort, listenShutdownDelaySeconds: DRAIN, listenTrustedProxies: "127.0.0.1" };
   return startCarryover({ v2Url, flags, onExchange });
 }
 

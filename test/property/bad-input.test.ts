@@ -1,15 +1,15 @@
 /** What becomes of a body that is wrong, in every member of every operation? (Issue 4, bad input; gateway facts: bodies.) */
 import { describe, expect, test } from "vitest";
+import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import type { Json } from "../../src/model/json.ts";
-import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
-import { createStopper } from "../../src/model/signal.ts";
-import { createSandbox } from "../../src/sandbox/sandbox.ts";
+import { createSignalController } from "../../src/model/signal.ts";
 import { type Case, casesOf, placesIn, SECRET, type Target, targetsOf, WHOLE } from "./bad-bodies.ts";
 import { createFront, type Told } from "./front.ts";
 
 const catalogue = await loadCatalogue("v2beta1");
-const { signal } = createStopper();
+const { signal } = createSignalController();
 const native = createSandbox({ seed: "bad input", organisation: false });
 
 const UID = `${"a".repeat(40)}/${"b".repeat(16)}`;

@@ -1,11 +1,11 @@
 /** Does a filtered request ever get an unfiltered list? (Field map section 3; design: lists.) */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import type { ApiRequest } from "../../src/model/message.ts";
-import { createStopper } from "../../src/model/signal.ts";
+import type { ApiRequest } from "../../src/model/http.ts";
+import { createSignalController } from "../../src/model/signal.ts";
 import { scale } from "../support/scale.ts";
-import { seededSandbox } from "../support/seeded.ts";
 import { variants } from "../support/tier.ts";
 import { EVENT_NAMES, LISTS, ORDER_NAMES, STATUSES, type V1List, type V1Record, type Word } from "./filter-words.ts";
 import { type Ask, createFront, jsonOf, type Told } from "./front.ts";
@@ -16,7 +16,7 @@ const catalogue = await loadCatalogue("v2beta1");
 const clock = () => new Date("2026-03-01T08:00:00Z");
 // Two of the same: what carryover asks of one cannot change what the other answers.
 const [native, platform] = [seededSandbox({ seed: "filters", clock }), seededSandbox({ seed: "filters", clock })];
-const { signal } = createStopper();
+const { signal } = createSignalController();
 const CALLERS = ["admin", "admin", "admin", "admin", "viewer", "nobody", `admin@${native.wellKnown.otherRootGroup}`];
 
 const askNative = (target: string, caller: string) => native.send(request(target, caller), { signal });

@@ -2,13 +2,13 @@
 
 import type { Catalogue } from "../../src/catalogue.ts";
 import { createExchange } from "../../src/model/exchange.ts";
-import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
-import { createStopper } from "../../src/model/signal.ts";
+import { createSignalController } from "../../src/model/signal.ts";
 import { createProxy } from "../../src/proxy.ts";
-import { createRouter } from "../../src/route/router.ts";
-import { createTranslations } from "../../src/translate/operations.ts";
-import type { TranslateOptions } from "../../src/translate/tools.ts";
+import { createRouter } from "../../src/router/router.ts";
+import type { TranslateOptions } from "../../src/translate/operation.ts";
+import { createTranslations } from "../../src/translate/translations.ts";
 import { readingTools } from "../support/drains.ts";
 import { gathered } from "../support/whole.ts";
 
@@ -27,7 +27,7 @@ export type Ask = (request: ApiRequest) => Promise<Told>;
 
 /** Carryover from its router to `v2`, without listener, retry and network. Rejects with what is thrown and no Problem. */
 export function createFront(catalogue: Catalogue, v2: Send, options: Partial<TranslateOptions> = {}): Ask {
-  const { signal } = createStopper();
+  const { signal } = createSignalController();
   const sent: ApiRequest[] = [];
   const send = async (request: ApiRequest): Promise<ApiResponse> => {
     sent.push(request);

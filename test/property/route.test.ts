@@ -1,12 +1,11 @@
 /** Does the router hold its promises for every path anybody can send? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { v2PathOf } from "../../src/model/match.ts";
 import { Problem } from "../../src/model/problem.ts";
+import { v2PathOf } from "../../src/model/request.ts";
 import { isUid } from "../../src/model/uid.ts";
-import { decodePath } from "../../src/route/path.ts";
-import { createRouter } from "../../src/route/router.ts";
-import { emitUid } from "../../src/route/uid.ts";
+import { decodePath, uidForPath } from "../../src/router/path.ts";
+import { createRouter } from "../../src/router/router.ts";
 import { NATIVES, RESOURCES } from "../route/fixture.ts";
 
 const route = createRouter({ resources: RESOURCES, natives: NATIVES, version: "v2beta1", extraPrefixes: ["/x"] });
@@ -56,9 +55,9 @@ describe("uids", () => {
         (plain, slashes) => {
           let at = 0;
           const written = plain.replaceAll("/", () => slashes[at++] ?? "/");
-          const emitted = emitUid(decodePath(written));
+          const emitted = uidForPath(decodePath(written));
           expect(emitted).toBe(plain);
-          expect(emitUid(decodePath(emitted))).toBe(emitted);
+          expect(uidForPath(decodePath(emitted))).toBe(emitted);
         },
       ),
     );
@@ -72,8 +71,8 @@ describe("uids", () => {
     );
     fc.assert(
       fc.property(text, (candidate) => {
-        if (isUid(candidate)) expect(emitUid(candidate)).toBe(candidate);
-        else expect(() => emitUid(candidate)).toThrow(Problem);
+        if (isUid(candidate)) expect(uidForPath(candidate)).toBe(candidate);
+        else expect(() => uidForPath(candidate)).toThrow(Problem);
       }),
     );
   });

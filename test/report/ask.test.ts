@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import { createServer as createTcpServer, type Server } from "node:net";
 import { describe, expect, test } from "vitest";
-import { type Asked, ask } from "../../src/report/ask.ts";
+import { ask, type InstanceResult } from "../../src/commands/report/ask.ts";
 import { listening, rigForTest, takeDownAfterEach } from "../app/rig.ts";
 import { admin, busy, nowhere } from "./support.ts";
 
@@ -15,7 +15,7 @@ function stranger(status: number, body: string, headers: Record<string, string> 
   return serving(createServer((_request, response) => response.writeHead(status, headers).end(body)));
 }
 
-function asked(address: string, token?: string, timeoutMs = 5000): Promise<Asked> {
+function asked(address: string, token?: string, timeoutMs = 5000): Promise<InstanceResult> {
   return ask(address, { token, timeoutMs, fetch });
 }
 

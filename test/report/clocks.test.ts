@@ -1,9 +1,9 @@
 /** Does an instance whose clock is wrong hide no caller of v1? */
 import { describe, expect, test } from "vitest";
+import { reportText } from "../../src/commands/report/formats.ts";
+import { createReport } from "../../src/commands/report/report.ts";
+import { warningsOf } from "../../src/commands/report/sections.ts";
 import type { Progress } from "../../src/model/progress.ts";
-import { textOf } from "../../src/report/text.ts";
-import { warningsOf } from "../../src/report/warnings.ts";
-import { createReport } from "../../src/report.ts";
 import { client, DAY, HOUR, NOW, progress, row, rule, totals } from "./support.ts";
 
 const MINUTE = 60_000;
@@ -60,7 +60,7 @@ describe("clocks that differ by more than a few minutes", () => {
     expect(warningsOf(report, false)).toEqual([
       "http://10.0.0.1:8081 has a clock that is 26 h behind the latest: set the clocks (times in the report are by the latest)",
     ]);
-    expect(textOf(report)).toMatch(/10\.0\.0\.1:8081 .* heard; its clock is 26 h behind the latest/);
+    expect(reportText(report)).toMatch(/10\.0\.0\.1:8081 .* heard; its clock is 26 h behind the latest/);
   });
 
   test("times of clients and rules are those of the latest", () => {
@@ -72,7 +72,7 @@ describe("clocks that differ by more than a few minutes", () => {
   test("by less are nobody's business", () => {
     const near = reportOf([caller(), ahead(4 * MINUTE)]);
     expect(warningsOf(near, false)).toEqual([]);
-    expect(textOf(near)).not.toContain("clock");
+    expect(reportText(near)).not.toContain("clock");
   });
 
   test("by as much as numbers can still make a report", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import type { MigrationReport } from "../../src/commands/report/report.ts";
 import type { Progress } from "../../src/model/progress.ts";
-import type { Report } from "../../src/report/shape.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
 import { admin, busy, client, DAY, NOW, nowhere, progress, report } from "./support.ts";
 
@@ -83,7 +83,7 @@ describe("carryover report", () => {
   test("prints one JSON document in its stable shape", async () => {
     const [address = ""] = await admins(busy().slice(0, 1));
     const { out } = await report([address, "--json", "--since", "7d"]);
-    const made: Report = JSON.parse(out);
+    const made: MigrationReport = JSON.parse(out);
     expect(Object.keys(made)).toEqual([
       "version",
       "at",

@@ -1,16 +1,16 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { atMost, percent } from "../../src/report/amounts.ts";
-import type { Asked } from "../../src/report/ask.ts";
-import { cellOf, csvOf } from "../../src/report/csv.ts";
-import { markdownOf, plain } from "../../src/report/markdown.ts";
-import { textOf } from "../../src/report/text.ts";
-import { warningsOf } from "../../src/report/warnings.ts";
-import { createReport } from "../../src/report.ts";
+import type { InstanceResult } from "../../src/commands/report/ask.ts";
+import { cellOf, escapeMarkdown, reportCsv, reportMarkdown, reportText } from "../../src/commands/report/formats.ts";
+import { createReport } from "../../src/commands/report/report.ts";
+import { atMost, percent, warningsOf } from "../../src/commands/report/sections.ts";
 import { busy, client, progress } from "./support.ts";
 
-const heard: readonly Asked[] = busy().map((one, at) => ({ address: `http://10.0.0.${at + 1}:8081`, progress: one }));
-const silent: Asked = { address: "http://10.0.0.3:8081", fault: "cannot be reached (ECONNREFUSED)" };
+const heard: readonly InstanceResult[] = busy().map((one, at) => ({
+  address: `http://10.0.0.${at + 1}:8081`,
+  progress: one,
+}));
+const silent: InstanceResult = { address: "http://10.0.0.3:8081", fault: "cannot be reached (ECONNREFUSED)" };
 const whole = createReport(heard, undefined);
 const partial = createReport([...heard, silent], 7 * 86_400_000);
 const empty = createReport([{ address: "http://10.0.0.1:8081", progress: progress() }], undefined);
@@ -21,21 +21,21 @@ const withName = (name: string) =>
 
 describe("on a terminal", () => {
   test("a report is aligned, numbers to the right", () => {
-    expect(textOf(whole)).toMatchSnapshot();
+    expect(reportText(whole)).toMatchSnapshot();
   });
 
   test("an incomplete one says so first, and shows the rest", () => {
-    expect(textOf(partial).split("\n")[0]).toMatch(/^INCOMPLETE/);
-    expect(textOf(partial)).toMatch(/10\.0\.0\.3:8081 +cannot be reached \(ECONNREFUSED\)/);
+    expect(reportText(partial).split("\n")[0]).toMatch(/^INCOMPLETE/);
+    expect(reportText(partial)).toMatch(/10\.0\.0\.3:8081 +cannot be reached \(ECONNREFUSED\)/);
   });
 
   test("nothing to tell is told", () => {
-    expect(textOf(empty)).toMatchSnapshot();
+    expect(reportText(empty)).toMatchSnapshot();
   });
 
   test("when nobody was heard, only that is told, and why", () => {
     const nobody = createReport([{ ...silent }, { ...silent, address: "http://10.0.0.4:8081" }], 86_400_000);
-    expect(textOf(nobody)).toBe(`INCOMPLETE carryover report: nothing was heard from any of 2 addresses
+    expect(reportText(nobody)).toBe(`INCOMPLETE carryover report: nothing was heard from any of 2 addresses
 
 Instances
   address               since  without a rule  force  state
@@ -43,15 +43,15 @@ Instances
   http://10.0.0.4:8081                                cannot be reached (ECONNREFUSED)
 
 NOT KNOWN whether v1 is in use: no instance was heard`);
-    expect(textOf(createReport([silent], undefined)).split("\n")[0]).toBe(
+    expect(reportText(createReport([silent], undefined)).split("\n")[0]).toBe(
       "INCOMPLETE carryover report: nothing was heard from 1 address",
     );
-    expect(markdownOf(nobody).match(/^#+ .*/gm)).toHaveLength(2);
+    expect(reportMarkdown(nobody).match(/^#+ .*/gm)).toHaveLength(2);
   });
 
   test("how far v1 counts may be off is told, where they are", () => {
     const of = (bound: number) =>
-      textOf(
+      reportText(
         createReport(
           [
             {
@@ -69,18 +69,18 @@ NOT KNOWN whether v1 is in use: no instance was heard`);
   });
 
   test("no name moves the cursor or makes a line of its own", () => {
-    const lines = textOf(withName(HOSTILE)).split("\n");
-    expect(lines).toHaveLength(textOf(withName("a")).split("\n").length);
+    const lines = reportText(withName(HOSTILE)).split("\n");
+    expect(lines).toHaveLength(reportText(withName("a")).split("\n").length);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what must not be there.
     expect(lines.join("")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\ud800-\udfff]/);
     expect(lines.join("")).toContain('=cmd|"/c calc"!A1\\u001b[2J\\u202e\\r\\n');
   });
 
   test("a long name is cut, and a table of many clients ends with how many there are", () => {
-    const long = textOf(withName("x".repeat(5000)));
+    const long = reportText(withName("x".repeat(5000)));
     expect(Math.max(...long.split("\n").map(({ length }) => length))).toBeLessThan(200);
     const clients = Array.from({ length: 60 }, (_, at) => client(`c${at}`));
-    const text = textOf(
+    const text = reportText(
       createReport([{ address: "http://a", progress: progress({ ledger: { clients } }) }], undefined),
     );
     expect(text).toContain("and 10 more: --json has them all");
@@ -90,11 +90,11 @@ NOT KNOWN whether v1 is in use: no instance was heard`);
 
 describe("in Markdown", () => {
   test("a report is tables", () => {
-    expect(markdownOf(partial)).toMatchSnapshot();
+    expect(reportMarkdown(partial)).toMatchSnapshot();
   });
 
   test("a name stays one cell and means nothing", () => {
-    const lines = markdownOf(withName(HOSTILE)).split("\n");
+    const lines = reportMarkdown(withName(HOSTILE)).split("\n");
     const row = lines.find((line) => line.includes("cmd")) ?? "";
     expect(row.split(/(?<!\\)\|/)).toHaveLength(7);
     expect(row).not.toMatch(/(?<!\\)[<`]|@|\bhttps?:|www\./);
@@ -103,7 +103,7 @@ describe("in Markdown", () => {
   test("whatever is written, every sign of Markdown is escaped", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 40 }), (text) => {
-        expect(plain(text).replaceAll(/\\[\\`*_{}[\]<>|~#!]/g, "")).not.toMatch(/[`*_{}[\]<>|~\n\r@]/);
+        expect(escapeMarkdown(text).replaceAll(/\\[\\`*_{}[\]<>|~#!]/g, "")).not.toMatch(/[`*_{}[\]<>|~\n\r@]/);
       }),
     );
   });
@@ -111,11 +111,11 @@ describe("in Markdown", () => {
 
 describe("as CSV", () => {
   test("a report is one line a client", () => {
-    expect(csvOf(whole).split("\r\n")).toMatchSnapshot();
+    expect(reportCsv(whole).split("\r\n")).toMatchSnapshot();
   });
 
   test("an incomplete one says so in every line but the first", () => {
-    const [, ...lines] = csvOf(partial).split("\r\n");
+    const [, ...lines] = reportCsv(partial).split("\r\n");
     expect(lines).toHaveLength(4);
     for (const line of lines) expect(line).toMatch(/incomplete/i);
     expect(lines[0]).toContain("http://10.0.0.3:8081");
@@ -136,7 +136,7 @@ describe("as CSV", () => {
       "\\t=1",
       "plain",
     ]);
-    const [, line = ""] = csvOf(withName(HOSTILE)).split("\r\n");
+    const [, line = ""] = reportCsv(withName(HOSTILE)).split("\r\n");
     expect(line.startsWith(`"'=cmd|""/c calc""!A1\\u001b`)).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ConfigError } from "../../src/config/fault.ts";
-import { readAddress, readAdminToken, readTimeout, readWindow } from "../../src/report/given.ts";
+import { readAddress, readAdminToken, readTimeout, readWindow } from "../../src/commands/report/arguments.ts";
+import { ConfigError } from "../../src/config/faults.ts";
 
 describe("an address", () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readProgress } from "../../src/report/read.ts";
+import { readProgress } from "../../src/commands/report/ask.ts";
 import { busy, progress } from "./support.ts";
 
 /** What arrives is JSON: undefined members are gone. */

@@ -1,16 +1,14 @@
 import { describe, expect, test } from "vitest";
+import type { InstanceResult } from "../../src/commands/report/ask.ts";
+import { reportText } from "../../src/commands/report/formats.ts";
+import { createReport, exitCodeOf, type MigrationReport } from "../../src/commands/report/report.ts";
+import { warningsOf } from "../../src/commands/report/sections.ts";
 import type { Progress } from "../../src/model/progress.ts";
-import type { Asked } from "../../src/report/ask.ts";
-import type { Report } from "../../src/report/shape.ts";
-import { textOf } from "../../src/report/text.ts";
-import { exitCodeOf } from "../../src/report/verdict.ts";
-import { warningsOf } from "../../src/report/warnings.ts";
-import { createReport } from "../../src/report.ts";
 import { busy, client, DAY, HOUR, NOW, progress, row, totals } from "./support.ts";
 
-const from = (...all: readonly Progress[]): readonly Asked[] =>
+const from = (...all: readonly Progress[]): readonly InstanceResult[] =>
   all.map((one, at) => ({ address: `http://10.0.0.${at + 1}:8081`, progress: one }));
-const SILENT: Asked = { address: "http://10.0.0.9:8081", fault: "cannot be reached (ECONNREFUSED)" };
+const SILENT: InstanceResult = { address: "http://10.0.0.9:8081", fault: "cannot be reached (ECONNREFUSED)" };
 
 const quiet = (facts: Parameters<typeof progress>[0] = {}) => progress({ ledger: { since: NOW - 30 * DAY }, ...facts });
 
@@ -66,7 +64,7 @@ describe("what a report says", () => {
       ["lacking", "served", "stray"],
       ["operation", "served", "stray"],
     ]);
-    const text = textOf(strange);
+    const text = reportText(strange);
     expect(text).toMatch(/operation that v2 lacks +paths that carryover does not know +served, stray/);
     expect(text).not.toContain("unknown unknown");
   });
@@ -105,7 +103,7 @@ describe("what a report says", () => {
     const many = createReport(from(progress({ ledger: { clients } })), undefined);
     expect(many.clients).toHaveLength(20_000);
     expect(many.breaks[0]).toMatchObject({ kind: "long-list", records: 20_200 });
-    expect(textOf(many).split("\n").length).toBeLessThan(200);
+    expect(reportText(many).split("\n").length).toBeLessThan(200);
   });
 
   test("of nobody is empty and not complete", () => {
@@ -168,7 +166,7 @@ describe("a window", () => {
 });
 
 describe("whether v1 is left", () => {
-  const judged = (asked: readonly Asked[], windowMs?: number): [Report["v1Left"], number, number] => {
+  const judged = (asked: readonly InstanceResult[], windowMs?: number): [MigrationReport["v1Left"], number, number] => {
     const report = createReport(asked, windowMs);
     return [report.v1Left, exitCodeOf(report, false), exitCodeOf(report, true)];
   };
@@ -198,7 +196,7 @@ describe("whether v1 is left", () => {
     expect(judged(from(off), 14 * DAY)).toEqual(["unknown", 0, 2]);
     expect(judged(from(off), HOUR)).toEqual(["no", 0, 0]);
     // Without a window it vouches for what it saw.
-    expect(textOf(createReport(from(off), undefined))).toMatch(/no client called v1 since 2026-11-21 20:30Z$/);
+    expect(reportText(createReport(from(off), undefined))).toMatch(/no client called v1 since 2026-11-21 20:30Z$/);
     const ahead = progress({ instance: "b", at: NOW + 26 * HOUR, ledger: { since: NOW - 45 * DAY } });
     expect(judged(from(off, ahead), 2 * HOUR)[0]).toBe("unknown");
   });

@@ -2,9 +2,9 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type CommandOptions, type CommandResult, runCommand } from "../../scripts/command.ts";
-import { createAdmin } from "../../src/admin/server.ts";
+import { createAdminServer } from "../../src/admin/server.ts";
 import type { ClientEntry, LedgerSnapshot } from "../../src/model/ledger.ts";
-import type { Progress, RuleProgress, TotalsRow } from "../../src/model/progress.ts";
+import type { Progress, RequestTotalsRow, RuleProgress } from "../../src/model/progress.ts";
 import { later } from "../app/rig.ts";
 
 export const HOUR = 3_600_000;
@@ -12,7 +12,7 @@ export const DAY = 24 * HOUR;
 /** When instances are asked. */
 export const NOW = Date.UTC(2026, 10, 21, 21, 30);
 
-export function row(facts: Partial<TotalsRow>): TotalsRow {
+export function row(facts: Partial<RequestTotalsRow>): RequestTotalsRow {
   return {
     apiVersion: "v1",
     resource: "group",
@@ -87,7 +87,7 @@ export function progress(
 }
 
 /** Totals of these rows. */
-export function totals(rows: readonly TotalsRow[]): Progress["totals"] {
+export function totals(rows: readonly RequestTotalsRow[]): Progress["totals"] {
   return { since: NOW - 2 * DAY, at: NOW, rows };
 }
 
@@ -177,7 +177,7 @@ export function busy(): readonly [Progress, Progress] {
 
 /** A real admin port that tells `told`, taken down after the test. */
 export async function admin(told: Progress | undefined, token?: string) {
-  const server = createAdmin({
+  const server = createAdminServer({
     host: "127.0.0.1",
     port: 0,
     ...(token === undefined ? {} : { token }),

@@ -1,7 +1,7 @@
 /** Is a path decoded once, and refused when two readers could read it differently? */
 import { describe, expect, test } from "vitest";
 import { Problem } from "../../src/model/problem.ts";
-import { checkSegments, decodePath } from "../../src/route/path.ts";
+import { checkSegments, decodePath } from "../../src/router/path.ts";
 
 const CODES = Array.from({ length: 256 }, (_, code) => code);
 const escaped = (code: number) => `%${code.toString(16).padStart(2, "0")}`;

@@ -1,8 +1,8 @@
 /** Does the router find the operation that v1 would have found, and refuse what it must? */
 import { describe, expect, test } from "vitest";
-import { v2PathOf } from "../../src/model/match.ts";
 import { Problem } from "../../src/model/problem.ts";
-import { createRouter } from "../../src/route/router.ts";
+import { v2PathOf } from "../../src/model/request.ts";
+import { createRouter } from "../../src/router/router.ts";
 import { CHILD, NATIVES, RESOURCES, ROOT } from "./fixture.ts";
 
 const route = createRouter({

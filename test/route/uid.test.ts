@@ -1,32 +1,31 @@
 /** Are uids written in one form, and nothing else for one? */
 import { describe, expect, test } from "vitest";
-import { v2PathOf } from "../../src/model/match.ts";
 import { Problem } from "../../src/model/problem.ts";
-import { decodePath } from "../../src/route/path.ts";
-import { emitUid } from "../../src/route/uid.ts";
+import { v2PathOf } from "../../src/model/request.ts";
+import { decodePath, uidForPath } from "../../src/router/path.ts";
 import { CHILD, RESOURCES, ROOT } from "./fixture.ts";
 
 const ODD = ["", "/", "/a", "a/", "a//b", ".", "..", "a/../b", "a/...", "a:b", "a b", "a%", "é", "\ud800", "a\n", "a~"];
 
 describe("emitting", () => {
   test("an escaped slash means a slash, in either case", () => {
-    expect(emitUid(decodePath("a%2Fb%2fc/d"))).toBe("a/b/c/d");
+    expect(uidForPath(decodePath("a%2Fb%2fc/d"))).toBe("a/b/c/d");
   });
 
   test.each(ODD)("%j is no uid", (text) => {
-    expect(() => emitUid(text)).toThrow(Problem);
+    expect(() => uidForPath(text)).toThrow(Problem);
   });
 
   test.each(["%2F", "a%2F", "%2e%2e", "%61", "a%2F%2Fb", "a%252Fb"])("the escaped %j is no uid", (text) => {
-    expect(() => emitUid(decodePath(text))).toThrow(Problem);
+    expect(() => uidForPath(decodePath(text))).toThrow(Problem);
   });
 
   test.each([ROOT, CHILD, "a", "A-Z_0.9", "..a", "a..", "x/y/z"])("%s is a uid and stays as it is", (uid) => {
-    expect(emitUid(uid)).toBe(uid);
+    expect(uidForPath(uid)).toBe(uid);
   });
 
   test("a uid that is still escaped is never emitted", () => {
-    expect(() => emitUid("a%2Fb")).toThrow(Problem);
+    expect(() => uidForPath("a%2Fb")).toThrow(Problem);
   });
 });
 

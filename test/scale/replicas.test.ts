@@ -1,7 +1,7 @@
 /** Do several replicas together say and do what one alone would? (No tool, no shared store: real ports, a platform, one rules file.) */
 import { describe, expect, it } from "vitest";
-import type { SendLayer } from "../../src/model/message.ts";
-import type { Report } from "../../src/report/shape.ts";
+import type { MigrationReport } from "../../src/commands/report/report.ts";
+import type { SendLayer } from "../../src/model/http.ts";
 import { type Ask, takeDownAfterEach } from "../app/rig.ts";
 import { type CutoverChoices, cutover, type Front } from "../cutover-e2e/rig.ts";
 import { report } from "../report/support.ts";
@@ -56,14 +56,14 @@ async function doWork({ all, root }: Replicas, only: readonly Call[] = work(root
     await all[(i * i + (i >> 2)) % all.length]?.ask(method, target, ask);
 }
 
-async function reported(all: readonly Front[]): Promise<Report> {
+async function reported(all: readonly Front[]): Promise<MigrationReport> {
   const { code, out, err } = await report([...all.map(({ adminUrl }) => adminUrl), "--json"]);
   expect([code, err]).toEqual([0, ""]);
   return JSON.parse(out);
 }
 
 /** Without what is of an instance, or of a moment. */
-const timeless = ({ requests, resources, ledger, clients, breaks }: Report) => ({
+const timeless = ({ requests, resources, ledger, clients, breaks }: MigrationReport) => ({
   requests,
   resources: resources.map(({ lastV1, ...rest }) => ({ ...rest, v1: rest.v1, called: lastV1 !== null })),
   ledger: { v1: ledger.v1, v2: ledger.v2, bound: ledger.bound },

@@ -11,6 +11,7 @@ const SCRIPTS = [
   "test/bench/overload.mjs",
   "test/bench/replicas.mjs",
   "scripts/walkthrough/run.mjs",
+  "scripts/real.mjs",
 ];
 
 function called(script: string, ...words: string[]) {

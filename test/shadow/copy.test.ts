@@ -1,13 +1,12 @@
 /** Does a copy hold what went by, and pay for all that it holds? */
 import { describe, expect, test } from "vitest";
-import { createCopy } from "../../src/shadow/copy.ts";
-import { createMemory, type Held } from "../../src/shadow/memory.ts";
+import { type ByteReservation, createBoundedCopy, createByteBudget } from "../../src/shadow/capture.ts";
 
 describe("copy", () => {
   test("pieces of any length come out as one, and no more than twice their length is held", () => {
-    const memory = createMemory(100_000);
+    const memory = createByteBudget(100_000);
     const held = memory.open("ci");
-    const copy = createCopy(held, 50_000);
+    const copy = createBoundedCopy(held, 50_000);
     const pieces = Array.from({ length: 300 }, (_, i) => Buffer.alloc(i % 7, i));
     let length = 0;
     for (const piece of pieces) {
@@ -21,15 +20,15 @@ describe("copy", () => {
   });
 
   test("a growing copy may be as long as its limit, whatever doubling would make of it", () => {
-    const copy = createCopy(createMemory(1_000).open("ci"), 100);
+    const copy = createBoundedCopy(createByteBudget(1_000).open("ci"), 100);
     expect([copy.add(Buffer.alloc(60)), copy.add(Buffer.alloc(40))]).toEqual([undefined, undefined]);
     expect(copy.add(Buffer.alloc(1))).toBe("too-large");
     expect([copy.add(Buffer.alloc(0)), copy.bytes().length]).toEqual(["too-large", 0]);
   });
 
   test("where there is no room for both buffers while it grows, there is no room", () => {
-    const memory = createMemory(200);
-    const copy = createCopy(memory.open("ci"), 1_000);
+    const memory = createByteBudget(200);
+    const copy = createBoundedCopy(memory.open("ci"), 1_000);
     expect(copy.add(Buffer.alloc(60))).toBeUndefined();
     expect(copy.add(Buffer.alloc(1))).toBe("memory");
     expect(memory.inUse()).toBe(0);
@@ -38,8 +37,8 @@ describe("copy", () => {
 
 describe("memory", () => {
   test("each gives back its own, once, and takes nothing afterwards", () => {
-    const memory = createMemory(100);
-    const [one, other, third] = ["a", "b", "c"].map(memory.open) as [Held, Held, Held];
+    const memory = createByteBudget(100);
+    const [one, other, third] = ["a", "b", "c"].map(memory.open) as [ByteReservation, ByteReservation, ByteReservation];
     expect([one.take(50), other.take(51), other.take(50)]).toEqual([true, false, true]);
     one.release();
     one.release();

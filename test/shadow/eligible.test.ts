@@ -1,12 +1,11 @@
 /** Which requests are never compared? */
 import { describe, expect, test } from "vitest";
-import type { Match } from "../../src/model/match.ts";
-import { isComparable } from "../../src/shadow/eligible.ts";
-import type { ShadowAsk } from "../../src/shadow/options.ts";
+import type { OperationMatch } from "../../src/model/request.ts";
+import { type ComparisonRequest, isComparable } from "../../src/shadow/request.ts";
 import { createRig } from "./rig.ts";
 
 const { ask } = await createRig(() => Promise.reject(new Error("nothing is sent")));
-const asked = (method: string, target: string, headers: ShadowAsk["head"]["headers"] = []) =>
+const asked = (method: string, target: string, headers: ComparisonRequest["head"]["headers"] = []) =>
   ask({ method, target, headers });
 
 describe("never compared", () => {
@@ -40,7 +39,7 @@ describe("never compared", () => {
   test("what is not translated, and methods that are no operation", () => {
     const ask = asked("GET", "/iam/v1/groups");
     const operation = { kind: "native", name: "x", method: "GET", path: "x" } as const;
-    const match: Match = { ...ask.match, operation };
+    const match: OperationMatch = { ...ask.match, operation };
     expect(isComparable({ ...ask, match })).toBe(false);
     expect(isComparable({ ...ask, head: { ...ask.head, method: "HEAD" } })).toBe(false);
   });

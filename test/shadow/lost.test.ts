@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Row } from "../../src/model/resource.ts";
-import { lostFields } from "../../src/shadow/lost.ts";
+import { lostFields } from "../../src/shadow/written-fields.ts";
 
 const ROWS: readonly Row[] = [
   { v1: "displayName", v2: "title", kind: "string", zero: "" },

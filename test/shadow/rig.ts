@@ -1,18 +1,18 @@
 /** How does a test run a shadow beside a platform in memory, where every call to v2 is seen? */
 import type { Catalogue } from "../../src/catalogue.ts";
-import { compareAnswers } from "../../src/cutover/compare.ts";
-import { withoutNoise } from "../../src/cutover/noise.ts";
-import { type CompareShape, shapeOf } from "../../src/cutover/shape.ts";
 import type { Comparison } from "../../src/model/comparison.ts";
 import { createExchange } from "../../src/model/exchange.ts";
-import type { Match } from "../../src/model/match.ts";
-import type { Answer, ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
-import { createStopper } from "../../src/model/signal.ts";
-import { createRouter, type Router } from "../../src/route/router.ts";
-import type { ShadowAsk, ShadowOptions, TranslateInShadow } from "../../src/shadow/options.ts";
+import type { ApiRequest, ApiResponse, ClientResponse, Send } from "../../src/model/http.ts";
+import type { OperationMatch } from "../../src/model/request.ts";
+import { createSignalController } from "../../src/model/signal.ts";
+import { createRouter, type Router } from "../../src/router/router.ts";
+import { compareAnswers } from "../../src/shadow/compare.ts";
+import { withoutNoise } from "../../src/shadow/differences.ts";
+import type { ComparisonRequest, ShadowOptions, TranslateInShadow } from "../../src/shadow/request.ts";
 import { createShadow, type Shadow } from "../../src/shadow/shadow.ts";
-import type { TranslateOptions } from "../../src/translate/tools.ts";
-import { decode } from "../../src/upstream/decode.ts";
+import { type CompareShape, shapeOf } from "../../src/shadow/shape.ts";
+import type { TranslateOptions } from "../../src/translate/operation.ts";
+import { decode } from "../../src/upstream/client.ts";
 import { readingTools } from "../support/drains.ts";
 import { sharedCatalogue, sharedTranslations } from "../support/shared.ts";
 import { gathered } from "../support/whole.ts";
@@ -35,17 +35,17 @@ export interface Rig {
   readonly v2: ApiRequest[];
   /** Calls to native beside those of clients. */
   readonly v1: ApiRequest[];
-  ask(request: ApiRequest, more?: Partial<ShadowAsk>): ShadowAsk;
+  ask(request: ApiRequest, more?: Partial<ComparisonRequest>): ComparisonRequest;
   /** The request through native v1, watched as the listener does. */
-  pass(request: ApiRequest, more?: Partial<ShadowAsk>): Promise<ApiResponse>;
+  pass(request: ApiRequest, more?: Partial<ComparisonRequest>): Promise<ApiResponse>;
   /** The translated answer, followed. */
-  follow(request: ApiRequest, more?: Partial<ShadowAsk>): Promise<Answer>;
+  follow(request: ApiRequest, more?: Partial<ComparisonRequest>): Promise<ClientResponse>;
   /** Until nothing is under way. */
   idle(): Promise<void>;
 }
 
 const LIMITS = { concurrent: 4, answerBytes: 2 ** 22, memoryBytes: 2 ** 26, seconds: 20 };
-const { signal } = createStopper();
+const { signal } = createSignalController();
 const EMPTY = new Uint8Array(0);
 
 /** `platform` serves both versions. */
@@ -141,7 +141,7 @@ export function play(watch: ReturnType<Shadow["watch"]>, request: ApiRequest, an
   watch.over(whole);
 }
 
-function matchOf(route: Router, method: string, target: string): Match {
+function matchOf(route: Router, method: string, target: string): OperationMatch {
   const routed = route(method, target);
   if (routed.kind !== "match") throw new Error(`${method} ${target} is no operation`);
   return routed.match;

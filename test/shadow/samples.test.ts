@@ -2,10 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import type { Comparison, Difference } from "../../src/model/comparison.ts";
-import type { Match } from "../../src/model/match.ts";
+import type { OperationMatch } from "../../src/model/request.ts";
 import type { Operation } from "../../src/model/resource.ts";
-import { curlLines, shownValue } from "../../src/shadow/sample-text.ts";
-import { createSamples } from "../../src/shadow/samples.ts";
+import { createSamples, curlLines, shownValue } from "../../src/shadow/samples.ts";
 import { comparison } from "../control/control-rig.ts";
 
 const TOKEN = "Bearer eyJhbGciOiJub25lIn0";
@@ -14,7 +13,7 @@ const answer = {
   rows: [{ v1: "createdAt", v2: "createTime", kind: "timestamp", access: "output", unpublished: true }],
 };
 const LIST = { kind: "list", name: "list", answer, filters: [] } as unknown as Operation;
-const ASKED = { head: HEAD, match: { operation: LIST } as Match };
+const ASKED = { head: HEAD, match: { operation: LIST } as OperationMatch };
 
 function difference(more: Partial<Difference> = {}): Difference {
   return { class: "value", path: "items[].name", id: "g1", native: '"secret"', translated: "7", ...more };

@@ -2,10 +2,10 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { Comparison } from "../../src/model/comparison.ts";
-import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
-import type { Watch } from "../../src/model/plan.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
-import type { TranslateInShadow } from "../../src/shadow/options.ts";
+import type { PassThroughObserver } from "../../src/model/request.ts";
+import type { TranslateInShadow } from "../../src/shadow/request.ts";
 import { createRig, gathered, json, play, type RigOptions, settled } from "./rig.ts";
 
 const GROUP = { id: "g1", name: "n", description: "d", createdAt: "2024-01-01T00:00:00Z" };
@@ -60,7 +60,7 @@ async function followed(send: Send, answer: ApiResponse, options: RigOptions = {
 }
 
 /** An answer of native's that went by, without a platform. */
-function byHand(watch: Watch | undefined, answer: ApiResponse = NATIVE, whole = true): void {
+function byHand(watch: PassThroughObserver | undefined, answer: ApiResponse = NATIVE, whole = true): void {
   play(watch, READ, answer, whole);
 }
 

@@ -1,8 +1,8 @@
 /** When is a write that differs looked at again, and what comes of it? */
 import { describe, expect, test } from "vitest";
-import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
-import type { TranslateInShadow } from "../../src/shadow/options.ts";
+import type { TranslateInShadow } from "../../src/shadow/request.ts";
 import { createRig, json, type RigOptions, settled } from "./rig.ts";
 
 type Body = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 /** Are comparisons counted by operation and client, within bounds? */
 import { describe, expect, test } from "vitest";
-import { upperBound } from "../../src/cutover/bound.ts";
 import type { Comparison, ComparisonResult } from "../../src/model/comparison.ts";
-import { createTally } from "../../src/shadow/tally.ts";
+import { upperBound } from "../../src/rollout/upper-bound.ts";
+import { createComparisonStatistics } from "../../src/shadow/statistics.ts";
 import { comparison } from "../control/control-rig.ts";
 
 function over(result: ComparisonResult, more: Partial<Comparison> = {}): Comparison {
@@ -12,7 +12,7 @@ function over(result: ComparisonResult, more: Partial<Comparison> = {}): Compari
 
 describe("tally", () => {
   test("failed comparisons are part of no bound; noise and order are comparisons without a difference", () => {
-    const tally = createTally();
+    const tally = createComparisonStatistics();
     const results = ["equal", "order", "noise", "value", "value", "status", "failed"] as const;
     for (const [at, result] of results.entries()) tally.add(over(result, { at }), undefined);
     const [row] = tally.rows();
@@ -35,7 +35,7 @@ describe("tally", () => {
   });
 
   test("each operation has a row of all, and one of each client behind it", () => {
-    const tally = createTally();
+    const tally = createComparisonStatistics();
     tally.add(over("equal"), true);
     tally.add(over("value", { client: "web" }), false);
     tally.add(over("equal", { operation: "update" }), undefined);
@@ -49,7 +49,7 @@ describe("tally", () => {
   });
 
   test("clients beyond the most count for their operation, and no row of a client ever goes", () => {
-    const tally = createTally(2);
+    const tally = createComparisonStatistics(2);
     for (const client of ["a", "b", "c", "d", "c"]) tally.add(over("value", { client }), undefined);
     tally.add(over("value", { client: "a" }), undefined);
     expect(tally.rows().map(({ client, comparisons }) => [client, comparisons])).toEqual([
@@ -61,7 +61,7 @@ describe("tally", () => {
   });
 
   test("a name that was never let in takes no client's row", () => {
-    const tally = createTally(2);
+    const tally = createComparisonStatistics(2);
     for (let i = 0; i < 10; i++) tally.add(over("failed", { client: `stranger${i}`, failure: "refused" }), undefined);
     for (const client of ["a", "b"]) tally.add(over("equal", { client }), undefined);
     tally.add(over("failed", { client: "a" }), undefined);

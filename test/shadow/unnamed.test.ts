@@ -1,9 +1,9 @@
 /** What does a comparison say of an update that leaves something out? */
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
-import type { Match } from "../../src/model/match.ts";
+import type { OperationMatch } from "../../src/model/request.ts";
 import type { Row } from "../../src/model/resource.ts";
-import { judgeUnnamed } from "../../src/shadow/unnamed.ts";
+import { judgeUnnamed } from "../../src/shadow/written-fields.ts";
 import { createBodyNotes, readBody } from "../../src/translate/body.ts";
 import { buildPatch } from "../../src/translate/update.ts";
 
@@ -31,7 +31,12 @@ function judge(rows: readonly Row[], created: readonly Row[], sent: Json, native
   const match = { operation, resource: { key: "id", operations: [create, operation] }, uidPath: "p/r" };
   const held = { status: 200, headers: [], body: Buffer.from("{}") };
   const request = { method: "PATCH", target: `/x/v2/things/p/r?updateMask=${mask}`, headers: [] };
-  const { differences, unproved } = judgeUnnamed(match as unknown as Match, [{ request, held }], sent, native);
+  const { differences, unproved } = judgeUnnamed(
+    match as unknown as OperationMatch,
+    [{ request, stored: held }],
+    sent,
+    native,
+  );
   return [differences.map(({ class: name, path }) => `${name} ${path}`), unproved];
 }
 

@@ -1,9 +1,9 @@
 /** What is told of a write that native served, and what never is? */
 import { describe, expect, test } from "vitest";
-import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
-import type { TranslateInShadow } from "../../src/shadow/options.ts";
-import { seededSandbox } from "../support/seeded.ts";
+import type { TranslateInShadow } from "../../src/shadow/request.ts";
 import { createRig, json, type RigOptions, settled } from "./rig.ts";
 
 const ZEROS = { resourceLimits: {}, verified: false, kind: "ORG_KIND_UNSPECIFIED", status: "ORG_STATUS_UNSPECIFIED" };

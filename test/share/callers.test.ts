@@ -1,27 +1,27 @@
 import { describe, expect, it } from "vitest";
-import { noteCredential, type Visit } from "../../src/listener/visit.ts";
-import { ANONYMOUS } from "../../src/model/callers.ts";
-import { createCallers } from "../../src/share/callers.ts";
+import { ANONYMOUS_SHARE } from "../../src/model/credential-shares.ts";
+import { type RequestContext, recordCredential } from "../../src/server/request-context.ts";
+import { createAcceptedCallers } from "../../src/upstream/credentials.ts";
 
 describe("callers", () => {
   it("are one while the platform has not accepted their credentials, and then each its own", () => {
-    const callers = createCallers();
-    expect(["", "a", "b"].map(callers.of)).toEqual([ANONYMOUS, ANONYMOUS, ANONYMOUS]);
+    const callers = createAcceptedCallers();
+    expect(["", "a", "b"].map(callers.shareOf)).toEqual([ANONYMOUS_SHARE, ANONYMOUS_SHARE, ANONYMOUS_SHARE]);
     callers.answered("a", 200);
     callers.answered("b", 404);
-    callers.answered(ANONYMOUS, 200);
-    expect(["", "a", "b"].map(callers.of)).toEqual([ANONYMOUS, "a", ANONYMOUS]);
+    callers.answered(ANONYMOUS_SHARE, 200);
+    expect(["", "a", "b"].map(callers.shareOf)).toEqual([ANONYMOUS_SHARE, "a", ANONYMOUS_SHARE]);
     expect(["", "a", "b"].map(callers.accepted)).toEqual([false, true, false]);
     callers.answered("a", 500);
     expect(callers.accepted("a")).toBe(true);
     callers.answered("a", 401);
-    expect(callers.of("a")).toBe(ANONYMOUS);
+    expect(callers.shareOf("a")).toBe(ANONYMOUS_SHARE);
   });
 
   it("of credentials that were accepted long ago are forgotten first", () => {
-    const callers = createCallers(2);
+    const callers = createAcceptedCallers(2);
     for (const credential of ["a", "b", "a", "c"]) callers.answered(credential, 204);
-    expect(["a", "b", "c"].map(callers.of)).toEqual(["a", ANONYMOUS, "c"]);
+    expect(["a", "b", "c"].map(callers.shareOf)).toEqual(["a", ANONYMOUS_SHARE, "c"]);
   });
 });
 
@@ -34,9 +34,9 @@ describe("the credential of a request", () => {
     ["a token exchange", { apiVersion: "sts", resource: "group" }, [200], false],
     ["something open to anybody", { apiVersion: "v2", resource: "unknown" }, [200], false],
   ])("is accepted by what the platform answered to %s: %j, %j: %s", (_, about, statuses, accepted) => {
-    const callers = createCallers();
+    const callers = createAcceptedCallers();
     const exchange = { ...about, calls: statuses.map((status) => ({ status })) };
-    noteCredential({ exchange, credential: "a" } as unknown as Visit, callers);
+    recordCredential({ exchange, credential: "a" } as unknown as RequestContext, callers);
     expect(callers.accepted("a")).toBe(accepted);
   });
 });

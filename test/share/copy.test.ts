@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { Answer, HeaderList } from "../../src/model/message.ts";
-import { answerOf, copyOf } from "../../src/share/copy.ts";
+import { responseOf, sharedResponseOf } from "../../src/drain/cache-policy.ts";
+import type { ClientResponse, HeaderList } from "../../src/model/http.ts";
 import { fieldOf, list, PROVED, textOf } from "./support.ts";
 
 async function* pieces(): AsyncGenerator<Uint8Array> {
@@ -8,31 +8,31 @@ async function* pieces(): AsyncGenerator<Uint8Array> {
 }
 
 function isGiven(more: HeaderList): boolean {
-  return copyOf(list("x", more), 0) !== undefined;
+  return sharedResponseOf(list("x", more), 0) !== undefined;
 }
 
 function freshMs(more: HeaderList): number | undefined {
-  return copyOf(list("x", more), 0)?.freshMs;
+  return sharedResponseOf(list("x", more), 0)?.freshMs;
 }
 
 describe("an answer for others", () => {
   it("is the whole and proved list", () => {
-    const copy = copyOf(list("records"), 7);
+    const copy = sharedResponseOf(list("records"), 7);
     expect(copy).toMatchObject({ began: 7, freshMs: Number.POSITIVE_INFINITY });
-    expect(textOf(answerOf(copy!, 7))).toBe("records");
+    expect(textOf(responseOf(copy!, 7))).toBe("records");
     expect(
-      copyOf({ ...list("x"), headers: [["carryover-list", "witness=count; pages=2; records=201"]] }, 0),
+      sharedResponseOf({ ...list("x"), headers: [["carryover-list", "witness=count; pages=2; records=201"]] }, 0),
     ).toBeDefined();
   });
 
   it("K4: is none with any other status", () => {
     for (const status of [201, 204, 206, 301, 304, 401, 403, 404, 429, 500, 503]) {
-      expect(copyOf({ ...list("x"), status }, 0), String(status)).toBeUndefined();
+      expect(sharedResponseOf({ ...list("x"), status }, 0), String(status)).toBeUndefined();
     }
   });
 
   it("K4: is no stream", () => {
-    expect(copyOf({ ...list("x"), body: pieces() }, 0)).toBeUndefined();
+    expect(sharedResponseOf({ ...list("x"), body: pieces() }, 0)).toBeUndefined();
   });
 
   it("K4: is none without our own proof, or with two of them", () => {
@@ -48,8 +48,8 @@ describe("an answer for others", () => {
       ].map((value): HeaderList => [["carryover-list", value]]),
     ];
     for (const headers of proofs) {
-      const answer: Answer = { status: 200, headers, body: Buffer.from("x") };
-      expect(copyOf(answer, 0), JSON.stringify(headers)).toBeUndefined();
+      const answer: ClientResponse = { status: 200, headers, body: Buffer.from("x") };
+      expect(sharedResponseOf(answer, 0), JSON.stringify(headers)).toBeUndefined();
     }
   });
 
@@ -122,10 +122,10 @@ describe("an answer for others", () => {
   });
 
   it("says its age, never less than it is", () => {
-    const copy = copyOf(list("x", [["age", "2"]]), 1000)!;
-    expect(fieldOf(answerOf(copy, 1000), "age")).toBe("2");
-    expect(fieldOf(answerOf(copy, 2001), "age")).toBe("4");
-    expect(answerOf(copy, 1000).headers.filter(([name]) => name === "age")).toHaveLength(1);
+    const copy = sharedResponseOf(list("x", [["age", "2"]]), 1000)!;
+    expect(fieldOf(responseOf(copy, 1000), "age")).toBe("2");
+    expect(fieldOf(responseOf(copy, 2001), "age")).toBe("4");
+    expect(responseOf(copy, 1000).headers.filter(([name]) => name === "age")).toHaveLength(1);
   });
 
   it("K15: tells nothing of the exchange that it was made in", () => {
@@ -137,7 +137,7 @@ describe("an answer for others", () => {
       "x-ratelimit-remaining",
       "ratelimit-reset",
     ];
-    const copy = copyOf(list("x", [...of.map((name): [string, string] => [name, "1"]), ["x-kept", "1"]]), 0)!;
-    expect(answerOf(copy, 0).headers).toEqual([...PROVED, ["x-kept", "1"], ["age", "0"]]);
+    const copy = sharedResponseOf(list("x", [...of.map((name): [string, string] => [name, "1"]), ["x-kept", "1"]]), 0)!;
+    expect(responseOf(copy, 0).headers).toEqual([...PROVED, ["x-kept", "1"], ["age", "0"]]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { credentialOf } from "../../src/share/credential.ts";
+import { credentialOf } from "../../src/upstream/credentials.ts";
 import { SECRET } from "./support.ts";
 
 function digestOf(...values: string[]): string | undefined {

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { HeaderList } from "../../src/model/message.ts";
-import { credentialOf } from "../../src/share/credential.ts";
-import { isInKey, keyOf, wantsOwn } from "../../src/share/key.ts";
+import { isInKey, listKeyOf, wantsOwn } from "../../src/drain/cache-policy.ts";
+import type { HeaderList } from "../../src/model/http.ts";
+import { credentialOf } from "../../src/upstream/credentials.ts";
 import { variants } from "../support/tier.ts";
 import { head, SECRET } from "./support.ts";
 
@@ -12,7 +12,7 @@ function keyFor(token: string, target?: string, more?: HeaderList, options = OPT
   const requested = head(token, target, more);
   const credential = credentialOf(requested.headers, SECRET);
   if (credential === undefined) throw new Error("no credential");
-  return keyOf(requested, credential, options);
+  return listKeyOf(requested, credential, options);
 }
 
 describe("the key of a list", () => {
@@ -30,7 +30,7 @@ describe("the key of a list", () => {
       keyFor("a", undefined, undefined, { ...OPTIONS, ruleVersion: "2" }),
     ];
     const credential = { digest: credentialOf(head("a").headers, SECRET)?.digest ?? "", ends: 0 };
-    keys.push(keyOf({ ...head("a"), method: "HEAD" }, credential, OPTIONS));
+    keys.push(listKeyOf({ ...head("a"), method: "HEAD" }, credential, OPTIONS));
     expect(new Set(keys).size).toBe(keys.length);
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
-import type { Answer } from "../../src/model/message.ts";
-import { MOST_SECONDS } from "../../src/share/share.ts";
+import { MOST_SECONDS } from "../../src/drain/list-sharing.ts";
+import type { ClientResponse } from "../../src/model/http.ts";
 import { fieldOf, head, list, NO_BODY, type Rig, rig, type Sent, settle, textOf } from "./support.ts";
 
 const NOTHING = { lists: 0, bytes: 0, works: 0, credentials: 0, writers: 0 };
@@ -10,7 +10,7 @@ async function said(sent: Sent): Promise<string> {
 }
 
 /** Asks, and has it made at once. */
-async function made(on: Rig, token: string, text: string, target?: string): Promise<Answer> {
+async function made(on: Rig, token: string, text: string, target?: string): Promise<ClientResponse> {
   const sent = on.get(head(token, target));
   on.works.at(-1)?.end(list(text));
   return sent.answer;
@@ -29,7 +29,7 @@ describe("sharing that is off", () => {
       const { share } = rig(options);
       const next = vi.fn();
       expect(share.decide(next)).toBe(next);
-      expect(share.held()).toEqual(NOTHING);
+      expect(share.usage()).toEqual(NOTHING);
     }
   });
 
@@ -59,7 +59,7 @@ describe("a finished list", () => {
       for (const work of on.works.splice(0)) work.end(list("own"));
       expect(await Promise.all([said(one), said(two)])).toEqual(["own", "own"]);
     }
-    expect(on.share.held()).toEqual(NOTHING);
+    expect(on.share.usage()).toEqual(NOTHING);
   });
 
   it("K6: is given for so many seconds, counted from when its reading began", async () => {
@@ -97,7 +97,7 @@ describe("a finished list", () => {
     on.get(head(token));
     on.get(head(token));
     expect(on.works).toHaveLength(3);
-    expect(on.share.held().credentials).toBeLessThanOrEqual(1);
+    expect(on.share.usage().credentials).toBeLessThanOrEqual(1);
   });
 
   it("K6: does not lie in memory when nobody asks for it any more, nor does its credential", async () => {
@@ -105,9 +105,9 @@ describe("a finished list", () => {
     try {
       const on = rig({ now: () => performance.now() + 1, wall: () => Date.now() });
       await made(on, "a", "records");
-      expect(on.share.held()).toMatchObject({ lists: 1, works: 0, credentials: 1 });
+      expect(on.share.usage()).toMatchObject({ lists: 1, works: 0, credentials: 1 });
       await vi.advanceTimersByTimeAsync(5100);
-      expect(on.share.held()).toEqual(NOTHING);
+      expect(on.share.usage()).toEqual(NOTHING);
     } finally {
       vi.useRealTimers();
     }
@@ -146,7 +146,7 @@ describe("a finished list", () => {
   it("is not kept when only equal requests under way are to be shared", async () => {
     const on = rig({ seconds: 0 });
     await made(on, "a", "records");
-    expect(on.share.held()).toEqual(NOTHING);
+    expect(on.share.usage()).toEqual(NOTHING);
   });
 });
 
@@ -167,7 +167,7 @@ describe("a write", () => {
       const on = rig();
       await made(on, "a", "records");
       on.share.over(on.write({ ...head(undefined), method, headers: [["authorization", "bearer a"]] }));
-      expect(on.share.held(), method).toEqual(NOTHING);
+      expect(on.share.usage(), method).toEqual(NOTHING);
     }
   });
 
@@ -182,9 +182,9 @@ describe("a write", () => {
     on.share.over(writes[0]!);
     on.get(head("a"));
     expect(on.works).toHaveLength(4);
-    expect(on.share.held()).toEqual({ ...NOTHING, writers: 1 });
+    expect(on.share.usage()).toEqual({ ...NOTHING, writers: 1 });
     on.share.over(writes[1]!);
-    expect(on.share.held()).toEqual(NOTHING);
+    expect(on.share.usage()).toEqual(NOTHING);
     await made(on, "a", "after");
     expect(await said(on.get(head("a")))).toBe("after");
   });
@@ -216,14 +216,14 @@ describe("a write", () => {
     on.works[2]?.end(list("two"));
     expect(await Promise.all(followers.map(said))).toEqual(["one", "two"]);
     on.share.over(write);
-    expect(on.share.held()).toEqual(NOTHING);
+    expect(on.share.usage()).toEqual(NOTHING);
   });
 
   it("K7: by nobody, or one who shares nothing, is nothing to remember", () => {
     const on = rig();
     on.share.over(on.write(head(undefined)));
     on.share.over(on.write({ ...head(undefined), headers: [["authorization", "Basic a"]] }));
-    expect(on.share.held()).toEqual(NOTHING);
+    expect(on.share.usage()).toEqual(NOTHING);
   });
 });
 
@@ -240,7 +240,7 @@ describe("equal requests at the same time", () => {
     const answers = await Promise.all(sent.map(({ answer }) => answer));
     expect(answers.map((answer) => fieldOf(answer, "age"))).toEqual([undefined, "3", "3"]);
     expect(answers.map((answer) => fieldOf(answer, "x-request-id"))).toEqual(["the leader's", undefined, undefined]);
-    expect(on.share.held()).toEqual(NOTHING);
+    expect(on.share.usage()).toEqual(NOTHING);
   });
 
   it("T-ISO-02, K8: do not wait when that is off, nor for another credential or another list", async () => {
@@ -321,7 +321,7 @@ describe("equal requests at the same time", () => {
         else expect(await gets).toEqual({ ...own, status: refusal });
       }
       expect(sent.flatMap(({ exchange }) => exchange.notes)).toEqual([]);
-      expect(on.share.held()).toEqual(NOTHING);
+      expect(on.share.usage()).toEqual(NOTHING);
     }
   });
 
@@ -370,7 +370,7 @@ describe("equal requests at the same time", () => {
       on.works[1]?.end(list("one"));
       on.works[2]?.end(list("two"));
       expect(await Promise.all([said(sent[1]!), said(sent[2]!)])).toEqual(["one", "two"]);
-      expect(on.share.held()).toEqual(NOTHING);
+      expect(on.share.usage()).toEqual(NOTHING);
     }
   });
 
@@ -477,7 +477,7 @@ describe("anything else", () => {
       })({ ...head("a"), method }, exchange);
       expect(decided).toBe(plan);
     }
-    expect(share.held()).toEqual(NOTHING);
+    expect(share.usage()).toEqual(NOTHING);
   });
 
   it("T-ISO-10, K3: nothing that is held shows a token or another secret of a request", async () => {

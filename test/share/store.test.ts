@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Copy } from "../../src/share/copy.ts";
-import { createStore, type Shelf } from "../../src/share/store.ts";
+import type { SharedResponse } from "../../src/drain/cache-policy.ts";
+import { createListStore, type StoredKeys } from "../../src/drain/list-cache.ts";
 
-interface Named extends Shelf {
+interface Named extends StoredKeys {
   readonly name: string;
 }
 
@@ -12,14 +12,14 @@ function shelf(name: string): Named {
   return { name, keys: new Set(), bytes: 0 };
 }
 
-function copy(bytes: number): Copy {
+function copy(bytes: number): SharedResponse {
   return { answer: { status: 200, headers: [], body: new Uint8Array(bytes) }, began: 0, freshMs: 1e9, age: 0 };
 }
 
 function build() {
   const emptied: string[] = [];
   const clock = { ms: 1 };
-  const store = createStore<Named>({ bytes: BYTES, now: () => clock.ms }, ({ name }) => emptied.push(name));
+  const store = createListStore<Named>({ bytes: BYTES, now: () => clock.ms }, ({ name }) => emptied.push(name));
   return { store, emptied, clock };
 }
 

@@ -1,8 +1,8 @@
+import { createListSharing, type ListSharing, type ListSharingOptions } from "../../src/drain/list-sharing.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
-import type { Answer, HeaderList } from "../../src/model/message.ts";
-import type { AnswerPlan, Plan, RequestHead } from "../../src/model/plan.ts";
-import { createStopper, type Signal, type Stopper } from "../../src/model/signal.ts";
-import { createShare, type Share, type ShareOptions } from "../../src/share/share.ts";
+import type { ClientResponse, HeaderList } from "../../src/model/http.ts";
+import type { Plan, RequestHead, ResponsePlan } from "../../src/model/request.ts";
+import { createSignalController, type Signal, type SignalController } from "../../src/model/signal.ts";
 
 export const SECRET = Buffer.from("a secret of this process");
 export const PROVED: HeaderList = [["carryover-list", "witness=cover; pages=1; records=1"]];
@@ -13,15 +13,15 @@ export function head(token: string | undefined, target = "/iam/v1/groups", more:
   return { method: "GET", target, headers: [...own, ...more] };
 }
 
-export function list(text: string, more: HeaderList = []): Answer {
+export function list(text: string, more: HeaderList = []): ClientResponse {
   return { status: 200, headers: [...PROVED, ...more], body: Buffer.from(text) };
 }
 
-export function textOf({ body }: Answer): string {
+export function textOf({ body }: ClientResponse): string {
   return body instanceof Uint8Array ? Buffer.from(body).toString() : "a stream";
 }
 
-export function fieldOf(answer: Answer, name: string): string | undefined {
+export function fieldOf(answer: ClientResponse, name: string): string | undefined {
   return answer.headers.find(([key]) => key === name)?.[1];
 }
 
@@ -29,19 +29,19 @@ export function fieldOf(answer: Answer, name: string): string | undefined {
 export interface Work {
   readonly signal: Signal;
   readonly head: RequestHead;
-  readonly end: (answer: Answer) => void;
+  readonly end: (answer: ClientResponse) => void;
   readonly fail: (error: unknown) => void;
 }
 
 /** A request on its way. */
 export interface Sent {
-  readonly answer: Promise<Answer>;
+  readonly answer: Promise<ClientResponse>;
   readonly exchange: Exchange;
-  readonly client: Stopper;
+  readonly client: SignalController;
 }
 
 export interface Rig {
-  readonly share: Share;
+  readonly share: ListSharing;
   /** Works in the order in which they began: one for each time that something was really made. */
   readonly works: Work[];
   /** Both clocks, milliseconds. */
@@ -52,10 +52,10 @@ export interface Rig {
 }
 
 /** Sharing in front of works that the test ends by hand; everything that can be told apart is. */
-export function rig(options: Partial<ShareOptions> = {}): Rig {
+export function rig(options: Partial<ListSharingOptions> = {}): Rig {
   const works: Work[] = [];
   const clock = { ms: 1_000_000 };
-  const share = createShare({
+  const share = createListSharing({
     collapse: true,
     seconds: 5,
     bytes: 1024 * 1024,
@@ -66,7 +66,7 @@ export function rig(options: Partial<ShareOptions> = {}): Rig {
     ruleVersion: "1",
     ...options,
   });
-  const plan = (requested: RequestHead): AnswerPlan => ({
+  const plan = (requested: RequestHead): ResponsePlan => ({
     kind: "answer",
     respond: (_body, signal) =>
       new Promise((end, fail) => {
@@ -86,7 +86,7 @@ export function rig(options: Partial<ShareOptions> = {}): Rig {
     clock,
     get(requested, body = NO_BODY) {
       const exchange = createExchange("id", 0, requested.method, requested.target);
-      const client = createStopper();
+      const client = createSignalController();
       const decided = decide(requested, exchange);
       if (decided.kind !== "answer") throw new Error("a GET that is not answered");
       const answer = decided.respond(body, client.signal);

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { createListSharing, MOST_SECONDS } from "../../src/drain/list-sharing.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
-import type { Answer } from "../../src/model/message.ts";
-import { createStopper, type Signal, type Stopper } from "../../src/model/signal.ts";
-import { createShare, MOST_SECONDS } from "../../src/share/share.ts";
+import type { ClientResponse } from "../../src/model/http.ts";
+import { createSignalController, type Signal, type SignalController } from "../../src/model/signal.ts";
 import { scale } from "../support/scale.ts";
 import { variants } from "../support/tier.ts";
 import { fieldOf, head, list, NO_BODY, SECRET, settle } from "./support.ts";
@@ -30,7 +30,7 @@ interface Request {
   readonly askedAt: number;
   /** Writes of its own that had ended when it asked. */
   readonly written: number;
-  readonly client: Stopper;
+  readonly client: SignalController;
   readonly exchange: Exchange;
   left: boolean;
   over: boolean;
@@ -68,7 +68,7 @@ class World {
     this.seconds = [0, 1, MOST_SECONDS][this.#next(3)] ?? 0;
     const end = (i: number) => (i % 4 === 0 ? this.clock.ms / 1000 + 5 + this.#next(60) : Number.POSITIVE_INFINITY);
     this.ends = Array.from({ length: TENANTS }, (_, i) => end(i));
-    this.share = createShare({
+    this.share = createListSharing({
       collapse: this.seconds === 0 || this.#next(4) > 0,
       seconds: this.seconds,
       bytes: BYTES,
@@ -96,7 +96,7 @@ class World {
       target,
       askedAt: this.clock.ms,
       written: this.written[tenant] ?? 0,
-      client: createStopper(),
+      client: createSignalController(),
       exchange: createExchange(String(id), 0, "GET", target),
       left: false,
       over: false,
@@ -114,7 +114,7 @@ class World {
   }
 
   /** The platform reads at once what is written by then, and answers when the world says so. */
-  #make(request: Request, signal: Signal): Promise<Answer> {
+  #make(request: Request, signal: Signal): Promise<ClientResponse> {
     const { tenant, target, id } = request;
     request.work = signal;
     const told: Told = { tenant, target, request: id, readAt: this.clock.ms, written: this.written[tenant] ?? 0 };
@@ -145,7 +145,7 @@ class World {
     });
   }
 
-  async #watch(request: Request, answering: Promise<Answer>): Promise<void> {
+  async #watch(request: Request, answering: Promise<ClientResponse>): Promise<void> {
     const outcome = await answering.catch((error: unknown) => error as Error);
     request.over = true;
     try {
@@ -158,7 +158,7 @@ class World {
     }
   }
 
-  #check(request: Request, { status, headers, body }: Answer): void {
+  #check(request: Request, { status, headers, body }: ClientResponse): void {
     const bytes = body instanceof Uint8Array ? body : (body as Pieces).bytes;
     const told = JSON.parse(Buffer.from(bytes).toString()) as Told;
     expect(told.tenant).toBe(request.tenant);
@@ -221,7 +221,7 @@ class World {
     else this.clock.ms += this.#next(600);
     if (this.#next(3) === 0) await settle();
     for (const fault of this.faults) throw fault;
-    expect(this.share.held().bytes).toBeLessThanOrEqual(BYTES);
+    expect(this.share.usage().bytes).toBeLessThanOrEqual(BYTES);
   }
 
   /** Everybody gets an answer or leaves, every write ends, time goes on. */
@@ -259,7 +259,7 @@ describe("many tenants who read, write and leave at the same time", () => {
         await world.finish();
         // Nobody waits for what is not being made, and nothing is made for nobody.
         expect(world.requests.filter(({ over, left }) => !over && !left)).toEqual([]);
-        const { lists, works, credentials, writers } = world.share.held();
+        const { lists, works, credentials, writers } = world.share.usage();
         expect(credentials).toBeLessThanOrEqual(lists);
         expect([works, writers]).toEqual([0, 0]);
         // What is kept goes with the next write of its credential.
@@ -271,7 +271,7 @@ describe("many tenants who read, write and leave at the same time", () => {
           );
           world.share.over(exchange);
         }
-        expect(world.share.held()).toEqual({ lists: 0, bytes: 0, works: 0, credentials: 0, writers: 0 });
+        expect(world.share.usage()).toEqual({ lists: 0, bytes: 0, works: 0, credentials: 0, writers: 0 });
         for (const key of ["kept", "collapsed", "own", "failed"] as const) sum[key] += world.shared[key];
       }),
       { numRuns: RUNS, endOnFailure: true },

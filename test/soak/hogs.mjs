@@ -1,5 +1,5 @@
 /**
- * Who makes life hard for the others while carryover is soaked (`npm run soak -- --hard`)? Crowds of one token, uploads that hardly come, clients
+ * Who makes life hard for the others while carryover is soaked (`npm run real -- soak --hard`)? Crowds of one token, uploads that hardly come, clients
  * that read nothing, large bodies with a bad token, tenants over their quota. They never stop; what they get is only counted.
  */
 import { connect } from "node:net";

@@ -1,5 +1,5 @@
 /**
- * Does anything grow while carryover works for hours? (`npm run soak -- --minutes 10`: half of what it can serve, of all kinds, with faults, clients that
+ * Does anything grow while carryover works for hours? (`npm run real -- soak --minutes 10`: half of what it can serve, of all kinds, with faults, clients that
  * leave and rules that change. `--seed N` repeats what is asked; `--hard` adds all that `hogs.mjs` does. T-LOD-11.)
  */
 import { spawn } from "node:child_process";
@@ -39,7 +39,7 @@ const values = optionsOf(
     seed: { type: "string", default: "20261122" },
     hard: { type: "boolean", default: false },
   },
-  "npm run soak -- [--minutes N] [--seed N] [--hard]",
+  "npm run real -- soak [--minutes N] [--seed N] [--hard]",
   (given) => {
     if (!(Number(given.minutes) > 0)) return `${given.minutes} is no number of minutes`;
     return Number.isSafeInteger(Number(given.seed)) ? undefined : `${given.seed} is no seed, which is a whole number`;

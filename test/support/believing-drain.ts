@@ -1,6 +1,6 @@
 /** How is a list read by a test that is not about drains? (Page after page by token; everything is believed.) */
 import type { Drain, ListPlan } from "../../src/model/list.ts";
-import type { Tools } from "../../src/translate/tools.ts";
+import type { Tools } from "../../src/translate/operation.ts";
 
 /** Both drains of an operation; one chunk is one page. */
 export function believingDrains(send: Tools["send"]): Pick<Tools, "drain" | "longDrain"> {

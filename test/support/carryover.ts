@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { type AppOptions, createApp } from "../../src/app.ts";
 import type { Catalogue } from "../../src/catalogue.ts";
-import { loadConfig } from "../../src/config.ts";
-import { createLog } from "../../src/observe/log.ts";
+import { loadConfig } from "../../src/config/config.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 import { sharedCatalogue, sharedTranslations } from "./shared.ts";
 
 export interface CarryoverOptions extends Pick<AppOptions, "onExchange" | "onComparison" | "clock"> {
@@ -43,7 +43,7 @@ export async function startCarryover({
       listenHost: "127.0.0.1",
       listenPort: "0",
       adminPort: "0",
-      listenDrainSeconds: "0",
+      listenShutdownDelaySeconds: "0",
       upstreamV2Url: v2Url,
       ...(v1Url === undefined ? {} : { upstreamV1Url: v1Url }),
       ...(stsUrl === undefined ? {} : { upstreamStsUrl: stsUrl }),

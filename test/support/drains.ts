@@ -1,15 +1,14 @@
 /** How does a test that has a Send get the real drains? */
 
-import type { Send } from "../../src/model/message.ts";
-import type { Signal } from "../../src/model/signal.ts";
-import { createStopper } from "../../src/model/signal.ts";
-import type { Tools } from "../../src/translate/tools.ts";
-import { createDrains, type DrainMemory, type DrainParts } from "../../src/upstream/drain/drain.ts";
-import { type DrainLimits, READING } from "../../src/upstream/drain/limits.ts";
+import { createDrains, type DrainParts, type ListHints } from "../../src/drain/drain.ts";
+import { type DrainLimits, FIXED_LIMITS } from "../../src/drain/limits.ts";
+import type { Send } from "../../src/model/http.ts";
+import { createSignalController, type Signal } from "../../src/model/signal.ts";
+import type { Tools } from "../../src/translate/operation.ts";
 
 /** The defaults of the configuration. */
 export const DRAIN_LIMITS: DrainLimits = {
-  ...READING,
+  ...FIXED_LIMITS,
   maxPages: 600,
   maxRecords: 120_000,
   maxBytes: 2 ** 28,
@@ -20,7 +19,7 @@ export const DRAIN_LIMITS: DrainLimits = {
 };
 
 /** Remembers nothing from one list to the next. */
-export const NO_MEMORY: DrainMemory = {
+export const NO_MEMORY: ListHints = {
   heedsSkip: () => undefined,
   sawSkip: () => {},
   countOf: () => undefined,
@@ -28,7 +27,7 @@ export const NO_MEMORY: DrainMemory = {
 };
 
 /** Parts of a drain that never waits and tells nobody anything. */
-export function drainParts(send: Send, signal: Signal = createStopper().signal): DrainParts {
+export function drainParts(send: Send, signal: Signal = createSignalController().signal): DrainParts {
   return {
     send,
     reads: send,
@@ -49,7 +48,7 @@ export function readingTools(
   send: Send,
   parts: Partial<DrainParts> = {},
 ): Omit<Tools, "mask" | "bodyMask" | "exchange"> {
-  const signal = parts.signal ?? createStopper().signal;
+  const signal = parts.signal ?? createSignalController().signal;
   const drains = createDrains({ ...drainParts(send, signal), ...parts });
   const call: Tools["send"] = (request) => send(request, { signal });
   return { send: call, reads: call, drain: drains.drain, longDrain: drains.longDrain };

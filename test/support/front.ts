@@ -2,13 +2,13 @@
 
 import type { Catalogue } from "../../src/catalogue.ts";
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
-import type { ApiRequest, ApiResponse, Send } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../src/model/http.ts";
 import { Problem, problemBody } from "../../src/model/problem.ts";
-import { createStopper } from "../../src/model/signal.ts";
+import { createSignalController } from "../../src/model/signal.ts";
 import { createProxy } from "../../src/proxy.ts";
-import { createRouter } from "../../src/route/router.ts";
-import { createTranslations } from "../../src/translate/operations.ts";
-import type { MaskMemory, Tools } from "../../src/translate/tools.ts";
+import { createRouter } from "../../src/router/router.ts";
+import type { MaskMemory, Tools } from "../../src/translate/operation.ts";
+import { createTranslations } from "../../src/translate/translations.ts";
 import type { MemoryFront } from "../comparison/harness.ts";
 import { readingTools } from "./drains.ts";
 import { gathered } from "./whole.ts";
@@ -43,7 +43,7 @@ async function answerOf(
   { method, target, headers, body }: ApiRequest,
   v2: Send,
 ): Promise<ApiResponse> {
-  const { signal } = createStopper();
+  const { signal } = createSignalController();
   const exchange = createExchange("mutation", 0, method, target.split("?")[0] ?? "");
   try {
     const plan = decide({ method, target, headers }, exchange);

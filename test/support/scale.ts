@@ -1,6 +1,6 @@
-/** How much of a thing does a test try: little in `npm test`, all that is promised in `npm run test:long`? */
+/** How much of a thing does a test try: little in `npm test`, all that is promised in `npm run real -- long`? */
 
-/** `long` in `npm run test:long`, else `short`. Both are real trials; only their number differs. */
+/** `long` in `npm run real -- long`, else `short`. Both are real trials; only their number differs. */
 export function scale(short: number, long: number): number {
   return process.env["TEST_SCALE"] === "long" ? long : short;
 }

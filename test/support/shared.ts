@@ -1,7 +1,7 @@
 /** What all carryovers of one test process share, because it costs much to make and holds nothing of any request. */
 import { type Catalogue, loadCatalogue } from "../../src/catalogue.ts";
 import type { Resource } from "../../src/model/resource.ts";
-import { createTranslations, type Translate } from "../../src/translate/operations.ts";
+import { createTranslations, type Translate } from "../../src/translate/translations.ts";
 
 const catalogues = new Map<string, Promise<Catalogue>>();
 const translations = new WeakMap<readonly Resource[], Map<string, ReturnType<Translate>>>();

@@ -1,8 +1,8 @@
 /** What is an answer when all of it has arrived? */
-import type { Answer, ApiResponse } from "../../src/model/message.ts";
+import type { ApiResponse, ClientResponse } from "../../src/model/http.ts";
 
 /** The answer with its body in one piece; rejects when its pieces end with an error. */
-export async function gathered(answer: Answer): Promise<ApiResponse> {
+export async function gathered(answer: ClientResponse): Promise<ApiResponse> {
   const { body } = answer;
   if (body instanceof Uint8Array) return { ...answer, body };
   const pieces: Uint8Array[] = [];

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { EnumTable, Row } from "../../src/model/resource.ts";
 import { createBodyNotes, readBody } from "../../src/translate/body.ts";
-import type { TranslateOptions } from "../../src/translate/tools.ts";
+import type { TranslateOptions } from "../../src/translate/operation.ts";
 import { COLOUR, ID, NAME, problemOf, run, textOf, thing } from "./support.ts";
 
 const POWER: EnumTable = {

@@ -1,7 +1,7 @@
 /** Is a custom verb one call, sent once, with the path's uid, the body and the answer in the right words? */
 import { describe, expect, test } from "vitest";
 import type { Operation, Resource } from "../../src/model/resource.ts";
-import { createRouter } from "../../src/route/router.ts";
+import { createRouter } from "../../src/router/router.ts";
 import { COLOUR, callsOf, json, problemOf, runOperation, textOf, thing } from "./support.ts";
 
 const paint: Operation = {

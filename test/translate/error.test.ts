@@ -1,9 +1,9 @@
 /** Does a v2 error reach a v1 client whole, in v1's words where they are names? */
 import { describe, expect, test } from "vitest";
-import type { ApiResponse } from "../../src/model/message.ts";
+import type { ApiResponse } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
 import type { Resource, Row } from "../../src/model/resource.ts";
-import { errorAnswer, fieldNames } from "../../src/translate/error.ts";
+import { errorResponse, fieldNames } from "../../src/translate/error.ts";
 import { ID, NAME, thing } from "./support.ts";
 
 const CLAIM: Row = {
@@ -55,7 +55,7 @@ function response(
   return { status, headers, body: Buffer.from(text) };
 }
 const shown = (status: number, text: string, headers?: ApiResponse["headers"]) =>
-  Buffer.from(errorAnswer(response(status, text, headers), NAMES).body).toString();
+  Buffer.from(errorResponse(response(status, text, headers), NAMES).body).toString();
 
 describe("a field of a violation gets its v1 name", () => {
   test.each([
@@ -164,12 +164,12 @@ test("everything else stays byte for byte: unknown details, odd members, numbers
 
 test.each([400, 401, 403, 404, 409, 412, 429, 499, 500, 501, 503, 504])("status %i is v2's", (status) => {
   const text = '{"code":9,"message":"m","details":[]}';
-  const answer = errorAnswer(response(status, text), NAMES);
+  const answer = errorResponse(response(status, text), NAMES);
   expect([answer.status, Buffer.from(answer.body).toString()]).toEqual([status, text]);
 });
 
 test("fields that tell the client what to do come along, those of v2's bytes do not", () => {
-  const { headers } = errorAnswer(
+  const { headers } = errorResponse(
     response(429, "slow down", [
       ["retry-after", "3"],
       ["www-authenticate", "Bearer"],
@@ -215,7 +215,7 @@ describe("V65: an error without a body of the API keeps its status and gets one"
     ["what is of the wrong type", 415, "", 12],
     ["what took too long", 504, "", 4],
   ])("%s", (_, status, text, code) => {
-    const answer = errorAnswer(response(status, text, []), NAMES);
+    const answer = errorResponse(response(status, text, []), NAMES);
     expect(answer.status).toBe(status);
     const body = JSON.parse(Buffer.from(answer.body).toString()) as {
       code: number;
@@ -247,7 +247,7 @@ test("details that are no array are left alone", () => {
 });
 
 test.each([100, 200, 204, 302, 304])("what is no error is never shown as one: %i", (status) => {
-  expect(() => errorAnswer(response(status, '{"code":3}'), NAMES)).toThrow(Problem);
+  expect(() => errorResponse(response(status, '{"code":3}'), NAMES)).toThrow(Problem);
 });
 
 test("a name that v1 nests, or has one level higher, keeps its indexes where they belong", () => {
@@ -257,7 +257,7 @@ test("a name that v1 nests, or has one level higher, keeps its indexes where the
   ]);
   const field = (path: string) =>
     Buffer.from(
-      errorAnswer(
+      errorResponse(
         response(400, `{"code":3,"message":"","details":[${BAD},"fieldViolations":[{"field":"${path}"}]}]}`),
         names,
       ).body,

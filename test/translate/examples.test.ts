@@ -1,11 +1,10 @@
 /** Does the translation do what the catalogue's examples, taken from the specification and the field map, say? */
 import { describe, expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import type { Example } from "../../src/model/example.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { JsonObject } from "../../src/model/json.ts";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
-import type { Operation, Resource } from "../../src/model/resource.ts";
-import { createRouter } from "../../src/route/router.ts";
+import type { Example, Operation, Resource } from "../../src/model/resource.ts";
+import { createRouter } from "../../src/router/router.ts";
 import { anything, json, operationOf, type RunInput, runOperation, textOf } from "./support.ts";
 
 const { resources, natives } = await loadCatalogue("v2beta1");

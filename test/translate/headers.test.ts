@@ -1,7 +1,6 @@
 /** Do only those header fields cross the translation that still mean what they meant? */
 import { describe, expect, test } from "vitest";
-import { answerWith, readHeaders, writeHeaders } from "../../src/translate/headers.ts";
-import { answerOptions } from "../../src/translate/options.ts";
+import { optionsResponse, readHeaders, respondWith, writeHeaders } from "../../src/translate/headers.ts";
 import { anything, ID, json, NAME, run, thing } from "./support.ts";
 
 const THINGS = thing({ rows: [ID, NAME], filters: [{ v1: "id", use: "get" }] });
@@ -128,7 +127,7 @@ test("names are not matched inside other names", () => {
 });
 
 test("fields that carryover adds stand last", () => {
-  expect(answerWith(json(200, {}), 201, Buffer.from("{}"), [["carryover-list", "x"]])).toEqual({
+  expect(respondWith(json(200, {}), 201, Buffer.from("{}"), [["carryover-list", "x"]])).toEqual({
     status: 201,
     headers: [
       ["content-type", "application/json"],
@@ -146,6 +145,8 @@ describe("OPTIONS", () => {
     ["allow", "DISPATCH", "DISPATCH"],
     ["access-control-allow-headers", "PATCH", "PATCH"],
   ])("%s: %s", (name, v2, v1) => {
-    expect(answerOptions({ status: 204, headers: [[name, v2]], body: new Uint8Array() }).headers).toEqual([[name, v1]]);
+    expect(optionsResponse({ status: 204, headers: [[name, v2]], body: new Uint8Array() }).headers).toEqual([
+      [name, v1],
+    ]);
   });
 });

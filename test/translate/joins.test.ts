@@ -1,6 +1,6 @@
 /** Is what v2 keeps in other records read whole, once, and within bounds? */
 import { describe, expect, test } from "vitest";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { Join, Resource, Row } from "../../src/model/resource.ts";
 import { ID, json, NAME, problemOf, type Run, run, thing } from "./support.ts";
 

@@ -1,7 +1,6 @@
 /** Must a record that was read by its uid match every other filter of the request? */
 import { expect, test } from "vitest";
-import { keepsRecord } from "../../src/translate/keep.ts";
-import type { ListQuery } from "../../src/translate/query.ts";
+import { type ListQuery, matchesQuery } from "../../src/translate/query.ts";
 
 const QUERY: ListQuery = {
   params: [],
@@ -15,7 +14,7 @@ const QUERY: ListQuery = {
 };
 
 function keeps(record: object, query: Partial<ListQuery>): boolean {
-  return keepsRecord(Buffer.from(JSON.stringify(record)), "a/b", { ...QUERY, ...query });
+  return matchesQuery(Buffer.from(JSON.stringify(record)), "a/b", { ...QUERY, ...query });
 }
 
 const named = { member: "name", values: new Set(["x", "y"]), zero: "" };

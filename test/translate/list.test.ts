@@ -1,6 +1,6 @@
 /** Does a v1 list show every match, and nothing but matches? */
 import { describe, expect, test } from "vitest";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { Filter } from "../../src/model/resource.ts";
 import { callsOf, ID, json, NAME, problemOf, queryOf, run, thing } from "./support.ts";
 

@@ -1,10 +1,9 @@
 /** Which times does an answer show: those of the specification, or those alone that the published v1 has? (Option `v1.recordTimes`.) */
 import { expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { Json, JsonObject } from "../../src/model/json.ts";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
-import { unpublishedPaths } from "../../src/model/published.ts";
-import type { Operation, Resource, Row } from "../../src/model/resource.ts";
+import { type Operation, type Resource, type Row, unpublishedPaths } from "../../src/model/resource.ts";
 import { json, operationOf, runOperation } from "./support.ts";
 
 const { resources } = await loadCatalogue("v2beta1");

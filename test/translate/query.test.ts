@@ -2,8 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { Problem } from "../../src/model/problem.ts";
 import type { Filter } from "../../src/model/resource.ts";
-import { readListQuery } from "../../src/translate/query.ts";
-import { parseQuery, unfold } from "../../src/translate/query-values.ts";
+import { parameterValues, parseQuery, readListQuery } from "../../src/translate/query.ts";
 import { COLOUR } from "./support.ts";
 
 const FILTERS: readonly Filter[] = [
@@ -260,11 +259,11 @@ describe("a name in brackets", () => {
     ["ids]a[", "ids]a[", ["v"]],
     ["ids[\n]", "ids[\n]", ["v"]],
   ])("%j means %j", (name, base, values) => {
-    expect(unfold({ name, value: "v" })).toEqual({ name: base, values });
+    expect(parameterValues({ name, value: "v" })).toEqual({ name: base, values });
   });
 
   test("is read in one pass: brackets without an end hold nobody up", () => {
     const name = "[".repeat(2_000_000);
-    expect(unfold({ name, value: "v" }).name).toBe(name);
+    expect(parameterValues({ name, value: "v" }).name).toBe(name);
   });
 });

@@ -1,8 +1,8 @@
 /** Are one record's Get, Create and Delete served as v1 served them? */
 import { describe, expect, test } from "vitest";
-import type { ApiResponse } from "../../src/model/message.ts";
+import type { ApiResponse } from "../../src/model/http.ts";
 import type { Row } from "../../src/model/resource.ts";
-import { createTranslations } from "../../src/translate/operations.ts";
+import { createTranslations } from "../../src/translate/translations.ts";
 import { callsOf, ID, json, NAME, OPTIONS, operationOf, problemOf, run, textOf, thing } from "./support.ts";
 
 const THINGS = thing({ rows: [ID, NAME, { v1: "role", v2: "roleUid", kind: "string", zero: "" }] });

@@ -1,8 +1,8 @@
 /** Does a v1 full replace take effect on every field, and is it said when it did not? */
 import { describe, expect, test } from "vitest";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import type { Row } from "../../src/model/resource.ts";
-import type { TranslateOptions } from "../../src/translate/tools.ts";
+import type { TranslateOptions } from "../../src/translate/operation.ts";
 import { COLOUR, callsOf, ID, json, maskOf, NAME, problemOf, type Run, run, textOf, thing } from "./support.ts";
 
 const DESCRIPTION: Row = { v1: "text", v2: "longText", kind: "string", zero: "" };

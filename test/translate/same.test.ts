@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Json } from "../../src/model/json.ts";
 import type { Row } from "../../src/model/resource.ts";
-import { isSame, isZero } from "../../src/translate/same.ts";
+import { isSame, isZero } from "../../src/translate/update.ts";
 
 const text: Row = { v1: "t", v2: "t", kind: "string", zero: "" };
 const time: Row = { v1: "moment", v2: "at", kind: "timestamp", zero: null };

@@ -1,10 +1,10 @@
 /** How does a test run one translation without a network? */
 
-import type { Match } from "../../src/model/match.ts";
-import type { ApiRequest, ApiResponse } from "../../src/model/message.ts";
+import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
+import type { OperationMatch } from "../../src/model/request.ts";
 import type { EnumTable, EnvelopeRow, Filter, Join, Operation, Resource, Row } from "../../src/model/resource.ts";
-import type { Tools, TranslateOptions } from "../../src/translate/tools.ts";
+import type { Tools, TranslateOptions } from "../../src/translate/operation.ts";
 import { believingDrains } from "../support/believing-drain.ts";
 import { sharedTranslations } from "../support/shared.ts";
 import { gathered } from "../support/whole.ts";
@@ -39,7 +39,7 @@ export interface RunInput {
   readonly uid?: string;
   readonly query?: string;
   /** Instead of `uid` and `query`: what the router made of a path. */
-  readonly match?: Match;
+  readonly match?: OperationMatch;
   readonly body?: string;
   readonly headers?: readonly (readonly [string, string])[];
   readonly options?: Partial<TranslateOptions>;

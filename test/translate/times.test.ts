@@ -1,6 +1,6 @@
 /** Does carryover take the times that the platform takes, and no others? */
 import { expect, test } from "vitest";
-import { isTimestamp } from "../../src/translate/times.ts";
+import { isTimestamp } from "../../src/translate/scalars.ts";
 
 test.each([
   "2026-03-01T09:30:00Z",

@@ -1,8 +1,8 @@
 /** Do repos and tags keep what v2 holds elsewhere, cannot change, or only makes anew? */
 import { expect, test } from "vitest";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import type { ApiRequest } from "../../src/model/http.ts";
 import type { JsonObject } from "../../src/model/json.ts";
-import type { ApiRequest } from "../../src/model/message.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
 import { at, ids, items, maskOf, platform, refusal, response } from "./support.ts";
 
 const here = platform();

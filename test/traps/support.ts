@@ -1,18 +1,18 @@
 /** How does a test of a trap ask carryover and native v1 the same thing, and see what reaches v2? */
 import { expect } from "vitest";
+import type { SandboxOptions } from "../../sandbox/src/options.ts";
+import type { Sandbox } from "../../sandbox/src/sandbox.ts";
+import { seededSandbox } from "../../sandbox/test/seeded.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";
+import type { ApiRequest, ApiResponse, HeaderList, Send } from "../../src/model/http.ts";
 import { type Json, type JsonObject, member } from "../../src/model/json.ts";
-import type { ApiRequest, ApiResponse, HeaderList, Send } from "../../src/model/message.ts";
-import { createStopper } from "../../src/model/signal.ts";
-import type { SandboxOptions } from "../../src/sandbox/options.ts";
-import type { Sandbox } from "../../src/sandbox/sandbox.ts";
+import { createSignalController } from "../../src/model/signal.ts";
 import { differences } from "../comparison/compare.ts";
 import { createStoreComparison } from "../comparison/harness.ts";
 import { frontOf } from "../support/front.ts";
-import { seededSandbox } from "../support/seeded.ts";
 
 const front = frontOf(await loadCatalogue("v2beta1"));
-const { signal } = createStopper();
+const { signal } = createSignalController();
 
 /** What a client gets. */
 export interface Answer {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Budget, createBudget } from "../../src/upstream/budget.ts";
+import { createRetryBudget, type RetryBudget } from "../../src/upstream/retry.ts";
 
 /** How many repeats are lent one after another, each over before the next. */
-function lent(budget: Budget, most = 1_000): number {
+function lent(budget: RetryBudget, most = 1_000): number {
   let count = 0;
   while (count < most && budget.repeat() !== undefined) count++;
   return count;
@@ -10,7 +10,7 @@ function lent(budget: Budget, most = 1_000): number {
 
 describe("a retry budget", () => {
   it("always lends three at a time", () => {
-    const budget = createBudget();
+    const budget = createRetryBudget();
     const three = [1, 2, 3].map(() => budget.repeat());
     expect(three.map((giveBack) => typeof giveBack)).toEqual(["function", "function", "function"]);
     expect(budget.repeat()).toBeUndefined();
@@ -20,7 +20,7 @@ describe("a retry budget", () => {
   });
 
   it("lends a fifth of the calls beside", () => {
-    const budget = createBudget({ share: 0.2, floor: 0 });
+    const budget = createRetryBudget({ share: 0.2, floor: 0 });
     expect(lent(budget)).toBe(0);
     for (let i = 0; i < 50; i++) budget.called();
     expect(lent(budget)).toBe(10);
@@ -31,13 +31,13 @@ describe("a retry budget", () => {
   });
 
   it("saves no more than a hundred for bad times", () => {
-    const budget = createBudget({ share: 0.2, floor: 0 });
+    const budget = createRetryBudget({ share: 0.2, floor: 0 });
     for (let i = 0; i < 100_000; i++) budget.called();
     expect(lent(budget)).toBe(100);
   });
 
   it("takes what it always lends off the fifth", () => {
-    const budget = createBudget();
+    const budget = createRetryBudget();
     for (let i = 0; i < 50; i++) budget.repeat()?.();
     for (let i = 0; i < 3; i++) budget.repeat();
     for (let calls = 0; calls < 265; calls++) {
@@ -49,7 +49,7 @@ describe("a retry budget", () => {
   });
 
   it("counts each return once", () => {
-    const budget = createBudget({ share: 0, floor: 1 });
+    const budget = createRetryBudget({ share: 0, floor: 1 });
     const giveBack = budget.repeat();
     giveBack?.();
     giveBack?.();

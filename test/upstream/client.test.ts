@@ -1,6 +1,6 @@
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import type { ApiRequest, HeaderList, Send } from "../../src/model/message.ts";
+import type { ApiRequest, HeaderList, Send } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
 import { createSend } from "../../src/upstream/client.ts";
 import { createPool, type PoolOptions } from "../../src/upstream/pool.ts";

@@ -1,10 +1,11 @@
 /** A clock and timers that only move when a test says so. */
+
+import type { Timer } from "../../src/model/clock.ts";
 import type { Signal } from "../../src/model/signal.ts";
-import type { Later } from "../../src/upstream/later.ts";
 
 export interface FakeClock {
   now(): number;
-  readonly later: Later;
+  readonly later: Timer;
   sleep(ms: number, signal: Signal): Promise<void>;
   /** Lets `ms` pass, and every promise settle that settles by that. */
   pass(ms: number): Promise<void>;
@@ -18,7 +19,7 @@ export function fakeClock(start = 0): FakeClock {
   let time = start;
   let number = 0;
   const set = new Map<number, { readonly at: number; readonly run: () => void }>();
-  const later: Later = (ms, run) => {
+  const later: Timer = (ms, run) => {
     const id = number++;
     set.set(id, { at: time + ms, run });
     return () => set.delete(id);

@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest";
+import { type ApiResponse, ResponseBufferFull, type Send } from "../../src/model/http.ts";
 import { createMemoryBudget } from "../../src/model/memory-budget.ts";
-import { type ApiResponse, NoRoom, type Send } from "../../src/model/message.ts";
-import { createStopper } from "../../src/model/signal.ts";
-import { createHeldMemory } from "../../src/upstream/held.ts";
+import { createSignalController } from "../../src/model/signal.ts";
+import { createResponseMemory } from "../../src/upstream/response-memory.ts";
 import { settled } from "./clock.ts";
 
 const MIB = 1024 * 1024;
 const LIST = { method: "GET", target: "/groups?page_size=200", headers: [] };
-const { signal } = createStopper();
+const { signal } = createSignalController();
 
 /** A platform whose responses have `bytes` each, once they are let go. */
 function stage(limit: number, bytes: number) {
   const memory = createMemoryBudget(limit);
   const accepted = new Set<string>();
   const callerOf = (token: string): string => (accepted.has(token) ? token : "");
-  const held = createHeldMemory(memory, callerOf);
+  const held = createResponseMemory(memory, callerOf);
   let underWay = 0;
   let given = 0;
   const gates: (() => void)[] = [];
@@ -24,7 +24,7 @@ function stage(limit: number, bytes: number) {
     underWay--;
     if (room?.(bytes) === false) {
       given++;
-      throw new NoRoom(bytes);
+      throw new ResponseBufferFull(bytes);
     }
     return { status: 200, headers: [], body: Buffer.alloc(bytes) };
   };

@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
-import { createStopper } from "../../src/model/signal.ts";
-import { pause } from "../../src/upstream/pause.ts";
+import { sleep } from "../../src/model/clock.ts";
+import { createSignalController } from "../../src/model/signal.ts";
 
 test("a pause ends when its time is over, and not before", async () => {
   vi.useFakeTimers();
   try {
     let over = false;
-    void pause(100, createStopper().signal).then(() => {
+    void sleep(100, createSignalController().signal).then(() => {
       over = true;
     });
     await vi.advanceTimersByTimeAsync(99);
@@ -19,9 +19,9 @@ test("a pause ends when its time is over, and not before", async () => {
 });
 
 test("a pause is given up with the signal's reason, also when that was given before", async () => {
-  const { signal, abort } = createStopper();
-  const waiting = pause(60_000, signal);
+  const { signal, abort } = createSignalController();
+  const waiting = sleep(60_000, signal);
   abort("left");
   await expect(waiting).rejects.toBe("left");
-  await expect(pause(60_000, signal)).rejects.toBe("left");
+  await expect(sleep(60_000, signal)).rejects.toBe("left");
 });

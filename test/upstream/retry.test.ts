@@ -1,10 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { retryAfter } from "../../src/model/http.ts";
-import type { ApiResponse, HeaderList, Send } from "../../src/model/message.ts";
+import { type ApiResponse, type HeaderList, retryAfter, type Send } from "../../src/model/http.ts";
 import { Problem } from "../../src/model/problem.ts";
-import { createBudget } from "../../src/upstream/budget.ts";
 import { failure } from "../../src/upstream/failure.ts";
-import { createRetry } from "../../src/upstream/retry.ts";
+import { createRetry, createRetryBudget } from "../../src/upstream/retry.ts";
 
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const live = { signal: new AbortController().signal };
@@ -21,7 +19,7 @@ const slow = (method: string) =>
   failure(Object.assign(new Error("x"), { code: "UND_ERR_HEADERS_TIMEOUT" }), { method, sent: true });
 
 /** Goes through `results`, the last one for ever; counts the calls and notes the pauses. */
-function subject(results: (ApiResponse | Error)[], budget = createBudget(), random = 0.5) {
+function subject(results: (ApiResponse | Error)[], budget = createRetryBudget(), random = 0.5) {
   const pauses: number[] = [];
   let calls = 0;
   const upstream: Send = async () => {
@@ -135,14 +133,14 @@ describe("T-FLT-07: Retry-After", () => {
 
 describe("the budget", () => {
   it("binds: without leave the first failure stands", async () => {
-    const budget = createBudget({ share: 0.2, floor: 0 });
+    const budget = createRetryBudget({ share: 0.2, floor: 0 });
     const { call, calls } = subject([answer(503)], budget);
     expect((await call("GET")).status).toBe(503);
     expect(calls()).toBe(1);
   });
 
   it("gets back what it lent, however the repeat ends", async () => {
-    const budget = createBudget({ share: 0, floor: 1 });
+    const budget = createRetryBudget({ share: 0, floor: 1 });
     for (const last of [answer(200), reset("GET"), answer(503)]) {
       const { call, calls } = subject([reset("GET"), last], budget);
       await call("GET").catch(() => {});
@@ -156,7 +154,7 @@ describe("a caller who gives up while a repeat waits", () => {
     const controller = new AbortController();
     let calls = 0;
     const send = createRetry({
-      budget: createBudget(),
+      budget: createRetryBudget(),
       now: () => NOW,
       random: () => 0,
       sleep: async (_, signal) => {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { NoRoom } from "../../src/model/message.ts";
-import { createStopper } from "../../src/model/signal.ts";
+import { ResponseBufferFull } from "../../src/model/http.ts";
+import { createSignalController } from "../../src/model/signal.ts";
 import { createSend } from "../../src/upstream/client.ts";
 import { createPool } from "../../src/upstream/pool.ts";
 import { createDouble, ok, type Script } from "../listener/support/double.ts";
@@ -15,7 +15,7 @@ async function subject(script: Script) {
   later(double.close);
   const pool = createPool({ url: double.url, ...POOL, connections: 1 });
   later(pool.close);
-  const { signal } = createStopper();
+  const { signal } = createSignalController();
   const send = createSend(pool, { maxResponseBytes: 10_000_000 });
   return { double, call: (room: (bytes: number) => boolean) => send(REQUEST, { signal, room }) };
 }
@@ -31,8 +31,8 @@ it("a response for which there is no room is given up at its head, and its conne
     asked = bytes;
     return false;
   }).catch((error: unknown) => error);
-  expect(given).toBeInstanceOf(NoRoom);
-  expect([(given as NoRoom).bytes, asked]).toEqual([5_000_000, 5_000_000]);
+  expect(given).toBeInstanceOf(ResponseBufferFull);
+  expect([(given as ResponseBufferFull).bytes, asked]).toEqual([5_000_000, 5_000_000]);
   expect((await call(() => true)).status).toBe(200);
   expect(double.gone()).toBe(1);
 });
@@ -45,6 +45,6 @@ it("a response of unknown length is asked about while it grows", async () => {
     );
   });
   const given = await call((bytes) => bytes < 500_000).catch((error: unknown) => error);
-  expect(given).toBeInstanceOf(NoRoom);
-  expect((given as NoRoom).bytes).toBeLessThan(700_000);
+  expect(given).toBeInstanceOf(ResponseBufferFull);
+  expect((given as ResponseBufferFull).bytes).toBeLessThan(700_000);
 });

@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import type { Problem } from "../../src/model/problem.ts";
 import type { Breaker } from "../../src/upstream/breaker.ts";
-import { createBudget } from "../../src/upstream/budget.ts";
 import { createSend } from "../../src/upstream/client.ts";
 import { createPool } from "../../src/upstream/pool.ts";
+import { createRetryBudget } from "../../src/upstream/retry.ts";
 import { createStream } from "../../src/upstream/stream.ts";
 import { createDouble, ok, type Script } from "../listener/support/double.ts";
 import { later, POOL, takeDownAfterEach } from "../listener/support/rig.ts";
@@ -54,7 +54,7 @@ async function told(
       (pool) =>
         new Promise((resolve) => {
           // Without a budget there are no repeats, which would tell again.
-          createStream(pool, createBudget({ share: 0, floor: 0 }))(
+          createStream(pool, createRetryBudget({ share: 0, floor: 0 }))(
             { method, target: TARGET, headers: [], body: undefined },
             { head: () => {}, data: () => true, end: resolve, fail: () => resolve() },
           );
@@ -121,7 +121,7 @@ describe("nothing is said of an upstream", () => {
     const controller = new AbortController();
     const request = { method: "GET", target: TARGET, headers: [] };
     const sent = createSend(pool, { maxResponseBytes: 10 })(request, { signal: controller.signal });
-    const streamed = createStream(pool, createBudget())(
+    const streamed = createStream(pool, createRetryBudget())(
       { ...request, body: undefined },
       { head: () => {}, data: () => true, end: () => {}, fail: (problem) => void said.push(problem) },
     );

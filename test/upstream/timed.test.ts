@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { createExchange } from "../../src/model/exchange.ts";
-import { createTimed } from "../../src/upstream/timed.ts";
+import { createCallRecorder } from "../../src/upstream/client.ts";
 
 describe("a timed Send", () => {
   it("notes each call without its query, answered or not", async () => {
     const exchange = createExchange("id", 0, "GET", "/");
     let clock = 0;
     let answered = false;
-    const send = createTimed(
+    const send = createCallRecorder(
       exchange,
       "v2",
       () => clock,

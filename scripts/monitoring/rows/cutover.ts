@@ -193,7 +193,10 @@ export const shadow = {
             `sum by (reason) (rate(carryover_comparison_failures_total{${OF}}[$__rate_interval]))`,
             "failed: {{reason}}",
           ],
-          [`sum by (reason) (rate(carryover_comparisons_passed_total{${OF}}[$__rate_interval]))`, "passed: {{reason}}"],
+          [
+            `sum by (reason) (rate(carryover_comparisons_skipped_total{${OF}}[$__rate_interval]))`,
+            "passed: {{reason}}",
+          ],
         ],
       },
       { stacked: true },

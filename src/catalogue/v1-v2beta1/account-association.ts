@@ -1,8 +1,7 @@
 /** What does an account association look like in v1, and what in v2? (Accounts elsewhere that belong to a group.) */
 import type { EnumTable, Resource, Row, Shape } from "../../model/resource.ts";
-import { CREATED, GROUP, ORG, UPDATED } from "../shared/sample.ts";
-import { specifiedTimes } from "../shared/times.ts";
-import { nameFilter } from "../shared/uidp.ts";
+import { nameFilter, specifiedTimes } from "../common-fields.ts";
+import { CREATED, GROUP, ORG, UPDATED } from "../example-values.ts";
 
 /** The vendor's own block: its JSON key is the vendor's name, in both versions. A literal of the wire. */
 const OWN = "chainguard";

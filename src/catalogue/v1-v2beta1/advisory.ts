@@ -1,8 +1,7 @@
 /** What does a vulnerability advisory look like in v1, and what in v2? (v2 has no writes for it.) */
 import type { EnumTable, Filter, Resource, Row, Shape } from "../../model/resource.ts";
-import { CREATED, ORG, UPDATED } from "../shared/sample.ts";
-import { recordTimes } from "../shared/times.ts";
-import { idFilter, uidpFilters } from "../shared/uidp.ts";
+import { idFilter, recordTimes, uidpFilters } from "../common-fields.ts";
+import { CREATED, ORG, UPDATED } from "../example-values.ts";
 
 const ADVISORY = `${ORG}/adadadadadadadad`;
 const EVENT = `${ADVISORY}/eeeeeeeeeeeeeeee`;

@@ -1,9 +1,8 @@
 /** What do the v1 shapes of a group invite look like, and what in v2? (A code with which somebody joins a group.) */
 import type { Resource, Row, Shape } from "../../model/resource.ts";
-import { capability } from "../shared/capability.ts";
-import { CREATED, ORG, ROLE, UPDATED } from "../shared/sample.ts";
-import { createdAt, specifiedUpdatedAt } from "../shared/times.ts";
-import { idFilter } from "../shared/uidp.ts";
+import { capability } from "../capability.ts";
+import { createdAt, idFilter, specifiedUpdatedAt } from "../common-fields.ts";
+import { CREATED, ORG, ROLE, UPDATED } from "../example-values.ts";
 
 const INVITE = `${ORG}/5a5a5a5a5a5a5a5a`;
 

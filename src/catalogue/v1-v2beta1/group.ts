@@ -1,9 +1,7 @@
 /** What does a group look like in v1, and what in v2? (Specification section 2: Group.) */
 import type { EnumTable, Resource, Shape } from "../../model/resource.ts";
-import { shownOnly } from "../shared/output.ts";
-import { CREATED, GROUP, ORG, UPDATED } from "../shared/sample.ts";
-import { specifiedTimes } from "../shared/times.ts";
-import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
+import { idFilter, nameFilter, shownOnly, specifiedTimes, uidpFilters } from "../common-fields.ts";
+import { CREATED, GROUP, ORG, UPDATED } from "../example-values.ts";
 
 const kind = {
   name: "organization kind",

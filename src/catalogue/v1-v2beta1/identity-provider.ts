@@ -1,8 +1,7 @@
 /** What does an identity provider look like in v1, and what in v2? (A login service that a group trusts.) */
 import type { EnumTable, Join, Resource, Row, Shape } from "../../model/resource.ts";
-import { CREATED, ORG, ROLE, UPDATED } from "../shared/sample.ts";
-import { specifiedTimes } from "../shared/times.ts";
-import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
+import { idFilter, nameFilter, specifiedTimes, uidpFilters } from "../common-fields.ts";
+import { CREATED, ORG, ROLE, UPDATED } from "../example-values.ts";
 
 const PROVIDER = `${ORG}/7766554433221100`;
 

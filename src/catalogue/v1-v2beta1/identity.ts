@@ -1,8 +1,7 @@
 /** What does an identity look like in v1, and what in v2? (Specification section 2: Identity.) */
 import type { EnumTable, Resource, Row, Shape } from "../../model/resource.ts";
-import { CREATED, IDENTITY, ORG, ORG_GROUP_QUERY, UPDATED } from "../shared/sample.ts";
-import { recordTimes } from "../shared/times.ts";
-import { idFilter, uidpFilters } from "../shared/uidp.ts";
+import { idFilter, recordTimes, uidpFilters } from "../common-fields.ts";
+import { CREATED, IDENTITY, ORG, ORG_GROUP_QUERY, UPDATED } from "../example-values.ts";
 
 const servicePrincipal = {
   name: "service principal",

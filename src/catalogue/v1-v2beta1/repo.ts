@@ -1,8 +1,7 @@
 /** What does a repo look like in v1, and what in v2? (Specification section 2: Repo.) */
 import type { EnumTable, Filter, Join, Resource, Row, Shape } from "../../model/resource.ts";
-import { CREATED, GROUP, ORG, ORG_GROUP_QUERY, REPO, UPDATED } from "../shared/sample.ts";
-import { specifiedCreatedAt, specifiedUpdatedAt } from "../shared/times.ts";
-import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
+import { idFilter, nameFilter, specifiedCreatedAt, specifiedUpdatedAt, uidpFilters } from "../common-fields.ts";
+import { CREATED, GROUP, ORG, ORG_GROUP_QUERY, REPO, UPDATED } from "../example-values.ts";
 
 /** The numbers differ: v1's 4 is not v2's 4. */
 const catalogTier = {

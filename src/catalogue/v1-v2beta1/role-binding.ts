@@ -1,8 +1,7 @@
 /** What do the v1 shapes of a role binding look like, and what in v2? (Specification section 2: RoleBinding.) */
 import type { Join, Resource, Shape } from "../../model/resource.ts";
-import { CREATED, GROUP, IDENTITY, ORG, ROLE } from "../shared/sample.ts";
-import { createdAt } from "../shared/times.ts";
-import { idFilter, uidpFilters } from "../shared/uidp.ts";
+import { createdAt, idFilter, uidpFilters } from "../common-fields.ts";
+import { CREATED, GROUP, IDENTITY, ORG, ROLE } from "../example-values.ts";
 import { group } from "./group.ts";
 import { role } from "./role.ts";
 

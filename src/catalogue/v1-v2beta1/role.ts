@@ -1,9 +1,8 @@
 /** What does a role look like in v1, and what in v2? (Specification section 2: Role.) */
 import type { Resource, Shape } from "../../model/resource.ts";
-import { capability } from "../shared/capability.ts";
-import { CREATED, ORG, ROLE, UPDATED } from "../shared/sample.ts";
-import { specifiedTimes } from "../shared/times.ts";
-import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
+import { capability } from "../capability.ts";
+import { idFilter, nameFilter, specifiedTimes, uidpFilters } from "../common-fields.ts";
+import { CREATED, ORG, ROLE, UPDATED } from "../example-values.ts";
 
 /** Also what a role binding shows of its role. */
 export const role: Shape = {

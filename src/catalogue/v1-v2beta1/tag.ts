@@ -1,8 +1,7 @@
 /** What does a tag look like in v1, and what in v2? (A name for an image in a repo.) */
 import type { Filter, Resource, Row, Shape } from "../../model/resource.ts";
-import { CREATED, ORG_GROUP_QUERY, REPO, UPDATED } from "../shared/sample.ts";
-import { specifiedCreatedAt, specifiedUpdatedAt } from "../shared/times.ts";
-import { idFilter, nameFilter, uidpFilters } from "../shared/uidp.ts";
+import { idFilter, nameFilter, specifiedCreatedAt, specifiedUpdatedAt, uidpFilters } from "../common-fields.ts";
+import { CREATED, ORG_GROUP_QUERY, REPO, UPDATED } from "../example-values.ts";
 
 const TAG = `${REPO}/0f0f0f0f0f0f0f0f`;
 const REPO_QUERY = REPO.replaceAll("/", "%2F");

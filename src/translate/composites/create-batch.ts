@@ -1,20 +1,26 @@
 /** How are several records created at once, all or none? (Trap T19: a batch of role bindings.) */
 import { createPageRewriter, type PageResult } from "../../json/rewrite.ts";
 import { parseTree, rawOf } from "../../json/tree.ts";
+import { camelCase, snakeCase } from "../../model/field-names.ts";
 import type { Row } from "../../model/resource.ts";
-import { answerPlan } from "../answer-plan.ts";
 import { isBlank, parseBody } from "../body.ts";
-import { errorAnswer, type FieldNames } from "../error.ts";
-import { answerWith, writeHeaders } from "../headers.ts";
-import { camelCase, snakeCase } from "../names.ts";
-import { noteReports, readNoted } from "../note.ts";
-import { invalidAnswer, pagePlan, readUpstream } from "../pages.ts";
-import type { Parts } from "../parts.ts";
-import { isSuccess, STATE_UNKNOWN } from "../records.ts";
+import { errorResponse, type FieldNames } from "../error.ts";
+import { respondWith, writeHeaders } from "../headers.ts";
+import {
+  type Composite,
+  noteReports,
+  type ResourceContext,
+  readRequestBody,
+  type Tools,
+  type V1Request,
+  verbPath,
+  wrappedBody,
+} from "../operation.ts";
+import { invalidResponse, pagePlan, readUpstream } from "../pages.ts";
+import { rewriterOptions } from "../record-rewriter.ts";
+import { responsePlan } from "../response-plan.ts";
 import { describe, invalidBody } from "../scalars.ts";
-import { answerOptions } from "../show.ts";
-import type { Tools, V1Request } from "../tools.ts";
-import { type Composite, verbPath, wrappedBody } from "./composite.ts";
+import { isSuccess, STATE_UNKNOWN } from "../single-call.ts";
 
 /**
  * v1's bare array becomes v2's requests, each with the parent of the path; the records come back in their order. More than v2
@@ -23,11 +29,11 @@ import { type Composite, verbPath, wrappedBody } from "./composite.ts";
 export const createBatch: Composite = (operation, parts) => {
   const { wrap, rows } = wrappedBody(operation, parts);
   const target = verbPath(operation, parts);
-  const plan = answerPlan(operation.answer, answerOptions(parts.options));
+  const plan = responsePlan(operation.answer, rewriterOptions(parts.options));
   const pages = createPageRewriter(pagePlan(parts.resource, plan));
   const names = batchNames(wrap, rows, parts);
   return async (request, tools) => {
-    const records = readRecords(request, rows, parts, tools);
+    const records = readBatchRecords(request, rows, parts, tools);
     const parent = JSON.stringify(request.match.uid);
     const requests = records.map((record) => `{"parent":${parent},${JSON.stringify(wrap)}:${record}}`);
     const response = await tools.send({
@@ -36,36 +42,41 @@ export const createBatch: Composite = (operation, parts) => {
       headers: writeHeaders(request.headers, "one"),
       body: Buffer.from(`{"parent":${parent},"requests":[${requests.join(",")}]}`),
     });
-    if (!isSuccess(response)) return errorAnswer(response, names);
+    if (!isSuccess(response)) return errorResponse(response, names);
     const page = readUpstream(() => pages(response.body), STATE_UNKNOWN);
     checkRecords(page, records.length);
     noteReports(page.reports, tools);
     const open = Buffer.from(`{${JSON.stringify(parts.resource.items)}:[`);
-    return answerWith(response, 200, Buffer.concat([open, page.bytes, Buffer.from("]}")]));
+    return respondWith(response, 200, Buffer.concat([open, page.bytes, Buffer.from("]}")]));
   };
 };
 
 /** JSON texts of the elements in v2's words. Throws `Problem` INVALID_BODY, with the index of the element. */
-function readRecords({ body }: V1Request, rows: readonly Row[], { options }: Parts, tools: Tools): readonly string[] {
+function readBatchRecords(
+  { body }: V1Request,
+  rows: readonly Row[],
+  { options }: ResourceContext,
+  tools: Tools,
+): readonly string[] {
   if (isBlank(body)) return [];
   const list = parseBody(body);
   if (list.kind !== "array") throw invalidBody("", `expected an array, found ${describe(list)}`);
   // As the one member of a message, its name empty: then paths begin with the index.
   const held: Row = { v1: "", v2: "", kind: "message", rows, list: true, zero: [] };
   const message = Buffer.concat([Buffer.from('{"":'), rawOf(list), Buffer.from("}")]);
-  const { fields } = readNoted(message, [held], options.unknownRequest, tools);
+  const { fields } = readRequestBody(message, [held], options.unknownRequest, tools);
   const written = parseTree(Buffer.from(fields.get("")?.raw ?? "[]"));
   return written.kind === "array" ? written.items.map((item) => Buffer.from(rawOf(item)).toString("utf8")) : [];
 }
 
 /** A record for each request, each with its uid: anything else is not what was asked for. */
 function checkRecords({ keys }: PageResult, asked: number): void {
-  if (keys.length !== asked) throw invalidAnswer(`${keys.length} records for ${asked}`, STATE_UNKNOWN);
-  if (keys.includes("")) throw invalidAnswer("a record without its uid", STATE_UNKNOWN);
+  if (keys.length !== asked) throw invalidResponse(`${keys.length} records for ${asked}`, STATE_UNKNOWN);
+  if (keys.includes("")) throw invalidResponse("a record without its uid", STATE_UNKNOWN);
 }
 
 /** `requests[3].roleBinding.roleUid` is `[3].role` of v1's bare array; the array as a whole has v1's name of its answer. */
-function batchNames(wrap: string, rows: readonly Row[], { names, resource }: Parts): FieldNames {
+function batchNames(wrap: string, rows: readonly Row[], { names, resource }: ResourceContext): FieldNames {
   const all = new Map(names).set("requests", resource.items);
   for (const { v1, v2 } of rows) {
     if (v2 === null) continue;

@@ -1,17 +1,15 @@
 /** How is a record replaced that v2 can only create, by name, again? (Traps T13, T14, T60, T61: a tag.) */
 import type { JsonObject } from "../../model/json.ts";
-import { collectionPath } from "../../model/match.ts";
+import { collectionPath } from "../../model/request.ts";
 import { parentOf } from "../../model/uid.ts";
-import { errorAnswer } from "../error.ts";
-import { answerWith, writeHeaders } from "../headers.ts";
-import { readNoted } from "../note.ts";
-import { namingHeader, parseRecord, settle } from "../patch.ts";
-import { isSuccess, STATE_UNKNOWN } from "../records.ts";
-import { readStored } from "../replace.ts";
+import { errorResponse } from "../error.ts";
+import { respondWith, writeHeaders } from "../headers.ts";
+import { type Composite, readRequestBody } from "../operation.ts";
+import { createRecordRewriter } from "../record-rewriter.ts";
+import { mismatchHeader, parseRecord, readStored, verifyPatches } from "../replace.ts";
 import { invalidBody } from "../scalars.ts";
-import { createShow } from "../show.ts";
+import { isSuccess, STATE_UNKNOWN } from "../single-call.ts";
 import { buildPatch, type Patch } from "../update.ts";
-import type { Composite } from "./composite.ts";
 
 /** What v2 finds the record by: another name would make a second record. */
 const NAME = "name";
@@ -25,14 +23,14 @@ const NAME = "name";
 export const createReplaceByCreate: Composite = (operation, parts) => {
   if (operation.kind !== "update") throw new Error(`${operation.name}: ${operation.by} needs an update`);
   const { rows } = operation.body;
-  const show = createShow(operation.answer, operation.joins ?? [], parts);
+  const show = createRecordRewriter(operation.answer, operation.joins ?? [], parts);
   const collection = collectionPath(parts.resource, parts.options.version);
   return async (request, tools) => {
-    const body = readNoted(request.body, rows, parts.options.unknownRequest, tools);
+    const body = readRequestBody(request.body, rows, parts.options.unknownRequest, tools);
     const headers = writeHeaders(request.headers, "several");
     const { uid } = request.match;
     const stored = await readStored(`${collection}/${uid}`, request, tools);
-    if (stored.kind === "refused") return errorAnswer(stored.response, parts.names);
+    if (stored.kind === "refused") return errorResponse(stored.response, parts.names);
     const patch = buildPatch(rows, body, stored.record);
     refuseRename(patch, stored.record);
     const target = `${collection}/${parentOf(uid)}`;
@@ -42,13 +40,13 @@ export const createReplaceByCreate: Composite = (operation, parts) => {
       headers,
       body: Buffer.from(withKept(patch, stored.record)),
     });
-    if (!isSuccess(response)) return errorAnswer(response, parts.names);
+    if (!isSuccess(response)) return errorResponse(response, parts.names);
     tools.exchange.defaultedFields.push(...patch.defaulted);
-    const shown = await show.one(response.body, uid, request, tools, STATE_UNKNOWN);
-    if (shown.kind === "refused") return errorAnswer(shown.response, parts.names);
+    const shown = await show.rewriteOne(response.body, uid, request, tools, STATE_UNKNOWN);
+    if (shown.kind === "refused") return errorResponse(shown.response, parts.names);
     const effect = { patch, record: parseRecord(response, STATE_UNKNOWN), spelling: undefined };
-    const names = settle([{ ...effect, patch: { ...patch, leftAlone: [] } }], parts, tools);
-    return answerWith(response, 200, shown.bytes, namingHeader(names));
+    const names = verifyPatches([{ ...effect, patch: { ...patch, leftAlone: [] } }], parts, tools);
+    return respondWith(response, 200, shown.bytes, mismatchHeader(names));
   };
 };
 

@@ -1,55 +1,123 @@
-/** How is the part of a record read and written that v2 keeps in a sub-resource? (Traps T10, T11: a repo's readme.) */
-import type { JsonObject } from "../../model/json.ts";
-import { collectionPath } from "../../model/match.ts";
-import type { ApiResponse } from "../../model/message.ts";
-import type { Join, Row } from "../../model/resource.ts";
+/** What is a record whose part lies in a sub-resource: what does a client ask of it, and how is it shown? (Trap T10.) */
+import { createValueRewriter } from "../../json/rewrite.ts";
+import type { ApiResponse } from "../../model/http.ts";
+import { type Json, type JsonObject, member } from "../../model/json.ts";
+import { Problem } from "../../model/problem.ts";
+import { collectionPath } from "../../model/request.ts";
+import type { Join, Row, WritableRow } from "../../model/resource.ts";
 import { createBodyNotes, readBody, type V2Body } from "../body.ts";
-import { errorAnswer, type FieldNames, isTypedRefusal, NOT_THERE } from "../error.ts";
+import { errorResponse, type FieldNames, isTypedRefusal, MISSING_OR_FORBIDDEN } from "../error.ts";
 import { readHeaders, writeHeaders } from "../headers.ts";
-import { checkKey, V2_KEY } from "../pages.ts";
-import type { Parts } from "../parts.ts";
-import { type Effect, mayYield, parseRecord, patchAt, sendPatch } from "../patch.ts";
-import { isSuccess, STATE_UNKNOWN } from "../records.ts";
-import { isZero } from "../same.ts";
-import type { Tools, V1Request } from "../tools.ts";
-import { buildPatch } from "../update.ts";
-import type { CompositeOperation } from "./composite.ts";
+import {
+  type CompositeOperation,
+  noteReports,
+  type ResourceContext,
+  readRequestBody,
+  type Tools,
+  type V1Request,
+} from "../operation.ts";
+import { checkKey, keyOf, readUpstream, V2_KEY } from "../pages.ts";
+import { rewriterOptions } from "../record-rewriter.ts";
+import { type AppliedPatch, isClearRefused, parseRecord, patchAt, sendPatch } from "../replace.ts";
+import { responsePlan } from "../response-plan.ts";
+import { isSuccess, STATE_UNKNOWN } from "../single-call.ts";
+import { buildPatch, isSame, isZero } from "../update.ts";
+
+/** What a v1 body asks of the record, of its part, and of what v2 alone sets. */
+export interface RequestedRecord {
+  readonly body: V2Body;
+  readonly part: V2Body;
+  readonly fixed: readonly FixedField[];
+}
+
+/** The records of one resource, for one operation. */
+export interface RecordWithSubResource {
+  readonly rows: readonly Row[];
+  readonly part: SubResource;
+  /** v2 path of the collection. */
+  readonly collection: string;
+  /** Reads the body and notes what it finds. Throws `Problem` INVALID_BODY. */
+  readRequest(request: V1Request, tools: Tools): RequestedRecord;
+  /**
+   * The v2 record of `response` as v1 showed it, with its part as it was read or written: no further call can fail
+   * behind a write. `uid`: the record that was asked for. Throws `Problem` UPSTREAM_INVALID.
+   */
+  rewrite(response: ApiResponse, uid: string | undefined, held: JsonObject, tools: Tools): Uint8Array;
+}
+
+/** `operation`: a create or an update with one join, of a sub-resource. Throws `Error` for any other. */
+export function createRecordWithSubResource(
+  operation: CompositeOperation,
+  parts: ResourceContext,
+): RecordWithSubResource {
+  if (operation.kind === "composite") throw new Error(`${operation.name}: ${operation.by} needs a create or an update`);
+  const { answer, body } = operation;
+  const part = createSubResource(operation, parts);
+  return {
+    rows: body.rows,
+    part,
+    collection: collectionPath(parts.resource, parts.options.version),
+    readRequest(request, tools) {
+      const read = readRequestBody(request.body, body.rows, parts.options.unknownRequest, tools);
+      return { body: read, part: part.readRequest(request.body), fixed: readFixed(request.body, body.rows) };
+    },
+    rewrite(response, uid, held, tools) {
+      const key = keyOf(response.body);
+      checkKey(key, uid, STATE_UNKNOWN);
+      const content = held[part.member];
+      const known = content === undefined ? [] : [[String(key), Buffer.from(JSON.stringify(content))] as const];
+      const joined = new Map([[part.join.v1, new Map(known)]]);
+      const rewrite = createValueRewriter(responsePlan(answer, rewriterOptions(parts.options), [part.join], joined));
+      const { bytes, reports } = readUpstream(() => rewrite(response.body), STATE_UNKNOWN);
+      noteReports(reports, tools);
+      return bytes;
+    },
+  };
+}
+
+/** How is the part of a record read and written that v2 keeps in a sub-resource? (Traps T10, T11: a repo's readme.) */
 
 /** The record of the sub-resource, or the platform's refusal. */
-export type HeldPart =
+export type SubResourceRead =
   | { readonly kind: "held"; readonly record: JsonObject }
   | { readonly kind: "refused"; readonly response: ApiResponse };
 
 /** What was asked for and what is there now, or the answer that says why not. */
-export type WrittenPart =
-  | { readonly kind: "written"; readonly effect: Effect }
+export type SubResourceWrite =
+  | { readonly kind: "written"; readonly effect: AppliedPatch }
   | { readonly kind: "refused"; readonly answer: ApiResponse };
 
 /** The sub-resource, and whether the record around it is synced. */
-interface Held {
+interface StoredSubResource {
   readonly record: JsonObject;
   readonly synced: boolean;
 }
 
 /** The one part of a record that lies in a sub-resource. */
-export interface Part {
+export interface SubResource {
   /** The join that shows it. */
   readonly join: Join;
   /** v2 member of the sub-resource that holds it. */
   readonly member: string;
   /** What a v1 body says of it. An empty one counts as left out: it is what clients were shown when it could not be read. */
-  wish(body: Uint8Array): V2Body;
+  readRequest(body: Uint8Array): V2Body;
   /** What is stored; an empty record when the platform says that it is missing or not to be read, which is counted. */
-  read(uid: string, request: V1Request, tools: Tools): Promise<HeldPart>;
+  read(uid: string, request: V1Request, tools: Tools): Promise<SubResourceRead>;
   /**
    * Writes what differs from the `record` that is held: no call at all when nothing does. What a client left out is cleared, unless
    * the record around it is `synced`, or the platform refuses to.
    */
-  write(uid: string, wish: V2Body, held: Held, request: V1Request, tools: Tools): Promise<WrittenPart>;
+  write(
+    uid: string,
+    wish: V2Body,
+    held: StoredSubResource,
+    request: V1Request,
+    tools: Tools,
+  ): Promise<SubResourceWrite>;
 }
 
 /** Throws `Error` for an operation without a joined sub-resource. */
-export function createPart(operation: CompositeOperation, parts: Parts): Part {
+export function createSubResource(operation: CompositeOperation, parts: ResourceContext): SubResource {
   const joins = ("joins" in operation ? operation.joins : undefined) ?? [];
   const [join] = joins;
   if (join?.sub === undefined || join.take === "record" || joins.length > 1) {
@@ -63,14 +131,14 @@ export function createPart(operation: CompositeOperation, parts: Parts): Part {
   return {
     join,
     member,
-    wish(body) {
+    readRequest(body) {
       const { fields } = readBody(body, [row], "drop", createBodyNotes());
       const sent = [...fields].filter(([, { raw }]) => !isZero(JSON.parse(raw)));
       return { fields: new Map(sent), passed: [] };
     },
     async read(uid, request, tools) {
       const response = await tools.send({ method: "GET", target: pathOf(uid), headers: readHeaders(request.headers) });
-      if (isTypedRefusal(response, NOT_THERE)) {
+      if (isTypedRefusal(response, MISSING_OR_FORBIDDEN)) {
         tools.exchange.notes.push("join-missing");
         return { kind: "held", record: {} };
       }
@@ -84,15 +152,75 @@ export function createPart(operation: CompositeOperation, parts: Parts): Part {
       if (patch.asked.length === 0) return { kind: "written", effect: { patch, record: held, spelling: undefined } };
       const headers = writeHeaders(request.headers, "several");
       const { response, spelling } = await sendPatch(patch, patchAt(pathOf(uid), patch, headers), tools, tools.mask);
-      if (mayYield(patch, response)) {
+      if (isClearRefused(patch, response)) {
         tools.exchange.notes.push("clear-refused");
         const kept = buildPatch([row], wish, held, { synced, yields: true });
         return { kind: "written", effect: { patch: kept, record: held, spelling: undefined } };
       }
-      if (!isSuccess(response)) return { kind: "refused", answer: errorAnswer(response, names) };
+      if (!isSuccess(response)) return { kind: "refused", answer: errorResponse(response, names) };
       const record = parseRecord(response, STATE_UNKNOWN);
       checkKey(record[V2_KEY], uid, STATE_UNKNOWN);
       return { kind: "written", effect: { patch, record, spelling } };
     },
   };
 }
+
+/** Does a client ask for another value of what v2 alone sets? (Trap T56: settings of a sync that v1 could change.) */
+
+/** A member that the client sent and v2 will not store. */
+export interface FixedField {
+  /** Dotted v1 path. */
+  readonly v1: string;
+  readonly v2Path: readonly string[];
+  readonly row: Row;
+  readonly value: Json;
+}
+
+/**
+ * What `bytes` (a body that `readBody` has taken) says of such members: inside the messages that a mask names member by
+ * member, those that v2 treats as server-set (`never`) or has no more. At the top of a record they are dropped instead.
+ */
+export function readFixed(bytes: Uint8Array, rows: readonly Row[]): FixedField[] {
+  const messages = rows.flatMap(asSettable);
+  if (messages.length === 0) return [];
+  const body = readBody(bytes, messages, "drop", createBodyNotes());
+  return [...body.fields.values()].flatMap(({ row: outer, nested }) =>
+    [...(nested?.fields.values() ?? [])].map(({ row, raw }) => ({
+      v1: `${outer.v1}.${row.v1}`,
+      v2Path: [outer.v2 ?? outer.v1, row.v2 ?? row.v1],
+      row,
+      value: JSON.parse(raw) as Json,
+    })),
+  );
+}
+
+/** The message `row` with nothing but those members, as if v2 took them: then they are read. */
+function asSettable(row: Row): Row[] {
+  if (row.kind !== "message" || row.access === "output" || row.mask !== "members") return [];
+  const fixed = row.rows.flatMap((each) =>
+    isFixed(each) ? [{ ...each, mask: "always", v2: each.v2 ?? each.v1 }] : [],
+  );
+  return fixed.length === 0 ? [] : [{ ...row, rows: fixed as Row[] }];
+}
+
+function isFixed(row: Row): row is Row & WritableRow {
+  return row.access !== "output" && (row.mask === "never" || row.v2 === null);
+}
+
+/**
+ * Values that are the stored ones are merely sent back, and ignored. Throws `Problem` INVALID_BODY for any other: it would
+ * be lost in silence. `stored`: the v2 record; empty for one that is yet to be made.
+ */
+export function refuseChanges(fixed: readonly FixedField[], stored: JsonObject): void {
+  const changed = fixed.filter(({ v2Path, row, value }) => {
+    const held = v2Path.reduce<Json | undefined>((at, name) => member(at, name), stored);
+    return !isSame(value, held, row, false);
+  });
+  if (changed.length === 0) return;
+  const names = changed.map(({ v1 }) => v1);
+  throw new Problem("INVALID_BODY", `invalid body: ${names.join(", ")}: ${FIXED_FIELD}`, {
+    fieldViolations: names.map((field) => ({ field, description: FIXED_FIELD })),
+  });
+}
+
+const FIXED_FIELD = "is set by the platform in v2; leave it out, or send back the value that is stored";

@@ -1,19 +1,17 @@
 /** How is a message changed whose PATCH is wrapped, and which v2 keeps flatter than v1? (Trap T59: a caller's own metadata.) */
-import type { ApiRequest } from "../../model/message.ts";
+
+import { camelCase, snakeCase } from "../../model/field-names.ts";
+import type { ApiRequest } from "../../model/http.ts";
 import { Problem } from "../../model/problem.ts";
 import type { Row } from "../../model/resource.ts";
 import type { SentField, V2Body } from "../body.ts";
-import { errorAnswer, type FieldNames } from "../error.ts";
-import { answerWith, writeHeaders } from "../headers.ts";
-import { camelCase, snakeCase } from "../names.ts";
-import { readNoted } from "../note.ts";
-import type { Parts } from "../parts.ts";
-import { namingHeader, parseRecord, sendPatch, settle } from "../patch.ts";
-import { isSuccess, STATE_UNKNOWN } from "../records.ts";
-import { isZero } from "../same.ts";
-import { createShow } from "../show.ts";
-import { buildPatch } from "../update.ts";
-import { type Composite, verbPath, wrappedBody } from "./composite.ts";
+import { errorResponse, type FieldNames } from "../error.ts";
+import { respondWith, writeHeaders } from "../headers.ts";
+import { type Composite, type ResourceContext, readRequestBody, verbPath, wrappedBody } from "../operation.ts";
+import { createRecordRewriter } from "../record-rewriter.ts";
+import { mismatchHeader, parseRecord, sendPatch, verifyPatches } from "../replace.ts";
+import { isSuccess, STATE_UNKNOWN } from "../single-call.ts";
+import { buildPatch, isZero } from "../update.ts";
 
 /**
  * A message without a v2 name is one that v2 does not have: its rows are members of the message around it. v1 had no mask,
@@ -23,12 +21,12 @@ import { type Composite, verbPath, wrappedBody } from "./composite.ts";
 export const createUpdateWrapped: Composite = (operation, parts) => {
   const { wrap, rows } = wrappedBody(operation, parts);
   const flat = rows.flatMap(flatten);
-  const readable = rows.map(named);
-  const show = createShow(operation.answer, [], parts);
+  const readable = rows.map(withV2Name);
+  const show = createRecordRewriter(operation.answer, [], parts);
   const target = verbPath(operation, parts);
   const names = wrappedNames(wrap, flat, parts);
   return async (request, tools) => {
-    const body = lift(readNoted(request.body, readable, parts.options.unknownRequest, tools));
+    const body = flattenBody(readRequestBody(request.body, readable, parts.options.unknownRequest, tools));
     const lost = lostFields(flat, body);
     if (parts.options.mismatch === "fail") refuse(lost);
     const patch = buildPatch(flat, body, undefined);
@@ -40,14 +38,14 @@ export const createUpdateWrapped: Composite = (operation, parts) => {
       body: Buffer.from(`{${JSON.stringify(wrap)}:${patch.body},"updateMask":${JSON.stringify(mask)}}`),
     });
     const { response, spelling } = await sendPatch(patch, written, tools, tools.bodyMask);
-    if (!isSuccess(response)) return errorAnswer(response, names);
+    if (!isSuccess(response)) return errorResponse(response, names);
     tools.exchange.defaultedFields.push(...patch.defaulted);
-    const shown = await show.one(response.body, undefined, request, tools, STATE_UNKNOWN);
-    if (shown.kind === "refused") return errorAnswer(shown.response, names);
+    const shown = await show.rewriteOne(response.body, undefined, request, tools, STATE_UNKNOWN);
+    if (shown.kind === "refused") return errorResponse(shown.response, names);
     const effect = { patch, record: parseRecord(response, STATE_UNKNOWN), spelling };
     tools.exchange.mismatches.push(...lost);
-    const differing = settle([effect], parts, tools, tools.bodyMask);
-    return answerWith(response, 200, shown.bytes, namingHeader([...differing, ...lost]));
+    const differing = verifyPatches([effect], parts, tools, tools.bodyMask);
+    return respondWith(response, 200, shown.bytes, mismatchHeader([...differing, ...lost]));
   };
 };
 
@@ -58,13 +56,13 @@ function flatten(row: Row): readonly Row[] {
 }
 
 /** Rows without a v2 name are not read, so they get one: what is said of them is looked at here. */
-function named(row: Row): Row {
+function withV2Name(row: Row): Row {
   if (row.v2 !== null) return row;
-  return row.kind === "message" ? { ...row, v2: row.v1, rows: row.rows.map(named) } : { ...row, v2: row.v1 };
+  return row.kind === "message" ? { ...row, v2: row.v1, rows: row.rows.map(withV2Name) } : { ...row, v2: row.v1 };
 }
 
 /** What was sent, by the names of `flatten`. */
-function lift(body: V2Body): V2Body {
+function flattenBody(body: V2Body): V2Body {
   const fields = new Map<string, SentField>();
   const passed = [...body.passed];
   for (const [name, sent] of body.fields) {
@@ -91,7 +89,7 @@ function refuse(lost: readonly string[]): void {
 }
 
 /** v2 names its fields with the wrapper before them, or without. */
-function wrappedNames(wrap: string, flat: readonly Row[], { names }: Parts): FieldNames {
+function wrappedNames(wrap: string, flat: readonly Row[], { names }: ResourceContext): FieldNames {
   const all = new Map(names);
   for (const { v1, v2 } of flat) {
     if (v2 === null) continue;

@@ -115,7 +115,7 @@ async function clients(bench, begin) {
 async function lists(bench, begin) {
   const { lists: count, records } = bench.settings.holds;
   const upstream = await begin(startPeer("paged-upstream", [records, 20, 0]));
-  const carryover = await begin(begun(bench, upstream, { "upstream-v2-tokens": "keyset" }));
+  const carryover = await begin(begun(bench, upstream, { "upstream-v2-page-tokens": "keyset" }));
   const crowd = await begin(startClient("crowd"));
   const url = `${carryover.url}/iam/v1/groups`;
   await crowd.ask({ do: "once", url, tokens: ["records-1000"] });

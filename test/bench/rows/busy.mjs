@@ -17,7 +17,7 @@ export async function measureBusy(bench, start) {
   const { clients, credentials, records } = settings;
   const upstream = await start(startPeer("paged-upstream", [records, settings.latencyMs, 0]));
   const log = join(folder, "busy.log");
-  const flags = { "upstream-v2-tokens": "keyset" };
+  const flags = { "upstream-v2-page-tokens": "keyset" };
   const carryover = await start(startCarryover(dist, { upstream: upstream.url, log, flags, probe: true }));
   const [steady, crowd] = [await start(startClient("steady")), await start(startClient("crowd"))];
   const targets = [

@@ -11,7 +11,7 @@ export async function measureFlood(bench, start) {
     startCarryover(bench.dist, {
       upstream: upstream.url,
       log: join(bench.folder, "flood.log"),
-      flags: { "upstream-v2-tokens": "keyset" },
+      flags: { "upstream-v2-page-tokens": "keyset" },
       node: [`--max-old-space-size=${heapMiB}`],
     }),
   );

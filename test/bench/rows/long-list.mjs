@@ -20,7 +20,7 @@ async function measureOne({ dist, folder, settings }, start, latencyMs) {
   const { records, rounds, idleSeconds } = settings.long;
   const [few, many] = records;
   const upstream = await start(startPeer("paged-upstream", [many, latencyMs, 0]));
-  const flags = { "upstream-v2-tokens": "keyset" };
+  const flags = { "upstream-v2-page-tokens": "keyset" };
   const log = join(folder, `long-${latencyMs}.log`);
   const carryover = await start(startCarryover(dist, { upstream: upstream.url, log, flags, probe: true }));
   const client = await start(startClient("lists"));

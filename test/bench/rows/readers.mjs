@@ -36,7 +36,7 @@ export async function measureReaders(bench, start) {
 async function sideOf(readers, { dist, folder, settings: { readers: settings } }, start, { upstream, client, token }) {
   const flags = {
     "lists-readers": readers,
-    "upstream-v2-tokens": "keyset",
+    "upstream-v2-page-tokens": "keyset",
   };
   const cold = [];
   let list;

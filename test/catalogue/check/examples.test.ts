@@ -1,6 +1,6 @@
 /** Does an example that speaks of something else than the rows say so? */
 import { expect, test } from "vitest";
-import type { Example } from "../../../src/model/example.ts";
+import type { Example } from "../../../src/model/resource.ts";
 import { faultsAfter } from "./small.ts";
 
 function faultsOfExample(example: Example): readonly string[] {

@@ -1,6 +1,6 @@
 /** Does a wrong row say what is wrong with it, and what to do? */
 import { describe, expect, test } from "vitest";
-import { zeroOf } from "../../../src/catalogue/check/rows.ts";
+import { zeroOf } from "../../../src/catalogue/check.ts";
 import type { EnumTable, EnumValue, Row } from "../../../src/model/resource.ts";
 import { colour, faultsWithRow } from "./small.ts";
 

@@ -1,8 +1,6 @@
 /** What is the smallest sound catalogue to break? (Words of its own: these tests know no resource of the API.) */
-import type { CatalogueFile } from "../../../src/catalogue/check/resources.ts";
-import { faultsOf } from "../../../src/catalogue/check/resources.ts";
-import type { Example } from "../../../src/model/example.ts";
-import type { EnumTable, NativeDomain, Operation, Resource, Row, Shape } from "../../../src/model/resource.ts";
+import { type CatalogueFile, faultsOf } from "../../../src/catalogue/check.ts";
+import type { EnumTable, Example, NativeDomain, Operation, Resource, Row, Shape } from "../../../src/model/resource.ts";
 
 /** The same type with everything open to change, but for rows and examples, which are replaced whole. */
 export type Open<T> = T extends Row | Example ? T : T extends object ? { -readonly [Key in keyof T]: Open<T[Key]> } : T;

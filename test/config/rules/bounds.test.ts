@@ -1,7 +1,7 @@
 /** What a file may cost whoever reads it, counted rather than timed. */
 import { describe, expect, test } from "vitest";
-import { excessOf, swollen } from "../../../src/config/bounds.ts";
-import { createExplainer, MAX_TOLD, tell } from "../../../src/config/rules/faults.ts";
+import { createExplainer, firstFaults, MAX_FAULTS } from "../../../src/config/rules.ts";
+import { boundExceeded, treeTooLarge } from "../../../src/config/yaml-file.ts";
 import { faults, file, read } from "./context.ts";
 
 const HEAD = "version: carryover/v1\nrules:\n";
@@ -44,7 +44,7 @@ describe("only the first 20 faults are told, and the others counted", () => {
   ];
   test.each(cases)("%s", (_what, text, more) => {
     const told = faults(text);
-    expect(told.length).toBe(MAX_TOLD + 1);
+    expect(told.length).toBe(MAX_FAULTS + 1);
     expect(told.at(-1)).toBe(`r.yaml:1:1: and ${more} more; correct these first`);
   });
 
@@ -54,11 +54,11 @@ describe("only the first 20 faults are told, and the others counted", () => {
       worded += 1;
       return { where: "r.yaml:1:1", what: "x", remedy: "y" };
     };
-    tell(
+    firstFaults(
       Array.from({ length: 60_000 }, () => fault),
       "r.yaml",
     );
-    expect(worded).toBe(MAX_TOLD);
+    expect(worded).toBe(MAX_FAULTS);
   });
 
   test("the schema's keys are looked at only for what is told", () => {
@@ -67,14 +67,14 @@ describe("only the first 20 faults are told, and the others counted", () => {
       asked += 1;
       return undefined;
     };
-    const untouched = { tree: {}, faults: [], at: () => undefined, placeOf: place };
+    const untouched = { tree: {}, faults: [], at: () => undefined, locationOf: place };
     const keys = Array.from({ length: 60_000 }, (_, at) => `k${at}`);
     const issue = { code: "unrecognized_keys", keys, path: [], message: "", input: undefined } as const;
     const untold = createExplainer(untouched, "r.yaml")(issue as never, []);
     expect([untold.length, asked]).toEqual([60_000, 0]);
-    tell(untold, "r.yaml");
+    firstFaults(untold, "r.yaml");
     // The key, and what it should be in.
-    expect(asked).toBe(2 * MAX_TOLD);
+    expect(asked).toBe(2 * MAX_FAULTS);
   });
 });
 
@@ -110,16 +110,16 @@ describe("what no rules file has is refused before it is parsed, with its place:
       `|\n  ${"? ".repeat(99)}\n  [[[[[[[[[[[[[[[[[[[[`,
       `1 # ${deep(30)}[[[[`,
     ];
-    for (const text of texts) expect(excessOf(`a: ${text}\n`), text).toBeUndefined();
-    expect(excessOf(`a: ${deep(16)}`)).toBeUndefined();
-    expect(excessOf(`a: ${deep(17)}`)).toMatchObject({ line: 1, column: 20 });
-    expect(excessOf(lines(1000, () => `- ${deep(9)}\n`))).toBeUndefined();
+    for (const text of texts) expect(boundExceeded(`a: ${text}\n`), text).toBeUndefined();
+    expect(boundExceeded(`a: ${deep(16)}`)).toBeUndefined();
+    expect(boundExceeded(`a: ${deep(17)}`)).toMatchObject({ line: 1, column: 20 });
+    expect(boundExceeded(lines(1000, () => `- ${deep(9)}\n`))).toBeUndefined();
   });
 });
 
 test("an alias counts again wherever it stands, and may not stand within itself", () => {
   const list = Array.from({ length: 1000 }, () => 1);
-  expect(swollen(Array.from({ length: 50 }, () => list))).toBeUndefined();
-  expect(swollen(Array.from({ length: 60 }, () => list))).toMatch(/more than 60000 values/);
+  expect(treeTooLarge(Array.from({ length: 50 }, () => list))).toBeUndefined();
+  expect(treeTooLarge(Array.from({ length: 60 }, () => list))).toMatch(/more than 60000 values/);
   expect(faults("version: &a [*a]\nrules: []\n")).toEqual([expect.stringContaining("aliases")]);
 });

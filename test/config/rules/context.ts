@@ -1,5 +1,5 @@
 /** A catalogue of few names, and how a file is read against it. */
-import { ConfigError, textOf } from "../../../src/config/fault.ts";
+import { ConfigError, faultText } from "../../../src/config/faults.ts";
 import { type RulesContext, readRules } from "../../../src/config/rules.ts";
 
 const crud = [
@@ -37,7 +37,7 @@ export function faults(text: string | Uint8Array, context: Partial<RulesContext>
   try {
     read(text, context);
   } catch (error) {
-    if (error instanceof ConfigError) return error.faults.map(textOf);
+    if (error instanceof ConfigError) return error.faults.map(faultText);
     throw error;
   }
   return [];

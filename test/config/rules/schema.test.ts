@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { EXAMPLE_RULES } from "../../../scripts/docs/rules.ts";
-import { RulesSchema, rulesJsonSchema } from "../../../src/config/rules/schema.ts";
+import { RulesSchema, rulesJsonSchema } from "../../../src/config/rules-schema.ts";
 import { scale } from "../../support/scale.ts";
 import { faults } from "./context.ts";
 

@@ -11,7 +11,7 @@ const PASSED = "test/listener/passthrough.test.ts";
 const HEADERS = [`${PASSED} > T-SMG-19`];
 
 export const FRONT = [
-  ...guards("src/listener/gate.ts", GATE, [
+  ...guards("src/server/request-checks.ts", GATE, [
     ["only HTTP 1.0 and 1.1", 'httpVersion !== "1.1" && httpVersion !== "1.0"', "false", sent("T-SMG-09: HTTP/2.0")],
     [
       "a Host with HTTP/1.1",
@@ -50,7 +50,7 @@ export const FRONT = [
     ],
     ["no dot segments", "&& DOT_SEGMENT.test(path)", "&& false"],
     ["dot segments that are encoded", "(?:\\.|%2e){1,2}", "(?:\\.){1,2}", WITHOUT_PARSER],
-    ["no way round in circles", "OURS.test(value)", "false", ["test/app/loop.test.ts"]],
+    ["no way round in circles", "VIA_CARRYOVER.test(value)", "false", ["test/app/loop.test.ts"]],
     ["known methods", "(METHODS.has(method) ? undefined :", "(true ? undefined :", sent("T-SMG-12")],
     ["no upgrade", "if (asked !== true ||", "if (true ||"],
     [
@@ -75,30 +75,38 @@ export const FRONT = [
     ["no X-HTTP-Method for the platform", '"x-http-method", ', ""],
     ["no X-Method-Override for the platform", ', "x-method-override"', ""],
   ]),
-  ...guards("src/listener/head.ts", HEADERS, [
+  ...guards("src/server/request-head.ts", HEADERS, [
     ["no Forwarded for the platform", ', "forwarded"]', "]"],
-    ["X-Real-IP of trusted proxies only", '["x-real-ip", Fate.FORWARDED],', ""],
-    ["X-Forwarded-* of trusted proxies only", 'if (name.startsWith("x-forwarded-")) return Fate.FORWARDED;', ""],
-    ["no Grpc-* for the platform", 'name.startsWith("grpc-") ? Fate.DROP', 'name.startsWith("grpc-") ? Fate.KEEP'],
+    ["X-Real-IP of trusted proxies only", '["x-real-ip", HeaderHandling.FORWARDED],', ""],
+    [
+      "X-Forwarded-* of trusted proxies only",
+      'if (name.startsWith("x-forwarded-")) return HeaderHandling.FORWARDED;',
+      "",
+    ],
+    [
+      "no Grpc-* for the platform",
+      'name.startsWith("grpc-") ? HeaderHandling.DROP',
+      'name.startsWith("grpc-") ? HeaderHandling.KEEP',
+    ],
     ["plain field names only", "!PLAIN_NAME.test(name)", "false"],
     ["what Connection names ends here", "if (named.has(name)) fates[i]", "if (false) fates[i]"],
   ]),
   ...guards(
-    "src/upstream/queue/admission.ts",
+    "src/server/admission.ts",
     ["test/upstream/queue/admission.test.ts"],
     [
       ["the number of requests at a time", 'if (here >= inFlight) return refuse("shed-in-flight", true);', ""],
-      ["the share of one credential in it", " || held > (inFlight - here) * SHARE", ""],
+      ["the share of one credential in it", " || held > (inFlight - here) * CREDENTIAL_SHARE", ""],
       ["the share of credentials that were not accepted", "isFull || ", ""],
     ],
   ),
   ...guards(
-    "src/listener/trust.ts",
+    "src/server/forwarded-headers.ts",
     ["test/listener/trust.test.ts"],
     [["nobody is trusted unasked", "return () => false", "return () => true"]],
   ),
   ...guards(
-    "src/listener/intake.ts",
+    "src/server/request-lifecycle.ts",
     ["test/listener/server.test.ts > limits", "test/listener/server.test.ts > closing"],
     [
       [
@@ -110,7 +118,7 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/listener/body.ts",
+    "src/server/request-body.ts",
     ["test/listener/answer.test.ts > over the limit"],
     [
       ["the stated length of a body", "> limit) throw tooLarge(limit);", "> Infinity) throw tooLarge(limit);"],
@@ -128,7 +136,7 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/listener/uploads.ts",
+    "src/server/upload-limits.ts",
     ["test/listener/uploads.test.ts"],
     [
       ["half of the connections for bodies", "total < most ? waiting : []", "waiting"],
@@ -136,7 +144,7 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/listener/pace.ts",
+    "src/server/client-timeouts.ts",
     ["test/listener/pace.test.ts"],
     [
       ["bytes a second", "if (latest.length < beats || bytes >= ", "if (true || bytes >= "],
@@ -145,9 +153,9 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/listener/duty.ts",
+    "src/server/upload-limits.ts",
     ["test/listener/duty.test.ts"],
-    [["the processor's rest after work for strangers", "REST * (ended - began + knownMs)", "0"]],
+    [["the processor's rest after work for strangers", "PAUSE_FACTOR * (ended - began + knownMs)", "0"]],
   ),
   ...guards(
     "src/translate/body.ts",
@@ -155,12 +163,12 @@ export const FRONT = [
     [["the values of a body", "if (hasMoreValues(bytes, MOST_VALUES)) {", "if (false) {"]],
   ),
   ...guards(
-    "src/json/page.ts",
+    "src/json/rewrite.ts",
     ["test/json/slices.test.ts"],
     [["turns between the records of a long page", " && at < slice", ""]],
   ),
   ...guards(
-    "src/upstream/held.ts",
+    "src/upstream/response-memory.ts",
     ["test/upstream/held.test.ts"],
     [
       ["memory before a call", "wanted > 0 ? await wait(wanted, options.signal) : undefined", "undefined"],
@@ -177,7 +185,7 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/listener/errors.ts",
+    "src/server/response.ts",
     [
       "test/listener/faults.test.ts > in the middle of its answer",
       "test/listener/faults.test.ts > an upstream that breaks off",
@@ -191,19 +199,19 @@ export const FRONT = [
       ["an answer that is cut off in HTTP/1.0", "else req.socket.resetAndDestroy();", "else res.end();"],
       [
         "no second request behind one that was refused",
-        "if (UNSAFE.has(problem.reason)) visit.last = true;",
+        "if (CONNECTION_ENDING.has(problem.reason)) visit.last = true;",
         "",
         ["test/trust/sec/missed.test.ts > T-SMG-08"],
       ],
     ],
   ),
   ...guards(
-    "src/listener/reply.ts",
+    "src/server/response.ts",
     ["test/listener/server.test.ts > closing"],
     [["the last answer of a connection says so", 'headers.push("connection", "close");', ""]],
   ),
   ...guards(
-    "src/listener/answer.ts",
+    "src/server/respond.ts",
     ["test/listener/answer.test.ts"],
     [
       ["no cache keeps an answer", 'if (!kept) flat.push("cache-control", "private, no-store");', ""],
@@ -211,7 +219,7 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/listener/peers.ts",
+    "src/server/connections.ts",
     ["test/listener/server.test.ts > of a request whose head could not be read", "test/app/secrets.test.ts > T-ISO-09"],
     [["bytes that could not be read are not told", "cause: new Error(error.code)", "cause: error"]],
   ),

@@ -9,30 +9,30 @@ const SHARE = [
 ];
 
 export const INSIDE = [
-  ...guards("src/share/credential.ts", SHARE, [
+  ...guards("src/upstream/credentials.ts", SHARE, [
     ["one credential, or none", "if (value !== undefined) return undefined;", ""],
     ["a digest that nobody can work out", 'createHmac("sha256", secret)', 'createHmac("sha256", "")'],
     ["bearer tokens only", "if (token === undefined) return undefined;", ""],
     ["no longer than the token lasts", 'return typeof exp === "number" ? exp : Infinity;', "return Infinity;"],
   ]),
-  ...guards("src/share/key.ts", SHARE, [
+  ...guards("src/drain/cache-policy.ts", SHARE, [
     ["a key has its credential", "    credential.digest,\n", '    "",\n'],
     ["a key has all other fields", 'others.length === 0 ? "" : keyedDigest', 'true ? "" : keyedDigest'],
     ["a key has its path", "    path,\n", '    "",\n'],
     ["a key has its query", "mark < 0 ? [] : sortedQuery(head.target.slice(mark + 1))", "[]"],
     ["a key is structured", "return JSON.stringify([", "return String(["],
   ]),
-  ...guards("src/share/store.ts", SHARE, [
+  ...guards("src/drain/list-cache.ts", SHARE, [
     ["a tenth for one credential", "if (shelf.bytes + bytes <= most) break;", "break;"],
     ["nothing is kept beyond its time", "if (now() >= entry.until) {", "if (false) {"],
   ]),
-  ...guards("src/share/share.ts", SHARE, [
+  ...guards("src/drain/list-sharing.ts", SHARE, [
     ["never beyond the token's end", "if (wall() >= credential.ends * 1000) return make(signal);", ""],
     ["never longer than five seconds", "seconds <= MOST_SECONDS", "true"],
     ["a write makes lists old", "tenants.beginWrite(credential.digest);", ""],
   ]),
   ...guards(
-    "src/admin/access.ts",
+    "src/admin/server.ts",
     ["test/admin/access.test.ts", "test/admin/server.test.ts"],
     [
       [
@@ -61,7 +61,7 @@ export const INSIDE = [
     ],
   ),
   ...guards(
-    "src/route/uid.ts",
+    "src/router/path.ts",
     ["test/route/uid.test.ts", "test/route/router.test.ts"],
     [
       ["letters of a uid", "if (foreign !== null) throw", "if (false) throw"],
@@ -69,7 +69,7 @@ export const INSIDE = [
     ],
   ),
   ...guards(
-    "src/observe/scrub.ts",
+    "src/telemetry/scrub.ts",
     ["test/observe/scrub.test.ts"],
     [
       [

@@ -11,7 +11,7 @@ const DRAINS = [
 ];
 
 export const LISTS = [
-  ...guards("src/upstream/drain/limits.ts", DRAINS, [
+  ...guards("src/drain/limits.ts", DRAINS, [
     ["the time of a list", "if (seconds < limits.maxSeconds) return;", "return;"],
     ["the pages of a list", "if (pages >= limits.maxPages) throw", "if (false) throw"],
     ["the records of a list", "if (size.records > limits.maxRecords) throw", "if (false) throw"],
@@ -19,7 +19,7 @@ export const LISTS = [
     ["the announced records of a list", "if (totalCount > limits.maxRecords) throw", "if (false) throw"],
     ["the announced pages of a list", "if (pages > limits.maxPages) throw", "if (false) throw"],
   ]),
-  ...guards("src/upstream/drain/calls.ts", DRAINS, [
+  ...guards("src/drain/state.ts", DRAINS, [
     ["a page is no longer than asked for", "if (page.keys.length > how.limits.pageSize) {", "if (false) {"],
     ["a page skips what it was asked to", "page.skipped !== undefined && page.skipped !== place.skip)", "false)"],
     [
@@ -30,11 +30,11 @@ export const LISTS = [
     ["a page that says nothing is no end", "if (saysNothing(list, page)) return invalid", "if (false) return invalid"],
     ["a page without its records is none", "if (page.bare === true) {", "if (false) {"],
   ]),
-  ...guards("src/upstream/drain/step.ts", DRAINS, [
+  ...guards("src/drain/step.ts", DRAINS, [
     [
       "repairs have an end",
-      "if (state.repairs <= 0) return lost(",
-      "if (false) return lost(",
+      "if (state.repairs <= 0) return fallBack(",
+      "if (false) return fallBack(",
       ["test/upstream/drain/step.test.ts > repairs"],
     ],
     [
@@ -50,7 +50,7 @@ export const LISTS = [
     ],
   ]),
   ...guards(
-    "src/upstream/drain/end.ts",
+    "src/drain/committed-list.ts",
     ["test/lists/short.test.ts", "test/upstream/drain/ends.test.ts", "test/upstream/drain/worlds.test.ts"],
     [
       [
@@ -62,7 +62,7 @@ export const LISTS = [
     ],
   ),
   ...guards(
-    "src/upstream/queue/fair-queue.ts",
+    "src/upstream/fair-queue.ts",
     ["test/upstream/queue/fair-queue.test.ts"],
     [
       ["the number of places", "taken < Math.min(places()", "0 < Math.min(places()"],

@@ -35,7 +35,7 @@ export const PLATFORM = [
     ["who has left starts no call", "signal.throwIfAborted();", ""],
     ["the platform's address stays here", "hideOrigin(answer.headers, pool.origin, pool.basePath);", ""],
   ]),
-  ...guards("src/upstream/decode.ts", CLIENT, [
+  ...guards("src/upstream/client.ts", CLIENT, [
     ["an answer that unpacks without end", "Math.min(limit, Math.max(SMALL, bytes.length * MAX_RATIO))", "Infinity"],
     [
       "known encodings only",
@@ -83,15 +83,15 @@ export const PLATFORM = [
     ],
     [
       "a write that was answered is not sent twice",
-      "if (!read || !AGAIN.has(first.status))",
-      "if (!AGAIN.has(first.status))",
+      "if (!read || !RETRIED_STATUSES.has(first.status))",
+      "if (!RETRIED_STATUSES.has(first.status))",
     ],
     ["the budget of retries", "if (wait !== undefined && giveBack !== undefined)", "if (wait !== undefined)"],
     ["no retry before the platform wants one", "Math.max(asked, jitter)", "jitter"],
     ["no wait without end", "asked > (options.maxWaitMs ?? MAX_WAIT_MS) ? undefined :", ""],
   ]),
   ...guards(
-    "src/upstream/budget.ts",
+    "src/upstream/retry.ts",
     ["test/upstream/budget.test.ts"],
     [["retries are a share of the calls", "if (left < 1 - 1e-9 && underWay >= floor) return undefined;", ""]],
   ),
@@ -129,7 +129,7 @@ export const PLATFORM = [
         "return failures > 0 && at >= since;",
       ],
       ["only a question in vain stops calls", "if (said) return answered();", ""],
-      ["a platform that is down is left alone", "refused(state.nextAt - now())", "now()"],
+      ["a platform that is down is left alone", "breakerOpen(state.nextAt - now())", "now()"],
       ["an answer lets calls go again", "failures: 0, nextAt: undefined, pauseMs", "failures: 0, pauseMs"],
     ],
   ),

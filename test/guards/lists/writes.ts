@@ -36,16 +36,16 @@ export const WRITES = [
       "if (false) mismatches",
     ],
   ]),
-  ...guards("src/translate/patch.ts", UPDATES, [
+  ...guards("src/translate/replace.ts", UPDATES, [
     ["an update that was not done is an error", "if (failing.length > 0) {", "if (false) {"],
   ]),
-  ...guards("src/route/path.ts", PATHS, [
+  ...guards("src/router/path.ts", PATHS, [
     ["two hex digits of an escape", "if (!HEX_PAIR.test(digits)) throw", "if (false) throw"],
     ["no escaped control characters", "if (code < 0x20 || code === 0x7f) throw", "if (false) throw"],
     ["no escaped bytes beyond ASCII", "if (code > 0x7f) throw", "if (false) throw"],
     ["no escapes that change what a path means", "if (STRUCTURAL.has(char)) throw", "if (false) throw"],
     ["one spelling of each letter", "if (UNRESERVED.test(char)) throw", "if (false) throw"],
-    ["plain letters in a path", "} else if (UNPLAIN.test(char)) {", "} else if (false) {"],
+    ["plain letters in a path", "} else if (NOT_PLAIN.test(char)) {", "} else if (false) {"],
     ["no empty segment", "if (empty !== -1) throw", "if (false) throw"],
     ["no segment of dots", "if (dots !== -1) throw", "if (false) throw"],
   ]),

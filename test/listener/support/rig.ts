@@ -1,13 +1,14 @@
 /** A listener over a raw upstream, put together for one test. */
-import { createDuty } from "../../../src/listener/duty.ts";
-import { createListener, type Listener, type ListenerOptions } from "../../../src/listener/server.ts";
-import { ONE_CALLER } from "../../../src/model/callers.ts";
+
+import { SINGLE_SHARE } from "../../../src/model/credential-shares.ts";
 import type { Exchange } from "../../../src/model/exchange.ts";
 import { unlimitedMemory } from "../../../src/model/memory-budget.ts";
-import type { Plan } from "../../../src/model/plan.ts";
-import { createBudget } from "../../../src/upstream/budget.ts";
+import type { Plan } from "../../../src/model/request.ts";
+import { createHttpServer, type HttpServer, type HttpServerOptions } from "../../../src/server/server.ts";
+import { createProcessorShare } from "../../../src/server/upload-limits.ts";
+import type { CallQueue } from "../../../src/upstream/call-queue.ts";
 import { createPool, type PoolOptions } from "../../../src/upstream/pool.ts";
-import type { Calls } from "../../../src/upstream/queue/calls.ts";
+import { createRetryBudget } from "../../../src/upstream/retry.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
 import { later } from "../../support/take-down.ts";
 import { createDouble, type Double, type Script } from "./double.ts";
@@ -17,18 +18,18 @@ export { later, listening, takeDownAfterAll, takeDownAfterEach } from "../../sup
 export interface Rig {
   readonly port: number;
   readonly double: Double;
-  readonly listener: Listener;
+  readonly listener: HttpServer;
   /** One per request, in the order in which they ended. */
   readonly seen: Exchange[];
   /** Resolves with the exchange of the request that ended as number `count`. */
   ended(count: number): Promise<Exchange>;
 }
 
-type Choices = Partial<ListenerOptions> & {
+type Choices = Partial<HttpServerOptions> & {
   readonly script?: Script;
   readonly pool?: Partial<PoolOptions>;
   /** Where calls wait; by default nowhere. */
-  readonly calls?: Calls;
+  readonly calls?: CallQueue;
 };
 
 export const LIMITS = {
@@ -45,8 +46,8 @@ export const BODIES = {
   stallMs: 5_000,
   heldBytes: 1024 * 1024,
   memory: unlimitedMemory(),
-  callers: ONE_CALLER,
-  duty: createDuty({ now: () => performance.now(), later: (ms, run) => setTimeout(run, ms) }),
+  callers: SINGLE_SHARE,
+  processorShare: createProcessorShare({ now: () => performance.now(), later: (ms, run) => setTimeout(run, ms) }),
 };
 export const POOL = { timeouts: { connectMs: 2_000, headersMs: 5_000, bodyMs: 5_000 }, connections: 16 };
 
@@ -60,14 +61,14 @@ export async function rig(choices: Choices = {}): Promise<Rig> {
   const seen: Exchange[] = [];
   const waiting = new Set<() => void>();
   let ids = 0;
-  const listener = createListener({
+  const listener = createHttpServer({
     host: "127.0.0.1",
     port: 0,
     basePath: "",
     limits: LIMITS,
     trustedProxies: [],
     decide: ({ target }) => pass(target),
-    upstreams: { v2: createStream(pool, createBudget(), calls) },
+    upstreams: { v2: createStream(pool, createRetryBudget(), calls) },
     observe: (exchange) => {
       seen.push(exchange);
       for (const look of [...waiting]) look();

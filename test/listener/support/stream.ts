@@ -1,10 +1,10 @@
 /** Long lists for tests, and what becomes of those who make them. */
 import { createServer } from "node:http";
-import { answer } from "../../../src/listener/answer.ts";
-import { createIntake } from "../../../src/listener/intake.ts";
 import type { Exchange } from "../../../src/model/exchange.ts";
-import type { BodyStream, HeaderList } from "../../../src/model/message.ts";
-import type { AnswerPlan, Decide } from "../../../src/model/plan.ts";
+import type { BodyStream, HeaderList } from "../../../src/model/http.ts";
+import type { Decide, ResponsePlan } from "../../../src/model/request.ts";
+import { createRequestLifecycle } from "../../../src/server/request-lifecycle.ts";
+import { respond } from "../../../src/server/respond.ts";
 import { BODIES, LIMITS, listening } from "./rig.ts";
 
 export const PAGE = Buffer.from(
@@ -69,7 +69,7 @@ export function* endless(piece: Uint8Array = PAGE): Generator<Uint8Array> {
 const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
 
 /** Answers with `body`. */
-export function plan(body: BodyStream, headers: HeaderList = JSON_TYPE, status = 200): AnswerPlan {
+export function plan(body: BodyStream, headers: HeaderList = JSON_TYPE, status = 200): ResponsePlan {
   return { kind: "answer", respond: async () => ({ status, headers, body }) };
 }
 
@@ -87,7 +87,7 @@ export async function impatient(
   const ended = new Promise<Exchange>((resolve) => {
     observe = resolve;
   });
-  const intake = createIntake({
+  const intake = createRequestLifecycle({
     keepAliveMs: 75_000,
     basePath: "",
     limits: LIMITS,
@@ -97,8 +97,8 @@ export async function impatient(
     log: () => {},
   });
   const server = createServer((req, res) => {
-    const visit = intake.arrive(req, res, "none");
-    if (visit !== undefined) void answer(visit, plan(body), { bodyBytes: 0, basePath: "", stallMs, bodies: BODIES });
+    const visit = intake.accept(req, res, "none");
+    if (visit !== undefined) void respond(visit, plan(body), { bodyBytes: 0, basePath: "", stallMs, bodies: BODIES });
   });
   return { port: await listening(server), ended };
 }

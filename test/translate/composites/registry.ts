@@ -1,10 +1,10 @@
 /** A v2 registry with one repo, its readme and its tags, as far as tests of several calls need it. */
 import { loadCatalogue } from "../../../src/catalogue.ts";
+import type { ApiRequest, ApiResponse } from "../../../src/model/http.ts";
 import type { Json, JsonObject } from "../../../src/model/json.ts";
-import type { ApiRequest, ApiResponse } from "../../../src/model/message.ts";
 import { Problem } from "../../../src/model/problem.ts";
 import type { Resource } from "../../../src/model/resource.ts";
-import { createRouter } from "../../../src/route/router.ts";
+import { createRouter } from "../../../src/router/router.ts";
 import { json, type Run, runOperation } from "../support.ts";
 
 export const { resources, natives } = await loadCatalogue("v2beta1");

@@ -1,8 +1,8 @@
 /** Does a wrapped PATCH take effect on every field, and is what v2 has no place for named? */
 import { describe, expect, test } from "vitest";
-import { header } from "../../../src/model/message.ts";
+import { header } from "../../../src/model/http.ts";
 import type { Operation, Resource, Row } from "../../../src/model/resource.ts";
-import type { TranslateOptions } from "../../../src/translate/tools.ts";
+import type { TranslateOptions } from "../../../src/translate/operation.ts";
 import { callsOf, json, NAME, problemOf, type Run, refusalOf, runOperation, textOf, thing } from "../support.ts";
 
 const answers: readonly Row[] = [

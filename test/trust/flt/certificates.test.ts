@@ -6,8 +6,8 @@ import { TLSSocket } from "node:tls";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../../src/app.ts";
 import { loadCatalogue } from "../../../src/catalogue.ts";
-import { loadConfig } from "../../../src/config.ts";
-import { createLog } from "../../../src/observe/log.ts";
+import { loadConfig } from "../../../src/config/config.ts";
+import { createLog } from "../../../src/telemetry/log.ts";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
 import { LOCALHOST, OTHER_NAME, RENEWED } from "../../listener/support/certificates.ts";
 import { ask } from "../../listener/support/client.ts";
@@ -80,7 +80,7 @@ async function stage(hold: (line: string) => Promise<void> = async () => {}): Pr
     listenHost: "127.0.0.1",
     listenPort: "0",
     adminPort: "0",
-    listenDrainSeconds: "0",
+    listenShutdownDelaySeconds: "0",
     upstreamV2Url: platform.url,
     upstreamV2TlsCaFile: files.path("ca.crt"),
     upstreamV2TlsCertFile: files.path("tls.crt"),

@@ -1,7 +1,7 @@
 /** Is a name that gives some of many addresses, others each time, told from one that has moved? */
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createNames } from "../../../src/upstream/names.ts";
+import { createAddressWatch } from "../../../src/upstream/address-watch.ts";
 import type { Pool } from "../../../src/upstream/pool.ts";
 import { figure } from "../../support/figures.ts";
 
@@ -20,7 +20,7 @@ async function renewals(looks: number, answer: Answer): Promise<readonly number[
   let [at, questions] = [0, 0];
   let run: () => void = () => {};
   const pool = { hostname: "platform.test", addresses: () => used, renew: () => used.clear() };
-  const names = createNames({
+  const names = createAddressWatch({
     lookup: (_hostname, _options, callback) =>
       callback(
         null,

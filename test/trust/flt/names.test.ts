@@ -3,10 +3,10 @@ import type { LookupAddress } from "node:dns";
 import type { LookupFunction } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { createBudget } from "../../../src/upstream/budget.ts";
-import { later as timer } from "../../../src/upstream/later.ts";
-import { createNames } from "../../../src/upstream/names.ts";
+import { later as timer } from "../../../src/model/clock.ts";
+import { createAddressWatch } from "../../../src/upstream/address-watch.ts";
 import { createPool } from "../../../src/upstream/pool.ts";
+import { createRetryBudget } from "../../../src/upstream/retry.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
 import { ask } from "../../listener/support/client.ts";
 import { createDouble, type Double, ok } from "../../listener/support/double.ts";
@@ -45,11 +45,16 @@ async function stage(known: Names, double: Double) {
   const pool = createPool({ url: `http://platform.test:${double.port}`, ...POOL, lookup: known.lookup });
   later(pool.close);
   const moved: string[] = [];
-  const watch = createNames({ lookup: known.lookup, later: timer, everyMs: 20, moved: (name) => moved.push(name) });
+  const watch = createAddressWatch({
+    lookup: known.lookup,
+    later: timer,
+    everyMs: 20,
+    moved: (name) => moved.push(name),
+  });
   watch.add(pool);
   watch.start();
   later(async () => watch.close());
-  const { port } = await rig({ upstreams: { v2: createStream(pool, createBudget()) } });
+  const { port } = await rig({ upstreams: { v2: createStream(pool, createRetryBudget()) } });
   return { port, moved };
 }
 

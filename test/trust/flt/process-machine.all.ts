@@ -59,7 +59,12 @@ describe("T-FLT-22: a wall clock that jumps by an hour", () => {
     });
     later(platform.close);
     const { run, url } = await serve(
-      { upstreamV2Url: platform.url, limitsRequestSeconds: "2s", listsMaxSeconds: "1s", listenDrainSeconds: "0" },
+      {
+        upstreamV2Url: platform.url,
+        limitsRequestSeconds: "2s",
+        listsMaxSeconds: "1s",
+        listenShutdownDelaySeconds: "0",
+      },
       { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(JUMPING)}` },
     );
     const port = Number(new URL(url).port);

@@ -1,10 +1,10 @@
 /** Where can something throw inside of carryover, and does it end more than the request that it happened to? */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAdmin } from "../../../src/admin/server.ts";
-import type { Answer } from "../../../src/model/message.ts";
-import type { Plan, Watch } from "../../../src/model/plan.ts";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../../sandbox/src/sandbox.ts";
+import { createAdminServer } from "../../../src/admin/server.ts";
+import type { ClientResponse } from "../../../src/model/http.ts";
+import type { PassThroughObserver, Plan } from "../../../src/model/request.ts";
 import { takeDownAfterEach as takeDownProcesses } from "../../app/rig.ts";
 import { ask, request, talk } from "../../listener/support/client.ts";
 import { later, pass, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
@@ -18,13 +18,13 @@ const boom = (): never => {
   throw new Error("boom");
 };
 const rejects = () => Promise.reject(new Error("boom"));
-const answering = (respond: () => Promise<Answer>): Plan => ({ kind: "answer", respond });
-const body = (next: () => Promise<IteratorResult<Uint8Array>>): Answer => ({
+const answering = (respond: () => Promise<ClientResponse>): Plan => ({ kind: "answer", respond });
+const body = (next: () => Promise<IteratorResult<Uint8Array>>): ClientResponse => ({
   status: 200,
   headers: [],
   body: { [Symbol.asyncIterator]: () => ({ next }) },
 });
-const watch = (wrong: keyof Watch): Plan => ({
+const watch = (wrong: keyof PassThroughObserver): Plan => ({
   ...(pass("/x") as Extract<Plan, { kind: "pass" }>),
   watch: { sent: () => {}, head: () => {}, data: () => {}, over: () => {}, [wrong]: boom },
 });
@@ -108,7 +108,7 @@ describe("T-FLT-19: an error that is thrown in", () => {
 
   it.each(["metrics", "ready", "view", "text"])("the admin port's %s ends that request alone", async (where) => {
     const bad = (name: string, good: () => unknown) => (where === name ? boom : good);
-    const admin = createAdmin({
+    const admin = createAdminServer({
       host: "127.0.0.1",
       port: 0,
       metrics: { contentType: "text/plain", text: where === "metrics" ? rejects : async () => "" },
@@ -148,7 +148,7 @@ describe("an error that nobody catches", () => {
     later(sandbox.close);
     const { url: platform } = await sandbox.listen();
     const { run, url, adminUrl } = await serve(
-      { upstreamV2Url: platform, listenDrainSeconds: "1s" },
+      { upstreamV2Url: platform, listenShutdownDelaySeconds: "1s" },
       { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(UNCAUGHT)}` },
     );
     const headers = { authorization: `Bearer ${sandbox.token("admin")}` };

@@ -1,7 +1,7 @@
 /** Is what is shared shared with nobody else, even where the operator turns sharing on? (Whole app; beside test/share.) */
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { SendLayer } from "../../../src/model/message.ts";
+import type { SendLayer } from "../../../src/model/http.ts";
 import { type Rig, rigForTest, takeDownAfterEach } from "../../app/rig.ts";
 import { dial } from "../../listener/support/client.ts";
 import { figure } from "../../support/figures.ts";

@@ -9,7 +9,13 @@ describe("T-LOD-13: a start is refused with 64, and the place is named, for", ()
     ["a flag that there is not", [...V2, "--upstream-v2-ulr", "x"], {}, undefined, /--upstream-v2-ulr/],
     ["a variable that there is not", V2, { CARRYOVER_LIMITS_INFLIGHT: "1" }, undefined, /CARRYOVER_LIMITS_INFLIGHT/],
     ["a value of the wrong kind", V2, {}, "listen:\n  port: many", /carryover\.yaml:2:\d+ listen\.port/],
-    ["a value that is too large", [...V2, "--listen-drain-seconds", "1h"], {}, undefined, /--listen-drain-seconds/],
+    [
+      "a value that is too large",
+      [...V2, "--listen-shutdown-delay-seconds", "1h"],
+      {},
+      undefined,
+      /--listen-shutdown-delay-seconds/,
+    ],
     ["one port for two", [...V2, "--admin-port", "8080"], {}, undefined, /admin(?:\.|-)port/],
     [
       "a certificate for http",

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../../sandbox/src/sandbox.ts";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
 import { createBalancer } from "../../support/balancer.ts";
 import { figure } from "../../support/figures.ts";
@@ -14,7 +14,7 @@ it("T-LOD-09: rolling restarts of two instances behind a balancer fail no reques
   const { url: platform } = await sandbox.listen();
   const balancer = await createBalancer(100);
   later(balancer.close);
-  const start = () => serve({ upstreamV2Url: platform, listenDrainSeconds: "1s" });
+  const start = () => serve({ upstreamV2Url: platform, listenShutdownDelaySeconds: "1s" });
   const instances: Instance[] = [await start(), await start()];
   for (const instance of instances) balancer.add(instance);
   await balancer.allReady();

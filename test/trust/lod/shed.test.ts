@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { TIME } from "../../../src/tools.ts";
-import { createCalls } from "../../../src/upstream/queue/calls.ts";
+import { TIME } from "../../../src/toolbox.ts";
+import { createCallQueue } from "../../../src/upstream/call-queue.ts";
 import { ask, dial } from "../../listener/support/client.ts";
 import { LIMITS, rig, takeDownAfterEach } from "../../listener/support/rig.ts";
 
@@ -37,7 +37,7 @@ describe("T-LOD-05: where every connection to the platform is taken", () => {
   ])(
     "a %s that passes through waits as long as its deadline allows, then is 503 and was never sent",
     async (method, fields, body) => {
-      const calls = createCalls({ connections: 1, pages: 1, start: 1, ...TIME });
+      const calls = createCallQueue({ connections: 1, pages: 1, start: 1, ...TIME });
       const here = await rig({
         script: () => {},
         pool: { connections: 1 },

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";
-import { createSandbox } from "../../../src/sandbox/sandbox.ts";
+import { createSandbox } from "../../../sandbox/src/sandbox.ts";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
 import { dial, parse } from "../../listener/support/client.ts";
 import { createDouble, ok } from "../../listener/support/double.ts";
@@ -61,7 +61,7 @@ describe("a process that is told to stop under load", () => {
       upstreamV2Url: platform,
       upstreamStsUrl: exchange.url,
       listsBufferBytes: "64KiB",
-      listenDrainSeconds: `${drainMs}ms`,
+      listenShutdownDelaySeconds: `${drainMs}ms`,
     });
     const authorization = `Bearer ${sandbox.token("admin")}`;
     const groups = sandbox.snapshot().groups.length;

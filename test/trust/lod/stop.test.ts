@@ -18,7 +18,7 @@ describe("a process that is told to stop", () => {
       else socket.write(ok());
     });
     later(platform.close);
-    const { run, url } = await serve({ upstreamV2Url: platform.url, listenDrainSeconds: "0" });
+    const { run, url } = await serve({ upstreamV2Url: platform.url, listenShutdownDelaySeconds: "0" });
     const port = Number(new URL(url).port);
     const [slow, half] = [await dial(port), await dial(port)];
     slow.send("GET /iam/v2beta1/slow HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -47,7 +47,7 @@ describe("a process that cannot finish", () => {
     later(platform.close);
     const { run, url } = await serve({
       upstreamV2Url: platform.url,
-      listenDrainSeconds: "0",
+      listenShutdownDelaySeconds: "0",
       limitsRequestSeconds: "2s",
       listsMaxSeconds: "1s",
     });

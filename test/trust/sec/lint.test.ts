@@ -4,9 +4,9 @@ import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 
 const SRC = resolve(import.meta.dirname, "../../../src");
-/** Not the sandbox, which is a platform for trials and stands before nobody, nor what only judges the catalogue's own files. */
+/** Not what only judges the catalogue's own files. */
 const files = readdirSync(SRC, { recursive: true, encoding: "utf8" }).filter(
-  (name) => name.endsWith(".ts") && !/^(?:sandbox|catalogue)\//.test(name),
+  (name) => name.endsWith(".ts") && !/^catalogue\//.test(name),
 );
 
 interface Ban {
@@ -39,7 +39,12 @@ const BANS: readonly Ban[] = [
     pattern:
       /rejectUnauthorized:(?!\s*true\b)|checkServerIdentity|NODE_TLS_REJECT_UNAUTHORIZED|secureProtocol|minVersion:\s*"TLSv1(?:\.1)?"/,
     sample: "{ rejectUnauthorized: false }",
-    but: [["check/tls.ts", "`carryover check` looks at a certificate to say what is wrong with it, and sends nothing"]],
+    but: [
+      [
+        "commands/check/reach.ts",
+        "`carryover check` looks at a certificate to say what is wrong with it, and sends nothing",
+      ],
+    ],
   },
   {
     what: "followed redirects, and undici's layers that keep or share answers",
@@ -52,9 +57,9 @@ const BANS: readonly Ban[] = [
       /\b[gs]etGlobalDispatcher\b|import\s*\{[^}]*\b(?:fetch|request|stream|pipeline)\b[^}]*\}\s*from "undici"|(?<![.\w])fetch\(/,
     sample: 'await fetch("http://a")',
     but: [
-      ["demo/tour.ts", "calls the demo in its own process"],
-      ["ledger/way-out/loop.ts", "text that is shown to people, not code that runs"],
-      ["report/ask.ts", "`carryover report` asks the instances that its operator names"],
+      ["commands/demo.ts", "calls the demo in its own process"],
+      ["ledger/way-out.ts", "text that is shown to people, not code that runs"],
+      ["commands/report/ask.ts", "`carryover report` asks the instances that its operator names"],
     ],
   },
   {
@@ -77,10 +82,9 @@ const BANS: readonly Ban[] = [
     pattern: /\.(?:get|has|set|delete|add)\(\s*(?:`[^`]*\$\{[^`]*\}[^`]*\$\{[^`]*\}[^`]*`|\[[^\]]*\]\.join\()/,
     sample: "map.get(`$" + "{a}|$" + "{b}`)",
     but: [
-      ["check/known.ts", "lines of a report"],
-      ["check/probes/missing.ts", "the path of a call"],
-      ["observe/unknown-fields.ts", "one of two words, a blank, and the rest"],
-      ["route/router.ts", "two segments of a path, which hold no slash"],
+      ["commands/check/records.ts", "the path of a call"],
+      ["telemetry/unknown-fields.ts", "one of two words, a blank, and the rest"],
+      ["router/router.ts", "two segments of a path, which hold no slash"],
       ["translate/composites/update-wrapped.ts", "names of the catalogue"],
       ["translate/error.ts", "names of the catalogue"],
     ],
@@ -100,7 +104,7 @@ const BANS: readonly Ban[] = [
     pattern:
       /(?<!typeof )\b(?:token|secret)\b\s*[!=]==(?!\s*(?:undefined|""))|[!=]==\s*(?:options\.)?(?:token|secret)\b/,
     sample: "bearerOf(given) === token",
-    within: /^(?:admin|share)\//,
+    within: /^(?:admin|upstream|drain)\//,
   },
 ];
 
@@ -121,12 +125,12 @@ describe("T-SEC-03: the code does without", () => {
 /** Jumps of the wall clock can change no timer that does not read it. (With a clock that jumps: flt/process-machine.all.ts.) */
 it("T-FLT-22: the wall clock is read only where a date is meant", () => {
   const using = readdirSync(SRC, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".ts") && !name.startsWith("sandbox/"))
+    .filter((name) => name.endsWith(".ts"))
     .filter((name) => /\bDate\.now\b|new Date\(\)/.test(readFileSync(join(SRC, name), "utf8")))
     .toSorted();
   // What rules, reports, logs and `Date` say is a time of day; a `Retry-After` may be a date; a file was taken at a time of day.
   expect(using).toEqual([
-    ...["app.ts", "check/command.ts", "check/connection.ts", "explain/command.ts"],
-    ...["listener/shed.ts", "migration/comparing.ts", "observe/log.ts", "tools.ts"],
+    ...["app.ts", "commands/check/command.ts", "commands/check/platform.ts", "commands/explain/command.ts"],
+    ...["migration.ts", "server/admission.ts", "telemetry/log.ts", "toolbox.ts"],
   ]);
 });

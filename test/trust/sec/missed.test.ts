@@ -1,9 +1,9 @@
 /** What holds only as long as one line of code is there, which nothing in ordinary use would miss (T-SEC-04). */
 import { describe, expect, it } from "vitest";
-import { judge } from "../../../src/listener/gate.ts";
-import { readHead } from "../../../src/listener/head.ts";
-import { createBudget } from "../../../src/upstream/budget.ts";
+import { checkRequest } from "../../../src/server/request-checks.ts";
+import { readHeaderFields } from "../../../src/server/request-head.ts";
 import { createPool } from "../../../src/upstream/pool.ts";
+import { createRetryBudget } from "../../../src/upstream/retry.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
 import { dial } from "../../listener/support/client.ts";
 import { createDouble } from "../../listener/support/double.ts";
@@ -13,13 +13,15 @@ takeDownAfterEach();
 
 /** What Node's parser refuses today, another version or another setting of it may let through. */
 function reasonOfTarget(target: string): string | undefined {
-  return judge({ method: "GET", target, httpVersion: "1.1", head: readHead(["Host", "a"]) }, { uriBytes: 8_192 })
-    ?.reason;
+  return checkRequest(
+    { method: "GET", target, httpVersion: "1.1", head: readHeaderFields(["Host", "a"]) },
+    { uriBytes: 8_192 },
+  )?.reason;
 }
 
 function reasonOf(...raw: readonly string[]): string | undefined {
-  const head = readHead(["Host", "a", ...raw]);
-  return judge({ method: "POST", target: "/", httpVersion: "1.1", head }, { uriBytes: 8_192 })?.reason;
+  const head = readHeaderFields(["Host", "a", ...raw]);
+  return checkRequest({ method: "POST", target: "/", httpVersion: "1.1", head }, { uriBytes: 8_192 })?.reason;
 }
 
 describe("T-SEC-04: without the router the gate refuses", () => {
@@ -87,7 +89,7 @@ it("T-SLO-03: nothing more is read for a client that has not taken what came", a
   later(double.close);
   const pool = createPool({ url: double.url, ...POOL });
   later(pool.close);
-  const stream = createStream(pool, createBudget());
+  const stream = createStream(pool, createRetryBudget());
   let taken = 0;
   /** Resolves when the answer has begun, or for `patient` has ended. */
   const call = (target: string, patient: boolean) =>

@@ -45,7 +45,8 @@ interface Locked extends Partial<Package> {
 }
 const own = json<Package>("package.json");
 const locked = Object.entries(json<{ packages: Record<string, Locked> }>("package-lock.json").packages).filter(
-  ([path]) => path !== "",
+  // Not the project itself and its workspace.
+  ([path]) => !["", "sandbox", "node_modules/@carryover/sandbox"].includes(path),
 );
 /** Every copy of a package: one package may bring another version of it along. */
 const copies = (name: string) => locked.filter(([path]) => path.endsWith(`node_modules/${name}`));

@@ -2,9 +2,9 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../../src/catalogue.ts";
-import { v2PathOf } from "../../../src/model/match.ts";
+import { v2PathOf } from "../../../src/model/request.ts";
 import type { Operation, Resource } from "../../../src/model/resource.ts";
-import { createRouter } from "../../../src/route/router.ts";
+import { createRouter } from "../../../src/router/router.ts";
 import { figure } from "../../support/figures.ts";
 import { scale } from "../../support/scale.ts";
 

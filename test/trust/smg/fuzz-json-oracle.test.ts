@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../../src/catalogue.ts";
 import { JsonError } from "../../../src/json/error.ts";
 import { createPageRewriter, createValueRewriter, rewriteValue } from "../../../src/json/rewrite.ts";
-import { type Node, parseTree, rawOf } from "../../../src/json/tree.ts";
+import { type JsonNode, parseTree, rawOf } from "../../../src/json/tree.ts";
 import type { Json } from "../../../src/model/json.ts";
-import { answerPlan } from "../../../src/translate/answer-plan.ts";
+import { responsePlan } from "../../../src/translate/response-plan.ts";
 import { recordOf } from "../../fuzz/platform.ts";
 import { documents, text, utf8, write } from "../../json/documents.ts";
 import { written } from "../../property/records.ts";
@@ -115,7 +115,7 @@ function reasonFor(read: () => unknown): string | undefined {
   }
 }
 
-function meaning(node: Node): Json {
+function meaning(node: JsonNode): Json {
   if (node.kind === "array") return node.items.map(meaning);
   if (node.kind === "object") return Object.fromEntries(node.members.map(({ key, value }) => [key, meaning(value)]));
   return node.kind === "string" ? node.value : (JSON.parse(text(rawOf(node))) as Json);
@@ -161,7 +161,7 @@ const ON_PURPOSE = new Set([
 describe("answers of every resource, some bytes changed", () => {
   const shapes = resources.map((resource) => {
     const { shape } = written(resource);
-    const plan = answerPlan(shape, { unknown: "pass", insertZeros: true });
+    const plan = responsePlan(shape, { unknown: "pass", insertZeros: true });
     const record = { ...recordOf(shape.rows), uid: "a/b" };
     return {
       one: createValueRewriter(plan),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deprecationHeaders } from "../../../src/cutover/deprecation.ts";
+import { deprecationHeaders } from "../../../src/model/deprecation.ts";
 import { later, takeDownAfterEach } from "../../app/rig.ts";
 import { type Front, front, ok, serving, TOKEN, V1, V2 } from "./front.ts";
 

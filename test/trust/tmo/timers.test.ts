@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 import { describe, expect, it, vi } from "vitest";
-import { createBudget } from "../../../src/upstream/budget.ts";
 import { createPool } from "../../../src/upstream/pool.ts";
+import { createRetryBudget } from "../../../src/upstream/retry.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
 import { ask, parse, talk } from "../../listener/support/client.ts";
 import { ok } from "../../listener/support/double.ts";
@@ -39,7 +39,7 @@ describe.concurrent("a platform that takes too long", () => {
     const url = `https://127.0.0.1:${await listening(hole)}`;
     const pool = createPool({ ...POOL, url, timeouts: { ...POOL.timeouts, connectMs: 250 } });
     later(pool.close);
-    const { port, listener } = await rig({ upstreams: { v2: createStream(pool, createBudget()) } });
+    const { port, listener } = await rig({ upstreams: { v2: createStream(pool, createRetryBudget()) } });
     const both = [ask(port, "GET /x"), ask(port, "POST /x", "Content-Length: 2\r\n", "{}")];
     for (const answer of await Promise.all(both)) {
       expect(answer.status).toBe(504);

@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { type Committed, emptyList } from "../../../src/upstream/drain/committed.ts";
-import { checkWitness, isMiscounted, witnessOf } from "../../../src/upstream/drain/end.ts";
+import {
+  type CommittedList,
+  checkWitness,
+  emptyList,
+  isMiscounted,
+  witnessOf,
+} from "../../../src/drain/committed-list.ts";
 
-const whole = (more: Partial<Committed> = {}): Committed => ({
+const whole = (more: Partial<CommittedList> = {}): CommittedList => ({
   ...emptyList(true),
   pages: 2,
   distinct: 20,

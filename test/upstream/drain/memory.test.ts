@@ -1,11 +1,11 @@
 import { describe, expect, it, vi } from "vitest";
-import { createMemory } from "../../../src/upstream/drain/memory.ts";
+import { createListHints } from "../../../src/drain/drain.ts";
 
 const MINUTE = 60_000;
 
 describe("counts", () => {
   it("are remembered for one credential and one list", () => {
-    const memory = createMemory();
+    const memory = createListHints();
     memory.of("a").learnCount("/list?size=200", 5);
     expect(memory.of("a").countOf("/list?size=200")).toBe(5);
     expect(memory.of("a").countOf("/list?size=100")).toBeUndefined();
@@ -15,7 +15,7 @@ describe("counts", () => {
   });
 
   it("of one credential are never taken for another's, however the two are spelled", () => {
-    const memory = createMemory();
+    const memory = createListHints();
     memory.of("a").learnCount('","b', 1);
     memory.of('a","').learnCount("b", 2);
     memory.of("ab").learnCount("c", 3);
@@ -29,7 +29,7 @@ describe("counts", () => {
   });
 
   it("are forgotten, those not used longest first, beyond two thousand", () => {
-    const memory = createMemory().of("a");
+    const memory = createListHints().of("a");
     for (let i = 0; i < 2000; i++) memory.learnCount(`/${i}`, i);
     expect(memory.countOf("/0")).toBe(0);
     memory.learnCount("/2000", 2000);
@@ -37,14 +37,14 @@ describe("counts", () => {
   });
 
   it("of one upstream are not those of another", () => {
-    createMemory().of("a").learnCount("/list", 5);
-    expect(createMemory().of("a").countOf("/list")).toBeUndefined();
+    createListHints().of("a").learnCount("/list", 5);
+    expect(createListHints().of("a").countOf("/list")).toBeUndefined();
   });
 });
 
 describe("whether skip works", () => {
   it("is known of a resource, for one credential", () => {
-    const memory = createMemory();
+    const memory = createListHints();
     expect(memory.of("a").heedsSkip("groups")).toBeUndefined();
     memory.of("a").sawSkip("groups", true);
     memory.of("a").sawSkip("roles", false);
@@ -55,7 +55,7 @@ describe("whether skip works", () => {
   });
 
   it("is forgotten, what was not used longest first, beyond two thousand", () => {
-    const memory = createMemory().of("a");
+    const memory = createListHints().of("a");
     for (let i = 0; i <= 2000; i++) memory.sawSkip(`r${i}`, true);
     expect(["r0", "r1", "r2000"].map((resource) => memory.heedsSkip(resource))).toEqual([undefined, true, true]);
   });
@@ -65,7 +65,7 @@ describe("whether skip works", () => {
     try {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
       clock.mockReturnValue(1000);
-      const memory = createMemory().of("a");
+      const memory = createListHints().of("a");
       memory.sawSkip("groups", false);
       const at = (ms: number) => {
         vi.runAllTimers();

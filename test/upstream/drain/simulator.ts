@@ -1,12 +1,12 @@
 /** How does a paged platform answer, well or badly? Pure functions, for tests only. */
 
+import { createDrains, type DrainNote, type DrainParts, type Drains } from "../../../src/drain/drain.ts";
+import type { DrainLimits } from "../../../src/drain/limits.ts";
 import type { ListFacts, Witness } from "../../../src/model/exchange.ts";
+import type { ApiRequest, ApiResponse, Send } from "../../../src/model/http.ts";
 import type { DrainedList, DrainRefused, ListPage, ListPlan, PageSelector } from "../../../src/model/list.ts";
-import type { ApiRequest, ApiResponse, Send } from "../../../src/model/message.ts";
 import { Problem } from "../../../src/model/problem.ts";
-import { createStopper, type Signal } from "../../../src/model/signal.ts";
-import { createDrains, type DrainNote, type DrainParts, type Drains } from "../../../src/upstream/drain/drain.ts";
-import type { DrainLimits } from "../../../src/upstream/drain/limits.ts";
+import { createSignalController, type Signal } from "../../../src/model/signal.ts";
 import { DRAIN_LIMITS, drainParts, NO_MEMORY } from "../../support/drains.ts";
 
 /** A page as the simulated wire carries it. */
@@ -173,7 +173,7 @@ export function stage(platform: Served, options: Options = {}): Stage {
     return platform(selector, requests.length - 1, signal);
   };
   const parts: DrainParts = {
-    ...drainParts(send, createStopper().signal),
+    ...drainParts(send, createSignalController().signal),
     limits: { ...LIMITS, ...options.limits },
     require: () => options.require ?? "none",
     claim: async () => {

@@ -1,9 +1,9 @@
 /** How does a test watch a drain at work: calls that wait, lists that change meanwhile, chunks that are pulled? */
 
-import type { LongList, PageSelector } from "../../../src/model/list.ts";
-import type { ApiResponse } from "../../../src/model/message.ts";
-import type { DrainMemory, DrainParts } from "../../../src/upstream/drain/drain.ts";
-import type { DrainLimits } from "../../../src/upstream/drain/limits.ts";
+import type { DrainParts, ListHints } from "../../../src/drain/drain.ts";
+import type { DrainLimits } from "../../../src/drain/limits.ts";
+import type { ApiResponse } from "../../../src/model/http.ts";
+import type { PageSelector, StreamedList } from "../../../src/model/list.ts";
 import { settled } from "../clock.ts";
 import { type Options, type Platform, pageOf, planOf, respond, type Served, stage, type Tokens } from "./simulator.ts";
 
@@ -27,7 +27,7 @@ export function changed(keys: readonly string[], from: number, gone: readonly st
 /** A memory that tells `heeds` and `count`, and what it was told. */
 export function memory(heeds: boolean | undefined, count?: number) {
   const told: [what: "skip" | "count", name: string, value?: boolean | number][] = [];
-  const of: DrainMemory = {
+  const of: ListHints = {
     heedsSkip: () => heeds,
     sawSkip: (resource, heeded) => void told.push(["skip", resource, heeded]),
     countOf: () => count,
@@ -87,7 +87,7 @@ export function uidsIn(chunk: Uint8Array): string[] {
 
 /** A list while it goes out, and the means to pull it. */
 export interface Pulled {
-  readonly list: LongList;
+  readonly list: StreamedList;
   readonly iterator: AsyncIterator<Uint8Array>;
   /** All that is still to come, and how it ended. */
   rest(): Promise<{ readonly uids: readonly string[]; readonly error: unknown }>;

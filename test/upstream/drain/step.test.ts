@@ -1,11 +1,11 @@
 /** What is asked for next, and what is made of a page: the step function driven by hand. */
 import { describe, expect, it } from "vitest";
+import { type DrainLimits, FIXED_LIMITS } from "../../../src/drain/limits.ts";
+import { planReadAhead } from "../../../src/drain/read-ahead.ts";
+import { type CallResult, type DrainSettings, type DrainState, notesOf, startOf } from "../../../src/drain/state.ts";
+import { nextState } from "../../../src/drain/step.ts";
 import type { ListPage, PageSelector } from "../../../src/model/list.ts";
 import { Problem } from "../../../src/model/problem.ts";
-import { cutOf } from "../../../src/upstream/drain/ahead.ts";
-import { type DrainLimits, READING } from "../../../src/upstream/drain/limits.ts";
-import { type Got, type How, notesOf, type State, startOf } from "../../../src/upstream/drain/state.ts";
-import { next } from "../../../src/upstream/drain/step.ts";
 import { DRAIN_LIMITS } from "../../support/drains.ts";
 import { keysOf, pageOf, planOf, raw, respond } from "./simulator.ts";
 import { SMALL } from "./stage.ts";
@@ -13,7 +13,10 @@ import { SMALL } from "./stage.ts";
 const KEYS = keysOf(1000);
 const MIB = 1024 * 1024;
 
-function how({ limits, ...more }: Partial<Omit<How, "limits">> & { readonly limits?: Partial<DrainLimits> } = {}): How {
+function how({
+  limits,
+  ...more
+}: Partial<Omit<DrainSettings, "limits">> & { readonly limits?: Partial<DrainLimits> } = {}): DrainSettings {
   return {
     resource: "groups",
     keyOrder: true,
@@ -28,26 +31,29 @@ function how({ limits, ...more }: Partial<Omit<How, "limits">> & { readonly limi
   };
 }
 
-const got = (answer: Parameters<typeof respond>[0]): Got => ({ kind: "page", page: planOf().read(respond(answer)) });
+const got = (answer: Parameters<typeof respond>[0]): CallResult => ({
+  kind: "page",
+  page: planOf().read(respond(answer)),
+});
 /** A page that has no list of records at all. */
-function bare(answer: Parameters<typeof respond>[0]): Got {
+function bare(answer: Parameters<typeof respond>[0]): CallResult {
   const page = got(answer);
   return page.kind === "page" ? { kind: "page", page: { ...page.page, bare: true } } : page;
 }
-const asked = (state: State): readonly Omit<PageSelector, "size">[] =>
+const asked = (state: DrainState): readonly Omit<PageSelector, "size">[] =>
   state.actions.flatMap((action) => (action.kind === "fetch" ? [action.place] : []));
 
 /** The state after `answer` to the oldest call that waits. */
-function came(state: State, answer: Got): State {
+function came(state: DrainState, answer: CallResult): DrainState {
   const [call] = state.calls.filter(({ made }) => made);
   if (call === undefined) throw new Error("nothing was asked for");
-  return next(state, { kind: "came", call: call.id, got: answer });
+  return nextState(state, { kind: "came", call: call.id, got: answer });
 }
 
 /** A list of `keys` whose first page has been taken, and whose next records are wanted. */
-function begun(keys: readonly string[], given: How, first: object = {}): State {
+function begun(keys: readonly string[], given: DrainSettings, first: object = {}): DrainState {
   const page = got({ ...pageOf(keys, { size: given.limits.pageSize }, "keyset"), ...first });
-  return next(came(next(startOf(given), { kind: "pull" }), page), { kind: "pull" });
+  return nextState(came(nextState(startOf(given), { kind: "pull" }), page), { kind: "pull" });
 }
 
 describe("a list is read in parallel only", () => {
@@ -74,10 +80,10 @@ describe("a list is read in parallel only", () => {
     ["when nobody knows", ten, 11, { heedsSkip: undefined }, true],
   ])("%s", (_, keys, total, given, parallel) => {
     const page = { ...pageOf(keys, { size: 10 }, "keyset"), next: "more", total };
-    const first = came(next(startOf(how(given)), { kind: "pull" }), got(page));
+    const first = came(nextState(startOf(how(given)), { kind: "pull" }), got(page));
     expect(first.way).toBe(parallel ? "parallel" : "cursor");
     expect(
-      asked(next(first, { kind: "pull" }))
+      asked(nextState(first, { kind: "pull" }))
         .concat(asked(first))
         .some(({ skip }) => skip !== undefined),
     ).toBe(parallel);
@@ -88,12 +94,12 @@ describe("how a list is cut", () => {
   const windows = { from: 190, step: 190, overlap: 10, pages: 1, ahead: 8, readers: 4, aheadBytes: 4 * MIB };
   const segments = (pages: number) => ({ pages, step: pages * 200 - 10 });
   const sixth = Math.floor((4 * MIB) / 6);
-  type Given = Partial<DrainLimits> & { readonly tokens?: How["tokens"] };
+  type Given = Partial<DrainLimits> & { readonly tokens?: DrainSettings["tokens"] };
   const cut = (
     total: number,
     first: { records: number; bytes: number },
     { tokens = "unknown", ...limits }: Given = {},
-  ) => cutOf({ ...DRAIN_LIMITS, ...limits }, tokens, first, { rank: first.records, total });
+  ) => planReadAhead({ ...DRAIN_LIMITS, ...limits }, tokens, first, { rank: first.records, total });
 
   it.each<[string, number, bytes: number, Given, object]>([
     ["into overlapping windows of one page, two for each reader", 601, 80_000, {}, {}],
@@ -118,7 +124,7 @@ describe("how a list is cut", () => {
   it("with an overlap of at most half a page", () => {
     expect(cut(500, { records: 5, bytes: 100 })).toMatchObject({ from: 3, step: 3 });
     expect(cut(500, { records: 21, bytes: 100 })).toMatchObject({ from: 11, step: 11 });
-    expect(READING).toEqual({ overlap: 10, windowRecords: 10_000, segmentPages: 16 });
+    expect(FIXED_LIMITS).toEqual({ overlap: 10, windowRecords: 10_000, segmentPages: 16 });
   });
 });
 
@@ -129,19 +135,19 @@ describe("calls of one list", () => {
     // The gap before the second window is closed before a fourth is read.
     const first = came(state, got(pageOf(KEYS, { size: 10, skip: 8 }, "keyset")));
     const moved = KEYS.slice(5);
-    const gap = came(next(first, { kind: "pull" }), got(pageOf(moved, { size: 10, skip: 16 }, "keyset")));
+    const gap = came(nextState(first, { kind: "pull" }), got(pageOf(moved, { size: 10, skip: 16 }, "keyset")));
     expect(asked(gap)).toEqual([{ skip: 16 }]);
     expect(gap.calls.filter(({ made }) => made)).toHaveLength(3);
   });
 });
 
 describe("a page behind the first", () => {
-  const window = (skip: number, more: object = {}): Got =>
+  const window = (skip: number, more: object = {}): CallResult =>
     got({ ...pageOf(KEYS, { size: 10, skip }, "keyset"), ...more });
-  const bad: Got = { kind: "failed", problem: new Problem("UPSTREAM_INVALID", "no page") };
-  const status = (code: number): Got => ({ kind: "refused", response: raw(code, "{}") });
+  const bad: CallResult = { kind: "failed", problem: new Problem("UPSTREAM_INVALID", "no page") };
+  const status = (code: number): CallResult => ({ kind: "refused", response: raw(code, "{}") });
 
-  it.each<[string, Got]>([
+  it.each<[string, CallResult]>([
     ["that cannot be read", bad],
     ["that is answered 500", status(500)],
     ["that is answered 599", status(599)],
@@ -192,7 +198,7 @@ describe("the commit point", () => {
   function sought(taken: number, keys: readonly string[], total: number | undefined = keys.length): readonly unknown[] {
     const limits = { pageSize: taken, overlap: 2, maxPages: 1e6 };
     const first = { ...pageOf(KEYS, { size: taken }, "keyset", taken), total: taken + 1 };
-    let state = next(came(next(startOf(how({ limits })), { kind: "pull" }), got(first)), { kind: "pull" });
+    let state = nextState(came(nextState(startOf(how({ limits })), { kind: "pull" }), got(first)), { kind: "pull" });
     // From here on pages are of ten records.
     state = { ...state, how: how({ limits: { ...limits, pageSize: 10 } }) };
     const places: unknown[] = [];
@@ -251,14 +257,14 @@ describe("a state", () => {
         if (part !== null && typeof part === "object" && !ArrayBuffer.isView(part)) freeze(part);
       return Object.freeze(value);
     };
-    let state = freeze(next(startOf(how({ limits: { readers: 3 } })), { kind: "pull" }));
+    let state = freeze(nextState(startOf(how({ limits: { readers: 3 } })), { kind: "pull" }));
     const read = planOf().read;
     for (let calls = 0; state.phase.kind !== "over"; calls += 1) {
       const [call] = state.calls.filter(({ made }) => made);
       const { skip = 0 } = call?.place ?? {};
       const page: ListPage = read(respond(pageOf(keysOf(60), { size: 10, skip }, "keyset")));
-      state = freeze(call === undefined ? next(state, { kind: "pull" }) : came(state, { kind: "page", page }));
-      state = freeze(next(state, { kind: "pull" }));
+      state = freeze(call === undefined ? nextState(state, { kind: "pull" }) : came(state, { kind: "page", page }));
+      state = freeze(nextState(state, { kind: "pull" }));
       expect(calls).toBeLessThan(40);
     }
     expect(state.actions.at(-1)).toEqual({ kind: "finish", witness: "cover" });

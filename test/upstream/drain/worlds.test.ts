@@ -25,7 +25,7 @@ function judged(sizes: Parameters<typeof worlds>[0], judge: (world: World, end: 
 const upTo = (most: number): number[] => Array.from({ length: most + 1 }, (_, i) => i);
 const SIZES = variants(
   { records: [5], pages: [2], calls: 4 },
-  // Some 800,000 worlds; in `npm run test:long` 3 million.
+  // Some 800,000 worlds; in `npm run real -- long` 3 million.
   {
     records: upTo(scale(7, 9)).filter((n) => n % 2 === 1 || scale(0, 1) === 1),
     pages: [1, 2, 3, 4].slice(0, scale(3, 4)),

@@ -2,12 +2,19 @@
  * A model check of the drain's step function: every small platform of some habits and faults, and what must never come of it.
  * No clock, no promises: the step is driven by hand, its calls answered in one of two orders.
  */
+
+import { isEnough } from "../../../src/drain/committed-list.ts";
+import type { ReadPosition } from "../../../src/drain/read-ahead.ts";
+import {
+  type CallResult,
+  type DrainSettings,
+  type DrainState,
+  guaranteedWitness,
+  startOf,
+} from "../../../src/drain/state.ts";
+import { nextState } from "../../../src/drain/step.ts";
 import type { Witness } from "../../../src/model/exchange.ts";
 import type { ListPage } from "../../../src/model/list.ts";
-import type { Place } from "../../../src/upstream/drain/ahead.ts";
-import { isEnough } from "../../../src/upstream/drain/end.ts";
-import { floorOf, type Got, type How, type State, startOf } from "../../../src/upstream/drain/state.ts";
-import { next } from "../../../src/upstream/drain/step.ts";
 import { DRAIN_LIMITS } from "../../support/drains.ts";
 
 /** What goes wrong. `always`: with every page that it can befall; else with the page that call number `at` asks for. */
@@ -29,7 +36,7 @@ export interface World {
   readonly fault: Fault;
   readonly at: number | "always";
   readonly tokens: "keyset" | "offset";
-  readonly declared: How["tokens"];
+  readonly declared: DrainSettings["tokens"];
   readonly skip: "honoured" | "refused" | "ignored" | "claimed";
   readonly pageSize: number;
   readonly require: Witness;
@@ -37,7 +44,7 @@ export interface World {
   readonly keyOrder: boolean;
   readonly heedsSkip: boolean | undefined;
   readonly answers: "oldest first" | "newest first";
-  readonly totals: How["totals"];
+  readonly totals: DrainSettings["totals"];
 }
 
 /** How a list ended. */
@@ -57,15 +64,15 @@ const MOST_CALLS = 150;
 
 /** Reads the list of `world` to its end. */
 export function readWorld(world: World): End {
-  const waiting: { readonly call: number; readonly place: Place }[] = [];
+  const waiting: { readonly call: number; readonly place: ReadPosition }[] = [];
   const chunks: { readonly reading: number; readonly keys: readonly string[] }[] = [];
   let state = startOf(howOf(world));
   let calls = 0;
   let lastTotal: number | undefined;
   let end: End["kind"] | undefined;
   let witness: Witness = "none";
-  const step = (event: Parameters<typeof next>[1]): void => {
-    state = next(state, event);
+  const step = (event: Parameters<typeof nextState>[1]): void => {
+    state = nextState(state, event);
     for (const action of state.actions) {
       if (action.kind === "fetch") waiting.push(action);
       else if (action.kind === "emit") {
@@ -103,14 +110,14 @@ export function readWorld(world: World): End {
 }
 
 /** As a list goes out whose head may promise enough; it would be refused otherwise. */
-function announce(state: State, step: (event: Parameters<typeof next>[1]) => void): number | undefined {
-  const floor = floorOf(state);
+function announce(state: DrainState, step: (event: Parameters<typeof nextState>[1]) => void): number | undefined {
+  const floor = guaranteedWitness(state);
   if (!isEnough(floor, state.how.require)) return undefined;
   step({ kind: "announced", witness: floor });
   return state.reading;
 }
 
-function howOf({ declared, pageSize, keyOrder, require, heedsSkip, totals }: World): How {
+function howOf({ declared, pageSize, keyOrder, require, heedsSkip, totals }: World): DrainSettings {
   const limits = {
     ...DRAIN_LIMITS,
     pageSize,
@@ -132,7 +139,7 @@ function howOf({ declared, pageSize, keyOrder, require, heedsSkip, totals }: Wor
   };
 }
 
-function answerTo(world: World, { token, skip }: Place, call: number): Got {
+function answerTo(world: World, { token, skip }: ReadPosition, call: number): CallResult {
   if (skip !== undefined && world.skip === "refused")
     return { kind: "refused", response: { status: 400, headers: [], body: new Uint8Array() } };
   const befalls = world.fault !== "none" && (world.at === "always" || world.at === call);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createAdmission } from "../../../src/upstream/queue/admission.ts";
-import type { Calls } from "../../../src/upstream/queue/calls.ts";
+import { createAdmission } from "../../../src/server/admission.ts";
+import type { CallQueue } from "../../../src/upstream/call-queue.ts";
 
 interface Known {
   readonly held?: number;
@@ -22,7 +22,7 @@ function subject(known: Known = {}) {
   });
   const idle = { ...known, held: 0, long: false, waitMs: known.idleMs ?? 0 };
   const clock = { now: 0 };
-  const both = [calls(idle), calls(known)] as unknown as Calls[];
+  const both = [calls(idle), calls(known)] as unknown as CallQueue[];
   const admit = createAdmission({
     inFlight: 1_000,
     requestSeconds: 50,

@@ -1,10 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { ApiRequest, ApiResponse, HeaderList, Send } from "../../../src/model/message.ts";
-import { compose } from "../../../src/model/message.ts";
+import { type ApiRequest, type ApiResponse, compose, type HeaderList, type Send } from "../../../src/model/http.ts";
 import { Problem } from "../../../src/model/problem.ts";
-import { createStopper, type Signal } from "../../../src/model/signal.ts";
-import { type Caller, type CallsOptions, createCalls, type LongQueue } from "../../../src/upstream/queue/calls.ts";
-import { createRepeat } from "../../../src/upstream/queue/repeat.ts";
+import { createSignalController, type Signal } from "../../../src/model/signal.ts";
+import {
+  type CallOrigin,
+  type CallQueueOptions,
+  createCallQueue,
+  type LongQueue,
+} from "../../../src/upstream/call-queue.ts";
+import { createPageRetry } from "../../../src/upstream/retry.ts";
 import { fakeClock, settled } from "../clock.ts";
 
 const DATE = Date.parse("2026-11-21T12:00:00Z");
@@ -22,16 +26,16 @@ interface Held {
   fail(error: unknown): Promise<void>;
 }
 
-function subject(options: Partial<CallsOptions> = {}) {
+function subject(options: Partial<CallQueueOptions> = {}) {
   const clock = fakeClock();
   const told: LongQueue[] = [];
   const wall = () => DATE + clock.now();
-  const calls = createCalls({
+  const calls = createCallQueue({
     ...{ connections: 128, pages: 32, start: 32, now: clock.now, wall, later: clock.later },
     long: (facts) => told.push(facts),
     ...options,
   });
-  const repeat = createRepeat({ wall, random: () => 0.5, sleep: clock.sleep });
+  const repeat = createPageRetry({ wall, random: () => 0.5, sleep: clock.sleep });
   const held: Held[] = [];
   const done: (number | string)[] = [];
   const upstream =
@@ -54,9 +58,13 @@ function subject(options: Partial<CallsOptions> = {}) {
         signal.addEventListener("abort", gone, { once: true });
       });
   /** One call; what became of it is in `done`: a status, or the message of an error. */
-  async function call(credential = "a", given: Partial<Caller> = {}, signal: Signal = createStopper().signal) {
+  async function call(
+    credential = "a",
+    given: Partial<CallOrigin> = {},
+    signal: Signal = createSignalController().signal,
+  ) {
     const since = clock.now();
-    const caller: Caller = { credential, kind: "short", begun: false, since, deadline: since + 50_000, ...given };
+    const caller: CallOrigin = { credential, kind: "short", begun: false, since, deadline: since + 50_000, ...given };
     const layers = [...(caller.kind === "page" ? [repeat] : []), calls.layer(() => caller)];
     const request: ApiRequest = { method: "GET", target: PAGE, headers: [] };
     await compose(layers, upstream(credential))(request, { signal }).then(
@@ -64,7 +72,7 @@ function subject(options: Partial<CallsOptions> = {}) {
       (error: Error) => done.push(error.message),
     );
   }
-  const start = async (count: number, credential?: string, given?: Partial<Caller>) => {
+  const start = async (count: number, credential?: string, given?: Partial<CallOrigin>) => {
     for (let i = 0; i < count; i++) void call(credential, given);
     await settled();
   };
@@ -187,7 +195,7 @@ describe("a call that waits", () => {
   it("is never sent once its caller has left", async () => {
     const { held, start, call, done, calls } = subject({ connections: 1 });
     await start(1);
-    const stopper = createStopper();
+    const stopper = createSignalController();
     void call("b", {}, stopper.signal);
     await settled();
     stopper.abort(new Error("gone"));

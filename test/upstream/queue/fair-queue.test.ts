@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createFairQueue, type Entry, type FairQueueOptions } from "../../../src/upstream/queue/fair-queue.ts";
+import { createFairQueue, type FairQueueEntry, type FairQueueOptions } from "../../../src/upstream/fair-queue.ts";
 
-interface Named extends Entry {
+interface Named extends FairQueueEntry {
   readonly name: string;
 }
 
@@ -9,7 +9,7 @@ function subject(options: Partial<FairQueueOptions> = {}) {
   const queue = createFairQueue<Named>({ capacity: 1, kept: 0, ...options });
   const entries = new Map<string, Named>();
   /** `enter("a1")` is the first piece of work of credential `a`. */
-  const enter = (name: string, now = 0, entry: Partial<Entry> = {}) => {
+  const enter = (name: string, now = 0, entry: Partial<FairQueueEntry> = {}) => {
     const made: Named = {
       ...{ name, credential: name.slice(0, 1), kind: "short", begun: false, since: now, deadline: now + 50_000, at: 0 },
       ...entry,

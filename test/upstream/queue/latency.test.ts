@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { createLatency, type Latency } from "../../../src/upstream/queue/latency.ts";
+import { createLatencyJudge, type LatencyJudge } from "../../../src/upstream/adaptive-limits.ts";
 
 /** Answers that take `ms` each (or as the function says), `count` of them; at which of them the limit was to be halved. */
-function halvings(latency: Latency, count: number, ms: number | ((i: number) => number), limit = 8): readonly number[] {
+function halvings(
+  latency: LatencyJudge,
+  count: number,
+  ms: number | ((i: number) => number),
+  limit = 8,
+): readonly number[] {
   const found: number[] = [];
   for (let i = 1; i <= count; i++) {
     if (latency.judge(typeof ms === "number" ? ms : ms(i), limit) === "halve") found.push(i);
@@ -11,8 +16,8 @@ function halvings(latency: Latency, count: number, ms: number | ((i: number) => 
 }
 
 /** One that has seen 200 answers of 20 ms. */
-function settled(): Latency {
-  const latency = createLatency();
+function settled(): LatencyJudge {
+  const latency = createLatencyJudge();
   halvings(latency, 200, 20);
   return latency;
 }
@@ -60,7 +65,7 @@ describe("what is no reason", () => {
     ["twice as long, but by less than 50 ms", 60],
     ["longer by 50 ms, but not twice as long", 350],
   ])("%s", (_, ms) => {
-    const latency = createLatency();
+    const latency = createLatencyJudge();
     halvings(latency, 200, ms === 60 ? 20 : 200);
     expect(halvings(latency, 300, ms)).toEqual([]);
   });
@@ -79,14 +84,14 @@ describe("what is no reason", () => {
 
   it("a first answer that took very long, or very short", () => {
     for (const first of [5_000, 0.1]) {
-      const latency = createLatency();
+      const latency = createLatencyJudge();
       latency.judge(first, 4);
       expect(halvings(latency, 1_000, 30, 4)).toEqual([]);
     }
   });
 
   it("one answer that came by chance at once, among long ones", () => {
-    const latency = createLatency();
+    const latency = createLatencyJudge();
     halvings(latency, 200, 100);
     latency.judge(0.1, 8);
     expect(halvings(latency, 500, 100)).toEqual([]);

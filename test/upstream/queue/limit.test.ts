@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createLimit, type Limit } from "../../../src/upstream/queue/limit.ts";
+import { type ConcurrencyLimit, createConcurrencyLimit } from "../../../src/upstream/adaptive-limits.ts";
 
 function subject({ start = 4, max = 32 } = {}) {
   const clock = { now: 1_000_000 };
-  return { clock, limit: createLimit({ start, max, now: () => clock.now }) };
+  return { clock, limit: createConcurrencyLimit({ start, max, now: () => clock.now }) };
 }
 
 /** `inFlight` calls begin together and are all answered well. */
-function round(limit: Limit, inFlight = limit.value()): void {
+function round(limit: ConcurrencyLimit, inFlight = limit.value()): void {
   const calls = Array.from({ length: inFlight }, (_, i) => limit.begin(i + 1));
   for (const call of calls) limit.succeed(call);
 }

@@ -1,19 +1,21 @@
 import { expect, test } from "vitest";
-import { createStopper } from "../../../src/model/signal.ts";
-import { createLists } from "../../../src/upstream/queue/lists.ts";
+import { createSignalController } from "../../../src/model/signal.ts";
+import { createListQueue } from "../../../src/upstream/list-queue.ts";
 import { fakeClock } from "../clock.ts";
 
 const OPTIONS = { maxConcurrent: 1, maxConcurrentPerCredential: 1, maxSeconds: 30 };
 
 function subject() {
   const clock = fakeClock();
-  const lists = createLists({ ...OPTIONS, now: clock.now, later: clock.later });
+  const lists = createListQueue({ ...OPTIONS, now: clock.now, later: clock.later });
   const told: string[] = [];
   const claim = (name: string) =>
-    lists.claim({ credential: "a", since: clock.now(), deadline: clock.now() + 50_000 }, createStopper().signal).then(
-      () => told.push(`${name} reads`),
-      ({ reason }) => told.push(`${name} ${reason}`),
-    );
+    lists
+      .claim({ credential: "a", since: clock.now(), deadline: clock.now() + 50_000 }, createSignalController().signal)
+      .then(
+        () => told.push(`${name} reads`),
+        ({ reason }) => told.push(`${name} ${reason}`),
+      );
   return { clock, lists, told, claim };
 }
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { createPlaces } from "../../../src/upstream/queue/places.ts";
+import { createProcessorLimit } from "../../../src/upstream/adaptive-limits.ts";
 
 test("a loop that is always busy leaves fewer places, down to sixteen", () => {
-  const places = createPlaces(128);
+  const places = createProcessorLimit(128);
   places.adapt(1);
   expect(places.now()).toBe(96);
   for (let i = 0; i < 20; i++) places.adapt(1);
@@ -12,7 +12,7 @@ test("a loop that is always busy leaves fewer places, down to sixteen", () => {
 });
 
 test("a loop that waits for the upstream gives them back", () => {
-  const places = createPlaces(128);
+  const places = createProcessorLimit(128);
   for (let i = 0; i < 20; i++) places.adapt(1);
   places.adapt(0.5);
   expect(places.now()).toBe(22);
@@ -24,7 +24,7 @@ test("a loop that waits for the upstream gives them back", () => {
 });
 
 test("a small pool keeps its places", () => {
-  const places = createPlaces(4);
+  const places = createProcessorLimit(4);
   places.adapt(1);
   expect(places.now()).toBe(4);
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { createQuota } from "../../../src/upstream/queue/quota.ts";
+import { createCredentialQuota } from "../../../src/upstream/adaptive-limits.ts";
 
 function subject() {
   const clock = { now: 0 };
-  const quota = createQuota({ max: 32, maxWaitMs: 5_000, now: () => clock.now });
+  const quota = createCredentialQuota({ max: 32, maxWaitMs: 5_000, now: () => clock.now });
   /** `credential` makes `calls` calls one after the other, of which the last `refused` are refused. */
   const call = (credential: string, calls: number, refused: number, askedMs = 1_000) => {
     let everybody = false;

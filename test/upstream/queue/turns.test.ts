@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTurns } from "../../../src/upstream/queue/turns.ts";
+import { createPageTurns } from "../../../src/upstream/list-queue.ts";
 
 /** Without short work. */
 const never = () => Number.NEGATIVE_INFINITY;
@@ -20,7 +20,7 @@ function loop() {
 
 test("one page a turn of the loop, in the order of asking", async () => {
   const { next, turn } = loop();
-  const take = createTurns(() => 0, never, next);
+  const take = createPageTurns(() => 0, never, next);
   const made: string[] = [];
   for (const name of ["a", "b", "c"]) void take().then(() => made.push(name));
   expect(made).toEqual([]);
@@ -36,7 +36,7 @@ test("one page a turn of the loop, in the order of asking", async () => {
 
 test("nothing is left behind, and it begins again", async () => {
   const { next, turn, waiting } = loop();
-  const take = createTurns(() => 0, never, next);
+  const take = createPageTurns(() => 0, never, next);
   const first = take();
   await turn();
   await first;
@@ -51,7 +51,7 @@ test("nothing is left behind, and it begins again", async () => {
 test("while the loop has other work, that has as long as the page before", async () => {
   const { next, turn } = loop();
   const clock = { now: 0 };
-  const take = createTurns(() => clock.now, never, next);
+  const take = createPageTurns(() => clock.now, never, next);
   const made: number[] = [];
   const page = () =>
     void take().then(() => {
@@ -74,7 +74,7 @@ test("while the loop has other work, that has as long as the page before", async
 test("while short work came lately, it has three times as long", async () => {
   const { next, turn } = loop();
   const clock = { now: 0 };
-  const take = createTurns(
+  const take = createPageTurns(
     () => clock.now,
     () => 10,
     next,

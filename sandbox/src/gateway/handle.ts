@@ -1,0 +1,100 @@
+/** Turns a request into a response: routing, decoding, authentication, action, in this order. */
+
+import { type Authenticate, exchange } from "../auth.ts";
+import type { Context } from "../context.ts";
+import { type ApiRequest, type ApiResponse, type HeaderList, header } from "../http.ts";
+import {
+  gatewayRefusal,
+  isRefusal,
+  type Refusal,
+  RpcCode,
+  refusalBody,
+  refusalMessage,
+  refusalStatus,
+} from "../refusal.ts";
+import { parseQuery } from "../wire/decode.ts";
+import { needTerms, type RateLimiter } from "./misbehave.ts";
+import { createMatcher, pathSegments, type Route } from "./route.ts";
+
+/** What the gateway needs to serve. */
+export interface Gateway {
+  readonly context: Context;
+  readonly secret: string;
+  readonly routes: readonly Route[];
+  readonly limiter: RateLimiter;
+  readonly authenticate: Authenticate;
+}
+
+const encoder = new TextEncoder();
+
+/** Builds the function that answers any request at once. It never throws. */
+export function createHandler(gateway: Gateway): (request: ApiRequest) => ApiResponse {
+  const match = createMatcher(gateway.routes);
+  return (request) => {
+    const seen: { route: Route | undefined } = { route: undefined };
+    try {
+      return success(serve(gateway, match, request, seen));
+    } catch (thrown) {
+      return failure(isRefusal(thrown) ? thrown : internal(thrown), seen.route, request.target);
+    }
+  };
+}
+
+function internal(thrown: unknown): Refusal {
+  return gatewayRefusal(RpcCode.INTERNAL, `the sandbox is broken: ${String(thrown)}`);
+}
+
+function serve(
+  gateway: Gateway,
+  match: ReturnType<typeof createMatcher>,
+  request: ApiRequest,
+  seen: { route: Route | undefined },
+): string {
+  const { context, secret } = gateway;
+  const [rawPath = "", ...rest] = request.target.split("?");
+  const rawQuery = rest.join("?");
+  const segments = pathSegments(rawPath);
+  const body = request.body ?? new Uint8Array();
+  if (body.length > context.settings.maxBodyBytes) {
+    throw gatewayRefusal(RpcCode.RESOURCE_EXHAUSTED, `the body is larger than ${context.settings.maxBodyBytes} bytes`);
+  }
+  if (segments.join("/") === "sts/exchange") {
+    if (request.method !== "GET" && request.method !== "POST") {
+      throw gatewayRefusal(RpcCode.UNIMPLEMENTED, "Method Not Allowed");
+    }
+    return exchange(context, secret, request, parseQuery(rawQuery));
+  }
+  const { route, tail } = match(methodOf(request), segments);
+  seen.route = route;
+  const action = route.prepare({ tail, query: parseQuery(rawQuery), body });
+  gateway.limiter.admit(header(request.headers, "authorization") ?? "");
+  const caller = gateway.authenticate(request.headers);
+  needTerms(context.settings, route, request.method, rawPath);
+  return action(caller);
+}
+
+/** A form-encoded POST may name another method: stock gateways obey it. */
+function methodOf(request: ApiRequest): string {
+  const override = header(request.headers, "x-http-method-override") ?? "";
+  const type = header(request.headers, "content-type") ?? "";
+  const form = request.method === "POST" && type === "application/x-www-form-urlencoded";
+  return form && override !== "" ? override.toUpperCase() : request.method;
+}
+
+function success(text: string): ApiResponse {
+  const headers: HeaderList = [
+    ["content-type", "application/json"],
+    ["grpc-metadata-content-type", "application/grpc"],
+  ];
+  return { status: 200, headers, body: encoder.encode(text) };
+}
+
+function failure(refusal: Refusal, route: Route | undefined, target: string): ApiResponse {
+  const domain = `${route?.domain ?? (target.startsWith("/sts/") ? "sts" : "iam")}.platform.example`;
+  const body = refusalBody(refusal, domain, (field) => route?.names?.get(field) ?? field);
+  const headers: (readonly [string, string])[] = [["content-type", "application/json"]];
+  if (route !== undefined && refusal.bare !== true) headers.push(["grpc-metadata-content-type", "application/grpc"]);
+  if (refusal.code === RpcCode.UNAUTHENTICATED) headers.push(["www-authenticate", refusalMessage(refusal)]);
+  if (refusal.retryAfter !== undefined) headers.push(["retry-after", String(refusal.retryAfter)]);
+  return { status: refusalStatus(refusal), headers, body: encoder.encode(body) };
+}

@@ -1,0 +1,153 @@
+/** The schema: the fields of messages and their names in JSON, parsed from a short notation. */
+import { CAPABILITIES } from "../data/capabilities.ts";
+import { V1_MESSAGES } from "../data/v1-messages.ts";
+import { V2_MESSAGES } from "../data/v2-messages.ts";
+import type { RecordTimes } from "../options.ts";
+
+export type ScalarKind = "string" | "bool" | "int32" | "uint32" | "int64" | "bytes" | "timestamp" | "duration";
+
+/** The type of one value. Messages and enums are named; names are looked up in the same schema. */
+export interface FieldType {
+  readonly kind: ScalarKind | "enum" | "message";
+  readonly ref: string;
+}
+
+export interface Field {
+  /** The snake_case spelling, used in masks and accepted in JSON. */
+  readonly proto: string;
+  /** The JSON key, and the same with quotes and colon as it is written. */
+  readonly json: string;
+  readonly keyText: string;
+  readonly type: FieldType;
+  readonly label: "one" | "list" | "map";
+  /** True when the keys of a map are 64-bit integers. */
+  readonly integerKeys: boolean;
+  /** Members of one oneof exclude each other. */
+  readonly oneof: string | undefined;
+  /** True when "absent" differs from zero: messages, oneof members, optional fields. */
+  readonly presence: boolean;
+  /** True when an absent value is written as `null` (a plain message), false when it is left out (oneof, optional). */
+  readonly nullable: boolean;
+  readonly readonly: boolean;
+  /** Immutable after creation. */
+  readonly fixed: boolean;
+}
+
+export interface Message {
+  readonly name: string;
+  readonly fields: readonly Field[];
+  /** By JSON key and by snake_case name. */
+  readonly byKey: ReadonlyMap<string, Field>;
+}
+
+export interface EnumTable {
+  readonly byName: ReadonlyMap<string, number>;
+  readonly byNumber: ReadonlyMap<number, string>;
+}
+
+/** All messages and enums of one face of the platform. */
+export interface Schema {
+  /** Throws when there is no such message: a mistake in the sandbox. */
+  message(name: string): Message;
+  enumTable(name: string): EnumTable;
+}
+
+const SCALARS: ReadonlySet<string> = new Set([
+  "string",
+  "bool",
+  "int32",
+  "uint32",
+  "int64",
+  "bytes",
+  "timestamp",
+  "duration",
+]);
+
+/**
+ * Reads the notation of the data files: `message NAME` or `enum NAME`, then indented lines.
+ * A field is `proto_name[=jsonName] TYPE [optional] [in ONEOF] [readonly] [fixed]`, its type a scalar, a message,
+ * `enum NAME`, `[]TYPE` or `map<KEY,TYPE>`; an enum value is `NAME NUMBER`.
+ * Presence follows proto3: messages, timestamps and durations have it, scalars only as `optional` or in a oneof.
+ */
+export function parseSchema(text: string, extraEnums: ReadonlyMap<string, EnumTable> = new Map()): Schema {
+  const messages = new Map<string, Message>();
+  const enums = new Map(extraEnums);
+  for (const block of text.split(/\n(?=message |enum )/)) {
+    const [head = "", ...lines] = block.trim().split(/\n\s+/);
+    const [kind, name = ""] = head.split(" ");
+    if (kind === "message") messages.set(name, parseMessage(name, lines));
+    if (kind === "enum") enums.set(name, enumTable(lines.map(parseEnumLine)));
+  }
+  return { message: (name) => known(messages, name), enumTable: (name) => known(enums, name) };
+}
+
+/** A table of an enum's values. */
+export function enumTable(values: readonly (readonly [string, number])[]): EnumTable {
+  return { byName: new Map(values), byNumber: new Map(values.map(([name, number]) => [number, name])) };
+}
+
+function known<T>(table: ReadonlyMap<string, T>, name: string): T {
+  const found = table.get(name);
+  if (found === undefined) throw new Error(`the sandbox has no schema for ${name}`);
+  return found;
+}
+
+function parseEnumLine(line: string): readonly [string, number] {
+  const [name = "", number] = line.split(" ");
+  return [name, Number(number)];
+}
+
+function parseMessage(name: string, lines: readonly string[]): Message {
+  const fields = lines.map(parseField);
+  const byKey = new Map<string, Field>();
+  for (const field of fields) byKey.set(field.proto, field).set(field.json, field);
+  return { name, fields, byKey };
+}
+
+function parseField(line: string): Field {
+  const words = line.replace("enum ", "enum:").split(" ");
+  const [spelt = "", typeText = ""] = words;
+  const [proto = "", json = camelCase(proto)] = spelt.split("=");
+  const map = /^map<(\w+),(.+)>$/.exec(typeText);
+  const label = map !== null ? "map" : typeText.startsWith("[]") ? "list" : "one";
+  const type = parseType(map?.[2] ?? typeText.replace("[]", ""));
+  const oneof = words.includes("in") ? words[words.indexOf("in") + 1] : undefined;
+  const explicit = oneof !== undefined || words.includes("optional");
+  const messageLike = label === "one" && ["message", "timestamp", "duration"].includes(type.kind);
+  return {
+    proto,
+    json,
+    keyText: `${JSON.stringify(json)}:`,
+    type,
+    label,
+    integerKeys: map?.[1] === "int64",
+    oneof,
+    presence: explicit || messageLike,
+    nullable: messageLike && !explicit,
+    readonly: words.includes("readonly"),
+    fixed: words.includes("fixed"),
+  };
+}
+
+function parseType(text: string): FieldType {
+  if (SCALARS.has(text)) return { kind: text as ScalarKind, ref: "" };
+  if (text.startsWith("enum:")) return { kind: "enum", ref: text.slice(5) };
+  return { kind: "message", ref: text };
+}
+
+/** `create_time` as `createTime`. */
+function camelCase(snake: string): string {
+  return snake.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+// The schemas of v1 and v2.
+
+const CAPABILITY_ENUM = enumTable(CAPABILITIES.map(([, name, number]) => [name, number] as const));
+
+/** Native v1, by the times that its records show. */
+export const V1: Readonly<Record<RecordTimes, Schema>> = {
+  all: parseSchema(V1_MESSAGES),
+  published: parseSchema(V1_MESSAGES.replace(/\n.* unpublished$/gm, "")),
+};
+/** v2. */
+export const V2 = parseSchema(V2_MESSAGES, new Map([["Capability", CAPABILITY_ENUM]]));

@@ -1,0 +1,272 @@
+/** Is the rules file right, and what does it say? (`carryover check --rules`.) */
+import type { Catalogue } from "../../catalogue.ts";
+import type { Config, ConfigInput } from "../../config/config.ts";
+import { ConfigError } from "../../config/faults.ts";
+import type {
+  CanarySelector,
+  PromoteSettings,
+  Rule,
+  RuleMatch,
+  Rules,
+  StepBackSettings,
+  TimeWindow,
+} from "../../model/rules.ts";
+import { givenRulesFile, readGivenRules } from "../../rollout/rules-file.ts";
+import { type Finding, findingsFor, shownName } from "./finding.ts";
+
+/** What a rules file says, for people and programs. */
+export interface CheckRulesReport {
+  readonly file: string;
+  /** As `/rules` of a running carryover shows it; null when the file is wrong. */
+  readonly digest: string | null;
+  /** In the order of the file: the first that matches decides. Empty when the file is wrong. */
+  readonly rules: readonly RuleRow[];
+  readonly findings: readonly Finding[];
+}
+
+export interface CheckRulesInput {
+  /** The file that `--rules` names; undefined: `cutover.rulesFile`. */
+  readonly file: string | undefined;
+  readonly config: Config;
+  /** Undefined when there is none for the configured version: then nothing can be judged. */
+  readonly catalogue: Catalogue | undefined;
+  readonly readFile: ConfigInput["readFile"];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** Whether native v1 is there; undefined: as the configuration has it. */
+  readonly native?: boolean | undefined;
+}
+
+const rulesFinding = findingsFor("rules");
+
+/** Undefined when no file is named. Never throws for what is wrong with it: each fault is a finding. */
+export function checkRules(input: CheckRulesInput): CheckRulesReport | undefined {
+  const named = givenRulesFile(input);
+  if (named === undefined) return undefined;
+  const without = { file: named.name, digest: null, rules: [] };
+  const { catalogue, now } = input;
+  if (catalogue === undefined) {
+    const version = input.config.upstream.v2.version;
+    const what = `there is no catalogue for ${JSON.stringify(version)}`;
+    return {
+      ...without,
+      findings: [rulesFinding.fail(what, "correct upstream.v2.version: rules speak of its resources")],
+    };
+  }
+  try {
+    const given = readGivenRules({ ...input, catalogue, expired: "refuse" });
+    if (given === undefined) return undefined;
+    const { rules, warnings } = given;
+    return {
+      file: named.name,
+      digest: rules.digest,
+      rules: rules.rules.map((rule) => rowOf(rule, now)),
+      findings: [
+        rulesFinding.ok(contentsOf(rules)),
+        ...topsOf(rules),
+        ...guessedOf(rules, catalogue, input),
+        ...warnings.map((warning) => rulesFinding.warn(warning, "")),
+      ],
+    };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return {
+      ...without,
+      findings: error.faults.map(({ where, what, remedy }) => rulesFinding.fail(`${where}: ${what}`, remedy)),
+    };
+  }
+}
+
+function contentsOf({ rules, digest }: Rules): string {
+  return `${rules.length === 1 ? "1 rule" : `${rules.length} rules`}, digest ${digest}`;
+}
+
+/** What stands at the top of the file counts before every rule: whoever reads the table must know. */
+function topsOf({ force, fallback }: Rules): readonly Finding[] {
+  return [
+    ...(force === "none" ? [] : [rulesFinding.note(`force: ${force} overrides every rule below, and cutover.mode`)]),
+    ...(fallback === undefined ? [] : [rulesFinding.note(`fallback: ${fallback} overrides the option of that name`)]),
+  ];
+}
+
+/** What no rule takes without naming it. */
+function guessedOf(
+  { fallback }: Rules,
+  { resources }: Catalogue,
+  { config, native }: CheckRulesInput,
+): readonly Finding[] {
+  const configured = config.upstream.v1 === undefined ? undefined : config.fallback;
+  const served = (native ?? configured !== undefined) && (fallback ?? configured) !== "refuse";
+  const guessed = resources.flatMap(({ name, operations }) =>
+    operations.flatMap((operation) => (operation.guessed === true ? [`${name} ${operation.name}`] : [])),
+  );
+  if (!served || guessed.length === 0) return [];
+  return [
+    rulesFinding.note(
+      `${guessed.join(", ")}: guessed (docs/coverage.md), so native v1 serves it unless a rule names it`,
+    ),
+  ];
+}
+
+/** How does a rules file read as a table? */
+
+export interface RuleRow {
+  readonly name: string;
+  readonly line: number;
+  /** With the share that is compared. */
+  readonly mode: string;
+  readonly matches: string;
+  readonly share: string;
+  /** `expires in 41 days`; empty without an end. */
+  readonly expires: string;
+  readonly stepBack: string | null;
+  readonly promoteWhen: string | null;
+}
+
+/** `now`: milliseconds since 1970. */
+export function rowOf(rule: Rule, now: number): RuleRow {
+  return {
+    name: rule.name,
+    line: rule.line,
+    mode: modeWords(rule),
+    matches: matchWords(rule.match),
+    share: shareWords(rule.match),
+    expires: expiryWords(rule.expires, now),
+    stepBack: stepBackWords(rule.stepBack),
+    promoteWhen: promoteWords(rule.promoteWhen),
+  };
+}
+
+/** A table, what moves a rule by itself below it. */
+export function rulesLines(rules: readonly RuleRow[]): readonly string[] {
+  const cells = rules.map(({ name, mode, matches, share, expires }, at) => {
+    return [`${at + 1}`, name, mode, matches, share, expires];
+  });
+  const widths = (cells[0] ?? []).map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  return rules.flatMap(({ stepBack, promoteWhen }, at) => {
+    const row = cells[at] ?? [];
+    const indent = " ".repeat((widths[0] ?? 0) + 4);
+    const moves = [stepBack, promoteWhen].flatMap((words) => (words === null ? [] : [`${indent}${words}`]));
+    return [`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(), ...moves];
+  });
+}
+
+/** In which words does a rule say what it matches, until when it holds, and when it moves by itself? */
+
+const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** `reads of group or repo, client ci-bot, header x-canary: always`; `everything` for a rule that asks for nothing. */
+export function matchWords({ resources, operations, clients, time, header, cookie }: RuleMatch): string {
+  const what =
+    operations === undefined
+      ? anyOf(resources)
+      : [anyOf(operations), ...(resources === undefined ? [] : [`of ${anyOf(resources)}`])].join(" ");
+  const parts = [
+    ...(what === "" ? [] : [what]),
+    ...(clients === undefined ? [] : [`client ${anyOf(clients)}`]),
+    ...(header === undefined ? [] : [selectorWords("header", header)]),
+    ...(cookie === undefined ? [] : [selectorWords("cookie", cookie)]),
+    ...(time === undefined ? [] : timeWords(time)),
+  ];
+  return parts.length === 0 ? "everything" : parts.join(", ");
+}
+
+/**
+ * `10 % of clients`; of a rule that names some, that none of them is divided; `all clients`; of a rule with header or cookie
+ * but no percentage: `who is selected`.
+ */
+export function shareWords({ percent, header, cookie, clients }: RuleMatch): string {
+  if (percent !== undefined)
+    return `${percent} % of ${clients === undefined ? "clients" : "those, each whole or not at all"}`;
+  return header === undefined && cookie === undefined ? "all clients" : "who is selected";
+}
+
+/** `in 41 days`; empty for a rule without an end. `now`: milliseconds since 1970. */
+export function expiryWords(expires: number | undefined, now: number): string {
+  if (expires === undefined) return "";
+  const left = expires - now;
+  if (left <= 0) return "expired";
+  if (left >= 2 * DAY) return `expires in ${Math.floor(left / DAY)} days`;
+  if (left >= 2 * HOUR) return `expires in ${Math.floor(left / HOUR)} hours`;
+  return `expires in ${counted(Math.ceil(left / MINUTE), "minute")}`;
+}
+
+/** `translate`; with what is compared: `shadow, 10 % compared`. */
+export function modeWords({ mode, shadow }: Pick<Rule, "mode" | "shadow">): string {
+  const compares = mode !== "native" && shadow.sample > 0;
+  return compares ? `${mode}, ${shareOf(shadow.sample)} compared` : mode;
+}
+
+/** Null for a rule that never steps back by itself. */
+export function stepBackWords(settings: StepBackSettings | undefined): string | null {
+  if (settings === undefined) return null;
+  const { failures, differences, minRequests, minClients, window, returnAfter } = settings;
+  const limits = [
+    ...(failures === undefined ? [] : [`${shareOf(failures)} failures`]),
+    ...(differences === undefined ? [] : [`${shareOf(differences)} differences`]),
+  ].join(" or ");
+  const since = `of at least ${minRequests} in ${durationWords(window)} from ${counted(minClients, "client")}`;
+  const back = returnAfter === undefined ? "until an operator brings it back" : `for ${durationWords(returnAfter)}`;
+  return `steps back at ${limits} ${since}, ${back}`;
+}
+
+/** Null for a rule that never moves on. */
+export function promoteWords(settings: PromoteSettings | undefined): string | null {
+  if (settings === undefined) return null;
+  const { differencesBelow, minClients, automatic } = settings;
+  const when = `with differences surely below ${shareOf(differencesBelow)} from ${counted(minClients, "client")}`;
+  return automatic ? `moves to translate ${when}` : `says when it could move to translate: ${when}`;
+}
+
+function selectorWords(kind: string, { name, value }: CanarySelector): string {
+  return `${kind} ${name}: ${shownName(value)}`;
+}
+
+function timeWords({ from, until, days, hours }: TimeWindow): string[] {
+  return [
+    ...(days === undefined ? [] : [[...days].map((day) => DAYS[day]).join(" ")]),
+    ...(hours === undefined ? [] : [`${clock(hours.begin)} to ${clock(hours.end)} UTC`]),
+    ...(from === undefined ? [] : [`from ${instantWords(from)}`]),
+    ...(until === undefined ? [] : [`until ${instantWords(until)}`]),
+  ];
+}
+
+function clock(minutes: number): string {
+  const two = (number: number) => String(number).padStart(2, "0");
+  return `${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`;
+}
+
+/** Without what is zero. */
+function instantWords(at: number): string {
+  return new Date(at).toISOString().replace(/(?:T00:00)?(?::00)?\.000Z$/, (end) => (end.startsWith("T") ? "" : "Z"));
+}
+
+/** `90s`, `5m`, `2h`, `3d`: the largest unit that says it exactly. */
+function durationWords(ms: number): string {
+  const units = [
+    [DAY, "d"],
+    [HOUR, "h"],
+    [MINUTE, "m"],
+    [SECOND, "s"],
+  ] as const;
+  const [size, unit] = units.find(([length]) => ms % length === 0) ?? [1, "ms"];
+  return `${ms / size}${unit}`;
+}
+
+/** `0.1 %`. */
+function shareOf(share: number): string {
+  return `${Number((share * 100).toPrecision(6))} %`;
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? "" : "s"}`;
+}
+
+/** Empty for undefined. */
+function anyOf(names: ReadonlySet<string> | undefined): string {
+  return [...(names ?? [])].map(shownName).join(" or ");
+}

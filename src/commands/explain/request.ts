@@ -1,0 +1,410 @@
+/** Which request do the arguments of `carryover explain` mean? */
+
+import { parseArgs } from "node:util";
+import type { HeaderList } from "../../model/http.ts";
+import { Problem } from "../../model/problem.ts";
+import { MASKED, quotedUrl } from "./secrets.ts";
+
+/** What was given, on a command line or in a query. */
+export interface GivenRequest {
+  /** `PUT /iam/v1/groups/UID`, only a path, or a whole curl line. */
+  readonly text: string;
+  /** `-d`: the body, or `@file`. */
+  readonly data?: string;
+  /** `-H`: `Name: value`. */
+  readonly headers: readonly string[];
+  /** `-X`. */
+  readonly method?: string;
+}
+
+/** The request that `given` means. Throws `Problem` INVALID_REQUEST, and what `read` throws for a file. */
+export function readRequest(given: GivenRequest, read: ReadFile): AskedRequest {
+  const text = given.text.trim();
+  if (text === "") throw invalidRequest("there is no request; expected 'PUT /iam/v1/groups/UID' or a curl line");
+  if (!/^(?:\$\s+)?curl(?:\s|$)/.test(text)) return readPlain(text, given, read);
+  const { words, notes } = splitWords(text.replace(/^\$\s+/, ""));
+  const request = readCurl(words, read);
+  if (given.data !== undefined || given.method !== undefined || given.headers.length > 0) {
+    throw invalidRequest("a curl line holds everything: give -X, -H and -d inside of it");
+  }
+  return { ...request, notes: [...notes, ...request.notes] };
+}
+
+function readPlain(text: string, given: GivenRequest, read: ReadFile): AskedRequest {
+  const [, named, url = text] = /^([A-Za-z]+)\s+(\S.*)$/s.exec(text) ?? [];
+  // What is more may be a token.
+  if (/\s/.test(url)) {
+    throw invalidRequest(
+      `a request is a method and a path; there is more behind ${quotedUrl(url.split(/\s/, 1)[0] ?? "")}`,
+    );
+  }
+  const data = given.data === undefined ? [] : [{ kind: "data", value: given.data } as const];
+  const method = given.method ?? named?.toUpperCase() ?? (data.length > 0 ? "POST" : "GET");
+  const headers = given.headers.flatMap((field) => {
+    const pair = headerOf(field);
+    return pair === undefined ? [] : [pair];
+  });
+  return requestOf({ method, url, headers, body: bodyOf(data, read), notes: [] }, "body");
+}
+
+/** Which request is to be explained, and from what is it read? */
+
+/** A request as a client would send it. */
+export interface AskedRequest {
+  readonly method: string;
+  /** Origin form, raw: what the client would put on the wire. */
+  readonly target: string;
+  /** Lower-case names, in order. */
+  readonly headers: HeaderList;
+  readonly body: Uint8Array;
+  /** What of the given text was ignored, or read in another way than written. */
+  readonly notes: readonly string[];
+}
+
+/** Gives the bytes of a file (`@body.json`); `-` is standard input. Throws when it cannot. */
+export type ReadFile = (path: string) => Uint8Array;
+
+/** The text cannot be read as a request: what is wrong, and what is expected. */
+export function invalidRequest(what: string): Problem {
+  return new Problem("INVALID_REQUEST", what);
+}
+
+/** How do method, URL, header fields and data become one request? */
+
+/** One piece of data, as curl's options have it: `raw` never names a file. */
+export interface CurlData {
+  readonly kind: "data" | "raw" | "json" | "urlencode";
+  readonly value: string;
+}
+
+export interface RequestParts {
+  readonly method: string;
+  /** A whole URL, one without scheme (`$HOST/iam/…`), or only a path. */
+  readonly url: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly body: Uint8Array;
+  readonly notes: readonly string[];
+}
+
+/** `Name: value` as a pair with a lower-case name; undefined for `Name:`. Throws `Problem` INVALID_REQUEST. */
+export function headerOf(text: string): readonly [string, string] | undefined {
+  const colon = text.indexOf(":");
+  const name = text.slice(0, Math.max(0, colon)).trim().toLowerCase();
+  if (name === "") throw invalidRequest('a header field is written as "Name: value"');
+  const value = text.slice(colon + 1).trim();
+  return value === "" ? undefined : [name, value];
+}
+
+/** All data as one body: pieces of JSON one after another, others joined by `&` as curl does. */
+export function bodyOf(data: readonly CurlData[], read: ReadFile): Uint8Array {
+  const pieces = data.map(({ kind, value }) => {
+    if (kind === "urlencode") return Buffer.from(urlencodedData(value, read));
+    return kind !== "raw" && value.startsWith("@") ? read(value.slice(1)) : Buffer.from(value);
+  });
+  const between = data.some(({ kind }) => kind === "json") ? "" : "&";
+  return Buffer.concat(pieces.flatMap((piece, index) => (index === 0 ? [piece] : [Buffer.from(between), piece])));
+}
+
+/** `content`, `=content`, `name=content`, `@file`, `name@file`: only the content is encoded. */
+function urlencodedData(value: string, read: ReadFile): string {
+  const [, name = "", sign = "", rest = ""] = /^([^=@]*)([=@])?(.*)$/s.exec(value) ?? [];
+  if (sign === "") return encodeURIComponent(value);
+  const content = sign === "@" ? Buffer.from(read(rest)).toString("utf8") : rest;
+  return `${name === "" ? "" : `${name}=`}${encodeURIComponent(content)}`;
+}
+
+/** The request. `place`: data goes into the body, or behind the URL (curl's `-G`). Throws `Problem` INVALID_REQUEST. */
+export function requestOf(parts: RequestParts, place: "body" | "query"): AskedRequest {
+  if (!/^[A-Z]+$/.test(parts.method)) throw invalidRequest(`${JSON.stringify(parts.method)} is no method`);
+  const { target, notes } = targetOf(parts.url);
+  const data = Buffer.from(parts.body).toString("utf8");
+  const mark = target.includes("?") ? "&" : "?";
+  return {
+    method: parts.method,
+    target: place === "query" && data !== "" ? `${target}${mark}${data}` : target,
+    headers: parts.headers,
+    body: place === "query" ? new Uint8Array() : parts.body,
+    notes: [...parts.notes, ...notes],
+  };
+}
+
+/** `$NAME` and `${NAME}`: whoever pastes a line seldom pastes what its variables hold. */
+const SHELL_VARIABLE = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
+
+/** Path and query of a URL exactly as written: parsing it would resolve what carryover must see. */
+function targetOf(url: string): { readonly target: string; readonly notes: readonly string[] } {
+  const hash = url.indexOf("#");
+  const whole = hash < 0 ? url : url.slice(0, hash);
+  const bare = whole.replace(/^[A-Za-z][A-Za-z0-9+.-]*:\/\//, "");
+  const hasOrigin = bare !== whole || !whole.startsWith("/");
+  const path = hasOrigin ? bare.replace(/^[^/?]*/, "") : whole;
+  const rooted = path.startsWith("/") ? path : `/${path}`;
+  const notes: string[] = [];
+  const target = rooted.replace(SHELL_VARIABLE, (variable, braced?: string, plain?: string) => {
+    const name = braced ?? plain ?? "";
+    notes.push(`${variable} in the URL is read as ${JSON.stringify(name)}`);
+    return name;
+  });
+  if (hasOrigin && rooted === "/")
+    throw invalidRequest(`${quotedUrl(url)} has no path; expected one such as /iam/v1/groups`);
+  return { target, notes };
+}
+
+/** Options of curl's manual page that take a value, each with its letter. */
+const VALUE_OPTIONS = `request X, url, header H, data d, data-ascii, data-binary, data-raw, data-urlencode, json, user-agent A, referer e,
+  cookie b, user u, oauth2-bearer, form F, upload-file T, output o, max-time m, connect-timeout, retry, retry-delay, retry-max-time,
+  write-out w, cacert, capath, cert E, key, proxy x, resolve, connect-to, dump-header D, cookie-jar c, interface, limit-rate, max-redirs,
+  ciphers, stderr, trace-ascii`;
+/** Options that stand alone. */
+const PLAIN_OPTIONS = `get G, head I, next, silent s, show-error S, insecure k, location L, verbose v, include i, fail f, globoff g, compressed,
+  progress-bar #, no-buffer N, http1.1, http2, fail-with-body, ipv4 4, ipv6 6, remote-name O, no-progress-meter, tlsv1.2, path-as-is, ssl-reqd`;
+
+const curlOptions = (names: string, type: "string" | "boolean") =>
+  names.split(",").map((each) => {
+    const [name = "", short] = each.trim().split(" ");
+    return [name, short === undefined ? { type } : { type, short }] as const;
+  });
+const CURL_OPTIONS = new Map([...curlOptions(VALUE_OPTIONS, "string"), ...curlOptions(PLAIN_OPTIONS, "boolean")]);
+
+/**
+ * Reads `words` (the first is `curl`). Unknown options are named in the notes and ignored. Throws `Problem`
+ * INVALID_REQUEST for what is no single request, and what `read` throws for a file.
+ */
+export function readCurl(words: readonly string[], read: ReadFile): AskedRequest {
+  // parseArgs takes such a word apart letter by letter, and slowly.
+  if (words.some((word) => /^-\w{1000}/.test(word)))
+    throw invalidRequest("put a blank between an option and a long value");
+  const options = Object.fromEntries(CURL_OPTIONS);
+  const { tokens } = parseArgs({ args: words.slice(1), options, strict: false, tokens: true });
+  const given = new Map<string, string>();
+  const urls: string[] = [];
+  const headers: (readonly [string, string])[] = [];
+  const data: CurlData[] = [];
+  const notes: string[] = [];
+  for (const token of tokens) {
+    if (token.kind === "positional") urls.push(token.value);
+    if (token.kind !== "option") continue;
+    const { name, rawName, value = "" } = token;
+    const option = CURL_OPTIONS.get(name);
+    if (option === undefined) notes.push(`curl's option ${rawName} is not known here and was ignored`);
+    if (option?.type === "string" && token.value === undefined) throw invalidRequest(`${rawName} needs a value`);
+    switch (name) {
+      case "url":
+        urls.push(value);
+        break;
+      case "header": {
+        const field = headerOf(value);
+        // `-H 'Name:'` takes a field of curl's own out.
+        if (field !== undefined) headers.push(field);
+        break;
+      }
+      case "data":
+      case "data-ascii":
+      case "data-binary":
+        data.push({ kind: "data", value });
+        break;
+      case "data-raw":
+        data.push({ kind: "raw", value });
+        break;
+      case "data-urlencode":
+        data.push({ kind: "urlencode", value });
+        break;
+      case "json":
+        data.push({ kind: "json", value });
+        headers.push(["content-type", "application/json"], ["accept", "application/json"]);
+        break;
+      case "user-agent":
+      case "referer":
+      case "cookie":
+        headers.push([name, value]);
+        break;
+      case "user":
+        headers.push(["authorization", "Basic credentials"]);
+        break;
+      case "oauth2-bearer":
+        headers.push(["authorization", "Bearer token"]);
+        break;
+      case "form":
+        throw invalidRequest("multipart forms (-F) are no requests of this API");
+      case "upload-file":
+        throw invalidRequest("uploads (-T) are not read here: give the body with --data-binary @file");
+      case "next":
+        throw invalidRequest("only one request at a time: the line has --next");
+      default:
+        given.set(name, value);
+    }
+  }
+  const [url, other] = urls;
+  if (url === undefined) throw invalidRequest("the curl line names no URL");
+  if (other !== undefined) throw invalidRequest(`only one URL at a time: there is also ${quotedUrl(other)}`);
+  const inQuery = given.has("get");
+  const method = given.get("request") ?? (given.has("head") ? "HEAD" : data.length > 0 && !inQuery ? "POST" : "GET");
+  return requestOf({ method, url, headers, body: bodyOf(data, read), notes }, inQuery ? "query" : "body");
+}
+
+/** Which words does a shell make of a pasted line? (Only quoting is done: nothing is expanded and nothing is run.) */
+
+export interface ShellWords {
+  readonly words: readonly string[];
+  /** What stood behind the command (`| jq .`), and expansions that were left as they are. */
+  readonly notes: readonly string[];
+}
+
+/** Where the reading of a line stands. */
+interface ShellReader {
+  readonly text: string;
+  at: number;
+  /** Undefined between words; `''` is a word, though an empty one. */
+  word: string | undefined;
+  readonly words: string[];
+  readonly notes: string[];
+}
+
+/** Begin another command, or tell where the output of this one goes. */
+const ENDS = new Set(["|", ";", ">", "<"]);
+const SPACE = /\s/;
+/** What a backslash takes the meaning of inside double quotes (POSIX shell, section 2.2.3). */
+const SPECIAL_IN_QUOTES = new Set(["$", "`", '"', "\\"]);
+
+/**
+ * Splits `text` as a POSIX shell would: quotes, backslashes, a backslash at the end of a line. `$NAME` and `$(…)` stay as
+ * text. Reading ends at `|`, `;` and redirections. Throws `Problem` INVALID_REQUEST for `$'…'`, a bare `&`, and quotes
+ * that nobody closed.
+ */
+export function splitWords(text: string): ShellWords {
+  const reader: ShellReader = { text, at: 0, word: undefined, words: [], notes: [] };
+  while (reader.at < text.length) {
+    if (!readNext(reader)) break;
+  }
+  endWord(reader);
+  return { words: reader.words, notes: [...new Set(reader.notes)] };
+}
+
+/** Reads on by one character or one quoted part; false at the end of the command. */
+function readNext(reader: ShellReader): boolean {
+  const char = reader.text.charAt(reader.at);
+  if (SPACE.test(char)) {
+    // A line of its own is a command of its own, but what was pasted may begin with empty ones.
+    if (char === "\n" && (reader.words.length > 0 || reader.word !== undefined)) return endsHere(reader, char);
+    endWord(reader);
+    reader.at += 1;
+    return true;
+  }
+  if (ENDS.has(char)) return endsHere(reader, char);
+  switch (char) {
+    case "&":
+      throw invalidRequest('a bare "&" ends the command in a shell: put quotes around the URL');
+    case "'":
+      readSingle(reader);
+      return true;
+    case '"':
+      readDouble(reader);
+      return true;
+    case "\\":
+      readEscaped(reader);
+      return true;
+    case "$":
+    case "`":
+      readExpansion(reader);
+      return true;
+    case "#":
+      if (reader.word === undefined) return endsHere(reader, char);
+      break;
+    default:
+  }
+  addText(reader, char);
+  reader.at += 1;
+  return true;
+}
+
+/** What follows is not part of this command. `2>` is a redirection, so its number is no word. */
+function endsHere(reader: ShellReader, char: string): boolean {
+  if ((char === ">" || char === "<") && /^\d$/.test(reader.word ?? "")) reader.word = undefined;
+  endWord(reader);
+  const rest = reader.text.slice(reader.at).trim();
+  if (rest !== "") reader.notes.push(`ignored what follows the command: ${char === "\n" ? "further lines" : char}`);
+  return false;
+}
+
+function endWord(reader: ShellReader): void {
+  if (reader.word !== undefined) reader.words.push(reader.word);
+  reader.word = undefined;
+}
+
+function addText(reader: ShellReader, text: string): void {
+  reader.word = (reader.word ?? "") + text;
+}
+
+function readSingle(reader: ShellReader): void {
+  const end = reader.text.indexOf("'", reader.at + 1);
+  if (end < 0) throw invalidRequest("a single quote is never closed");
+  addText(reader, reader.text.slice(reader.at + 1, end));
+  reader.at = end + 1;
+}
+
+function readDouble(reader: ShellReader): void {
+  const { text } = reader;
+  addText(reader, "");
+  reader.at += 1;
+  while (reader.at < text.length) {
+    const char = text.charAt(reader.at);
+    if (char === '"') {
+      reader.at += 1;
+      return;
+    }
+    if (char === "$" || char === "`") readExpansion(reader, "quoted");
+    else if (char === "\\") {
+      const next = text.charAt(reader.at + 1);
+      if (next !== "\n") addText(reader, SPECIAL_IN_QUOTES.has(next) ? next : `\\${next}`);
+      reader.at += 2;
+    } else {
+      addText(reader, char);
+      reader.at += 1;
+    }
+  }
+  throw invalidRequest("a double quote is never closed");
+}
+
+function readEscaped(reader: ShellReader): void {
+  const { text } = reader;
+  const next = text.startsWith("\\\r\n", reader.at) ? "\r\n" : text.charAt(reader.at + 1);
+  if (next !== "\n" && next !== "\r\n" && next !== "") addText(reader, next);
+  reader.at += 1 + next.length;
+}
+
+/** `$NAME`, `${NAME}`, `$(command)` and backquotes: kept as text, because only the shell that they were written for knows them. */
+function readExpansion(reader: ShellReader, where: "bare" | "quoted" = "bare"): void {
+  const rest = reader.text.slice(reader.at);
+  if (where === "bare" && (rest.startsWith("$'") || rest.startsWith('$"'))) {
+    throw invalidRequest(`${rest.slice(0, 2)}… is a quoting that is not read here: write it with plain quotes`);
+  }
+  const found = expansionAt(rest);
+  if (found !== "$") reader.notes.push(`${withoutDefault(found)} is left as it is: nothing is expanded here`);
+  addText(reader, found);
+  reader.at += found.length;
+}
+
+/** What a variable is when it is not set may be a secret. */
+function withoutDefault(expansion: string): string {
+  return expansion.replace(/^(\$\{\w+)[^\w}].*\}$/s, `$1${MASKED}}`);
+}
+
+function expansionAt(rest: string): string {
+  if (rest.startsWith("$(")) return rest.slice(0, closingParenthesis(rest));
+  const simple = /^(?:\$\{[^}]*\}|\$[A-Za-z_]\w*|`[^`]*`)/.exec(rest)?.[0];
+  if (simple === undefined && rest.startsWith("`")) throw invalidRequest("a backquote is never closed");
+  // Also because each one would be looked for to the end of the text.
+  if (simple === undefined && rest.startsWith("${")) throw invalidRequest("${ is never closed");
+  return simple ?? "$";
+}
+
+/** Where the `)` of `$(` stands, nested ones counted. */
+function closingParenthesis(rest: string): number {
+  let depth = 0;
+  for (let at = 1; at < rest.length; at += 1) {
+    if (rest[at] === "(") depth += 1;
+    else if (rest[at] === ")") depth -= 1;
+    if (depth === 0) return at + 1;
+  }
+  throw invalidRequest("$( is never closed");
+}

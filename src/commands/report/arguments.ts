@@ -1,0 +1,63 @@
+/** Which addresses, which window and which token were given on the command line? (Each function throws `ConfigError`.) */
+import { ConfigError } from "../../config/faults.ts";
+import { type TokenSources, tokenFrom } from "../token-input.ts";
+
+/** The variable that may hold the admin token. It belongs to this command: no option has it. */
+export const ADMIN_TOKEN_VARIABLE = "CARRYOVER_ADMIN_TOKEN";
+/** For a person who gave none. */
+export const HOW_TO_GIVE_ADMIN_TOKEN = `--token-file FILE (- is standard input) or set ${ADMIN_TOKEN_VARIABLE}`;
+export const DEFAULT_ADDRESS = "http://127.0.0.1:8081";
+
+const UNITS: ReadonlyMap<string, number> = new Map([
+  ["s", 1000],
+  ["m", 60_000],
+  ["h", 3_600_000],
+  ["d", 86_400_000],
+  ["w", 7 * 86_400_000],
+]);
+const LONGEST_TIMEOUT = 600;
+
+/** `http://host:port`, `host:port`, either with a path; without a slash at the end. */
+export function readAddress(text: string): string {
+  const wrong = (what: string) =>
+    argumentError("address", `${JSON.stringify(text)} ${what}`, "give http://HOST:PORT or HOST:PORT");
+  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(full)) throw wrong("is no address");
+  const url = new URL(full);
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw wrong("is neither http nor https");
+  if (url.username !== "" || url.password !== "") throw wrong("holds a credential");
+  if (url.search !== "" || url.hash !== "") throw wrong("has a query or a fragment");
+  return url.href.replace(/\/+$/, "");
+}
+
+/** Milliseconds of `7d`, `12h`, `30m`, `90s`, `2w`. */
+export function readWindow(text: string): number {
+  const [, count = "", unit = ""] = /^(\d{1,5})([smhdw])$/.exec(text) ?? [];
+  const ms = Number(count) * (UNITS.get(unit) ?? 0);
+  if (ms > 0) return ms;
+  throw argumentError("--since", `${JSON.stringify(text)} is no time`, "give a number and s, m, h, d or w: 7d");
+}
+
+/** Milliseconds of a number of seconds. */
+export function readTimeout(text: string): number {
+  const seconds = /^\d{1,3}(\.\d{1,3})?$/.test(text) ? Number(text) : 0;
+  if (seconds > 0 && seconds <= LONGEST_TIMEOUT) return seconds * 1000;
+  throw argumentError(
+    "--timeout",
+    `${JSON.stringify(text)} is no number of seconds`,
+    `give one up to ${LONGEST_TIMEOUT}`,
+  );
+}
+
+/** `file` (`-`: standard input) wins over `variable`. Undefined when there is none. */
+export function readAdminToken(
+  file: string | undefined,
+  variable: string | undefined,
+  sources: TokenSources,
+): string | undefined {
+  return tokenFrom({ file, variable: { name: ADMIN_TOKEN_VARIABLE, value: variable }, sources });
+}
+
+function argumentError(where: string, what: string, remedy: string): ConfigError {
+  return new ConfigError([{ where, what, remedy }]);
+}

@@ -1,0 +1,174 @@
+/** Renews upstream connections when certificate files change or names resolve to other addresses. */
+import type { LookupFunction } from "node:net";
+import type { Timer } from "../model/clock.ts";
+import type { Upstream } from "../model/exchange.ts";
+import { createAddressWatch } from "../upstream/address-watch.ts";
+import type { Pool } from "../upstream/pool.ts";
+import { certificateFaults, MAX_PEM_BYTES } from "./checks.ts";
+import type { Config, Tls, TlsFiles } from "./config.ts";
+import { faultText } from "./faults.ts";
+import { createWatchedFile, type FileFault, type WatchedFile } from "./watched-file.ts";
+
+/** Where renewals are logged. */
+export interface EventLog {
+  info(message: string, facts: EventFacts): void;
+  warn(message: string, cause: undefined, facts: EventFacts): void;
+  error(message: string, cause: undefined, facts: EventFacts): void;
+}
+type EventFacts = Readonly<Record<string, string | number | boolean>>;
+
+export interface ConnectionRenewalParts {
+  /** Rejects when the file cannot be read, or has more than `maxBytes`. */
+  readonly read: (path: string, maxBytes: number) => Promise<Uint8Array>;
+  readonly lookup: LookupFunction;
+  readonly later: Timer;
+  /** Milliseconds since 1970. */
+  readonly wall: () => number;
+  readonly log: EventLog;
+}
+
+/** Renews connections while carryover runs; no call fails because of it. */
+export interface ConnectionRenewal {
+  /** From now on `pool`'s connections are renewed with those of its upstream. */
+  attach(name: Upstream, pool: Pool): void;
+  start(): void;
+  /** Looks at the files now; resolves when what they hold is in force or refused. */
+  check(): Promise<void>;
+  /** Each upstream with files, and whether what they hold is in force. */
+  certificates(): Iterable<readonly [Upstream, boolean]>;
+  close(): void;
+}
+
+/** Between two reads. Issuers renew certificates days before they expire. */
+const FILES_MS = 10_000;
+/** Between two lookups of a name. */
+const NAMES_MS = 15_000;
+
+export function createConnectionRenewal(
+  upstreams: Config["upstream"],
+  parts: ConnectionRenewalParts,
+): ConnectionRenewal {
+  const pools: (readonly [Upstream, Pool])[] = [];
+  const names = createAddressWatch({
+    lookup: parts.lookup,
+    later: parts.later,
+    everyMs: NAMES_MS,
+    moved: (hostname) => parts.log.info("an upstream's name leads elsewhere: connections are renewed", { hostname }),
+  });
+  const watches = new Map<Upstream, WatchedFile<Tls>>();
+  const read = oneAtATime(parts.read);
+  for (const name of ["v1", "v2", "sts"] as const) {
+    const settings = upstreams[name];
+    if (settings === undefined || Object.keys(settings.tlsFiles).length === 0) continue;
+    const renew = (tls: Tls): void => {
+      for (const [of, pool] of pools) if (of === name) pool.renew(tls);
+    };
+    watches.set(name, watchCertificates(name, settings, { ...parts, read }, renew));
+  }
+  return {
+    attach: (name, pool) => {
+      pools.push([name, pool]);
+      names.add(pool);
+    },
+    start: () => {
+      // Not awaited: the files that the process starts with were checked with the configuration.
+      for (const watch of watches.values()) void watch.start();
+      names.start();
+    },
+    check: async () => {
+      await Promise.all([...watches.values()].map((watch) => watch.check()));
+    },
+    certificates: function* () {
+      for (const [name, watch] of watches) yield [name, watch.state().failing === undefined];
+    },
+    close: () => {
+      names.close();
+      for (const watch of watches.values()) watch.close();
+    },
+  };
+}
+
+/** Watches the files of one upstream as one, so that certificate and key change together. */
+function watchCertificates(
+  name: Upstream,
+  { tls, tlsFiles }: { readonly tls: Tls; readonly tlsFiles: TlsFiles },
+  { read, later, wall, log }: ConnectionRenewalParts,
+  renew: (tls: Tls) => void,
+): WatchedFile<Tls> {
+  const option = `upstream.${name}`;
+  return createWatchedFile<Tls>({
+    path: Object.values(tlsFiles).join(", "),
+    read: () => readAll(tlsFiles, read),
+    parse: (bytes) => {
+      const found = splitFiles(bytes);
+      const faults = certificateFaults(option, tlsFiles, found).map(({ path, ...fault }) => ({
+        where: path,
+        ...fault,
+      }));
+      if (faults.length > 0) throw refusal(faults);
+      return found;
+    },
+    begin: joinFiles(tls),
+    everyMs: FILES_MS,
+    later,
+    wall,
+    apply: (found) => {
+      renew(found);
+      log.info("certificates were renewed: new connections use them", { upstream: name });
+    },
+    failed: (error, faults) => {
+      const what = faults.length > 0 ? faults.map(faultText).join(" | ") : error.message;
+      log.error("certificates cannot be used; those before them stay in force", undefined, {
+        upstream: name,
+        faults: what,
+      });
+    },
+    recovered: () => log.info("the certificates' files hold what is in force again", { upstream: name }),
+    unreadable: (_, cause) =>
+      refusal([{ where: `${option}.tls`, what: cause.message, remedy: "put a file there that this process may read" }]),
+  });
+}
+
+function refusal(faults: readonly FileFault[]): Error {
+  return Object.assign(new Error(faults.map(faultText).join(" | ")), { faults });
+}
+
+async function readAll(files: TlsFiles, read: ConnectionRenewalParts["read"]): Promise<Uint8Array> {
+  const found: Partial<Record<keyof Tls, Uint8Array>> = {};
+  for (const kind of KINDS) {
+    const path = files[kind];
+    if (path === undefined) continue;
+    try {
+      found[kind] = await read(path, MAX_PEM_BYTES);
+    } catch (error) {
+      throw new Error(`${path} cannot be read (${error instanceof Error ? error.message : String(error)})`);
+    }
+  }
+  return joinFiles(found);
+}
+
+const KINDS = ["caFile", "certFile", "keyFile"] as const;
+
+/** Several files as the bytes of one. */
+function joinFiles(tls: Tls): Uint8Array {
+  return Buffer.from(
+    JSON.stringify(KINDS.map((kind) => (tls[kind] ? Buffer.from(tls[kind]).toString("base64") : null))),
+  );
+}
+
+function splitFiles(bytes: Uint8Array): Tls {
+  const parts = JSON.parse(new TextDecoder().decode(bytes)) as (string | null)[];
+  return Object.fromEntries(
+    KINDS.flatMap((kind, i) => (typeof parts[i] === "string" ? [[kind, Buffer.from(parts[i], "base64")]] : [])),
+  );
+}
+
+/** One read at a time: a read that hangs blocks one of Node's few file threads, and not all of them. */
+function oneAtATime(read: ConnectionRenewalParts["read"]): ConnectionRenewalParts["read"] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (path, maxBytes) => {
+    const mine = last.then(() => read(path, maxBytes));
+    last = mine.catch(() => {});
+    return mine;
+  };
+}

@@ -1,0 +1,317 @@
+/** Loads the configuration: flags, variables, file, defaults; checks it and names every fault. */
+
+import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue.ts";
+import { deepFreeze } from "../model/json.ts";
+import { ALL_OPTIONS } from "./all-options.ts";
+import { certificateFaults, contradictions, doubts, type OptionRemark, upstreamsOf } from "./checks.ts";
+import {
+  ConfigError,
+  type ConfigFault,
+  didYouMean,
+  faultText,
+  faultWords,
+  nearest,
+  shownValue,
+  valueAt,
+} from "./faults.ts";
+import { type Settings, SettingsSchema } from "./schema.ts";
+import { FILE_VARIABLE, type GatheredOptions, gather, type Option, type OptionSources } from "./sources.ts";
+import { isTokenText } from "./values.ts";
+
+/** Contents of PEM files, as `tls.*` names them. */
+export interface Tls {
+  readonly caFile?: Uint8Array;
+  readonly certFile?: Uint8Array;
+  readonly keyFile?: Uint8Array;
+}
+
+/** Where these were read, by the same names. */
+export type TlsFiles = Readonly<Partial<Record<keyof Tls, string>>>;
+
+type WithTls<Upstream> = Readonly<Omit<Upstream, "tls">> & { readonly tls: Tls; readonly tlsFiles: TlsFiles };
+
+/** Complete, checked and frozen. Durations are seconds, sizes bytes, TLS files are read. */
+export interface Config extends Readonly<Omit<Settings, "upstream" | "admin" | "lists" | "fallback">> {
+  readonly upstream: {
+    readonly v2: WithTls<Settings["upstream"]["v2"]> & { readonly audience: string };
+    readonly v1?: WithTls<NonNullable<Settings["upstream"]["v1"]>>;
+    readonly sts?: WithTls<NonNullable<Settings["upstream"]["sts"]>>;
+  };
+  readonly admin: Readonly<Settings["admin"]> & {
+    /** Contents of `tokenFile` without white space around it. */
+    readonly token?: string;
+  };
+  readonly lists: Readonly<Settings["lists"]> & { readonly bufferBytes: number };
+  readonly fallback: "native" | "refuse";
+}
+
+/** Default of `lists.bufferBytes`, lowered to `lists.maxBytes` where that is smaller. */
+const BUFFER_BYTES = 2 * 1024 ** 2;
+
+/** Where `loadConfig` looks. */
+export interface ConfigInput {
+  /** As commander hands them over (`upstreamV2Url`, `config`); keys that are no option are the command's and not looked at. */
+  readonly flags: Readonly<Record<string, unknown>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Reads a whole file; throws when it cannot. */
+  readonly readFile: (path: string) => Uint8Array;
+  /** The options whose files are read. Undefined: all; a file of any other is not looked at, and need not be there. */
+  readonly reads?: readonly string[];
+  /** In place of a configuration file: the same tree as an object. */
+  readonly object?: { readonly given: unknown };
+}
+
+/** What `loadConfig` found. */
+export interface LoadedConfig {
+  readonly config: Config;
+  readonly warnings: readonly string[];
+  /** To be called with the names of all resources, which only the catalogue knows. Throws ConfigError for others in `lists.require`. */
+  requireKnown(resources: readonly string[]): void;
+}
+
+/** All options, in the order of the documentation. */
+export function configOptions(): readonly Option[] {
+  return ALL_OPTIONS;
+}
+
+/** One flag as commander expects it. */
+export interface OptionFlag {
+  /** `--upstream-v2-url <url>`. */
+  readonly flags: string;
+  readonly attribute: string;
+  readonly description: string;
+  /** For the help text only; the loader fills in defaults after variables and the file. */
+  readonly default: string | undefined;
+  readonly env: string;
+}
+
+/** Every option as a flag, `--config` first. */
+export function optionFlags(): readonly OptionFlag[] {
+  const config = {
+    flags: "--config <file>",
+    attribute: "config",
+    description: "YAML file with any of these options",
+    default: undefined,
+    env: FILE_VARIABLE,
+  };
+  const others = ALL_OPTIONS.map((option) => ({
+    flags: `${option.flag} <${option.form}>`,
+    attribute: option.attribute,
+    description: option.description,
+    default: option.default,
+    env: option.variable,
+  }));
+  return [config, ...others];
+}
+
+/** Reads the configuration file and the files that options name. Flags win over variables, variables over the file. Throws ConfigError with every fault. */
+export function loadConfig(input: ConfigInput): LoadedConfig {
+  const { flags, env, object } = input;
+  const gathered = gather({ flags, env, object, file: configFile(input) }, ALL_OPTIONS);
+  const settings = parseSettings(gathered, ALL_OPTIONS);
+  const locate = (remark: OptionRemark): ConfigFault => ({ ...remark, where: gathered.locate(remark.path.split(".")) });
+  const remarks = [...contradictions(settings)];
+  const config = complete(settings, (path, name) => {
+    const read = input.reads?.includes(path) === false ? UNREAD : readBytes(input.readFile, name);
+    if (typeof read === "string") remarks.push({ path, what: read, remedy: "name a file that is there and not empty" });
+    return typeof read === "string" ? new Uint8Array() : read;
+  });
+  const { token } = config.admin;
+  if (token !== undefined && !isTokenText(token) && remarks.length === 0) remarks.push(INVALID_TOKEN);
+  if (remarks.length === 0 && input.reads === undefined) remarks.push(...unusableFiles(settings, config));
+  if (remarks.length > 0) throw new ConfigError(remarks.map(locate));
+  return {
+    config: deepFreeze(config),
+    warnings: doubts(settings).map(locate).map(faultText),
+    requireKnown: (resources) => {
+      const unknown = unknownResources(settings, resources);
+      if (unknown.length > 0) throw new ConfigError(unknown.map(locate));
+    },
+  };
+}
+
+/** Stands for the contents of a file that is not read. */
+const UNREAD = new TextEncoder().encode("unread");
+
+/** No request could present such a token in a header field. */
+const INVALID_TOKEN: OptionRemark = {
+  path: "admin.tokenFile",
+  what: "the file holds no token",
+  remedy: "put one word of visible ASCII characters into it",
+};
+
+/** The configuration file that a flag or a variable names. */
+function configFile({ flags, env, readFile }: ConfigInput): OptionSources["file"] {
+  const flag = Object.hasOwn(flags, "config") ? flags["config"] : undefined;
+  const name = typeof flag === "string" ? flag : env[FILE_VARIABLE];
+  if (name === undefined || name === "") return undefined;
+  const where = typeof flag === "string" ? "--config" : FILE_VARIABLE;
+  const read = readBytes(readFile, name);
+  if (typeof read !== "string") return { name, text: new TextDecoder().decode(read) };
+  throw new ConfigError([{ where, what: read, remedy: "name a YAML file that is there and not empty" }]);
+}
+
+/** The contents, or what is wrong with the file. */
+function readBytes(readFile: ConfigInput["readFile"], name: string): Uint8Array | string {
+  try {
+    const bytes = readFile(name);
+    return new TextDecoder().decode(bytes).trim() === "" ? `${name} is empty` : bytes;
+  } catch (error) {
+    return `${name} cannot be read (${error instanceof Error ? error.message : String(error)})`;
+  }
+}
+
+function unknownResources(settings: Settings, known: readonly string[]): readonly OptionRemark[] {
+  return [...settings.lists.require.resources.keys()]
+    .filter((name) => !known.includes(name))
+    .map((name) => ({
+      path: `lists.require.${name}`,
+      what: `there is no resource ${JSON.stringify(name)}`,
+      remedy: didYouMean(nearest(name, known)),
+    }));
+}
+
+function unusableFiles(settings: Settings, { upstream }: Config): readonly OptionRemark[] {
+  return upstreamsOf(settings).flatMap(([name, { tls }]) =>
+    certificateFaults(`upstream.${name}`, tls, upstream[name]?.tls ?? {}),
+  );
+}
+
+/** Fills in defaults that depend on other options, and the contents of files. `read` gets the option's path and the file. */
+function complete(settings: Settings, read: (path: string, name: string) => Uint8Array): Config {
+  const withTls = <U extends { readonly tls: Settings["upstream"]["v2"]["tls"] }>(name: string, upstream: U) => {
+    const files = Object.entries(upstream.tls).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const tls: Tls = Object.fromEntries(files.map(([key, file]) => [key, read(`upstream.${name}.tls.${key}`, file)]));
+    return { ...upstream, tls, tlsFiles: Object.fromEntries(files) };
+  };
+  const { v2, v1, sts } = settings.upstream;
+  const { tokenFile } = settings.admin;
+  const { saltFile } = settings.cutover;
+  const { lists } = settings;
+  return {
+    ...settings,
+    lists: {
+      ...lists,
+      bufferBytes: lists.bufferBytes ?? Math.min(BUFFER_BYTES, lists.maxBytes),
+    },
+    upstream: {
+      v2: { ...withTls("v2", v2), audience: v2.audience ?? v2.url },
+      ...(v1 === undefined ? {} : { v1: withTls("v1", v1) }),
+      ...(sts === undefined ? {} : { sts: withTls("sts", sts) }),
+    },
+    admin: {
+      ...settings.admin,
+      ...(tokenFile === undefined ? {} : { token: textOfFile(read("admin.tokenFile", tokenFile)) }),
+    },
+    cutover: {
+      ...settings.cutover,
+      ...(saltFile === undefined ? {} : { salt: textOfFile(read("cutover.saltFile", saltFile)) }),
+    },
+    fallback: settings.fallback ?? (v1 === undefined ? "refuse" : "native"),
+  };
+}
+
+/** Trimmed: editors leave a newline at the end. */
+function textOfFile(bytes: Uint8Array): string {
+  return new TextDecoder().decode(bytes).trim();
+}
+
+type SettingsIssue = NonNullable<ReturnType<typeof SettingsSchema.safeParse>["error"]>["issues"][number];
+
+/** The settings of a gathered tree. Throws ConfigError with the faults of the sources and of the schema. */
+export function parseSettings(gathered: GatheredOptions, options: readonly Option[]): Settings {
+  const result = SettingsSchema.safeParse(withUpstream(gathered.tree));
+  if (result.success && gathered.faults.length === 0) return result.data;
+  // A file that is not YAML has no values, so the schema's complaints about missing ones add nothing.
+  const issues = result.success || gathered.broken ? [] : result.error.issues;
+  throw new ConfigError([...gathered.faults, ...issues.flatMap((issue) => faultsOf(issue, gathered, options))]);
+}
+
+/** Makes the schema report a missing address as `upstream.v2.url`, not as `upstream`. */
+function withUpstream(tree: Record<string, unknown>): Record<string, unknown> {
+  const upstream = tree["upstream"] ?? {};
+  if (typeof upstream !== "object" || Array.isArray(upstream)) return tree;
+  return { ...tree, upstream: { v2: {}, ...upstream } };
+}
+
+function faultsOf(issue: SettingsIssue, gathered: GatheredOptions, options: readonly Option[]): readonly ConfigFault[] {
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => ({
+      where: gathered.locateKey(issue.path, key),
+      what: "there is no such option",
+      remedy: didYouMean(nearestKey(issue.path, key, options)),
+    }));
+  }
+  const path = issue.path.join(".");
+  const where = gathered.locate(issue.path);
+  const value = valueAt(gathered.tree, issue.path);
+  const option = options.find((candidate) => candidate.path === path);
+  if (value === undefined && option !== undefined) {
+    return [{ where, what: "required, and not set", remedy: gathered.howToSet(option) }];
+  }
+  if (issue.code === "invalid_type" && issue.expected === "object") {
+    return [{ where, what: `got ${shownValue(value)}`, remedy: "expected a map of options" }];
+  }
+  return [{ where, ...faultWords(issue.message, value) }];
+}
+
+/** A similar key of the same map, else any option that ends with this key. */
+function nearestKey(path: readonly PropertyKey[], key: string, options: readonly Option[]): string | undefined {
+  const prefix = path.map((part) => `${String(part)}.`).join("");
+  const siblings = options
+    .filter((option) => option.path.startsWith(prefix))
+    .map((option) => option.path.slice(prefix.length).split(".")[0] ?? "");
+  const sibling = nearest(key, siblings);
+  if (sibling !== undefined) return `${prefix}${sibling}`;
+  return options.find((option) => option.path.endsWith(`.${key}`))?.path;
+}
+
+/** For commands that call no platform. */
+const PLACEHOLDER_URL = "http://v2.invalid";
+
+/**
+ * The configuration that `serve` would use, for commands that call no platform. The address of v2 may be missing (then `known` is false). Certificates and
+ * tokens are not read, except the files of the options in `reads`. Throws ConfigError.
+ */
+export function assumedConfig(
+  given: ConfigInput,
+  reads: readonly string[] = [],
+): {
+  readonly config: Config;
+  readonly known: boolean;
+} {
+  const input: ConfigInput = { ...given, reads };
+  try {
+    return { config: loadConfig(input).config, known: true };
+  } catch (error) {
+    const isMissing = error instanceof ConfigError && error.faults.every(({ where }) => where === "upstream.v2.url");
+    if (!isMissing) throw error;
+    return {
+      config: loadConfig({ ...input, flags: { ...given.flags, upstreamV2Url: PLACEHOLDER_URL } }).config,
+      known: false,
+    };
+  }
+}
+
+export interface ConfigWithCatalogue {
+  readonly config: Config;
+  readonly catalogue: Catalogue;
+  /** Settings that work but are probably not intended. */
+  readonly warnings: readonly string[];
+}
+
+/** Throws ConfigError with every fault. */
+export async function loadConfigWithCatalogue(input: ConfigInput): Promise<ConfigWithCatalogue> {
+  const { config, warnings, requireKnown } = loadConfig(input);
+  const catalogue = await catalogueFor(config.upstream.v2.version);
+  requireKnown(catalogue.resources.map(({ name }) => name));
+  return { config, catalogue, warnings };
+}
+
+/** Throws ConfigError for a version without a catalogue. */
+async function catalogueFor(version: string): Promise<Catalogue> {
+  const known = await catalogueVersions();
+  if (known.includes(version)) return loadCatalogue(version);
+  const what = `there is no catalogue for ${JSON.stringify(version)}`;
+  throw new ConfigError([{ where: "upstream.v2.version", what, remedy: `known versions: ${known.join(", ")}` }]);
+}

@@ -1,0 +1,230 @@
+/** Which configuration does a program give that embeds carryover? (Made from the schema: `npm run docs`.) */
+
+// biome-ignore format: a test compares it with what the schema gives.
+/**
+ * The same tree as a configuration file. Only `upstream.v2.url` is required; what is left out, or `undefined`, has its
+ * default. Durations are seconds or text such as `"1500ms"`, `"45s"`, `"1m"`; sizes are bytes or text such as `"64KiB"`;
+ * files are paths from the working directory.
+ */
+export interface CarryoverConfig {
+  readonly listen?: {
+    /** Address to listen on. Default: `0.0.0.0`. */
+    readonly host?: string | undefined;
+    /** Port to listen on; 0 picks a free one. Default: `8080`. */
+    readonly port?: number | undefined;
+    /** Path prefix of all client requests. */
+    readonly basePath?: string | undefined;
+    /** The URL by which clients reach carryover, with or without listen.basePath; used for aud and Link. */
+    readonly publicUrl?: string | undefined;
+    /** Networks whose X-Forwarded-* headers are trusted. */
+    readonly trustedProxies?: readonly string[] | undefined;
+    /** Further path prefixes that pass through to v2. */
+    readonly extraPrefixes?: readonly string[] | undefined;
+    /** How long carryover still takes requests after the stop signal while /readyz says 503; as long as the load balancer needs to notice. Default: `5s`. */
+    readonly shutdownDelaySeconds?: number | string | undefined;
+  } | undefined;
+  readonly admin?: {
+    /** Address of the admin port. Default: `127.0.0.1`. */
+    readonly host?: string | undefined;
+    /** Port for health, metrics and views; 0 picks a free one. Default: `8081`. */
+    readonly port?: number | undefined;
+    /** File with the token for the views; without it they answer this machine only. */
+    readonly tokenFile?: string | undefined;
+  } | undefined;
+  readonly upstream: {
+    readonly v2: {
+      /** Base URL of the v2 API; its path is put before every v2 path. Required. */
+      readonly url: string;
+      /** Version segment of v2 paths. Default: `v2beta1`. */
+      readonly version?: string | undefined;
+      /** How updateMask spells fields; auto learns it from the first rejected mask. Default: `auto`. */
+      readonly maskSpelling?: "auto" | "camelCase" | "snake_case" | undefined;
+      /** Whether v2 omits zero values, so that v1's are inserted; auto inserts whatever is missing. Default: `auto`. */
+      readonly omitsZeros?: "auto" | "yes" | "no" | undefined;
+      /** What page tokens hold: a record (keyset) or a row number (offset); carryover check --write-under finds out. Default: `unknown`. */
+      readonly pageTokens?: "keyset" | "offset" | "unknown" | undefined;
+      /** Whether a list shorter than its totalCount is an error (verify). Use ignore where totals count records that the caller may not see. Default: `verify`. */
+      readonly totals?: "verify" | "ignore" | undefined;
+      /** Audience of tokens for v2; default: upstream.v2.url. */
+      readonly audience?: string | undefined;
+      readonly tls?: {
+        /** PEM file of the trusted authorities, instead of the system's. */
+        readonly caFile?: string | undefined;
+        /** PEM file of the client certificate; needs keyFile. */
+        readonly certFile?: string | undefined;
+        /** PEM file of the client certificate's private key. */
+        readonly keyFile?: string | undefined;
+      } | undefined;
+      readonly timeouts?: {
+        /** Time limit for connecting, TLS included. Default: `3s`. */
+        readonly connectSeconds?: number | string | undefined;
+        /** Time limit from the end of the request to the response head. Default: `15s`. */
+        readonly headersSeconds?: number | string | undefined;
+        /** Time limit between two chunks of a response body. Default: `15s`. */
+        readonly bodySeconds?: number | string | undefined;
+      } | undefined;
+      /** Connections to this upstream at most; further calls wait in the queue. Default: `128`. */
+      readonly connections?: number | undefined;
+      /** Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds. Default: `true`. */
+      readonly breaker?: boolean | undefined;
+    };
+    readonly v1?: {
+      /** Base URL of the platform's own v1. Without it, operations that v2 lacks are refused. */
+      readonly url: string;
+      readonly tls?: {
+        /** PEM file of the trusted authorities, instead of the system's. */
+        readonly caFile?: string | undefined;
+        /** PEM file of the client certificate; needs keyFile. */
+        readonly certFile?: string | undefined;
+        /** PEM file of the client certificate's private key. */
+        readonly keyFile?: string | undefined;
+      } | undefined;
+      readonly timeouts?: {
+        /** Time limit for connecting, TLS included. Default: `3s`. */
+        readonly connectSeconds?: number | string | undefined;
+        /** Time limit from the end of the request to the response head. Default: `15s`. */
+        readonly headersSeconds?: number | string | undefined;
+        /** Time limit between two chunks of a response body. Default: `15s`. */
+        readonly bodySeconds?: number | string | undefined;
+      } | undefined;
+      /** Connections to this upstream at most; further calls wait in the queue. Default: `128`. */
+      readonly connections?: number | undefined;
+      /** Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds. Default: `true`. */
+      readonly breaker?: boolean | undefined;
+    } | undefined;
+    readonly sts?: {
+      /** Base URL of the token exchange; /sts/exchange passes through to it. */
+      readonly url: string;
+      readonly tls?: {
+        /** PEM file of the trusted authorities, instead of the system's. */
+        readonly caFile?: string | undefined;
+        /** PEM file of the client certificate; needs keyFile. */
+        readonly certFile?: string | undefined;
+        /** PEM file of the client certificate's private key. */
+        readonly keyFile?: string | undefined;
+      } | undefined;
+      readonly timeouts?: {
+        /** Time limit for connecting, TLS included. Default: `3s`. */
+        readonly connectSeconds?: number | string | undefined;
+        /** Time limit from the end of the request to the response head. Default: `15s`. */
+        readonly headersSeconds?: number | string | undefined;
+        /** Time limit between two chunks of a response body. Default: `15s`. */
+        readonly bodySeconds?: number | string | undefined;
+      } | undefined;
+      /** Connections to this upstream at most; further calls wait in the queue. Default: `128`. */
+      readonly connections?: number | undefined;
+      /** Circuit breaker: fail calls at once while this upstream does not respond, and probe it every few seconds. Default: `true`. */
+      readonly breaker?: boolean | undefined;
+    } | undefined;
+  };
+  readonly lists?: {
+    /** What a list must prove to be served (none, count or cover), for all or per resource. Default: `none`. */
+    readonly require?: "none" | "count" | "cover" | Readonly<Record<string, "none" | "count" | "cover">> | undefined;
+    /** Pages of one list at most. Default: `600`. */
+    readonly maxPages?: number | undefined;
+    /** Records of one list at most. Default: `120000`. */
+    readonly maxRecords?: number | undefined;
+    /** Bytes of one list's records at most. Default: `256MiB`. */
+    readonly maxBytes?: number | string | undefined;
+    /** Time limit of one list; below limits.requestSeconds. Default: `45s`. */
+    readonly maxSeconds?: number | string | undefined;
+    /** Lists up to this size are sent whole, longer ones are streamed; default: 2MiB, or lists.maxBytes if lower. */
+    readonly bufferBytes?: number | string | undefined;
+    /** Pages of one list read in parallel. Default: `4`. */
+    readonly readers?: number | undefined;
+    /** Pages of all lists read in parallel; fewer while the platform is slow or refuses calls. Default: `32`. */
+    readonly readersPerUpstream?: number | undefined;
+    /** order_by of every page, for platforms that do not list by uid by default. */
+    readonly orderBy?: string | undefined;
+    /** Lists of several pages read at a time; further ones wait. Default: `16`. */
+    readonly maxConcurrent?: number | undefined;
+    /** How many of these are reserved for credentials that read fewer; one alone may use all others. Default: `4`. */
+    readonly maxConcurrentPerCredential?: number | undefined;
+    readonly share?: {
+      /** Read equal lists that one credential requests at the same time only once. Default: `false`. */
+      readonly collapse?: boolean | undefined;
+      /** How long a finished list is reused for the same credential; 0 disables it. Default: `0s`. */
+      readonly seconds?: number | string | undefined;
+      /** Bytes of finished lists kept at most. Default: `32MiB`. */
+      readonly bytes?: number | string | undefined;
+    } | undefined;
+  } | undefined;
+  readonly updates?: {
+    /** Which fields must be stored as the PUT asked, or else it fails: those that become zero, none (only report), or all. Default: `zeros`. */
+    readonly mismatch?: "zeros" | "report" | "fail" | undefined;
+  } | undefined;
+  readonly unknownFields?: {
+    /** Request fields that v1 does not know. Default: `drop`. */
+    readonly request?: "drop" | "pass" | "refuse" | undefined;
+    /** Response fields that neither version is known to have. Default: `pass`. */
+    readonly response?: "pass" | "drop" | undefined;
+  } | undefined;
+  readonly v1?: {
+    /** Which v1 records have createdAt and updatedAt: all, or only those whose published v1 messages have them. Default: `all`. */
+    readonly recordTimes?: "all" | "published" | undefined;
+  } | undefined;
+  /** Operations that v2 lacks: served by native v1, or refused. Default: native when upstream.v1.url is set. */
+  readonly fallback?: "native" | "refuse" | undefined;
+  readonly cutover?: {
+    /** YAML file with rules for v1 requests; reloaded when it changes. */
+    readonly rulesFile?: string | undefined;
+    /** What serves v1 requests that no rule matches. Default: `translate`. */
+    readonly mode?: "native" | "shadow" | "translate" | undefined;
+    /** Selects the clients of a percentage, and keys their hashes; equal on every replica. */
+    readonly salt?: string | undefined;
+    /** File with the salt, instead of cutover.salt; read at start. */
+    readonly saltFile?: string | undefined;
+    /** Time between two reads of the rules file. Default: `2s`. */
+    readonly reloadSeconds?: number | string | undefined;
+  } | undefined;
+  readonly shadow?: {
+    /** Comparisons at a time, half of them for one credential; twice as many wait, further ones are skipped. Default: `4`. */
+    readonly concurrent?: number | undefined;
+    /** Longest response that is compared. Default: `8MiB`. */
+    readonly answerBytes?: number | string | undefined;
+    /** Bytes held for comparisons at most, waiting ones included; half for one credential. Default: `64MiB`. */
+    readonly memoryBytes?: number | string | undefined;
+    /** Time limit of one comparison. Default: `20s`. */
+    readonly seconds?: number | string | undefined;
+    /** Differences kept per operation for /samples. Default: `20`. */
+    readonly samples?: number | undefined;
+    /** Whether samples show values, or only types and lengths. Default: `redact`. */
+    readonly values?: "redact" | "show" | undefined;
+  } | undefined;
+  readonly clients?: {
+    /** How a client is identified; the first source with a value counts. Tokens are read for this, never trusted for access. Default: `user-agent`. */
+    readonly identify?: readonly string[] | undefined;
+    /** Names of clients for rules, reports and metrics. */
+    readonly names?: readonly string[] | undefined;
+    /** Keep clients without a configured name as keyed hashes only. Default: `false`. */
+    readonly hash?: boolean | undefined;
+    /** Clients remembered at most. Beyond that, v2-only clients and rare v1 callers are dropped first, and counts state their error. Default: `1000`. */
+    readonly max?: number | undefined;
+    /** Clients without a configured name that get their own metric series; all further ones share `other`. Default: `200`. */
+    readonly metricSeries?: number | undefined;
+    /** Clients outside the migration, such as health checks and scanners. */
+    readonly exclude?: readonly string[] | undefined;
+    /** File that keeps the ledger across restarts. */
+    readonly file?: string | undefined;
+  } | undefined;
+  readonly limits?: {
+    /** Largest request body. Default: `1MiB`. */
+    readonly bodyBytes?: number | string | undefined;
+    /** Largest request head: request line and headers. Default: `16KiB`. */
+    readonly headerBytes?: number | string | undefined;
+    /** Longest request target; below limits.headerBytes. Default: `8KiB`. */
+    readonly uriBytes?: number | string | undefined;
+    /** Requests in flight at most, waiting ones included; further ones get 503. It bounds memory. Default: `2000`. */
+    readonly inFlight?: number | undefined;
+    /** Bytes per second that a client must send of a request body after the first 10 s; slower ones get 408. 0 disables it. Default: `1KiB`. */
+    readonly minBodyRate?: number | string | undefined;
+    /** Bytes of bodies held for clients at most, half for one credential; beyond that, reading waits. An eighth of the container's memory is a good value. Default: `64MiB`. */
+    readonly memoryBytes?: number | string | undefined;
+    /** Time limit of one request; below the ingress's 60 s. Default: `50s`. */
+    readonly requestSeconds?: number | string | undefined;
+  } | undefined;
+  readonly log?: {
+    /** Lowest level to log; requests are logged at info. Default: `info`. */
+    readonly level?: "debug" | "info" | "warn" | "error" | "silent" | undefined;
+  } | undefined;
+}

@@ -1,0 +1,90 @@
+/** Faults of a configuration: where, what, and how to fix it. */
+
+/** One fault. */
+export interface ConfigFault {
+  /** A flag, a variable, `file:line:column path`, or the option's path when it has no value. */
+  readonly where: string;
+  readonly what: string;
+  readonly remedy: string;
+}
+
+/** The remedy for a name that does not exist, given the nearest one that does. */
+export function didYouMean(candidate: string | undefined): string {
+  return candidate === undefined ? "remove it" : `did you mean ${candidate}?`;
+}
+
+/** The candidate most like `name`, upper and lower case, `-` and `_` not distinguished; undefined when none is near. */
+export function nearest(name: string, candidates: Iterable<string>): string | undefined {
+  const plain = (text: string) => text.toLowerCase().replace(/[-_]/g, "");
+  const wanted = plain(name);
+  let best: { readonly candidate: string; readonly distance: number } | undefined;
+  for (const candidate of candidates) {
+    const distance = editDistance(wanted, plain(candidate));
+    if (distance <= Math.max(2, wanted.length / 3) && (best === undefined || distance < best.distance)) {
+      best = { candidate, distance };
+    }
+  }
+  return best?.candidate;
+}
+
+function editDistance(from: string, to: string): number {
+  // Longer names are not keys, and would cost quadratic time.
+  if (Math.max(from.length, to.length) > 100) return Number.POSITIVE_INFINITY;
+  let row = Array.from({ length: to.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= to.length; j++) {
+      const changed = (row[j - 1] ?? 0) + (from[i - 1] === to[j - 1] ? 0 : 1);
+      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[to.length] ?? 0;
+}
+
+/** One line for a person. */
+export function faultText(fault: ConfigFault): string {
+  return `${fault.where}: ${fault.what}; ${fault.remedy}`;
+}
+
+/** All faults of a configuration. */
+export class ConfigError extends Error {
+  readonly faults: readonly ConfigFault[];
+
+  constructor(faults: readonly ConfigFault[]) {
+    super(["the configuration cannot be used:", ...faults.map((fault) => `  ${faultText(fault)}`)].join("\n"));
+    this.name = "ConfigError";
+    this.faults = faults;
+  }
+}
+
+/** The own value at `path` of a tree; undefined when there is none. */
+export function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
+  let value = tree;
+  for (const key of path) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<PropertyKey, unknown>)[key];
+  }
+  return value;
+}
+
+/** A value as JSON, shortened to 60 characters; values without a JSON form in words. */
+export function shownValue(value: unknown): string {
+  if (value === undefined) return "undefined";
+  const text = plainWords(value) ?? JSON.stringify(value, (_key, inner: unknown) => plainWords(inner) ?? inner);
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function plainWords(value: unknown): string | undefined {
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value === "symbol") return value.description ?? "a symbol";
+  return typeof value === "number" && !Number.isFinite(value) ? String(value) : undefined;
+}
+
+/** Splits the message of a leaf: `what; remedy`, or only the expected form. */
+export function faultWords(message: string, value: unknown): Pick<ConfigFault, "what" | "remedy"> {
+  const [first = "", ...rest] = message.split("; ");
+  return rest.length > 0
+    ? { what: first, remedy: rest.join("; ") }
+    : { what: `got ${shownValue(value)}`, remedy: first };
+}

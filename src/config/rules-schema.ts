@@ -1,0 +1,176 @@
+/** The schema of a rules file: every key with type, default, limits and description. */
+import * as z from "zod";
+import {
+  form,
+  hoursLeaf,
+  instantLeaf,
+  linkLeaf,
+  oneOf,
+  oneOrMany,
+  percentage,
+  positiveShare,
+  seconds,
+  selector,
+  shareLeaf,
+  textLike,
+  whole,
+  yesNo,
+} from "./values.ts";
+
+/** Limits of a file: 500 large rules fit. */
+export const MAX_RULES = 500;
+export const MAX_BYTES = 256 * 1024;
+
+/** In the order of the calendar's numbers: 0 is Sunday. */
+export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
+
+const NAME = "expected a name of a-z, 0-9 and -, at most 63 characters, such as ci-reads";
+const CLIENT = "expected a client's name, as /clients shows it";
+const word = textLike(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/);
+
+const time = z
+  .strictObject({
+    from: instantLeaf.optional().describe("From this instant on"),
+    until: instantLeaf.optional().describe("Until this instant, excluding it"),
+    days: oneOrMany((error) => z.enum(DAYS, { error }), `one of ${DAYS.join(", ")}`, "days")
+      .optional()
+      .describe("On these days (UTC); hours over midnight belong to the day they begin on"),
+    hours: hoursLeaf.optional().describe("At these hours (UTC), excluding the end"),
+  })
+  .describe("When the rule applies");
+
+const match = z
+  .strictObject({
+    resource: oneOrMany(word, "the name of a resource", "resources")
+      .optional()
+      .describe("Resources, by name or as their paths spell them: group, groups. Without it: all"),
+    operation: oneOrMany(word, "an operation, reads or writes", "operations")
+      .optional()
+      .describe("Operations, by name; reads and writes are groups. Without it: all"),
+    client: oneOrMany(textLike(/^(?! )\P{Cc}{1,256}(?<! )$/u), CLIENT.slice(9), "clients")
+      .optional()
+      .describe("Clients, exactly as the ledger names them. Without it: all"),
+    header: selector(/^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/, "{ x-canary: always }")
+      .optional()
+      .describe(
+        "A header and the value that selects; the value never deselects, other values leave the decision to cookie and percent",
+      ),
+    cookie: selector(/^[\x21\x23-\x3a\x3c-\x5b\x5d-\x7e]{1,256}$/, "{ canary: always }")
+      .optional()
+      .describe("The same for a cookie"),
+    percent: percentage
+      .optional()
+      .describe("Share of clients; a client always stays on the same side. 0 switches the rule off"),
+    time: time.optional(),
+  })
+  .describe("Which requests the rule matches: all conditions must hold; {} matches all");
+
+const comparisons = z
+  .strictObject({
+    sample: shareLeaf
+      .default(0.1)
+      .describe(
+        "Share of requests to compare. A translate rule compares reads only, and by default none unless stepBack.differences is set",
+      ),
+    control: shareLeaf
+      .default(0.1)
+      .describe(
+        "Share of equal reads for which native is asked twice, to measure its noise; every difference is checked twice anyway",
+      ),
+  })
+  .prefault({})
+  .describe("How much to compare with native v1");
+
+const stepBack = z
+  .strictObject({
+    failures: shareLeaf
+      .optional()
+      .describe("Step back when more than this share of requests fails because of translation"),
+    differences: shareLeaf.optional().describe("Step back when more than this share of comparisons differs"),
+    minRequests: whole(1, 1_000_000)
+      .default(200)
+      .describe("Requests (or comparisons) in the window before the rule decides"),
+    minClients: whole(1, 100_000).default(3).describe("Clients that must be affected; never more than the rule names"),
+    window: seconds(1, 86_400).prefault("5m").describe("Length of the observed period"),
+    returnAfter: seconds(1, 2_592_000)
+      .optional()
+      .describe("Quiet time before the rule tries again; without it, only an operator brings it back"),
+  })
+  .describe("When a translating rule steps back by itself: failures, differences or both");
+
+const promoteWhen = z
+  .strictObject({
+    differencesBelow: positiveShare.describe("Upper bound (95 %) of the share of differing responses"),
+    minClients: whole(1, 100_000)
+      .default(3)
+      .describe("Clients that must have been compared; never more than the rule names"),
+    automatic: yesNo()
+      .default(false)
+      .describe("Whether the rule then translates by itself, or only reports that it could"),
+  })
+  .describe("When a shadow rule may translate");
+
+const headers = z
+  .strictObject({
+    deprecation: instantLeaf.optional().describe("Deprecation (RFC 9745): since when v1 is deprecated"),
+    sunset: instantLeaf.optional().describe("Sunset (RFC 8594): when v1 ends"),
+    documentation: linkLeaf
+      .optional()
+      .describe("Link with rel deprecation (and rel sunset, if given): a page to read about it"),
+    successor: yesNo().default(true).describe("Link with rel successor-version: the v2 URL of the request"),
+  })
+  .describe("Response headers that announce the end of v1");
+
+export const RuleSchema = z.strictObject({
+  name: z
+    .string({ error: NAME })
+    .regex(/^[a-z0-9][a-z0-9-]{0,62}$/, { error: NAME })
+    .meta(form("name"))
+    .describe("Unique name of the rule; a label in metrics"),
+  match,
+  mode: oneOf("native", "shadow", "translate").describe(
+    "What responds: native v1; native v1, compared in the background; carryover from v2",
+  ),
+  expires: instantLeaf.optional().describe("From then on the rule matches nothing"),
+  shadow: comparisons,
+  stepBack: stepBack.optional(),
+  promoteWhen: promoteWhen.optional(),
+  headers: headers.optional(),
+});
+/** A rule as the file has it: with defaults, before its names are looked up. */
+export type RuleText = z.output<typeof RuleSchema>;
+
+function listOf<Item extends z.ZodType>(item: Item) {
+  return z
+    .array(item, { error: "expected a list of rules" })
+    .max(MAX_RULES, { error: `expected at most ${MAX_RULES} rules` })
+    .describe("In order: the first matching rule decides");
+}
+
+const VERSION = "expected carryover/v1";
+export const RulesSchema = z.strictObject({
+  version: z.literal("carryover/v1", { error: VERSION }).meta(form("carryover/v1")).describe("Format of this file"),
+  force: oneOf("none", "native", "translate")
+    .default("none")
+    .describe("Overrides every rule and cutover.mode, from the next request on"),
+  fallback: oneOf("native", "refuse")
+    .optional()
+    .describe("Overrides the option fallback: what serves an operation that v2 lacks"),
+  endMark: yesNo()
+    .default(false)
+    .describe("true: refuse the file unless its last line is ..., so that a truncated file is never applied"),
+  rules: listOf(RuleSchema),
+});
+/** The same with unread rules: each rule is parsed by itself. */
+export const OutlineSchema = RulesSchema.extend({ rules: listOf(z.unknown()) });
+
+/** JSON Schema (draft 2020-12) of the file. `readRules` checks what it cannot express: names, and unreachable rules. */
+export function rulesJsonSchema(): z.core.JSONSchema.BaseSchema {
+  return z.toJSONSchema(RulesSchema, {
+    io: "input",
+    reused: "inline",
+    override: ({ jsonSchema }) => {
+      if (jsonSchema.type === "object") delete jsonSchema.default;
+    },
+  });
+}

@@ -1,0 +1,374 @@
+/** The list as far as it has been read without a gap: a value, and how a page becomes part of it. */
+
+import type { Witness } from "../model/exchange.ts";
+import type { ListPage } from "../model/list.ts";
+import { Problem } from "../model/problem.ts";
+
+/** A page of the list that is being read, and the rank of its first record; undefined when it was asked for by a token. */
+export interface RankedPage extends ListPage {
+  readonly skip: number | undefined;
+}
+
+/** Keys in the order in which they came, page by page; the newest page first. */
+interface KeyChain {
+  readonly keys: readonly string[];
+  readonly before: KeyChain | undefined;
+}
+
+/** All that is known of the records taken so far. */
+export interface CommittedList {
+  /** Keys that need not be looked up yet: while all keys ascend, none can have come before. */
+  readonly chain: KeyChain | undefined;
+  /**
+   * Every key, once the order was broken: an order that breaks must not drop a record that was never seen. It is shared with later states
+   * and grows with them, since copying 100,000 keys for each page would cost more than the list: use only the newest state.
+   */
+  readonly seen: Set<string> | undefined;
+  /** False: only records after the last one are accepted from now on, so keys are not kept. */
+  readonly keepsKeys: boolean;
+  /** Different keys. */
+  readonly distinct: number;
+  /** Pages taken in this reading of the list. */
+  readonly pages: number;
+  /** Records and bytes that the client sees. */
+  readonly shown: number;
+  readonly bytes: number;
+  /** Keys came in strictly ascending order, within pages and across them. */
+  readonly ascending: boolean;
+  readonly firstKey: string | undefined;
+  /** The commit point: every record up to this key has been taken. */
+  readonly lastKey: string | undefined;
+  /** Rank of the record after the commit point, by what the platform said last. */
+  readonly rank: number;
+  /** Where the platform's cursor goes on after the commit point; empty when it has no further page. */
+  readonly token: string;
+  /** The last page has been taken and was accepted as the end. */
+  readonly ended: boolean;
+  /** Some key came twice where none should. */
+  readonly repeated: boolean;
+  /** `totalCount` of the first page, and the one stated last; undefined when there was none. */
+  readonly firstTotal: number | undefined;
+  readonly lastTotal: number | undefined;
+  /** Every page stated the same count. */
+  readonly steady: boolean;
+  /** The list is read again from page one up to the commit point: pages of known records are expected. */
+  readonly catchingUp: boolean;
+  /** Everything rests on the order of keys alone, and on tokens that are known to be positions in that order. */
+  readonly proved: boolean;
+}
+
+/** What a page adds: the list with it, and the bytes to show; undefined when it shows nothing. */
+export interface TakenPage {
+  readonly list: CommittedList;
+  readonly chunk: Uint8Array | undefined;
+}
+
+/** Nothing yet. `keyOrder`: the platform promises an order; without one nothing can be proved. */
+export function emptyList(keyOrder: boolean): CommittedList {
+  return {
+    chain: undefined,
+    seen: undefined,
+    keepsKeys: true,
+    distinct: 0,
+    pages: 0,
+    shown: 0,
+    bytes: 0,
+    ascending: true,
+    firstKey: undefined,
+    lastKey: undefined,
+    rank: 0,
+    token: "",
+    ended: false,
+    repeated: false,
+    firstTotal: undefined,
+    lastTotal: undefined,
+    steady: true,
+    catchingUp: false,
+    proved: keyOrder,
+  };
+}
+
+/** From now on only keys after the commit point are accepted; what came before need not be remembered. */
+export function forgetKeys(list: CommittedList): CommittedList {
+  return { ...list, keepsKeys: false, chain: undefined };
+}
+
+/** The list is to be read again from its first page; what was taken stays taken, and what was counted counted. */
+export function startOver(list: CommittedList): CommittedList {
+  const seen = list.keepsKeys ? keySetOf(list) : undefined;
+  return { ...list, chain: undefined, seen, pages: 0, rank: 0, catchingUp: true };
+}
+
+/** Takes what an ascending page, which may begin before the commit point, holds after it. */
+export function takeAfter(list: CommittedList, page: RankedPage): TakenPage {
+  const from = page.keys.length - freshIn(list, page.keys);
+  if (from === page.keys.length) return { list: counted(list, page), chunk: undefined };
+  const wanted = from === 0 ? undefined : new Uint8Array(page.keys.length).fill(1, from);
+  const fresh = from === 0 ? page.keys : page.keys.slice(from);
+  const rank = page.skip === undefined ? list.rank + fresh.length : page.skip + page.keys.length;
+  return keep({ ...counted(list, page), ...remembered(list, fresh), rank, token: page.nextPageToken }, page, wanted);
+}
+
+/** Takes the first page, or one after a token: each key that was not there yet, whatever its order. */
+export function takeNew(list: CommittedList, page: RankedPage): TakenPage {
+  const { keys } = page;
+  const at = { ...counted(list, page), rank: list.rank + keys.length, token: page.nextPageToken };
+  if (list.ascending && ascends(keys, list.lastKey)) {
+    return keep({ ...at, ...remembered(list, keys) }, page, undefined);
+  }
+  const seen = keySetOf(list);
+  const { lastKey, catchingUp } = list;
+  const inTurn = (key: string): boolean => seen.has(key) || lastKey === undefined || key > lastKey;
+  const ordered = list.ascending && catchingUp && ascends(keys) && keys.every(inTurn);
+  const wanted = new Uint8Array(keys.length);
+  let { distinct, repeated } = list;
+  keys.forEach((key, i) => {
+    if (seen.has(key)) repeated ||= !catchingUp;
+    else {
+      seen.add(key);
+      distinct += 1;
+      wanted[i] = 1;
+    }
+  });
+  const proved = list.proved && ordered;
+  return keep({ ...at, seen, chain: undefined, distinct, repeated, ascending: ordered, proved }, page, wanted);
+}
+
+function remembered(list: CommittedList, keys: readonly string[]): Pick<CommittedList, "chain" | "seen" | "distinct"> {
+  const distinct = list.distinct + keys.length;
+  if (!list.keepsKeys) return { chain: undefined, seen: undefined, distinct };
+  if (list.seen === undefined) return { chain: { keys, before: list.chain }, seen: undefined, distinct };
+  for (const key of keys) list.seen.add(key);
+  return { chain: undefined, seen: list.seen, distinct };
+}
+
+function counted(list: CommittedList, { totalCount }: RankedPage): CommittedList {
+  const total = plausible(totalCount);
+  const firstTotal = list.pages === 0 && !list.catchingUp ? total : list.firstTotal;
+  const steady = list.steady && total !== undefined && total === firstTotal;
+  return { ...list, pages: list.pages + 1, firstTotal, lastTotal: total ?? list.lastTotal, steady };
+}
+
+/** `at`, made for this, with the records `i` of `page` that have `wanted[i]` set; undefined: all of them. */
+function keep(at: Mutable<CommittedList>, page: RankedPage, wanted: Uint8Array | undefined): TakenPage {
+  const last = page.keys.at(-1);
+  // Of a list that is read again, pages before the commit point come first.
+  const back = at.catchingUp && at.ascending && at.lastKey !== undefined && (last ?? "") < at.lastKey;
+  at.firstKey ??= page.keys[0];
+  if (!back) at.lastKey = last ?? at.lastKey;
+  const kept = keptBytes(page, wanted);
+  if (kept === undefined) return { list: at, chunk: undefined };
+  at.shown += kept.records;
+  at.bytes += kept.bytes.length;
+  return { list: at, chunk: kept.bytes };
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+/** How many of ascending `keys` come after the commit point. */
+export function freshIn({ lastKey }: CommittedList, keys: readonly string[]): number {
+  if (lastKey === undefined) return keys.length;
+  let known = 0;
+  while (known < keys.length && (keys[known] ?? "") <= lastKey) known += 1;
+  return keys.length - known;
+}
+
+/** How many of `keys` are not in the list yet, whatever their order. */
+export function newIn(list: CommittedList, keys: readonly string[]): number {
+  if (!list.keepsKeys || (list.ascending && ascends(keys, list.lastKey))) return freshIn(list, keys);
+  const seen = keySetOf(list);
+  return new Set(keys.filter((key) => !seen.has(key))).size;
+}
+
+/** True when the list has every one of `keys`, or an ascending one must have had it. */
+export function holdsAll(list: CommittedList, keys: readonly string[]): boolean {
+  const { lastKey } = list;
+  if (!list.keepsKeys) return lastKey !== undefined && keys.every((key) => key <= lastKey);
+  const seen = keySetOf(list);
+  return keys.every((key) => seen.has(key));
+}
+
+/** True when the last of `keys` comes after the commit point. */
+export function reachesPast({ lastKey }: CommittedList, keys: readonly string[]): boolean {
+  const last = keys.at(-1);
+  return last !== undefined && (lastKey === undefined || last > lastKey);
+}
+
+/** True when `page` leaves no gap after the commit point: then every record up to its own last one is known. */
+export function joins({ lastKey }: CommittedList, { skip, keys }: RankedPage): boolean {
+  if (skip === 0) return true;
+  const [first] = keys;
+  return first !== undefined && lastKey !== undefined && first <= lastKey;
+}
+
+/** True when each key comes after the one before it, the first one after `last`. */
+export function ascends(keys: readonly string[], last?: string): boolean {
+  let before = last;
+  for (const key of keys) {
+    if (before !== undefined && key <= before) return false;
+    before = key;
+  }
+  return true;
+}
+
+function keySetOf({ chain, seen }: CommittedList): Set<string> {
+  const all = seen ?? new Set<string>();
+  for (let page = chain; page !== undefined; page = page.before) for (const key of page.keys) all.add(key);
+  return all;
+}
+
+/** A count is foreign input: undefined for what cannot be one. */
+export function plausible(count: number | undefined): number | undefined {
+  return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}
+
+const COMMA = 0x2c;
+
+/**
+ * The records `i` of `page` with `wanted[i]` set (undefined: all of them) that are not hidden, as `rec,…,rec`; undefined when there is none.
+ * A page that is kept whole is not copied; any other is, so that the rest of it can be collected.
+ */
+export function keptBytes(
+  page: ListPage,
+  wanted: Uint8Array | undefined,
+): { bytes: Uint8Array; records: number } | undefined {
+  const count = page.keys.length;
+  const [first, last] = [page.starts[0], page.ends[count - 1]];
+  if (wanted === undefined && page.hidden === undefined && first !== undefined && last !== undefined)
+    return { bytes: page.bytes.subarray(first, last), records: count };
+  const runs: { start: number; end: number }[] = [];
+  let records = 0;
+  let open: { start: number; end: number } | undefined;
+  for (let i = 0; i < count; i++) {
+    if (wanted?.[i] === 0 || page.hidden?.[i] === 1) {
+      open = undefined;
+      continue;
+    }
+    const start = page.starts[i];
+    const end = page.ends[i];
+    if (start === undefined || end === undefined) throw new Problem("INTERNAL", "internal error");
+    records += 1;
+    if (open === undefined) {
+      open = { start, end };
+      runs.push(open);
+    } else open.end = end;
+  }
+  const [only] = runs;
+  if (only === undefined) return undefined;
+  return { bytes: records === count ? page.bytes.subarray(only.start, only.end) : joinRuns(page.bytes, runs), records };
+}
+
+/** Copies of `runs`, separated by commas. */
+function joinRuns(bytes: Uint8Array, runs: readonly { start: number; end: number }[]): Uint8Array {
+  const length = runs.reduce((sum, run) => sum + run.end - run.start, runs.length - 1);
+  const copy = new Uint8Array(length);
+  let at = 0;
+  for (const run of runs) {
+    if (at > 0) copy[at++] = COMMA;
+    copy.set(bytes.subarray(run.start, run.end), at);
+    at += run.end - run.start;
+  }
+  return copy;
+}
+
+/** What does it prove that a list came to its end, and is it the end? */
+
+/** What `upstream.v2.totals` says of `totalCount`: evidence, or nothing to be relied on. */
+export type TotalsPolicy = "verify" | "ignore";
+
+const WITNESS_RANK: Readonly<Record<Witness, number>> = { none: 0, count: 1, cover: 2 };
+
+/** A last page that counts more records than there are with it. */
+export interface Shortfall {
+  /** Records of the list once the page is taken. */
+  readonly read: number;
+  /** What the page says there are. */
+  readonly total: number;
+}
+
+/**
+ * What is missing when `page`, which has no token and brings `fresh` records, ends the list; undefined when nothing is. Its rank and the count may both have grown because
+ * records were created before the place that was being read: they did not exist all the time. Where the count never changed, as
+ * many different records must have come.
+ */
+export function shortfall(
+  list: CommittedList,
+  page: RankedPage,
+  fresh: number,
+  totals: TotalsPolicy,
+): Shortfall | undefined {
+  if (totals === "ignore") return undefined;
+  const total = plausible(page.totalCount) ?? (page.keys.length > 0 ? list.lastTotal : undefined);
+  if (total === undefined) return undefined;
+  const read = list.distinct + fresh;
+  return read >= total || reachesMoved(list, page, total) ? undefined : { read, total };
+}
+
+/** True when `page` ends at the rank that it counts, and the count has changed since the list was begun. */
+function reachesMoved(list: CommittedList, page: RankedPage, total: number): boolean {
+  const moved = list.distinct > 0 && !(list.steady && total === list.firstTotal);
+  return moved && (page.skip ?? list.rank) + page.keys.length >= total;
+}
+
+/** True when `page`, read by rank, shows that `last` was the end although it fell short of its count: it ends there, too. */
+export function confirms(list: CommittedList, page: RankedPage, last: RankedPage): boolean {
+  const total = plausible(page.totalCount);
+  if (total === undefined || page.nextPageToken !== "" || page.keys.at(-1) !== last.keys.at(-1)) return false;
+  return page.keys.length > 0 && reachesMoved(list, page, total);
+}
+
+/** True when `page` ends at a higher rank than there are records by its own count. */
+export function isOvercounted({ skip, keys, totalCount }: RankedPage): boolean {
+  const total = plausible(totalCount);
+  return skip !== undefined && keys.length > 0 && total !== undefined && total < skip + keys.length;
+}
+
+/**
+ * The strongest witness for a list whose last page was accepted as its end.
+ * `cover`: the first page began at rank 0, every further page began at or before the last record already taken (or followed
+ * a token that is known to be a position in the order), and the last one said itself that nothing follows. Whatever
+ * existed all the time lies in one of them. A single page that contradicts its own count may have left a record out: no proof.
+ * `count`: every page named the same count, and as many distinct records came.
+ */
+export function witnessOf(list: CommittedList): Witness {
+  if (list.proved && list.ascending && !(list.pages === 1 && isMiscounted(list))) return "cover";
+  return isCounted(list) ? "count" : "none";
+}
+
+/** The platform counted, but not the records that came: its count changed, or is wrong. */
+export function isMiscounted(list: CommittedList): boolean {
+  return list.firstTotal !== undefined && !isCounted(list);
+}
+
+function isCounted(list: CommittedList): boolean {
+  return list.steady && list.firstTotal === list.distinct;
+}
+
+/** True when `witness` proves as much as `required`. */
+export function isEnough(witness: Witness, required: Witness): boolean {
+  return WITNESS_RANK[witness] >= WITNESS_RANK[required];
+}
+
+/** Throws LIST_UNPROVEN when `witness` is less than `required`. */
+export function checkWitness(resource: string, witness: Witness, required: Witness): void {
+  if (isEnough(witness, required)) return;
+  throw new Problem(
+    "LIST_UNPROVEN",
+    `the list of ${resource} could not be proved complete: "${required}" is required, "${witness}" was reached`,
+    { metadata: { required, witness } },
+  );
+}
+
+/** The pages of a list contradict each other. */
+export function incomplete(resource: string, why: string): Problem {
+  return new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${resource} do not form a whole list: ${why}`);
+}
+
+export function tooFew(resource: string, { read, total }: Shortfall): Problem {
+  const why = `its last page counts ${total} records, and ${read} were read`;
+  return new Problem(
+    "DRAIN_INCOMPLETE",
+    `the platform's pages of ${resource} do not form a whole list: ${why} (upstream.v2.totals: ignore, where totals count records that the caller may not see)`,
+    { metadata: { read: String(read), total: String(total) } },
+  );
+}

@@ -1,0 +1,349 @@
+/** One list while it is read: the value that steps change, and what they may ask for. */
+import type { Witness } from "../model/exchange.ts";
+import type { ApiResponse } from "../model/http.ts";
+import type { ListPage } from "../model/list.ts";
+import { Problem } from "../model/problem.ts";
+import {
+  type CommittedList,
+  emptyList,
+  isMiscounted,
+  plausible,
+  type RankedPage,
+  type Shortfall,
+  type TotalsPolicy,
+  witnessOf,
+} from "./committed-list.ts";
+import type { DrainLimits } from "./limits.ts";
+import { type FetchResult, nextCalls, type ReadAhead, type ReadPosition } from "./read-ahead.ts";
+
+/**
+ * What was odd about a list that is nevertheless whole, for `Exchange.notes`: begun anew; a gap that was closed; a page read
+ * twice; keys out of the declared order; a key that came twice; a count that changed or was not met; `skip` without effect;
+ * a token that began the list again; a way of reading that was left for the next.
+ */
+export type DrainNote =
+  | "list-read-again"
+  | "list-repaired"
+  | "list-page-again"
+  | "list-order"
+  | "list-duplicate"
+  | "list-total"
+  | "list-skip-ignored"
+  | "list-token-restarted"
+  | "list-way-left";
+
+/** What is said of a list before it is read; it never changes. */
+export interface DrainSettings {
+  readonly resource: string;
+  readonly keyOrder: boolean;
+  /** A first page without any list of records proves nothing. */
+  readonly bareProvesNothing: boolean;
+  readonly limits: DrainLimits;
+  readonly tokens: "keyset" | "offset" | "unknown";
+  readonly totals: TotalsPolicy;
+  readonly require: Witness;
+  /** Whether `skip` was lately heeded; undefined: nobody knows. */
+  readonly heedsSkip: boolean | undefined;
+  /** Records that the list had the last time; undefined: nobody knows. */
+  readonly expected: number | undefined;
+}
+
+export type DrainEvent =
+  /** The next records are wanted: the client has taken what came before. */
+  | { readonly kind: "pull" }
+  /** A call has ended. `read`: what its response held, before anything of it was checked. */
+  | { readonly kind: "came"; readonly call: number; readonly got: CallResult }
+  /** The list begins to go out with what was emitted so far, and promises `witness`. */
+  | { readonly kind: "announced"; readonly witness: Witness };
+
+/** What a call brought. */
+export type CallResult =
+  | { readonly kind: "page"; readonly page: ListPage }
+  | { readonly kind: "refused"; readonly response: ApiResponse }
+  | { readonly kind: "failed"; readonly problem: unknown };
+
+export type DrainAction =
+  | { readonly kind: "fetch"; readonly call: number; readonly place: ReadPosition }
+  | { readonly kind: "cancel"; readonly call: number }
+  /** Records of reading number `reading`: what an earlier reading emitted is void unless it was announced. */
+  | { readonly kind: "emit"; readonly chunk: Uint8Array; readonly reading: number }
+  | { readonly kind: "finish"; readonly witness: Witness }
+  /** The platform refused a page: its response is the answer. */
+  | { readonly kind: "refuse"; readonly response: ApiResponse }
+  | { readonly kind: "fail"; readonly problem: unknown }
+  | { readonly kind: "learn-skip"; readonly heeded: boolean }
+  | { readonly kind: "learn-count"; readonly count: number };
+
+/** A call that is under way, or waits until one of the list's `readers` is free. */
+export interface PageCall {
+  readonly id: number;
+  readonly place: ReadPosition;
+  /** The rank that was asked for first: pages after empty ones stand for it. */
+  readonly skip: number | undefined;
+  /** For which part; undefined: the list waits for it. */
+  readonly part: number | undefined;
+  readonly made: boolean;
+  readonly again: boolean;
+  readonly empties: number;
+}
+
+/** Looking for the commit point by rank. */
+export interface CommitPointSeek {
+  readonly kind: "seek";
+  readonly skip: number;
+  /** How much further back the next try begins. */
+  readonly back: number;
+  /** The page that did not join on, to be taken when the gap before it is closed. */
+  readonly held: RankedPage | undefined;
+  /** Readings of the last page, when its being the last is in doubt. */
+  readonly tries: number;
+  readonly short: Shortfall | undefined;
+  /** The page that seemed to be the last. */
+  readonly last: RankedPage | undefined;
+  /** The parts have run out, and are to be planned anew. */
+  readonly planAgain: boolean;
+}
+
+export type DrainPhase =
+  | { readonly kind: "start" | "first" | "ahead" | "cursor" | "over" }
+  /** The page behind a token is asked for; `ahead`: because the parts have run out. */
+  | { readonly kind: "token"; readonly ahead: boolean }
+  | CommitPointSeek
+  /** Does the token of a short page with nothing new lead to an empty end? */
+  | { readonly kind: "behind"; readonly page: RankedPage; readonly seek: CommitPointSeek };
+
+export interface DrainState {
+  readonly how: DrainSettings;
+  readonly list: CommittedList;
+  /** 0, and 1 when the list was begun anew. */
+  readonly reading: number;
+  /** The count that an earlier reading fell short of. */
+  readonly missed: number | undefined;
+  readonly phase: DrainPhase;
+  /** Somebody waits for the next records. */
+  readonly wanted: boolean;
+  readonly way: "parallel" | "cursor";
+  readonly ahead: ReadAhead | undefined;
+  /** Windows were asked for together with the first page. */
+  readonly guessed: boolean;
+  readonly firstPage: { readonly records: number; readonly bytes: number };
+  readonly calls: readonly PageCall[];
+  readonly nextCall: number;
+  /** Calls that may still be repeated, or made to close a gap. */
+  readonly repairs: number;
+  /** The greatest last key of any page, taken or not. */
+  readonly greatest: string | undefined;
+  readonly heedsSkip: boolean | undefined;
+  /** The list is read in the hope that `skip` is heeded: nothing may go out yet. */
+  readonly trying: boolean;
+  /** The way in which the rest is being read can prove it. */
+  readonly provable: boolean;
+  /** What the head of the response promised; undefined while nothing has gone out. */
+  readonly announced: Witness | undefined;
+  /** Tokens that were followed one after another. */
+  readonly followed: ReadonlySet<string>;
+  /** Pages that count for `maxPages` on the way by cursor, and empty ones in a row. */
+  readonly cursorPages: number;
+  readonly emptyPages: number;
+  readonly notes: ReadonlySet<DrainNote>;
+  /** What to do after this step, in order. */
+  readonly actions: readonly DrainAction[];
+}
+
+/** Repairs that any list may take; longer ones may take as many more as they have pages. */
+export const REPAIRS = 16;
+
+/** Nothing is asked for until the first pull. */
+export function startOf(how: DrainSettings): DrainState {
+  return {
+    how,
+    list: emptyList(how.keyOrder),
+    reading: 0,
+    missed: undefined,
+    phase: { kind: "start" },
+    wanted: false,
+    way: "cursor",
+    ahead: undefined,
+    guessed: false,
+    firstPage: { records: 0, bytes: 0 },
+    calls: [],
+    nextCall: 0,
+    repairs: REPAIRS,
+    greatest: undefined,
+    heedsSkip: how.heedsSkip,
+    trying: false,
+    provable: true,
+    announced: undefined,
+    followed: new Set(),
+    cursorPages: 0,
+    emptyPages: 0,
+    notes: new Set(),
+    actions: [],
+  };
+}
+
+/** What the head of a response may promise now, so that the end keeps it or breaks the list off. A count is promised only where it is required. */
+export function guaranteedWitness({ list, provable, how }: DrainState): Witness {
+  if (list.ended) return witnessOf(list);
+  if (provable && list.proved && list.ascending) return "cover";
+  return how.require === "count" ? "count" : "none";
+}
+
+/** What was odd so far. */
+export function notesOf({ how, list, notes }: DrainState): readonly DrainNote[] {
+  const order = how.keyOrder && !list.ascending ? (["list-order"] as const) : [];
+  const twice = list.repeated ? (["list-duplicate"] as const) : [];
+  const total = list.ended && isMiscounted(list) ? (["list-total"] as const) : [];
+  return [...new Set([...notes, ...order, ...twice, ...total])];
+}
+
+export function noted(state: DrainState, note: DrainNote): DrainState {
+  return state.notes.has(note) ? state : { ...state, notes: new Set(state.notes).add(note) };
+}
+
+/** Stops all calls that `leave` does not spare. */
+export function cancelled(state: DrainState, spare: (call: PageCall) => boolean = () => false): DrainState {
+  if (state.calls.every(spare)) return state;
+  const actions = state.calls.filter((call) => call.made && !spare(call)).map(cancelOf);
+  return { ...state, calls: state.calls.filter(spare), actions: [...state.actions, ...actions] };
+}
+
+function cancelOf({ id }: PageCall): DrainAction {
+  return { kind: "cancel", call: id };
+}
+
+/** Nothing is read ahead any more. */
+export function stopReadAhead(state: DrainState): DrainState {
+  if (state.ahead === undefined) return state;
+  return { ...cancelled(state, (call) => call.part === undefined), ahead: undefined };
+}
+
+export function ended(state: DrainState, end: DrainAction): DrainState {
+  const stopped = cancelled(state);
+  return { ...stopped, phase: { kind: "over" }, ahead: undefined, actions: [...stopped.actions, end] };
+}
+
+/** The calls of one list: how many are under way, which are made again, and whether a page is the one that was asked for. */
+
+/** AIP-158 allows empty pages with a token; a platform that sends nothing else must not hold a client for ever. */
+export const MAX_EMPTY_PAGES = 3;
+
+/** What came of a call; without `delivered` it is made once more, or was not waited for. */
+interface EndedCall {
+  readonly state: DrainState;
+  readonly delivered?: { readonly call: PageCall; readonly fetched: FetchResult };
+}
+
+export function requestPage(state: DrainState, place: ReadPosition): DrainState {
+  const call = { place, skip: place.skip, part: undefined, made: false, again: false, empties: 0 };
+  return withCall(state, call);
+}
+
+function withCall(state: DrainState, call: Omit<PageCall, "id">): DrainState {
+  const { calls, nextCall } = state;
+  const entry = { ...call, id: nextCall };
+  // What the list waits for goes before what is read ahead.
+  const all = call.part === undefined || call.again || call.empties > 0 ? [entry, ...calls] : [...calls, entry];
+  return { ...state, calls: all, nextCall: nextCall + 1 };
+}
+
+/** Makes as many calls as may be under way at a time. */
+export function dispatchCalls(from: DrainState): DrainState {
+  let state = from;
+  if (state.phase.kind === "over") return state;
+  if (state.ahead !== undefined) {
+    const { ahead, calls } = nextCalls(state.ahead);
+    state = { ...state, ahead };
+    for (const { part, place } of calls)
+      state = withCall(state, { place, skip: place.skip, part, made: false, again: false, empties: 0 });
+  }
+  let open = state.calls.reduce((count, call) => (call.made ? count + 1 : count), 0);
+  if (open === state.calls.length) return state;
+  const actions: DrainAction[] = [];
+  const calls = state.calls.map((call) => {
+    if (call.made || open >= state.how.limits.readers) return call;
+    open += 1;
+    actions.push({ kind: "fetch", call: call.id, place: call.place });
+    return { ...call, made: true };
+  });
+  return { ...state, calls, actions: [...state.actions, ...actions] };
+}
+
+/** What came of a call: one that cannot be read, or is answered 5xx, is made once more while there are repairs. */
+export function receiveResult(before: DrainState, id: number, got: CallResult): EndedCall {
+  const call = before.calls.find((one) => one.id === id);
+  if (call === undefined) return { state: before };
+  const state = { ...before, calls: before.calls.filter((one) => one !== call) };
+  const fetched = checkPage(state, call, got);
+  const isStart = call.place.token === undefined && call.place.skip === undefined;
+  if (isBad(fetched) && !isStart && !call.again && state.repairs > 0) {
+    return {
+      state: withCall(noted({ ...state, repairs: state.repairs - 1 }, "list-page-again"), {
+        ...call,
+        made: false,
+        again: true,
+      }),
+    };
+  }
+  if (fetched.kind !== "page") return { state, delivered: { call, fetched } };
+  const { page } = fetched;
+  const last = page.keys.at(-1);
+  const { greatest = "" } = state;
+  const seen = last !== undefined && last > greatest ? { ...state, greatest: last } : state;
+  if (call.skip !== undefined && isEmpty(page) && page.nextPageToken !== "" && call.empties < MAX_EMPTY_PAGES) {
+    // The records that begin at a rank may come behind the token of an empty page.
+    const place = { token: page.nextPageToken, rank: call.skip };
+    return { state: withCall(seen, { ...call, place, made: false, again: false, empties: call.empties + 1 }) };
+  }
+  // Nothing comes before rank 0, whatever is read there: of a page behind a token that cannot be said.
+  const stands = call.empties > 0 && call.skip !== undefined && call.skip > 0;
+  const own = stands ? ({ kind: "page", page: { ...page, skip: call.skip } } as const) : fetched;
+  return { state: seen, delivered: { call, fetched: own } };
+}
+
+function isBad(got: FetchResult): boolean {
+  if (got.kind === "refused") return got.response.status >= 500;
+  return got.kind === "failed" && got.problem instanceof Problem && got.problem.reason === "UPSTREAM_INVALID";
+}
+
+export function isEmpty({ keys }: ListPage): boolean {
+  return keys.length === 0;
+}
+
+/** Is this the page that was asked for? */
+function checkPage(state: DrainState, { place }: PageCall, got: CallResult): FetchResult {
+  if (got.kind !== "page") return got;
+  const { how, list } = state;
+  const { page } = got;
+  const atStart = place.token === undefined && place.skip === undefined;
+  const skip = atStart ? 0 : place.skip;
+  if (place.skip !== undefined && page.skipped !== undefined && page.skipped !== place.skip)
+    return { kind: "unskipped" };
+  if (page.keys.length > how.limits.pageSize) {
+    return invalidPage(`a page of ${how.resource} holds more than the ${how.limits.pageSize} records asked for`);
+  }
+  // No skip was asked for, so an echoed one means records left out.
+  if (place.skip === undefined && page.skipped !== undefined && page.skipped !== 0) {
+    return invalidPage(`a page of ${how.resource} skipped records that were asked for`);
+  }
+  if (saysNothing(list, page)) return invalidPage(`a page of ${how.resource} behind the first one says nothing at all`);
+  if (page.bare === true) {
+    // Zeros may be left out, and an empty list with them: but not where records are to come.
+    const rank = skip ?? place.rank;
+    const counted = rank !== undefined && (plausible(page.totalCount) ?? 0) > rank;
+    if (counted || page.nextPageToken !== "") return invalidPage(`a page of ${how.resource} is without its records`);
+  }
+  return { kind: "page", page: { ...page, skip } };
+}
+
+/**
+ * True when `page`, behind the first one, is as good as `{}`: no record, no token, and no count where the list had one. A
+ * front may have answered it; of a list that was emptied meanwhile a second reading shows the same in its first page.
+ */
+export function saysNothing({ pages, firstTotal = 0 }: CommittedList, page: ListPage): boolean {
+  return pages > 0 && firstTotal > 0 && page.totalCount === undefined && isEmpty(page) && page.nextPageToken === "";
+}
+
+function invalidPage(what: string): FetchResult {
+  return { kind: "failed", problem: new Problem("UPSTREAM_INVALID", what) };
+}

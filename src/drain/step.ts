@@ -1,0 +1,653 @@
+/**
+ * One list while it is read: one value, and one pure step from what happened to what to do next. One page, cursor, windows and
+ * segments are ways through the same phases; whether the list is buffered or streamed makes no difference here.
+ */
+import { Problem } from "../model/problem.ts";
+import {
+  ascends,
+  type CommittedList,
+  checkWitness,
+  confirms,
+  emptyList,
+  forgetKeys,
+  freshIn,
+  holdsAll,
+  incomplete,
+  isOvercounted,
+  joins,
+  newIn,
+  plausible,
+  type RankedPage,
+  reachesPast,
+  type Shortfall,
+  shortfall,
+  startOver,
+  type TakenPage,
+  takeAfter,
+  takeNew,
+  tooFew,
+  witnessOf,
+} from "./committed-list.ts";
+import { checkAfterPage, checkAnnounced, checkPages } from "./limits.ts";
+import {
+  addResult,
+  dropFront,
+  type FetchResult,
+  frontResult,
+  planReadAhead,
+  type ReadAhead,
+  type ReadAheadPlan,
+  startReadAhead,
+  withoutFront,
+  withoutPart,
+} from "./read-ahead.ts";
+import {
+  type CallResult,
+  type CommitPointSeek,
+  cancelled,
+  type DrainAction,
+  type DrainEvent,
+  type DrainState,
+  dispatchCalls,
+  ended,
+  isEmpty,
+  MAX_EMPTY_PAGES,
+  noted,
+  type PageCall,
+  REPAIRS,
+  receiveResult,
+  requestPage,
+  saysNothing,
+  startOf,
+  stopReadAhead,
+} from "./state.ts";
+
+/** Readings of a last page that is in doubt. */
+const END_TRIES = 3;
+/** How far back a second try begins, in pages, and by how much each further one goes back. */
+const BACK_PAGES = 1;
+const BACK_FACTOR = 4;
+/** A page of which less than this part is new uses up repairs; a gap whose page brings more than this part of a usual one does not. */
+const LITTLE_PART = 4;
+const MUCH_PART = 4;
+/** Pages may be shorter than asked for by this factor. */
+const MAX_SHORTNESS = 4;
+/** For planning before the first page is known. */
+const GUESSED_RECORD_BYTES = 400;
+/** What a platform may answer that knows no `skip`. */
+const REFUSES_SKIP: ReadonlySet<number> = new Set([400, 404, 422, 501]);
+
+/** The step. Nothing is done here: `actions` of what it gives are to be done, in order. Never throws. */
+export function nextState(before: DrainState, event: DrainEvent): DrainState {
+  const state: DrainState = { ...before, wanted: before.wanted || event.kind === "pull", actions: [] };
+  if (state.phase.kind === "over") return state;
+  try {
+    return dispatchCalls(advance(applyEvent(state, event)));
+  } catch (thrown) {
+    try {
+      return dispatchCalls(advance(failed(state, thrown)));
+    } catch (again) {
+      return ended(state, { kind: "fail", problem: again });
+    }
+  }
+}
+
+function applyEvent(state: DrainState, event: DrainEvent): DrainState {
+  switch (event.kind) {
+    case "pull":
+      return state;
+    case "announced": {
+      const list = event.witness === "cover" ? forgetKeys(state.list) : state.list;
+      return { ...state, announced: event.witness, list };
+    }
+    case "came":
+      return callEnded(state, event.call, event.got);
+  }
+}
+
+/** Goes on until a call has to be waited for, or nobody wants more. */
+function advance(from: DrainState): DrainState {
+  let state = from;
+  for (;;) {
+    const { phase, list, wanted } = state;
+    if (!wanted || phase.kind === "over") return state;
+    if (list.ended) return finished(state);
+    if (phase.kind === "start") state = begun(state);
+    else if (phase.kind === "cursor") state = followToken(state);
+    else if (phase.kind !== "ahead" || state.ahead === undefined) return state;
+    else {
+      const step = frontResult(state.ahead);
+      if (step === "waiting") return state;
+      if (step === "over") state = nextPart(state, state.ahead);
+      else state = taken({ ...state, ahead: withoutFront(state.ahead) }, step);
+    }
+  }
+}
+
+/** Asks for the first page, and for windows beside it where the list was long the last time. */
+function begun(state: DrainState): DrainState {
+  const { how, list, heedsSkip } = state;
+  const asked = requestPage({ ...state, phase: { kind: "first" } }, {});
+  const { limits, expected, keyOrder } = how;
+  if (list.catchingUp || !keyOrder || heedsSkip !== true || expected === undefined) return asked;
+  if (expected <= limits.pageSize || expected > limits.windowRecords) return asked;
+  const cut = planReadAhead(
+    limits,
+    how.tokens,
+    { records: limits.pageSize, bytes: limits.pageSize * GUESSED_RECORD_BYTES },
+    { rank: limits.pageSize, total: expected },
+  );
+  return { ...asked, guessed: true, ahead: startReadAhead(cut, expected, false) };
+}
+
+function callEnded(before: DrainState, id: number, got: CallResult): DrainState {
+  const { state, delivered: brought } = receiveResult(before, id, got);
+  return brought === undefined ? state : delivered(state, brought.call, brought.fetched);
+}
+
+function delivered(state: DrainState, { part }: PageCall, got: FetchResult): DrainState {
+  if (part !== undefined)
+    return state.ahead === undefined ? state : { ...state, ahead: addResult(state.ahead, part, got) };
+  const { phase } = state;
+  switch (phase.kind) {
+    case "first":
+      return onFirst(state, got);
+    case "seek":
+      return onSeek(state, phase, got);
+    case "behind":
+      return onBehind(state, phase.page, phase.seek, got);
+    case "token":
+      return phase.ahead ? onTokenOfParts(state, got) : onToken(state, got);
+    default:
+      throw new Problem("INTERNAL", "internal error");
+  }
+}
+
+// ---- the first page, and how to go on from it
+
+function onFirst(before: DrainState, got: FetchResult): DrainState {
+  if (got.kind !== "page") return notPage(before, got);
+  const { page } = got;
+  const { limits } = before.how;
+  const repairs = REPAIRS + Math.ceil((plausible(page.totalCount) ?? 0) / limits.pageSize);
+  const firstPage = { records: page.keys.length, bytes: page.bytes.length };
+  const state = { ...before, repairs, firstPage };
+  if (page.nextPageToken === "") {
+    const short = shortOf(state, page, newIn(state.list, page.keys));
+    if (short !== undefined) return doubted(stopReadAhead(state), page, short, NO_END_DOUBT);
+  }
+  return takenInTurn(state, page);
+}
+
+/** Parallel where this very list shows that it can be; otherwise by its cursor. */
+function chooseWay(state: DrainState, first: RankedPage): DrainState {
+  const { how, list } = state;
+  const parallel = !list.catchingUp && canSeek(state, first);
+  const asGuessed = first.keys.length === how.limits.pageSize && (list.lastTotal ?? 0) <= how.limits.windowRecords;
+  const guessed = parallel && asGuessed ? state.ahead : undefined;
+  // What was guessed wrong must not be read beside what is right.
+  const clean = guessed === undefined ? stopReadAhead(state) : state;
+  if (!parallel)
+    return provably({ ...clean, way: "cursor", phase: { kind: "cursor" }, provable: how.tokens === "keyset" });
+  const total = list.lastTotal ?? 0;
+  const going: DrainState = {
+    ...clean,
+    way: "parallel",
+    phase: { kind: "ahead" },
+    trying: state.heedsSkip === undefined,
+  };
+  if (guessed === undefined) return provably(planned(going, total));
+  // The windows are as guessed; how many are read at a time follows from how long the list is now.
+  const { readers, ahead } = planReadAhead(how.limits, how.tokens, state.firstPage, { rank: list.rank, total });
+  const cut = { ...guessed.cut, readers, ahead };
+  return provably({ ...going, ahead: { ...guessed, cut, total, readers }, provable: true });
+}
+
+/** Can the rest be read by rank? A count, an order of keys, a page long enough to overlap with the next. */
+function canSeek({ how, list, heedsSkip }: DrainState, first: RankedPage): boolean {
+  const total = plausible(first.totalCount);
+  return (
+    how.keyOrder &&
+    list.ascending &&
+    list.keepsKeys &&
+    total !== undefined &&
+    total > first.keys.length &&
+    first.keys.length > 1 &&
+    // Of a page much shorter than asked for, as many windows would be needed as there are records.
+    first.keys.length * MAX_SHORTNESS >= how.limits.pageSize &&
+    heedsSkip !== false
+  );
+}
+
+function planned(state: DrainState, total: number): DrainState {
+  const { how, list, firstPage, heedsSkip } = state;
+  const cut: ReadAheadPlan = planReadAhead(how.limits, how.tokens, firstPage, { rank: list.rank, total });
+  const provable = cut.pages === 1 || how.tokens === "keyset";
+  return { ...stopReadAhead(state), provable, ahead: startReadAhead(cut, total, heedsSkip === undefined) };
+}
+
+/** A list that nothing in its way of being read can prove is refused now, not after all of it was read. */
+function provably(state: DrainState): DrainState {
+  const { how, provable, list } = state;
+  if ((provable && list.proved) || how.require !== "cover") return state;
+  const why = "the platform's page tokens are not known to be positions in its order, or it has none";
+  const problem = new Problem("LIST_UNPROVEN", `the list of ${how.resource} cannot be proved complete: ${why}`, {
+    metadata: { required: how.require, witness: "none" },
+  });
+  return ended(state, { kind: "fail", problem });
+}
+
+// ---- parts, taken in their order
+
+function taken(state: DrainState, got: FetchResult): DrainState {
+  if (got.kind === "refused" && state.trying && REFUSES_SKIP.has(got.response.status)) return fallBack(state, "skip");
+  if (got.kind === "unskipped") return fallBack(state, "skip");
+  if (got.kind !== "page") return notPage(state, got);
+  const { page } = got;
+  if (page.skip === undefined && !isEmpty(page) && !reachesPast(state.list, page.keys)) {
+    // A page behind a token with nothing but what came before it: such a token begins the list again, and leads nowhere.
+    const { ahead } = state;
+    if (ahead === undefined) return state;
+    const id = ahead.parts[0]?.id;
+    return cancelled({ ...noted(state, "list-token-restarted"), ahead: dropFront(ahead) }, ({ part }) => part !== id);
+  }
+  return takenAsPart(state, page, false);
+}
+
+/** Takes the next page of a part, after whatever is needed to join it on. */
+function takenAsPart(state: DrainState, page: RankedPage, planAgain: boolean): DrainState {
+  const { list, how } = state;
+  if (!ascends(page.keys)) return fallBack(state, "order");
+  // Read before the list's count was known.
+  if (saysNothing(list, page)) throw incomplete(how.resource, "a page behind the first one says nothing at all");
+  if (isFirstAgain(list, page)) return fallBack(state, "skip");
+  // A page behind a token of the page just taken cannot leave a gap that could be closed by rank.
+  if (page.skip !== undefined && !joins(list, page)) return seeking(noted(state, "list-repaired"), { held: page });
+  return judged(state, page, { ...NO_END_DOUBT, planAgain });
+}
+
+/** What begins the list cannot be so far behind its beginning, unless as many records were created before it. */
+function isFirstAgain({ firstKey, firstTotal = 0 }: CommittedList, { skip, keys, totalCount }: RankedPage): boolean {
+  if (skip === undefined || skip === 0 || keys[0] === undefined || keys[0] !== firstKey) return false;
+  return (plausible(totalCount) ?? 0) - firstTotal < skip;
+}
+
+function nextPart(state: DrainState, ahead: ReadAhead): DrainState {
+  const shorter = dispatchCalls({ ...state, ahead: withoutPart(ahead) });
+  if (shorter.ahead !== undefined && shorter.ahead.parts.length > 0) return shorter;
+  // As many records as were counted, and still no end: there are more by now, or the end is behind a token.
+  const { list, how } = shorter;
+  if (how.tokens !== "keyset" || list.token === "") return seeking(shorter, { planAgain: true });
+  // A token that is a position in the order says best how to go on; any other one only where reading by rank brings nothing new.
+  return requestPage({ ...shorter, phase: { kind: "token", ahead: true } }, { token: list.token, rank: list.rank });
+}
+
+function onTokenOfParts(state: DrainState, got: FetchResult): DrainState {
+  if (got.kind !== "page") return notPage(state, got);
+  const { page } = got;
+  // Nothing and a token is no progress.
+  const says = !isEmpty(page) || page.nextPageToken === "";
+  if (says && ascends(page.keys, state.list.lastKey)) return takenAsPart(state, page, true);
+  return seeking(state, { planAgain: true });
+}
+
+// ---- the commit point, looked for by rank
+
+type EndDoubt = Pick<CommitPointSeek, "held" | "tries" | "short" | "last" | "planAgain">;
+const NO_END_DOUBT: EndDoubt = { held: undefined, tries: 1, short: undefined, last: undefined, planAgain: false };
+
+/**
+ * Reads the page that holds the commit point or the place where it was: a little before its last known rank, further back
+ * while records seem to have gone from before it, further on while it holds nothing new. The page that is found joins on,
+ * and holds a record after the commit point or is the end of the list.
+ */
+function seeking(state: DrainState, about: Partial<EndDoubt>): DrainState {
+  const { list, how } = state;
+  const { pageSize, overlap } = how.limits;
+  const skip = Math.max(0, list.rank - overlap);
+  return sought(state, { kind: "seek", skip, back: BACK_PAGES * pageSize, ...NO_END_DOUBT, ...about });
+}
+
+function sought(state: DrainState, seek: CommitPointSeek): DrainState {
+  if (state.repairs <= 0) return fallBack(state, "repairs", seek.short);
+  return requestPage({ ...state, repairs: state.repairs - 1, phase: seek }, { skip: seek.skip });
+}
+
+function onSeek(state: DrainState, seek: CommitPointSeek, got: FetchResult): DrainState {
+  const { list, how } = state;
+  const { pageSize, overlap } = how.limits;
+  if (got.kind === "unskipped") return fallBack(state, "skip", seek.short);
+  if (got.kind === "refused" && state.heedsSkip !== true && REFUSES_SKIP.has(got.response.status)) {
+    return fallBack(state, "skip", seek.short);
+  }
+  if (got.kind !== "page") return notPage(state, got);
+  const { page } = got;
+  if (!ascends(page.keys)) return fallBack(state, "order", seek.short);
+  if (isFirstAgain(list, page)) return fallBack(state, "skip", seek.short);
+  if (!joins(list, page)) {
+    if (seek.last !== undefined && confirms(list, page, seek.last)) return takenInOrder(state, seek.last, true, seek);
+    const total = plausible(page.totalCount) ?? seek.skip;
+    const skip = Math.max(0, Math.min(seek.skip - seek.back, total - overlap));
+    return sought(state, { ...seek, skip, back: seek.back * BACK_FACTOR });
+  }
+  if (reachesPast(list, page.keys) || page.nextPageToken === "") return judged(state, page, seek);
+  if (page.keys.length >= pageSize || state.firstPage.records === 1 || state.repairs <= 0)
+    return soughtOn(state, page, seek);
+  // Some platforms give every last page a token, which leads to an empty page. That is their end, as good as their tokens are.
+  const phase = { kind: "behind", page, seek } as const;
+  return requestPage({ ...state, repairs: state.repairs - 1, phase }, { token: page.nextPageToken });
+}
+
+function onBehind(state: DrainState, page: RankedPage, seek: CommitPointSeek, got: FetchResult): DrainState {
+  if (got.kind === "failed") return notPage(state, got);
+  if (got.kind === "page" && isEmpty(got.page) && got.page.nextPageToken === "") return judged(state, got.page, seek);
+  return soughtOn(state, page, seek);
+}
+
+/** As many records were put before the commit point as this page holds. */
+function soughtOn(state: DrainState, page: RankedPage, seek: CommitPointSeek): DrainState {
+  return sought(state, { ...seek, skip: seek.skip + Math.max(1, page.keys.length - state.how.limits.overlap) });
+}
+
+// ---- the end, judged
+
+/**
+ * Takes a page that joins on, unless it says that it is the last one and that is in doubt: its count promises more, or less, or records
+ * were seen behind it. Then it is read again from the last record, before anything of it is taken: counts are often made beside the
+ * page, a token may have expired, a replica may be ill. A page that goes on counting more than there are is no end while it
+ * brings something; when nothing comes any more, the list contradicts itself.
+ */
+function judged(state: DrainState, page: RankedPage, about: EndDoubt): DrainState {
+  if (page.nextPageToken !== "") return takenInOrder(state, page, false, about);
+  const { list, how } = state;
+  const short = shortOf(state, page, freshIn(list, page.keys));
+  const odd = how.totals === "verify" && isOvercounted(page);
+  if (short === undefined && (about.tries >= END_TRIES || !(odd || (about.tries === 1 && sawMore(state, page))))) {
+    return takenInOrder(state, page, true, about);
+  }
+  return doubted(state, page, short, about);
+}
+
+function doubted(before: DrainState, page: RankedPage, short: Shortfall | undefined, about: EndDoubt): DrainState {
+  const { list, how } = before;
+  if (about.tries < END_TRIES && mayReread(before, page)) {
+    return seeking(noted(before, "list-page-again"), { ...about, short, last: page, tries: about.tries + 1 });
+  }
+  if (short === undefined) return takenInOrder(before, page, true, about);
+  if (about.tries >= END_TRIES && reachesPast(list, page.keys)) return takenInOrder(before, page, false, about);
+  return failed(before, tooFew(how.resource, short), short);
+}
+
+/**
+ * What is missing when `page` ends the list. A second reading that found as many records as the first one missed shows that they were
+ * created meanwhile, and so may be what it falls short of itself.
+ */
+function shortOf({ list, how, missed, announced }: DrainState, page: RankedPage, fresh: number): Shortfall | undefined {
+  const short = shortfall(list, page, fresh, how.totals);
+  const grew = announced === undefined && missed !== undefined && short !== undefined && short.read >= missed;
+  return grew ? undefined : short;
+}
+
+function mayReread({ how, list, heedsSkip }: DrainState, page: RankedPage): boolean {
+  return how.keyOrder && list.ascending && heedsSkip !== false && ascends(page.keys);
+}
+
+/** A page that was fetched, taken or not, went further. */
+function sawMore({ list, greatest = "" }: DrainState, { keys }: RankedPage): boolean {
+  return greatest > (keys.at(-1) ?? "") && greatest > (list.lastKey ?? "");
+}
+
+// ---- taking
+
+/** Takes what `page`, which joins on and ascends, holds after the commit point. */
+function takenInOrder(before: DrainState, page: RankedPage, end: boolean, about: EndDoubt): DrainState {
+  const { how } = before;
+  // Unless it overlaps, a page behind a token is only as good as the token, and so is its being the end.
+  const says = !isEmpty(page) || page.nextPageToken === "";
+  const trusts = says && page.skip === undefined && how.tokens !== "keyset" && !joins(before.list, page);
+  const proved = before.list.proved && !trusts;
+  if (before.announced === "cover" && !proved) throw incomplete(how.resource, "a token was no position in the order");
+  const { list, chunk } = takeAfter({ ...before.list, proved }, page);
+  const size = { records: list.distinct, bytes: list.bytes };
+  const tooLarge = refused({ ...before, list }, () => checkAfterPage(how.resource, size, how.limits));
+  if (tooLarge !== undefined) return tooLarge;
+  const skips = page.skip !== undefined && page.skip > 0 && !isEmpty(page);
+  const state = emitted(skips ? skipHeeded(before) : before, list, chunk);
+  if (end) return { ...state, list: { ...list, token: "", ended: true } };
+  const pages = Math.floor(list.distinct / how.limits.pageSize);
+  const tooLong = refused({ ...before, list }, () => checkPages(how.resource, pages, how.limits));
+  if (tooLong !== undefined) return tooLong;
+  const fresh = list.distinct - before.list.distinct;
+  const usual = Math.min(how.limits.pageSize, Math.max(1, before.firstPage.records));
+  const closesGap = before.phase.kind === "seek" && fresh * MUCH_PART >= usual;
+  // A list that always seems to go on, and brings hardly anything, is no list.
+  const little = fresh * LITTLE_PART < Math.max(1, page.keys.length);
+  const repairs = state.repairs + (closesGap ? 1 : 0) - (little ? 1 : 0);
+  if (repairs < 0) return fallBack(state, "repairs");
+  return goingOn({ ...state, repairs, emptyPages: fresh > 0 ? 0 : state.emptyPages }, about);
+}
+
+function skipHeeded(state: DrainState): DrainState {
+  if (state.heedsSkip === true && !state.trying) {
+    return state.ahead === undefined
+      ? state
+      : { ...state, ahead: { ...state.ahead, readers: state.ahead.cut.readers } };
+  }
+  const { ahead } = state;
+  return {
+    ...state,
+    heedsSkip: true,
+    trying: false,
+    ahead: ahead === undefined ? undefined : { ...ahead, readers: ahead.cut.readers },
+    actions: [...state.actions, { kind: "learn-skip", heeded: true }],
+  };
+}
+
+/** The way goes on behind the page just taken. */
+function goingOn(state: DrainState, { held, planAgain }: EndDoubt): DrainState {
+  const { list, ahead, way } = state;
+  if (held !== undefined) {
+    if (joins(list, held)) return judged(state, held, { ...NO_END_DOUBT, planAgain });
+    return seeking(noted(state, "list-repaired"), { held, planAgain });
+  }
+  if (way === "cursor") {
+    if (list.token === "") return seeking(state, {});
+    return { ...state, phase: { kind: "cursor" }, provable: state.how.tokens === "keyset" };
+  }
+  const total = list.lastTotal ?? 0;
+  if (planAgain) {
+    // Where the list goes on although its count is reached, the count is wrong: as many pages are tried as may be at a time.
+    const { readers, pageSize } = state.how.limits;
+    return { ...planned(state, total > list.rank ? total : list.rank + readers * pageSize), phase: { kind: "ahead" } };
+  }
+  return { ...state, phase: { kind: "ahead" }, ahead: ahead === undefined ? undefined : { ...ahead, total } };
+}
+
+/** Takes the first page, or one that the cursor led to. */
+function takenInTurn(before: DrainState, page: RankedPage): DrainState {
+  const { how } = before;
+  const first = before.phase.kind === "first";
+  const { list: grown, chunk } = inTurn(before.list, page, how.resource);
+  const size = { records: grown.distinct, bytes: grown.bytes };
+  const announced = first && page.nextPageToken !== "" ? (grown.lastTotal ?? 0) : 0;
+  const tooLarge = refused({ ...before, list: grown }, () => {
+    checkAfterPage(how.resource, size, how.limits);
+    checkAnnounced(how.resource, announced, how.limits);
+  });
+  if (tooLarge !== undefined) return tooLarge;
+  // A front, or a replica that is ill, may answer nothing at all; rows behind a row number move.
+  const weak = first ? page.bare === true && how.bareProvesNothing : how.tokens !== "keyset";
+  const list = { ...grown, proved: grown.proved && !weak, ended: page.nextPageToken === "" };
+  if (list.ended) return emitted(stopReadAhead({ ...before, phase: { kind: "cursor" } }), list, chunk);
+  if (first) {
+    const chosen = chooseWay({ ...before, list }, page);
+    return chosen.phase.kind === "over" ? chosen : emitted(chosen, list, chunk);
+  }
+  return emitted({ ...before, phase: { kind: "cursor" } }, list, chunk);
+}
+
+/** The end of a list that `check` throws for. */
+function refused(state: DrainState, check: () => void): DrainState | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (problem) {
+    return ended(state, { kind: "fail", problem });
+  }
+}
+
+function inTurn(list: CommittedList, page: RankedPage, resource: string): TakenPage {
+  if (list.keepsKeys) return takeNew(list, page);
+  if (!ascends(page.keys)) throw incomplete(resource, "its records left their order");
+  const { list: grown, chunk } = takeAfter(list, { ...page, skip: undefined });
+  return { list: { ...grown, rank: list.rank + page.keys.length, token: page.nextPageToken }, chunk };
+}
+
+function emitted(state: DrainState, list: CommittedList, chunk: Uint8Array | undefined): DrainState {
+  if (chunk === undefined) return { ...state, list };
+  return {
+    ...state,
+    list,
+    wanted: false,
+    actions: [...state.actions, { kind: "emit", chunk, reading: state.reading }],
+  };
+}
+
+// ---- by cursor
+
+/** Only a page without a token ends a list, least of all a short one. */
+function followToken(state: DrainState): DrainState {
+  const { list, how, followed, cursorPages } = state;
+  const { token } = list;
+  // The whole set, not the last token only: A, B, A, B would go on for ever.
+  if (followed.has(token)) throw incomplete(how.resource, "a page token came twice");
+  // Pages that were read by rank overlap: they count by what they brought.
+  const pages = cursorPages > 0 ? cursorPages : list.pages === 1 ? 1 : Math.floor(list.distinct / how.limits.pageSize);
+  checkPages(how.resource, pages, how.limits);
+  const emptyPages = cursorPages === 0 && list.pages === 1 && list.distinct === 0 ? 1 : state.emptyPages;
+  return requestPage(
+    {
+      ...state,
+      phase: { kind: "token", ahead: false },
+      followed: new Set(followed).add(token),
+      cursorPages: pages + 1,
+      emptyPages,
+    },
+    { token, rank: list.rank },
+  );
+}
+
+function onToken(before: DrainState, got: FetchResult): DrainState {
+  if (got.kind !== "page") return notPage(before, got);
+  const { page } = got;
+  const { list, how } = before;
+  const caughtUp = list.catchingUp && !holdsAll(list, page.keys);
+  if (!list.catchingUp && beginsAgain(list, page)) throw incomplete(how.resource, "the platform began again");
+  const emptyPages = isEmpty(page) ? before.emptyPages + 1 : 0;
+  if (emptyPages > MAX_EMPTY_PAGES) throw incomplete(how.resource, "the platform sends only empty pages");
+  const state = { ...before, emptyPages };
+  if (page.nextPageToken === "") {
+    const short = shortOf(state, page, newIn(list, page.keys));
+    if (short !== undefined) return doubted(state, page, short, NO_END_DOUBT);
+  }
+  const went = takenInTurn(state, page);
+  return caughtUp ? { ...went, list: { ...went.list, catchingUp: false } } : went;
+}
+
+/**
+ * True when `page`, asked for with a token, begins the list again: with its very first record, or with known records only.
+ * Platforms answer an expired token like that, without an error. Known records beside new ones are no such sign: an insert
+ * shifts the pages of an offset token. (A restart hidden by other writers is followed to its end, which is a whole reading too.)
+ */
+function beginsAgain(list: CommittedList, page: RankedPage): boolean {
+  const [first] = page.keys;
+  if (first === undefined) return false;
+  if (first === list.firstKey) return true;
+  if (list.ascending && (list.lastKey === undefined || first > list.lastKey)) return false;
+  return holdsAll(list, page.keys);
+}
+
+// ---- how it ends
+
+function finished(state: DrainState): DrainState {
+  const { how, list, announced, way, guessed } = state;
+  const witness = witnessOf(list);
+  checkWitness(how.resource, witness, announced ?? how.require);
+  const counts = way === "parallel" || (guessed && list.pages === 1);
+  const learned = counts ? { ...state, actions: [...state.actions, learnCount(list.distinct)] } : state;
+  return ended(learned, { kind: "finish", witness });
+}
+
+function learnCount(count: number): DrainAction {
+  return { kind: "learn-count", count };
+}
+
+/** A refusal is the list's answer; anything else is thrown. */
+function notPage(state: DrainState, got: Exclude<FetchResult, { readonly kind: "page" }>): DrainState {
+  if (got.kind === "refused") return ended(state, { kind: "refuse", response: got.response });
+  if (got.kind === "failed" && got.problem instanceof Error) throw got.problem;
+  throw new Problem("INTERNAL", "internal error", { cause: got.kind === "failed" ? got.problem : undefined });
+}
+
+type FallbackReason = "skip" | "order" | "repairs";
+
+const FALLBACK_TEXTS: Readonly<Record<FallbackReason, string>> = {
+  skip: "skip is not heeded any more",
+  order: "its records left their order",
+  repairs: "it changes faster than it can be read",
+};
+
+/** This way is of no use any more: the list goes on by its cursor, unless it was promised to be proved and cannot be. */
+function fallBack(before: DrainState, why: FallbackReason, short?: Shortfall): DrainState {
+  const { how, list, announced } = before;
+  const learned: DrainState = why === "skip" ? skipIgnored(before) : noted(before, "list-way-left");
+  if (short !== undefined) return failed(learned, tooFew(how.resource, short), short);
+  if (announced === "cover" && (why === "order" || how.tokens !== "keyset"))
+    return failed(learned, incomplete(how.resource, FALLBACK_TEXTS[why]));
+  // Some page said that the list ends, which was not believed: no token leads on from there.
+  if (list.token === "")
+    return failed(learned, incomplete(how.resource, "it ends by its tokens, and goes on by its count"));
+  return provably({
+    ...stopReadAhead(learned),
+    way: "cursor",
+    phase: { kind: "cursor" },
+    trying: false,
+    provable: how.tokens === "keyset",
+  });
+}
+
+function skipIgnored(state: DrainState): DrainState {
+  const noticed = noted(state, "list-skip-ignored");
+  return { ...noticed, heedsSkip: false, actions: [...noticed.actions, { kind: "learn-skip", heeded: false }] };
+}
+
+/**
+ * Begins the list anew, once, when its pages contradict each other or cannot be read: an expired token, a page cut short, a confused
+ * replica may not be met again. While nothing has gone out, the second reading stands for itself. What went out is kept, and
+ * only what is new is taken; behind what was promised to be proved, the second reading must prove as much.
+ */
+function failed(state: DrainState, thrown: unknown, short?: Shortfall): DrainState {
+  const { how, announced, reading, list } = state;
+  const mayPass =
+    thrown instanceof Problem && (thrown.reason === "DRAIN_INCOMPLETE" || thrown.reason === "UPSTREAM_INVALID");
+  if (!mayPass || reading > 0 || (announced === "cover" && how.tokens !== "keyset")) {
+    return ended(state, { kind: "fail", problem: thrown });
+  }
+  const { actions } = cancelled(state);
+  return noted(
+    {
+      ...startOf(how),
+      list: announced === undefined ? emptyList(how.keyOrder) : startOver(list),
+      reading: 1,
+      wanted: state.wanted,
+      nextCall: state.nextCall,
+      greatest: state.greatest,
+      heedsSkip: state.heedsSkip,
+      announced,
+      missed: short?.total,
+      notes: state.notes,
+      actions,
+    },
+    "list-read-again",
+  );
+}

@@ -1,0 +1,94 @@
+/** How is the ledger shown to operators? (`/clients` as JSON, `/clients.txt` as a table.) */
+import type { ClientEntry, Difficulty, LedgerSnapshot } from "../model/ledger.ts";
+import { Problem } from "../model/problem.ts";
+import { difficultyOf, difficultyWords } from "./difficulty.ts";
+
+/** A snapshot, with how hard each client is to move. */
+export interface ClientsView extends Omit<LedgerSnapshot, "clients"> {
+  readonly clients: readonly (ClientEntry & { readonly difficulty: Difficulty; readonly why: string })[];
+}
+
+/**
+ * What `/clients` shows. `?client=NAME` (also `NAME*`, also several): those alone. `?v1=only`: those that called v1.
+ * Throws `Problem` INVALID_REQUEST for another value of `v1`.
+ */
+export function clientsView(snapshot: LedgerSnapshot, query = new URLSearchParams()): ClientsView {
+  const clients = chosen(snapshot, query).map((entry) => ({
+    ...entry,
+    difficulty: difficultyOf(entry),
+    why: difficultyWords(entry),
+  }));
+  return { ...snapshot, clients };
+}
+
+/** What `/clients.txt` shows, with the same filters: one line for each client, most v1 requests first. Throws as `clientsView`. */
+export function clientsTable(snapshot: LedgerSnapshot, query = new URLSearchParams()): string {
+  const clients = chosen(snapshot, query);
+  const rows = [HEAD, ...clients.map(rowOf)];
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => [...(row[column] ?? "")].length)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => pad(cell, widths[column] ?? 0, column))
+      .join("  ")
+      .trimEnd(),
+  );
+  return `${[...lines, "", ...footer(snapshot, clients.length)].join("\n")}\n`;
+}
+
+const HEAD = ["client", "v1", "v2", "last v1", "difficulty", "v1 operations"] as const;
+/** Columns of numbers. */
+const RIGHT: ReadonlySet<number> = new Set([1, 2]);
+const MOST_OPERATIONS = 4;
+
+function rowOf(entry: ClientEntry): readonly string[] {
+  const { name, requests, over, lastV1, operations } = entry;
+  const shown = operations.slice(0, MOST_OPERATIONS).map(({ resource, operation, requests: count }) => {
+    return `${resource === operation ? resource : `${resource} ${operation}`} ${count}`;
+  });
+  const more = operations.length - shown.length;
+  return [
+    over === 0 ? name : `${name} (-${over})`,
+    String(requests.v1),
+    String(requests.v2),
+    lastV1 === undefined ? "never" : utcMinute(lastV1),
+    difficultyOf(entry),
+    [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join(", "),
+  ];
+}
+
+function footer({ requests, since, at, bound, clients }: LedgerSnapshot, shown: number): readonly string[] {
+  const counted = `${shown} of ${clients.length} clients; ${requests.v1} v1 and ${requests.v2} v2 requests, ${utcMinute(since)} to ${utcMinute(at)}`;
+  const off = `v1 counts may be too high by the number in brackets; a client that is not listed made at most ${bound} v1 requests.`;
+  const rest = requests.v2 - clients.reduce((sum, one) => sum + one.requests.v2, 0);
+  const left = `${rest} v2 requests are of clients that are not listed, or were not for a while: callers of v1 go first.`;
+  return [counted, ...(bound === 0 ? [] : [off]), ...(rest > 0 ? [left] : [])];
+}
+
+/** `2026-11-21 14:05Z`. */
+export function utcMinute(at: number): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? "?" : `${date.toISOString().slice(0, 16).replace("T", " ")}Z`;
+}
+
+/** By characters, as a terminal shows them. */
+function pad(cell: string, width: number, column: number): string {
+  const blanks = " ".repeat(Math.max(0, width - [...cell].length));
+  return RIGHT.has(column) ? blanks + cell : cell + blanks;
+}
+
+function chosen({ clients }: LedgerSnapshot, query: URLSearchParams): readonly ClientEntry[] {
+  const v1 = query.get("v1");
+  if (v1 !== null && v1 !== "only") {
+    throw new Problem("INVALID_REQUEST", "v1: expected `only` (clients that called v1), or leave it out");
+  }
+  const wanted = query.getAll("client");
+  return clients.filter(
+    ({ name, lastV1 }) =>
+      (v1 === null || lastV1 !== undefined) &&
+      (wanted.length === 0 || wanted.some((pattern) => matchesPattern(name, pattern))),
+  );
+}
+
+function matchesPattern(name: string, pattern: string): boolean {
+  return pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+}

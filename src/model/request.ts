@@ -1,0 +1,103 @@
+/** Which operation of which resource does a request ask for? */
+
+import type { Exchange, Upstream } from "./exchange.ts";
+import type { ClientResponse, HeaderList } from "./http.ts";
+import type { Operation, Resource } from "./resource.ts";
+import type { Signal } from "./signal.ts";
+
+/** A v1 request recognised as an operation of the catalogue. */
+export interface OperationMatch {
+  readonly resource: Resource;
+  readonly operation: Operation;
+  /** Decoded uid (or parent uid) with `/` between segments; empty when the path has none. */
+  readonly uid: string;
+  /** The same for the wire: canonical, `/` between segments. */
+  readonly uidPath: string;
+  /** What a single-segment variable of the path says (a digest), as it goes on the wire; empty when the path has none. */
+  readonly segment: string;
+  /** Raw query without `?`. */
+  readonly query: string;
+}
+
+/** What a request target stands for. */
+export type RouteResult =
+  | { readonly kind: "match"; readonly match: OperationMatch }
+  /** A v1 operation without a translation: native v1, or 501 with these names. */
+  | { readonly kind: "native"; readonly resource: string; readonly operation: string }
+  /** An OPTIONS request on a v1 path; `v2Target` is the mapped v2 target, when there is one. */
+  | { readonly kind: "options"; readonly v2Target: string | undefined }
+  /** `resource`: the catalogue's name of the collection that the path begins with; only for counting. */
+  | { readonly kind: "v2"; readonly resource: string }
+  | { readonly kind: "sts"; readonly query: string };
+
+/** The v2 path of a resource's collection (specification section 4). `version`: v2's version segment. */
+export function collectionPath(resource: Resource, version: string): string {
+  return `/${resource.domain}/${version}/${resource.v2}`;
+}
+
+/** The v2 path of what `match` is about: that of a verb, the collection of a list, else `{collection}/{uid or parent}`. */
+export function v2PathOf(
+  { resource, operation, uidPath, segment }: Omit<OperationMatch, "uid" | "query">,
+  version: string,
+): string {
+  if (operation.kind === "call") {
+    const path = operation.v2.path.replace("{uid}", uidPath).replace("{segment}", segment);
+    return `/${resource.domain}/${version}/${path}`;
+  }
+  const collection = collectionPath(resource, version);
+  return uidPath === "" ? collection : `${collection}/${uidPath}`;
+}
+
+/** What is to be done with a request, known from its head alone? */
+
+/** A request before its body was read. */
+export interface RequestHead {
+  readonly method: string;
+  /** Raw origin-form target as the client sent it (base path already taken off). */
+  readonly target: string;
+  readonly headers: HeaderList;
+  /** `1.0`, `1.1`; undefined: as new as any. */
+  readonly httpVersion?: string | undefined;
+  /** Stands for the credential: a keyed digest. Undefined: nobody worked it out yet. */
+  readonly credential?: string | undefined;
+  /** When its time is over, on the clock of its exchange; undefined: never. */
+  readonly deadline?: number | undefined;
+}
+
+/** Streams through untouched to an upstream. */
+export interface PassPlan {
+  readonly kind: "pass";
+  readonly upstream: Upstream;
+  /** The target to send; the client's own bytes unless said otherwise. */
+  readonly target: string;
+  /** Fields of carryover's own, put behind those of the answer. */
+  readonly headers?: HeaderList;
+  /** Sees what goes by. */
+  readonly watch?: PassThroughObserver;
+}
+
+/**
+ * Hears of a request and its answer as they pass: it changes and delays nothing. Chunks are the stream's own and must be
+ * copied to be kept. It must not throw; if it does, the passing goes on without it.
+ */
+export interface PassThroughObserver {
+  /** A piece of the request's body. */
+  sent(chunk: Uint8Array): void;
+  /** `headers` flat, as the upstream sent them. */
+  head(status: number, headers: readonly string[]): void;
+  data(chunk: Uint8Array): void;
+  /** Called once: true when the whole answer went by. */
+  over(whole: boolean): void;
+}
+
+/** Answered by carryover, usually after calls to v2. */
+export interface ResponsePlan {
+  readonly kind: "answer";
+  /** `body` is the whole request body (empty when there was none). Throws `Problem`. */
+  respond(body: Uint8Array, signal: Signal): Promise<ClientResponse>;
+}
+
+export type Plan = PassPlan | ResponsePlan;
+
+/** Decides on a request from its head, noting what it learns in `exchange`. Throws `Problem` for what must be refused. */
+export type Decide = (head: RequestHead, exchange: Exchange) => Plan;

@@ -1,0 +1,141 @@
+import type { ServerResponse } from "node:http";
+import { Problem } from "../model/problem.ts";
+
+/** Does a client send its body fast enough? */
+
+export interface SendRateOptions {
+  /** Bytes a second that a client has to send on the average; 0: none. */
+  readonly minRate: number;
+  /** The time over which that is looked at, milliseconds: nobody is judged before. */
+  readonly graceMs: number;
+  /** How long a client may send nothing at all while a connection to the platform is held for it, milliseconds. */
+  readonly stallMs: number;
+  /** Called once. */
+  readonly tooSlow: (what: string) => void;
+  /** Runs something after so many milliseconds; gives how to prevent it. */
+  readonly later: (ms: number, run: () => void) => () => void;
+}
+
+/** Watches one body. Time counts only while carryover waits for the client. */
+export interface SendRateWatch {
+  /** The client is waited for; `connected`: with a connection to the platform in hand. */
+  waits(connected: boolean): void;
+  came(bytes: number): void;
+  /** The client may not send: it is not to blame for this time. */
+  rests(): void;
+  /** Nothing more is expected. */
+  over(): void;
+}
+
+/** As `setTimeout`, but what came meanwhile is read first: a process that stood still must not blame its clients. */
+export function afterReading(ms: number, run: () => void): () => void {
+  let immediate: NodeJS.Immediate | undefined;
+  const timer = setTimeout(() => {
+    immediate = setImmediate(run);
+  }, ms);
+  return () => {
+    clearTimeout(timer);
+    clearImmediate(immediate);
+  };
+}
+
+/** A pace that counts bytes, not how often some come: a byte now and then is no body that keeps coming. */
+export function createSendRateWatch({ minRate, graceMs, stallMs, tooSlow, later }: SendRateOptions): SendRateWatch {
+  const beat = Math.min(stallMs, graceMs / 2);
+  const beats = Math.ceil(graceMs / beat);
+  let stop: (() => void) | undefined;
+  let ended = false;
+  let connected = false;
+  let silentMs = 0;
+  /** Since the last beat, and in each of the beats before it. */
+  let fresh = 0;
+  let latest: readonly number[] = [];
+
+  /** What is wrong, if something is. */
+  const fault = (): string | undefined => {
+    silentMs = fresh > 0 ? 0 : silentMs + beat;
+    latest = [...latest, fresh].slice(-beats);
+    fresh = 0;
+    if (connected && silentMs >= stallMs) return `nothing of its request's body for ${stallMs / 1_000} s`;
+    const bytes = latest.reduce((sum, some) => sum + some, 0);
+    if (latest.length < beats || bytes >= (minRate * beats * beat) / 1_000) return undefined;
+    return `its request's body more slowly than ${minRate} bytes a second`;
+  };
+  const look = (): void => {
+    const what = fault();
+    if (what === undefined) {
+      stop = later(beat, look);
+    } else {
+      over();
+      tooSlow(what);
+    }
+  };
+  const over = (): void => {
+    ended = true;
+    stop?.();
+    stop = undefined;
+  };
+  return {
+    waits(held) {
+      connected = held;
+      if (ended || stop !== undefined) return;
+      silentMs = 0;
+      stop = later(beat, look);
+    },
+    came(bytes) {
+      fresh += bytes;
+    },
+    rests() {
+      stop?.();
+      stop = undefined;
+    },
+    over,
+  };
+}
+
+/** How long may a client take for what it was given? */
+
+/** How long a client may take nothing of its answer. */
+export const STALL_MS = 30_000;
+
+/** Waits for one client. */
+export interface StallTimer {
+  /** To be called when `write` gave false. Resolves when the client has taken what was written, or on `giveUp`. */
+  taken(): Promise<void>;
+  /** Nobody waits any more. */
+  giveUp(): void;
+}
+
+/**
+ * Calls `stalled` when the client takes no byte for a while between half of `stallMs` and all of it, while some wait for it (design:
+ * drains). One that is slow, but takes something, goes on: the socket's own timer, used for this, knows how much of a write is
+ * still to go.
+ */
+export function createStallTimer(res: ServerResponse, stallMs: number, stalled: () => void): StallTimer {
+  let wake: (() => void) | undefined;
+  const giveUp = () => {
+    wake?.();
+    wake = undefined;
+  };
+  res.on("timeout", stalled);
+  res.on("drain", () => {
+    // Off again: a client is not to blame for the time that the next page takes.
+    res.setTimeout(0);
+    giveUp();
+  });
+  return {
+    taken: () => {
+      // Node takes a first time that is over for progress where the kernel took a part of what was written, and waits for another.
+      res.setTimeout(stallMs / 2);
+      return new Promise((resolve) => {
+        wake = resolve;
+      });
+    },
+    giveUp,
+  };
+}
+
+/** What is said, to the operator, of a client that was cut off within `ms`: it took nothing for half of that at least. */
+export function stallProblem(ms: number): Problem {
+  return new Problem("REQUEST_TIMEOUT", `the client took nothing of its answer for ${ms / 2_000} s or more`);
+}

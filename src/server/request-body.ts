@@ -1,0 +1,291 @@
+/** How is the body of a request read? */
+import { Readable } from "node:stream";
+import { ANONYMOUS_SHARE, type CredentialShares } from "../model/credential-shares.ts";
+import { isSafe } from "../model/http.ts";
+import type { MemoryBudget, MemoryReservation } from "../model/memory-budget.ts";
+import { Problem } from "../model/problem.ts";
+import type { Signal } from "../model/signal.ts";
+import { afterReading, createSendRateWatch } from "./client-timeouts.ts";
+import { isAnswered, type RequestContext } from "./request-context.ts";
+import type { ProcessorShare, UploadSlots } from "./upload-limits.ts";
+
+const NO_BYTES = new Uint8Array(0);
+
+/** What all bodies of requests share. */
+export interface BodyLimits {
+  /** As in `PaceOptions`. */
+  readonly minRate: number;
+  readonly graceMs: number;
+  readonly stallMs: number;
+  /** A body of up to so many bytes is here as a whole before a connection to an upstream is taken for it, if memory has room. */
+  readonly heldBytes: number;
+  readonly memory: MemoryBudget;
+  readonly callers: CredentialShares;
+  /** The turns of callers whose credential the platform has not accepted yet. */
+  readonly processorShare: ProcessorShare;
+}
+
+/** What reading costs the processor, roughly. */
+const MS_PER_BYTE = 4 / 2 ** 20;
+
+/** So much of each body may be here, whatever else is held. */
+export const GATHERED_BYTES = 64 * 1024;
+
+/** A body that is here, until `release` is called. */
+export interface WholeBody {
+  readonly bytes: Uint8Array;
+  readonly release: () => void;
+}
+
+/**
+ * The whole body of a request that has one, at most `limit` bytes of it. Waits for memory before the rest of a long one is read.
+ * Rejects with BODY_TOO_LARGE, before reading when the client says its length; with REQUEST_TIMEOUT when the client is too slow; with an
+ * Error when it leaves midway.
+ */
+export async function readBody(
+  visit: RequestContext,
+  limit: number,
+  parts: BodyLimits,
+  signal: Signal,
+): Promise<WholeBody> {
+  const stated = statedLength(visit);
+  if ((stated ?? 0) > limit) throw tooLarge(limit);
+  const { memory, processorShare: duty } = parts;
+  const gathered = createByteBuffer(limit);
+  let hold: MemoryReservation | undefined;
+  let over = false;
+  const release = (): void => {
+    over = true;
+    hold?.resize(0);
+  };
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const { req } = visit;
+      const pace = createSendRateWatch({
+        ...parts,
+        later: afterReading,
+        tooSlow: (what) => reject(tooSlow(visit, what, false)),
+      });
+      let waited = false;
+      const waitForRoom = (): void => {
+        waited = true;
+        req.pause();
+        pace.rests();
+        const caller = callerOf(visit, parts.callers);
+        const bytes = stated ?? limit;
+        const turn = caller === ANONYMOUS_SHARE ? duty.run(signal, () => {}, bytes * MS_PER_BYTE) : undefined;
+        const room = async () => {
+          await turn;
+          return memory.reserve(caller, bytes, signal);
+        };
+        room().then((given) => {
+          hold = given;
+          if (over) return release();
+          pace.waits(false);
+          req.resume();
+        }, reject);
+      };
+      req.on("data", (chunk: Uint8Array) => {
+        if (over) return;
+        pace.came(chunk.length);
+        if (gathered.length() + chunk.length > limit) return reject(tooLarge(limit));
+        gathered.add(chunk);
+        if (!waited && gathered.length() > GATHERED_BYTES) waitForRoom();
+      });
+      req.once("end", () => {
+        pace.over();
+        resolve();
+      });
+      req.once("close", () => {
+        pace.over();
+        reject(new Error("the client left while it was sending"));
+      });
+      pace.waits(false);
+      writeContinue(visit);
+    });
+  } catch (error) {
+    release();
+    throw error;
+  }
+  visit.exchange.requestBytes = gathered.length();
+  return { bytes: gathered.take(), release };
+}
+
+/** What becomes of a body that is passed on. */
+export interface RelayCallbacks {
+  /** Called once, when enough of the body is here for a call to begin; not when the request has been answered by then. */
+  readonly begin: (body: Readable) => void;
+  /** The client does not send fast enough. */
+  readonly tooSlow: (problem: Problem) => void;
+  /** Connections of the upstream that it goes to. */
+  readonly uploads: UploadSlots;
+}
+
+/**
+ * The body of a request that has one, as a stream of its own: begun when all of it is here, or, of one that is long or for which memory
+ * has no room, when its caller may hold a connection for it. Whoever destroys it leaves the client's connection alone: the rest is
+ * read and forgotten, so that an early answer can still be delivered.
+ */
+export function relayBody(visit: RequestContext, parts: BodyLimits, relaying: RelayCallbacks): void {
+  const { req, exchange } = visit;
+  const stated = statedLength(visit);
+  const wanted = Math.min(stated ?? parts.heldBytes, parts.heldBytes);
+  const gathered = createByteBuffer(Math.max(wanted, GATHERED_BYTES));
+  let room = GATHERED_BYTES;
+  let hold: MemoryReservation | undefined;
+  /** Gives up the place among bodies that hold a connection, or the wait for one. */
+  let leave: (() => void) | undefined;
+  let asked = false;
+  let begun = false;
+  const pace = createSendRateWatch({
+    ...parts,
+    later: afterReading,
+    tooSlow: (what) => {
+      // The client that has its answer already need not send the rest.
+      if (isAnswered(visit)) return;
+      relaying.tooSlow(tooSlow(visit, what, begun));
+      relay.destroy();
+    },
+  });
+  const relay = new Readable({
+    highWaterMark: GATHERED_BYTES,
+    read: () => {
+      if (begun) pace.waits(true);
+      req.resume();
+    },
+    destroy: (error, done) => {
+      pace.over();
+      leave?.();
+      hold?.resize(0);
+      req.resume();
+      done(error);
+    },
+  });
+  // Nobody listens while the call waits for a connection, and an error that nobody hears ends the process.
+  relay.on("error", () => {});
+  const begin = (whole: boolean): boolean => {
+    if (isAnswered(visit)) {
+      relay.destroy();
+      leave?.();
+      return true;
+    }
+    const ready = gathered.length() === 0 || relay.push(gathered.take());
+    // Its length is known then, and sent, whatever framing the client chose.
+    if (whole) relay.push(null);
+    else hold?.resize(GATHERED_BYTES);
+    begun = true;
+    relaying.begin(relay);
+    return ready;
+  };
+  /** True when more of the body may be gathered. */
+  const hasRoom = (): boolean => {
+    if (gathered.length() < room || room === stated) return true;
+    hold ??= parts.memory.tryReserve(callerOf(visit, parts.callers), wanted);
+    room = hold === undefined ? GATHERED_BYTES : wanted;
+    return gathered.length() < room || room === stated;
+  };
+  /** False when the client has to wait. */
+  const take = (chunk: Uint8Array): boolean => {
+    if (begun) return relay.push(chunk);
+    gathered.add(chunk);
+    if (asked || hasRoom()) return !asked;
+    asked = true;
+    const giveUp = relaying.uploads.enter(callerOf(visit, parts.callers), (given) => {
+      leave = given;
+      begin(false);
+    });
+    leave ??= giveUp;
+    return false;
+  };
+  req.on("data", (chunk: Uint8Array) => {
+    if (!begun && isAnswered(visit)) relay.destroy();
+    if (relay.destroyed) return;
+    exchange.requestBytes += chunk.length;
+    visit.watch?.sent(chunk);
+    pace.came(chunk.length);
+    if (take(chunk) || relay.destroyed) return;
+    pace.rests();
+    req.pause();
+  });
+  req.once("end", () => {
+    pace.over();
+    // From here on it is the platform's time.
+    if (begun) leave?.();
+    if (!begun) begin(true);
+    else if (!relay.destroyed) relay.push(null);
+  });
+  req.once("close", () => {
+    if (!req.complete) relay.destroy(new Error("the client left while it was sending"));
+  });
+  pace.waits(false);
+  writeContinue(visit);
+}
+
+function statedLength({ head }: RequestContext): number | undefined {
+  const length = head.watched.get("content-length")?.[0];
+  return length === undefined ? undefined : Number(length);
+}
+
+/** Who counts as the caller of a request; worked out for those that take up much. */
+export function callerOf({ credential }: RequestContext, callers: CredentialShares): string {
+  return callers.shareOf(credential);
+}
+
+/** Counts what was written to a client and not taken by it, until its response is over. */
+export function holdUnsent(visit: RequestContext, { memory, callers }: BodyLimits): void {
+  const { res } = visit;
+  // Most responses are with the kernel by now.
+  if (res.writableLength === 0 || res.destroyed) return;
+  const hold = memory.open(callerOf(visit, callers));
+  hold.resize(res.writableLength);
+  res.once("close", () => hold.resize(0));
+}
+
+/** What is said to a client that sends too slowly; `begun`: a part of its request has reached the platform. */
+function tooSlow({ exchange: { method } }: RequestContext, what: string, begun: boolean): Problem {
+  const safe = !begun || isSafe(method);
+  return new Problem("REQUEST_TIMEOUT", `the client sent ${what}`, { metadata: safe ? {} : { state: "unknown" } });
+}
+
+/** Bytes that come piece by piece. A list of pieces could cost a hundred times what they hold, where each holds a byte. */
+function createByteBuffer(most: number) {
+  let store: Uint8Array = NO_BYTES;
+  let length = 0;
+  return {
+    length: () => length,
+    add: (piece: Uint8Array) => {
+      const needed = length + piece.length;
+      if (length === 0) store = piece;
+      else {
+        if (needed > store.length) {
+          const larger = Buffer.allocUnsafe(Math.max(needed, Math.min(2 * store.length, most)));
+          larger.set(store.subarray(0, length));
+          store = larger;
+        }
+        store.set(piece, length);
+      }
+      length = needed;
+    },
+    /** Gives what there is, and keeps nothing of it. */
+    take: () => {
+      const given = store.length === length ? store : store.subarray(0, length);
+      store = NO_BYTES;
+      length = 0;
+      return given;
+    },
+  };
+}
+
+/** Tells a client that asked with `Expect: 100-continue` to go on. */
+function writeContinue(visit: RequestContext): void {
+  if (!visit.expects) return;
+  visit.expects = false;
+  visit.res.writeContinue();
+}
+
+/** For a body of more than `limit` bytes. */
+export function tooLarge(limit: number): Problem {
+  return new Problem("BODY_TOO_LARGE", `the request body is longer than ${limit} bytes`, {
+    metadata: { limit: String(limit) },
+  });
+}

@@ -1,0 +1,126 @@
+/** Is this request well-formed enough to be looked at? */
+import { Problem } from "../model/problem.ts";
+import { type HeaderFields, single } from "./request-head.ts";
+
+/** What the gate judges, all of it before anything is routed or read. */
+export interface UncheckedRequest {
+  readonly method: string;
+  /** The request target as it came. */
+  readonly target: string;
+  /** As Node says it: `1.1`. */
+  readonly httpVersion: string;
+  readonly head: HeaderFields;
+}
+
+export interface RequestCheckLimits {
+  readonly uriBytes: number;
+}
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+const MAX_FIELDS = 100;
+const HOST = /^(?:[A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
+/** A scheme and one token of the `token68` alphabet (RFC 9110 section 11.2). */
+const AUTHORIZATION = /^[A-Za-z][A-Za-z0-9._~+-]* +[A-Za-z0-9._~+/-]+=*$/;
+/** One of the proxies that `Via` lists is carryover (RFC 9110 section 7.6.3). */
+const VIA_CARRYOVER = /(?:^|,)\s*(?:HTTP\/)?[0-9.]+\s+carryover\s*(?:[,(]|$)/i;
+/** `.` or `..` as a whole segment, however it is spelled: encoded, after a backslash, with path parameters. */
+const DOT_SEGMENT = /(?:\/|\\|%2f|%5c)(?:\.|%2e){1,2}(?:;(?:(?!\/|\\|%2f|%5c).)*)?(?=\/|\\|%2f|%5c|$)/i;
+
+/**
+ * What must be refused for everyone, pass-through included: bad framing, ambiguous credentials, targets that another
+ * parser could read differently (design: pass-through). Undefined: it may go on.
+ */
+export function checkRequest(arrival: UncheckedRequest, limits: RequestCheckLimits): Problem | undefined {
+  const { method, head, target } = arrival;
+  return (
+    checkFieldCount(head) ??
+    checkFraming(arrival) ??
+    checkTargetLength(target, limits) ??
+    checkTarget(target) ??
+    checkLoop(head) ??
+    (METHODS.has(method) ? undefined : new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed")) ??
+    checkUpgrade(head) ??
+    checkAuthorization(head) ??
+    checkGrpc(head)
+  );
+}
+
+function invalid(message: string): Problem {
+  return new Problem("INVALID_REQUEST", message);
+}
+
+function checkFraming({ httpVersion, head }: UncheckedRequest): Problem | undefined {
+  if (httpVersion !== "1.1" && httpVersion !== "1.0") return invalid("HTTP version: expected 1.1 or 1.0");
+  const hosts = head.watched.get("host");
+  if (hosts === undefined) {
+    if (httpVersion === "1.1") return invalid("Host: missing");
+  } else if (hosts.length > 1 || !HOST.test(hosts[0] ?? "")) return invalid("Host: expected one host name");
+  const transfer = head.watched.get("transfer-encoding");
+  if (transfer !== undefined) {
+    if (transfer.length > 1 || transfer[0]?.toLowerCase() !== "chunked" || httpVersion === "1.0") {
+      return invalid("Transfer-Encoding: expected only chunked");
+    }
+    if (head.watched.has("content-length")) return invalid("Content-Length beside Transfer-Encoding");
+  }
+  const lengths = head.watched.get("content-length");
+  if (lengths === undefined) return undefined;
+  if (lengths.length > 1) return invalid("Content-Length: more than one");
+  // Beyond 2^53 the upstream would be told a length that was rounded.
+  return Number.isSafeInteger(Number(lengths[0])) ? undefined : invalid("Content-Length: expected less than 2^53");
+}
+
+/** Before anything is looked for among them: Node does not tell of all when there are thousands. (Their bytes are counted by the parser.) */
+function checkFieldCount(head: HeaderFields): Problem | undefined {
+  if (head.names.length <= MAX_FIELDS) return undefined;
+  return new Problem("HEADERS_TOO_LARGE", `more than ${MAX_FIELDS} header fields`);
+}
+
+function checkTargetLength(target: string, { uriBytes }: RequestCheckLimits): Problem | undefined {
+  if (target.length <= uriBytes) return undefined;
+  return new Problem("URI_TOO_LONG", `the request target is longer than ${uriBytes} bytes`);
+}
+
+function checkTarget(target: string): Problem | undefined {
+  if (!target.startsWith("/") || target.startsWith("//")) return invalid("request target: expected a path");
+  if (target.includes("#")) return invalid("request target: a fragment is not part of it");
+  const query = target.indexOf("?");
+  const path = query < 0 ? target : target.slice(0, query);
+  if (path.includes("\\")) return invalid("request target: backslash in the path");
+  if ((path.includes("/.") || path.includes("%")) && DOT_SEGMENT.test(path)) {
+    return new Problem("INVALID_PATH", "request target: dot segments are not resolved");
+  }
+  return undefined;
+}
+
+/**
+ * A request that has come through carryover before would go round until its head is too long: an upstream leads to the
+ * ingress in front, and from there back here.
+ */
+function checkLoop(head: HeaderFields): Problem | undefined {
+  if (!head.watched.get("via")?.some((value) => VIA_CARRYOVER.test(value))) return undefined;
+  const remedy = "upstreams must be addresses that do not lead to carryover";
+  return new Problem("LOOP_DETECTED", `this request has come through carryover before: ${remedy}`);
+}
+
+/** An offer to speak HTTP/2 may be left alone (RFC 9110 section 7.8), and some clients always make it. */
+function checkUpgrade(head: HeaderFields): Problem | undefined {
+  const protocols = head.watched.get("upgrade");
+  if (protocols === undefined) return undefined;
+  const asked = head.watched.get("connection")?.some((value) => /(?:^|[,\s])upgrade(?:[,\s]|$)/i.test(value));
+  if (asked !== true || protocols.every((value) => value.toLowerCase() === "h2c")) return undefined;
+  return new Problem("UPGRADE_REFUSED", "protocol upgrades are not supported");
+}
+
+function checkAuthorization(head: HeaderFields): Problem | undefined {
+  const values = head.watched.get("authorization");
+  if (values === undefined) return undefined;
+  if (values.length > 1) return new Problem("UNAUTHENTICATED", "Authorization: more than one");
+  if (AUTHORIZATION.test(values[0] ?? "")) return undefined;
+  return new Problem("UNAUTHENTICATED", "Authorization: expected a scheme and one token");
+}
+
+function checkGrpc(head: HeaderFields): Problem | undefined {
+  const media = single(head, "content-type");
+  if (media === undefined || !/^application\/grpc(?:[-+;\s]|$)/i.test(media)) return undefined;
+  return new Problem("GRPC_UNSUPPORTED", "gRPC is not served here: use HTTP with JSON bodies");
+}

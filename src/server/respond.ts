@@ -1,0 +1,265 @@
+/** How is a request answered that carryover answers itself? */
+import { ANONYMOUS_SHARE } from "../model/credential-shares.ts";
+import { type BodyStream, type ClientResponse, type HeaderList, HOP_BY_HOP, header } from "../model/http.ts";
+import type { MemoryReservation } from "../model/memory-budget.ts";
+import { Problem } from "../model/problem.ts";
+import type { ResponsePlan } from "../model/request.ts";
+import { createSignalController, type Signal } from "../model/signal.ts";
+import { createStallTimer, STALL_MS, stallProblem } from "./client-timeouts.ts";
+import {
+  type BodyPortions,
+  type ContentEncoding,
+  chooseEncoding,
+  compress,
+  compressPortions,
+  isCompressible,
+  readPortions,
+} from "./compression.ts";
+import { withBasePath } from "./forwarded-headers.ts";
+import { type BodyLimits, callerOf, GATHERED_BYTES, holdUnsent, readBody, type WholeBody } from "./request-body.ts";
+import { hasBody, isAnswered, type RequestContext, recordCredential } from "./request-context.ts";
+import { isBodyless, sendProblem, writeHead, writeWhole } from "./response.ts";
+
+export interface RespondOptions {
+  readonly bodyBytes: number;
+  readonly basePath: string;
+  /** How long a client may take nothing of a body that comes in pieces, milliseconds (half a minute). */
+  readonly stallMs?: number | undefined;
+  readonly bodies: BodyLimits;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Fields that carryover writes itself, or that belong to another connection. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([...HOP_BY_HOP, "content-length"]);
+
+/** Reads the body, asks the plan and answers. Never rejects: what goes wrong becomes a reply. */
+export async function respond(visit: RequestContext, plan: ResponsePlan, options: RespondOptions): Promise<void> {
+  const controller = createSignalController();
+  visit.controller = controller;
+  const { callers } = options.bodies;
+  let body: WholeBody | undefined;
+  try {
+    if (hasBody(visit)) body = await readBody(visit, options.bodyBytes, options.bodies, controller.signal);
+    const response = await runPlan(visit, plan, body?.bytes ?? NO_BYTES, controller.signal, options.bodies);
+    recordCredential(visit, callers);
+    if (isAnswered(visit)) discard(response.body);
+    else {
+      const delivering = deliver(visit, response, controller.signal, options);
+      // Most are whole by now: then there is nothing to wait for.
+      if (delivering !== undefined) await delivering;
+    }
+  } catch (error) {
+    recordCredential(visit, callers);
+    if (!isAnswered(visit)) sendProblem(visit, Problem.from(error));
+  } finally {
+    body?.release();
+  }
+}
+
+/** What a long body costs is known once it is read: callers that the platform has not accepted yet take turns at it. */
+function runPlan(
+  visit: RequestContext,
+  plan: ResponsePlan,
+  body: Uint8Array,
+  signal: Signal,
+  parts: BodyLimits,
+): Promise<ClientResponse> {
+  const light = body.length <= GATHERED_BYTES || callerOf(visit, parts.callers) !== ANONYMOUS_SHARE;
+  return light
+    ? plan.respond(body, signal)
+    : parts.processorShare.run(signal, () => plan.respond(body, signal)).then((made) => made);
+}
+
+function deliver(
+  visit: RequestContext,
+  response: ClientResponse,
+  signal: Signal,
+  options: RespondOptions,
+): Promise<void> | undefined {
+  const { exchange } = visit;
+  const { status, body } = response;
+  const headers = ownHeaders(response.headers, options.basePath);
+  if (header(response.headers, "x-request-id") === undefined) headers.push("x-request-id", exchange.requestId);
+  const encoding = negotiate(visit, response, headers);
+  if (!(body instanceof Uint8Array)) {
+    if (encoding !== undefined) headers.push("content-encoding", encoding);
+    return writeStream(visit, { status, headers, body, encoding }, signal, options);
+  }
+  if (encoding !== undefined) return deliverCompressed(visit, { status, headers, body }, encoding, options.bodies);
+  writeWhole(visit, status, headers, body);
+  holdUnsent(visit, options.bodies);
+  return undefined;
+}
+
+async function deliverCompressed(
+  visit: RequestContext,
+  { status, headers, body }: { readonly status: number; readonly headers: string[]; readonly body: Uint8Array },
+  encoding: ContentEncoding,
+  bodies: BodyLimits,
+): Promise<void> {
+  const hold = bodies.memory.open(callerOf(visit, bodies.callers));
+  hold.resize(body.length);
+  const compressed = await compress(body, encoding).finally(() => hold.resize(0));
+  visit.exchange.notes.push(encoding);
+  headers.push("content-encoding", encoding);
+  if (isAnswered(visit)) return;
+  writeWhole(visit, status, headers, compressed);
+  holdUnsent(visit, bodies);
+}
+
+/** The encoding that this client gets; says in `flat` when another might get another. */
+function negotiate(
+  { head }: RequestContext,
+  { headers, body }: ClientResponse,
+  flat: string[],
+): ContentEncoding | undefined {
+  if (header(headers, "content-encoding") !== undefined) return undefined;
+  const bytes = body instanceof Uint8Array ? body.length : Number.POSITIVE_INFINITY;
+  if (!isCompressible(header(headers, "content-type"), bytes)) return undefined;
+  flat.push("vary", "Accept-Encoding");
+  return chooseEncoding(head.watched.get("accept-encoding"));
+}
+
+/** No cache may keep an answer made for one credential, unless the platform itself was stricter (design: promise 2). */
+function ownHeaders(list: HeaderList, basePath: string): string[] {
+  const flat: string[] = [];
+  let kept = false;
+  let varies = false;
+  for (const [name, value] of list) {
+    if (OWN_HEADERS.has(name)) continue;
+    if (name === "cache-control") {
+      if (!/\bno-store\b/i.test(value)) continue;
+      kept = true;
+    } else if (name === "vary" && /(?:^|,)\s*(?:\*|authorization)\s*(?:,|$)/i.test(value)) varies = true;
+    flat.push(name, basePath === "" ? value : withBasePath(name, value, basePath));
+  }
+  if (!kept) flat.push("cache-control", "private, no-store");
+  if (!varies) flat.push("vary", "Authorization");
+  return flat;
+}
+
+/** How does an answer go out that comes in pieces? */
+
+/** An answer whose body is still being made. */
+export interface StreamedResponse {
+  readonly status: number;
+  /** Flat, without length and connection. */
+  readonly headers: string[];
+  readonly body: BodyStream;
+  readonly encoding: ContentEncoding | undefined;
+}
+
+export interface StreamedResponseOptions {
+  /** How long a client may take nothing, milliseconds (half a minute). */
+  readonly stallMs?: number | undefined;
+  readonly bodies: BodyLimits;
+}
+
+/** Ends the making of a body that nobody will take. */
+export function discard(body: Uint8Array | BodyStream): void {
+  if (!(body instanceof Uint8Array)) readPortions(body).stop();
+}
+
+/** True where `body` comes in pieces and the client speaks HTTP/1.0, which has none. `httpVersion` undefined: 1.1. */
+export function cannotStream(httpVersion: string | undefined, body: Uint8Array | BodyStream): boolean {
+  return !(body instanceof Uint8Array || httpVersion === undefined || httpVersion === "1.1");
+}
+
+/** Throws DRAIN_TOO_LARGE where the client's HTTP is too old for `body` (design: drains), and ends the making of it. */
+function refuseOldHttp(httpVersion: string, body: Uint8Array | BodyStream): void {
+  if (!cannotStream(httpVersion, body)) return;
+  discard(body);
+  throw new Problem(
+    "DRAIN_TOO_LARGE",
+    "the list is too long for HTTP/1.0, which cannot tell a cut answer from a whole one: use HTTP/1.1, or narrow it with a filter",
+    // Any other client of the rule gets the list.
+    { fault: "client" },
+  );
+}
+
+/**
+ * Writes `reply` in chunks, the next portion only when the client has taken the last. Rejects when there is no first portion,
+ * before anything was written, so that the failure gets a reply of its own. Later a failure cuts the answer off, and so does a
+ * client that takes nothing for `stallMs`: no final chunk, nothing that could be read as whole (design: drains).
+ * When `signal` aborts, whatever makes the body is stopped at once.
+ */
+export async function writeStream(
+  visit: RequestContext,
+  reply: StreamedResponse,
+  signal: Signal,
+  options: StreamedResponseOptions,
+): Promise<void> {
+  refuseOldHttp(visit.req.httpVersion, reply.body);
+  if (isBodyless(visit, reply.status)) {
+    discard(reply.body);
+    writeHead(visit, reply.status, undefined, reply.headers);
+    visit.res.end();
+    return;
+  }
+  const taken = readPortions(reply.body);
+  const pieces = reply.encoding === undefined ? taken : compressPortions(taken, reply.encoding);
+  await writePortions(visit, reply, pieces, signal, options);
+}
+
+async function writePortions(
+  visit: RequestContext,
+  reply: StreamedResponse,
+  pieces: BodyPortions,
+  signal: Signal,
+  { stallMs = STALL_MS, bodies }: StreamedResponseOptions,
+): Promise<void> {
+  const { res } = visit;
+  let hold: MemoryReservation | undefined;
+  let over = false;
+  const stop = () => {
+    over = true;
+    pieces.stop();
+    patience.giveUp();
+  };
+  const fail = (error: unknown) => {
+    if (over) return;
+    stop();
+    sendProblem(visit, Problem.from(error));
+  };
+  const patience = createStallTimer(visit.res, stallMs, () => fail(stallProblem(stallMs)));
+  let begun = false;
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    for (;;) {
+      const portion = await pieces.next();
+      if (over) return;
+      if (!begun) beginResponse(visit, reply);
+      begun = true;
+      if (portion === undefined) break;
+      if (writePortion(visit, portion)) continue;
+      hold ??= bodies.memory.open(callerOf(visit, bodies.callers));
+      hold.resize(res.writableLength);
+      await patience.taken();
+      hold.resize(0);
+    }
+    visit.res.end();
+  } catch (error) {
+    if (!begun && !over) throw error;
+    fail(error);
+  } finally {
+    hold?.resize(0);
+    signal.removeEventListener("abort", stop);
+    pieces.stop();
+  }
+}
+
+function beginResponse(visit: RequestContext, { status, headers, encoding }: StreamedResponse): void {
+  if (encoding !== undefined) visit.exchange.notes.push(encoding);
+  writeHead(visit, status, undefined, headers);
+}
+
+/** False when the client has to take something first. Node holds what is written within one tick and hands it over at once. */
+function writePortion({ res, exchange }: RequestContext, portion: readonly Uint8Array[]): boolean {
+  let ready = true;
+  for (const piece of portion) {
+    exchange.responseBytes += piece.length;
+    ready = res.write(piece);
+  }
+  return ready;
+}

@@ -1,0 +1,311 @@
+/** How do requests come in, and how does the listener stop? */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { FastifyInstance } from "fastify";
+import fastify from "fastify";
+import { type CredentialShares, SINGLE_SHARE } from "../model/credential-shares.ts";
+import type { Exchange, Upstream } from "../model/exchange.ts";
+import { type StreamSend, toHeaderList } from "../model/http.ts";
+import { type MemoryBudget, unlimitedMemory } from "../model/memory-budget.ts";
+import { Problem, problemBody } from "../model/problem.ts";
+import type { Decide, RequestHead } from "../model/request.ts";
+import { createTrustedProxies, plainAddress, requestHeaders, type TrustedProxy } from "./forwarded-headers.ts";
+import { registerPassThrough } from "./passthrough.ts";
+import type { BodyLimits } from "./request-body.ts";
+import { contextOf, REQUEST_CONTEXT, type RequestContext } from "./request-context.ts";
+import {
+  createRequestLifecycle,
+  type Expectation,
+  type RequestLifecycle,
+  type RequestLifecycleOptions,
+} from "./request-lifecycle.ts";
+import { respond } from "./respond.ts";
+import { sendProblem } from "./response.ts";
+import { createProcessorShare, createUploadSlots, type UploadSlots } from "./upload-limits.ts";
+
+/**
+ * Connections that may wait until they are accepted; the system may allow fewer (Linux: 4096). A crowd that comes at once is no reason
+ * to drop any: its client would try again after a second. (Node's own number is 511.)
+ */
+const BACKLOG = 65_535;
+
+export interface HttpServerLimits {
+  /** Longest body of a request that carryover answers itself. */
+  readonly bodyBytes: number;
+  /** Longest head of a request. */
+  readonly headerBytes: number;
+  readonly uriBytes: number;
+  /** Requests at a time. */
+  readonly inFlight: number;
+  /** Longest life of a request, its answer included. */
+  readonly requestSeconds: number;
+  /** Bytes a second that a client has to send of a body, after ten seconds (1 KiB); 0: any. */
+  readonly minBodyRate?: number | undefined;
+  /** A body that passes through is here as a whole, up to so many bytes, before a connection is taken for it (1 MiB). */
+  readonly heldBytes?: number | undefined;
+}
+
+/** Milliseconds that a client may take; the defaults suit an ingress with 60 s. */
+export interface HttpServerTimeouts {
+  /** For the head of a request. */
+  readonly headersMs: number;
+  /** For head and body. */
+  readonly requestMs: number;
+  /** Between two requests of a connection. */
+  readonly keepAliveMs: number;
+  /** How often the first two are looked at. */
+  readonly checkMs: number;
+  /** For taking something of its answer (half a minute). */
+  readonly stallMs?: number | undefined;
+  /** For sending something of a body that the platform waits for (5 s). */
+  readonly sendStallMs?: number | undefined;
+  /** Before its `limits.minBodyRate` is looked at, and from then on between two looks (10 s). */
+  readonly sendGraceMs?: number | undefined;
+}
+
+export interface HttpServerOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Stands before every path; empty, or begins with `/` and does not end with one. */
+  readonly basePath: string;
+  readonly limits: HttpServerLimits;
+  readonly timeouts?: HttpServerTimeouts | undefined;
+  /** CIDR networks whose `X-Forwarded-*` are believed. */
+  readonly trustedProxies: readonly string[];
+  readonly decide: Decide;
+  readonly upstreams: Partial<Readonly<Record<Upstream, StreamSend>>>;
+  /** See `IntakeOptions`. */
+  readonly admit?: RequestLifecycleOptions["admit"];
+  readonly credentialOf?: RequestLifecycleOptions["credentialOf"];
+  /** How many connections there may be to each (128). */
+  readonly connections?: Partial<Readonly<Record<Upstream, number>>> | undefined;
+  /** What may be held for clients; without it nothing waits for memory. */
+  readonly memory?: MemoryBudget | undefined;
+  /** Who counts as one caller; without it all do. */
+  readonly callers?: CredentialShares | undefined;
+  /** Called once per request, when its answer has been sent or its client has left. */
+  readonly observe: (exchange: Exchange) => void;
+  /** A fresh random id, best a UUID. */
+  readonly newRequestId: () => string;
+  /** Monotonic clock, milliseconds. */
+  readonly now: () => number;
+  /** Told of what should never happen. */
+  readonly log?: ((message: string, cause: unknown) => void) | undefined;
+}
+
+export interface HttpServer {
+  /** Rejects when the port cannot be had. */
+  listen(): Promise<{ readonly url: string }>;
+  /** From now on every answer is the last of its connection; requests are still taken and served. */
+  beginShutdown(): void;
+  /**
+   * Takes no more connections, lets what is in flight finish for `graceMs` (Infinity: 24 days), then cuts it off. What still arrives on a connection
+   * that is open is served. Gives how many requests were cut off.
+   */
+  close(graceMs: number): Promise<number>;
+  /** Requests that are here now. */
+  inFlight(): number;
+}
+
+const TIMEOUTS: HttpServerTimeouts = { headersMs: 10_000, requestMs: 30_000, keepAliveMs: 75_000, checkMs: 1_000 };
+
+/** So long a client may send nothing of a body that an upstream waits for. */
+const SEND_STALL_MS = 5_000;
+const SEND_GRACE_MS = 10_000;
+const MIN_BODY_RATE = 1024;
+const HELD_BYTES = 1024 * 1024;
+const CONNECTIONS = 128;
+
+const NO_HEADERS = Object.freeze({});
+const INTERNAL = problemBody(new Problem("INTERNAL", "internal error"));
+
+/** No route has a schema: what would compile them takes a while to load, and is not. */
+const noSchemas = (): never => {
+  throw new Error("no route has a schema");
+};
+
+/**
+ * One server for everything that clients send. Throws RangeError for a proxy network that is none.
+ * A client that closes its sending side has left: an answer to it is given up (no half-open connections).
+ */
+export function createHttpServer(options: HttpServerOptions): HttpServer {
+  const { keepAliveMs } = options.timeouts ?? TIMEOUTS;
+  const intake = createRequestLifecycle({ ...options, keepAliveMs, log: options.log ?? (() => {}) });
+  const bodies = bodyParts(options);
+  const { app, server } = createApp(options, intake, bodies);
+  registerPassThrough(app, { ...options, bodies, uploads: uploadsOf(options.connections ?? {}) });
+  return {
+    listen: async () => ({ url: await app.listen({ host: options.host, port: options.port, backlog: BACKLOG }) }),
+    beginShutdown: () => beginShutdown(server, intake),
+    close: (graceMs) => close({ app, server, intake }, graceMs),
+    inFlight: intake.inFlight,
+  };
+}
+
+function bodyParts({ limits, timeouts, memory, callers, now }: HttpServerOptions): BodyLimits {
+  return {
+    minRate: limits.minBodyRate ?? MIN_BODY_RATE,
+    graceMs: timeouts?.sendGraceMs ?? SEND_GRACE_MS,
+    stallMs: timeouts?.sendStallMs ?? SEND_STALL_MS,
+    heldBytes: limits.heldBytes ?? HELD_BYTES,
+    memory: memory ?? unlimitedMemory(),
+    callers: callers ?? SINGLE_SHARE,
+    processorShare: createProcessorShare({ now, later: (ms, run) => setTimeout(run, ms).unref() }),
+  };
+}
+
+function uploadsOf(connections: NonNullable<HttpServerOptions["connections"]>): (upstream: Upstream) => UploadSlots {
+  const made = new Map<Upstream, UploadSlots>();
+  return (upstream) => {
+    const known = made.get(upstream) ?? createUploadSlots(connections[upstream] ?? CONNECTIONS);
+    made.set(upstream, known);
+    return known;
+  };
+}
+
+const immediate = () => new Promise((resolve) => setImmediate(resolve));
+
+/** How long a connection may stay without a request when carryover is stopping: a client may just have begun to send one. */
+const LAST_IDLE_MS = 1_000;
+/** How long answers that say that carryover is stopping may take. */
+const LAST_WORDS_MS = 1_000;
+/** A timer takes no more, and one that is given more ends at once. */
+const LONGEST_MS = 2 ** 31 - 1 - LAST_WORDS_MS;
+
+function beginShutdown(server: Server, intake: RequestLifecycle): void {
+  intake.beginShutdown();
+  // For those whose answer did not say yet that it is the last.
+  server.keepAliveTimeout = LAST_IDLE_MS;
+}
+
+interface RunningServer {
+  readonly app: FastifyInstance;
+  readonly server: Server;
+  readonly intake: RequestLifecycle;
+}
+
+async function close({ app, server, intake }: RunningServer, givenMs: number): Promise<number> {
+  const graceMs = givenMs > 0 ? Math.min(givenMs, LONGEST_MS) : 0;
+  let cut: number | undefined;
+  const end = () => server.closeAllConnections();
+  const deadline = setTimeout(() => {
+    cut = intake.cut();
+  }, graceMs);
+  const late = setTimeout(end, graceMs + LAST_WORDS_MS);
+  let idle: NodeJS.Timeout | undefined;
+  beginShutdown(server, intake);
+  // Right after a look for events: who connected by then has been taken in, and is not reset by the port that closes.
+  await immediate();
+  const closed = new Promise((resolve) => server.close(resolve));
+  // Connections that are left have no request; the head of one may be on its way.
+  intake.close(() => {
+    clearTimeout(idle);
+    const wait = cut === undefined ? Math.min(LAST_IDLE_MS, graceMs) : 0;
+    idle = setTimeout(() => intake.inFlight() === 0 && end(), wait);
+  });
+  await closed;
+  // What was destroyed tells of it a moment later.
+  await immediate();
+  await app.close();
+  for (const timer of [deadline, late, idle]) clearTimeout(timer);
+  return cut ?? 0;
+}
+
+/** What passes through goes on to fastify and its plugin; an answer of ours needs neither. */
+function createApp(
+  options: HttpServerOptions,
+  intake: RequestLifecycle,
+  bodies: BodyLimits,
+): { app: FastifyInstance; server: Server } {
+  const server = createNodeServer(options);
+  const passes = planner(options, bodies, createTrustedProxies(options.trustedProxies));
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    // Answered by the intake, in our own words.
+    return503OnClosing: false,
+    genReqId: () => "",
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
+    serverFactory: (handler) => {
+      // Node's own, which closing calls, takes an answer that a slow client has not had yet for one that is over.
+      server.closeIdleConnections = intake.endIdle;
+      const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
+        try {
+          const visit = intake.accept(req, res, expectation);
+          if (visit !== undefined && passes(visit)) handler(withContext(req, visit), res);
+        } catch (cause) {
+          options.log?.("a request could not be taken in", cause);
+          sendInternalError(res);
+        }
+      };
+      server.on("request", on("none"));
+      server.on("checkContinue", on("continue"));
+      server.on("checkExpectation", on("unknown"));
+      return server;
+    },
+    clientErrorHandler: (error, socket) => intake.broken(error, socket),
+  });
+  app.setErrorHandler((error, request, reply) => {
+    reply.hijack();
+    sendProblem(contextOf(request.raw), Problem.from(error));
+  });
+  return { app, server };
+}
+
+/** The answer to a request of which nothing more is known. */
+function sendInternalError(res: ServerResponse): void {
+  if (res.headersSent) res.destroy();
+  else res.writeHead(500, { "content-type": "application/json", connection: "close" }).end(INTERNAL);
+}
+
+/** Fastify and its plugin see a neutral request: what they would read of it is judged and carried by us. */
+function withContext(req: IncomingMessage, visit: RequestContext): IncomingMessage {
+  req.url = "/";
+  req.headers = NO_HEADERS;
+  return Object.assign(req, { [REQUEST_CONTEXT]: visit });
+}
+
+function createNodeServer({ limits, timeouts = TIMEOUTS }: HttpServerOptions): Server {
+  return createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+    // The gate says so in our own words, and knows that HTTP/1.0 needs none.
+    requireHostHeader: false,
+  });
+}
+
+/** Plans a request: true when it is to pass through, false when it is being answered. */
+function planner(
+  options: HttpServerOptions,
+  bodies: BodyLimits,
+  trusts: TrustedProxy,
+): (visit: RequestContext) => boolean {
+  const { decide, newRequestId: newId, basePath } = options;
+  const answerOptions = { bodyBytes: options.limits.bodyBytes, basePath, stallMs: options.timeouts?.stallMs, bodies };
+  return (visit) => {
+    const { head, exchange, req, target = "" } = visit;
+    const peer = req.socket.remoteAddress ?? "";
+    const hop = { requestId: exchange.requestId, peer: plainAddress(peer), trusted: trusts(peer), newId };
+    visit.outgoing = requestHeaders(head, hop);
+    try {
+      const plan = decide(headOf(visit, target), exchange);
+      if (plan.kind === "answer") {
+        void respond(visit, plan, answerOptions);
+        return false;
+      }
+      visit.pass = plan;
+      return true;
+    } catch (error) {
+      sendProblem(visit, Problem.from(error));
+      return false;
+    }
+  };
+}
+
+function headOf({ exchange, outgoing, req, credential, deadline }: RequestContext, target: string): RequestHead {
+  const { method } = exchange;
+  return { method, target, headers: toHeaderList(outgoing), httpVersion: req.httpVersion, credential, deadline };
+}

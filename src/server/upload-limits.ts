@@ -1,0 +1,123 @@
+import type { Signal } from "../model/signal.ts";
+
+/** How many connections to an upstream may bodies hold that are still on their way, and whose? */
+
+export interface UploadSlots {
+  /** Calls `go` with how to leave, now or when there is a place for `caller`. Gives how to stop waiting. */
+  enter(caller: string, go: (leave: () => void) => void): () => void;
+}
+
+interface WaitingUpload {
+  readonly caller: string;
+  readonly go: (leave: () => void) => void;
+}
+
+/**
+ * Places for half of an upstream's `connections`, and half of those for one caller: whatever clients send slowly, calls that are
+ * here as a whole find a connection. The caller with the fewest places is next, and among equals who came first.
+ */
+export function createUploadSlots(connections: number): UploadSlots {
+  const most = Math.max(1, Math.floor(connections / 2));
+  const mostOfOne = Math.max(1, Math.floor(most / 2));
+  const taken = new Map<string, number>();
+  let waiting: WaitingUpload[] = [];
+  let total = 0;
+
+  const own = (caller: string): number => taken.get(caller) ?? 0;
+  const next = (): WaitingUpload | undefined => {
+    let best: WaitingUpload | undefined;
+    for (const waiter of total < most ? waiting : []) {
+      const count = own(waiter.caller);
+      if (count < mostOfOne && (best === undefined || count < own(best.caller))) best = waiter;
+    }
+    return best;
+  };
+  const admit = (): void => {
+    for (let waiter = next(); waiter !== undefined; waiter = next()) {
+      const { caller, go } = waiter;
+      drop(waiter);
+      taken.set(caller, own(caller) + 1);
+      total += 1;
+      let here = true;
+      go(() => {
+        if (!here) return;
+        here = false;
+        total -= 1;
+        const rest = own(caller) - 1;
+        if (rest > 0) taken.set(caller, rest);
+        else taken.delete(caller);
+        admit();
+      });
+    }
+  };
+  const drop = (waiter: WaitingUpload): void => {
+    waiting = waiting.filter((other) => other !== waiter);
+  };
+  return {
+    enter(caller, go) {
+      const waiter: WaitingUpload = { caller, go };
+      waiting.push(waiter);
+      admit();
+      return () => drop(waiter);
+    },
+  };
+}
+
+/** How much of the processor may callers take whose credential the platform has not accepted yet? */
+
+export interface ProcessorShareOptions {
+  /** Milliseconds on a clock that never goes back. */
+  readonly now: () => number;
+  /** Runs something after so many milliseconds. */
+  readonly later: (ms: number, run: () => void) => void;
+}
+
+export interface ProcessorShare {
+  /**
+   * Runs `work` when it is its turn, and gives what it returned or threw; `knownMs`: what it costs beside the time that it takes itself.
+   * Rejects with the signal's reason when it aborts first.
+   */
+  run<T>(signal: Signal, work: () => T, knownMs?: number): Promise<T>;
+}
+
+/** So many times as long as a piece of work took, the next one waits. */
+const PAUSE_FACTOR = 5;
+
+/** One piece of work at a time, first come, first served: all of them together leave most of the processor to others. */
+export function createProcessorShare({ now, later }: ProcessorShareOptions): ProcessorShare {
+  const waiting: (() => void)[] = [];
+  let freeAt = Number.NEGATIVE_INFINITY;
+  let timed = false;
+
+  const pump = (): void => {
+    timed = false;
+    while (waiting.length > 0 && now() >= freeAt) waiting.shift()?.();
+    if (waiting.length === 0) return;
+    timed = true;
+    later(Math.max(1, Math.ceil(freeAt - now())), pump);
+  };
+  return {
+    run: (signal, work, knownMs = 0) =>
+      new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const gone = (): void => {
+          waiting.splice(waiting.indexOf(go), 1);
+          reject(signal.reason);
+        };
+        const go = (): void => {
+          signal.removeEventListener("abort", gone);
+          const began = now();
+          try {
+            resolve(work());
+          } catch (error) {
+            reject(error);
+          }
+          const ended = now();
+          freeAt = ended + PAUSE_FACTOR * (ended - began + knownMs);
+        };
+        waiting.push(go);
+        signal.addEventListener("abort", gone, { once: true });
+        if (!timed) pump();
+      }),
+  };
+}

@@ -1,0 +1,92 @@
+/** What must be known of an operation's answers to compare two of them? */
+import type { OperationMatch } from "../model/request.ts";
+import type { Operation, Resource, Row } from "../model/resource.ts";
+
+/** What a member holds, as far as a comparison cares. */
+export interface ComparedField {
+  /** A timestamp: compared by instant. */
+  readonly time: boolean;
+  /** A list whose order says nothing. */
+  readonly set: boolean;
+  /** Keys of the object are user data: shown as `*`. */
+  readonly keyed: boolean;
+  /** A text that means "unset" here, beside the empty one: an enum's zero, `0` of a 64-bit number. */
+  readonly zero: string | undefined;
+  /** Members of the object, or of the objects in the list; of a keyed object those of each value. */
+  readonly members: ComparedFields | undefined;
+}
+export type ComparedFields = ReadonlyMap<string, ComparedField>;
+
+/** How two answers of one operation are compared. */
+export interface CompareShape {
+  /** The body is `{"items":[…], …}` of records. */
+  readonly list: boolean;
+  /** v1 name of a record's own id: `id`, or `group`. */
+  readonly key: string;
+  /** Paths, as in `Difference.path`, of what changes by itself. */
+  readonly volatile: readonly string[];
+  /** Members of the body by their v1 names. Without it nothing is a time, a set or a map. */
+  readonly fields?: ComparedFields;
+}
+
+const ITEMS = "items";
+
+/** The shape of what `match` answers. Takes time for each row, so once per comparison. */
+export function shapeOf({ resource, operation }: Pick<OperationMatch, "resource" | "operation">): CompareShape {
+  const rows = "answer" in operation ? operation.answer.rows : [];
+  const fields = fieldsOf(rows);
+  if (operation.kind === "list") {
+    const envelope = fieldsOf(operation.envelope ?? []);
+    const all = new Map(envelope).set(ITEMS, { ...PLAIN, members: fields });
+    return { list: true, key: resource.key, volatile: volatileOf(resource, operation), fields: all };
+  }
+  // A list of parts of a record (events): they have ids of their own.
+  const list = fields.get(ITEMS)?.members?.has("id") === true;
+  return { list, key: list ? "id" : resource.key, volatile: volatileOf(resource, operation), fields };
+}
+
+/** The volatile members that this operation shows, as paths of differences. */
+function volatileOf(resource: Resource, operation: Operation): readonly string[] {
+  const declared = resource.volatile ?? [];
+  if (!("answer" in operation)) return [];
+  const shown = declared.filter((path) => rowAt(operation.answer.rows, path) !== undefined);
+  if (operation.kind !== "list") return shown;
+  const envelope = declared.filter((path) => rowAt(operation.envelope ?? [], path) !== undefined);
+  return [...shown.map((path) => `${ITEMS}[].${path}`), ...envelope];
+}
+
+/** The row of the dotted v1 path `path`; `[]` behind the name of a list. */
+function rowAt(rows: readonly Row[], path: string): Row | undefined {
+  const [head = "", ...rest] = path.split(".");
+  const row = rows.find((each) => head === ("list" in each && each.list === true ? `${each.v1}[]` : each.v1));
+  if (rest.length === 0 || row === undefined) return row;
+  return row.kind === "message" ? rowAt(row.rows, rest.join(".")) : undefined;
+}
+
+const PLAIN: ComparedField = { time: false, set: false, keyed: false, zero: undefined, members: undefined };
+
+function fieldsOf(rows: readonly Row[]): ComparedFields {
+  return new Map(rows.map((row) => [row.v1, fieldOf(row)]));
+}
+
+function fieldOf(row: Row): ComparedField {
+  switch (row.kind) {
+    case "timestamp":
+      return { ...PLAIN, time: true };
+    case "message":
+      return { ...PLAIN, members: fieldsOf(row.rows) };
+    case "map":
+      return { ...PLAIN, keyed: true, members: typeof row.of === "object" ? fieldsOf(row.of.rows) : undefined };
+    case "enum":
+      // Repeated enums are sets of rights; their order is the server's own.
+      return {
+        ...PLAIN,
+        set: row.list === true,
+        zero: row.values.values.find(([, number]) => number === 0)?.[0] ?? "",
+      };
+    case "int64":
+      return { ...PLAIN, zero: "0" };
+    default:
+      return { ...PLAIN, set: row.list === true && row.access !== "output" && row.echo === "normalised" };
+  }
+}

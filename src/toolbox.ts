@@ -1,0 +1,211 @@
+/** What may one translated request do? */
+import { randomBytes } from "node:crypto";
+import type { Config } from "./config/config.ts";
+import { createDrains, createListHints, type DrainParts, type Drains } from "./drain/drain.ts";
+import { type DrainLimits, FIXED_LIMITS } from "./drain/limits.ts";
+import { later, sleep, type Timer } from "./model/clock.ts";
+import { type Exchange, RESERVED_NAMES_REFUSED, type Witness } from "./model/exchange.ts";
+import { compose, header, type Send, type SendLayer } from "./model/http.ts";
+import type { RequestHead } from "./model/request.ts";
+import type { Signal } from "./model/signal.ts";
+import type { MaskMemory, Tools } from "./translate/operation.ts";
+import { type CallOrigin, type CallQueue, createCallQueue } from "./upstream/call-queue.ts";
+import { createCallRecorder } from "./upstream/client.ts";
+import { createDigest } from "./upstream/credentials.ts";
+import type { CallKind } from "./upstream/fair-queue.ts";
+import { createListQueue, createPageTurns, type ListQueue } from "./upstream/list-queue.ts";
+import type { ResponseMemory } from "./upstream/response-memory.ts";
+import { createPageRetry, createRetry, type RetryBudget } from "./upstream/retry.ts";
+
+/** v2 serves at most this many records a page (specification section 8). */
+export const PAGE_SIZE = 200;
+
+/** Where the time comes from, and how it passes; a test hands in a clock of its own. */
+export interface Time {
+  /** Milliseconds since some moment. */
+  readonly now: () => number;
+  /** Milliseconds since 1970. */
+  readonly wall: () => number;
+  readonly sleep: (ms: number, signal: Signal) => Promise<void>;
+  readonly later: Timer;
+}
+
+export const TIME: Time = { now: () => performance.now(), wall: () => Date.now(), sleep: sleep, later };
+
+/** The upstream that translated requests are sent to. */
+export interface V2Upstream {
+  readonly send: Send;
+  /** Where its calls wait for a place; by default a queue of its own. */
+  readonly calls?: CallQueue | undefined;
+  /** Makes calls wait for memory; without it they do not. */
+  readonly held?: ResponseMemory | undefined;
+  /** Repeats to v2, whoever makes them. */
+  readonly budget: RetryBudget;
+}
+
+/** Tools for requests, and what they share. */
+export interface Toolbox {
+  /**
+   * Every call retried within the budget, timed, and noted in the request's exchange. `innermost` stands right before the
+   * upstream: what only looks at what a request would do keeps its writes back there.
+   */
+  tools(exchange: Exchange, head: RequestHead, signal: Signal, innermost?: SendLayer): Tools;
+  /** Where its calls wait for a place, and lists for theirs. */
+  readonly calls: CallQueue;
+  readonly lists: ListQueue;
+}
+
+/** Nothing is sent until a request asks for it. `background`: nobody waits for what these tools do, and everybody else goes first. */
+export function createToolbox(
+  config: Pick<Config, "lists" | "upstream" | "unknownFields">,
+  v2: V2Upstream,
+  time: Time = TIME,
+  background = false,
+): Toolbox {
+  const { now, wall, sleep, later } = time;
+  const retry = createRetry({ budget: v2.budget, now: wall, random: Math.random, sleep });
+  const { maskSpelling } = config.upstream.v2;
+  const mask = createMaskMemory(maskSpelling === "auto" ? undefined : maskSpelling, maskSpelling !== "auto");
+  // In JSON masks are camelCase, also on a gateway that wants snake_case in queries: only a refusal of the mask says otherwise.
+  const bodyMask = createMaskMemory("camelCase", false);
+  const { readers: start, readersPerUpstream: pages } = config.lists;
+  const calls =
+    v2.calls ?? createCallQueue({ connections: config.upstream.v2.connections, pages, start, now, wall, later });
+  const lists = createListQueue({ ...config.lists, now, later });
+  const repeat = createPageRetry({ wall, random: Math.random, sleep });
+  const drainsFor = createDrainSource(config, lists, calls, now);
+  const digest = createDigest(randomBytes(32).toString("hex"));
+  const inTurns = createSerialQueue();
+  const tools: Toolbox["tools"] = (exchange, head, signal, innermost) => {
+    const timed = createCallRecorder(exchange, "v2", now);
+    const credential = head.credential ?? digest(header(head.headers, "authorization") ?? "");
+    const request = { credential, since: exchange.startedAt, deadline: head.deadline ?? Number.POSITIVE_INFINITY };
+    const queued = (kind: CallKind): SendLayer =>
+      calls.layer(
+        (): CallOrigin => ({ ...request, kind: background ? "background" : kind, begun: exchange.calls.length > 0 }),
+      );
+    const upstream = innermost === undefined ? v2.send : innermost(v2.send);
+    // With `pass` a field that v2 does not know may be the client's.
+    const noting = config.unknownFields.request === "pass" ? [] : [noteTranslationRefused(exchange)];
+    const held = v2.held?.(credential);
+    const holding = held === undefined ? [] : [held.layer];
+    const send = compose([...noting, ...holding, retry, timed, queued("short")], upstream);
+    // Made when it is asked for: most requests are no lists.
+    let made: ListTools | undefined;
+    const listing = (): ListTools => {
+      made ??= (() => {
+        const reads = compose([...holding, retry, repeat, timed, queued("page")], upstream);
+        return { reads, ...drainsFor({ exchange, request, signal, send, reads }) };
+      })();
+      return made;
+    };
+    return {
+      send: (request) => send(request, { signal }),
+      reads: (request) => listing().reads(request, { signal }),
+      drain: (plan) => listing().drain(plan),
+      longDrain: (plan) => listing().longDrain(plan),
+      mask,
+      bodyMask,
+      exchange,
+      done: held?.done,
+      inTurns,
+    };
+  };
+  return { tools, calls, lists };
+}
+
+/** One long piece of work at a time, first come, first served: a page takes several times its size while it is rewritten. */
+function createSerialQueue(): NonNullable<Tools["inTurns"]> {
+  let last: Promise<unknown> = Promise.resolve();
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return (work) => {
+    const made = last.then(() => work(turn));
+    last = made.catch(() => {});
+    return made;
+  };
+}
+
+/** How large a list may be, and how it is read. */
+export function drainLimits(lists: Config["lists"]): DrainLimits {
+  return { ...lists, ...FIXED_LIMITS, pageSize: PAGE_SIZE };
+}
+
+interface ListTools extends Drains {
+  /** Page reads of the request's credential. */
+  readonly reads: Send;
+}
+
+interface RequestDrainInput {
+  readonly exchange: Exchange;
+  readonly request: Pick<CallOrigin, "credential" | "since" | "deadline">;
+  readonly signal: Signal;
+  readonly send: Send;
+  readonly reads: Send;
+}
+
+/** What all drains share: the queue of lists, limits, and what was learnt of lists. */
+function createDrainSource(
+  config: Pick<Config, "lists" | "upstream">,
+  queue: ListQueue,
+  calls: Pick<CallQueue, "shortAt">,
+  now: () => number,
+): (input: RequestDrainInput) => Drains {
+  const { lists, upstream } = config;
+  const memory = createListHints();
+  const shared: Pick<DrainParts, "limits" | "tokens" | "totals" | "require" | "now" | "turn"> = {
+    limits: drainLimits(lists),
+    tokens: upstream.v2.pageTokens,
+    totals: upstream.v2.totals,
+    require: (resource): Witness => lists.require.resources.get(resource) ?? lists.require.default,
+    now,
+    turn: createPageTurns(now, calls.shortAt),
+  };
+  return ({ exchange, request, signal, send, reads }) =>
+    createDrains({
+      ...shared,
+      send,
+      reads,
+      signal,
+      memory: memory.of(request.credential),
+      claim: () => queue.claim(request, signal),
+      report: (facts, notes) => {
+        exchange.list = facts;
+        exchange.notes.push(...notes);
+      },
+    });
+}
+
+function createMaskMemory(first: MaskMemory["known"], fixed: boolean): MaskMemory {
+  let known = first;
+  return {
+    get known() {
+      return known;
+    },
+    fixed,
+    learn: (spelling) => {
+      known = spelling;
+    },
+  };
+}
+
+/** Did v2 refuse what only carryover can have said: a field that v2 does not know, a mask that it does not take? */
+
+/** As decoders of JSON into messages say it, and those who read masks. */
+const TRANSLATION_REFUSED = /unknown (?:field|name)|could not find field|(?:field|update)[ _]?mask/i;
+/** So much of an error is looked at. */
+const MAX_ERROR_BYTES = 4096;
+
+/**
+ * Notes it in `exchange`. What clients send besides known fields is dropped before (`unknownFields.request`), so such a 400
+ * to a write is about the translation, and no client could do anything about it.
+ */
+export function noteTranslationRefused({ notes }: Pick<Exchange, "notes">): SendLayer {
+  return (next) => async (request, options) => {
+    const response = await next(request, options);
+    if (response.status === 400 && request.method !== "GET") {
+      const text = new TextDecoder().decode(response.body.subarray(0, MAX_ERROR_BYTES));
+      if (TRANSLATION_REFUSED.test(text)) notes.push(RESERVED_NAMES_REFUSED);
+    }
+    return response;
+  };
+}

@@ -1,0 +1,84 @@
+/** Whose request is this, and until when may that be believed? */
+import { createHmac, hash } from "node:crypto";
+import { LRUCache } from "lru-cache";
+import { ANONYMOUS_SHARE, type CredentialShares } from "../model/credential-shares.ts";
+import { isRecognised } from "../model/exchange.ts";
+import type { HeaderList } from "../model/http.ts";
+
+/** Who asks: nothing of it can be turned back into the token. */
+export interface Credential {
+  /** Keyed digest of the whole Authorization value. */
+  readonly digest: string;
+  /** When the token says that it ends, in seconds since 1970; Infinity when it does not say. */
+  readonly ends: number;
+}
+
+/** One bearer token (RFC 6750 section 2.1). The scheme is read in any case, so that no write of a credential is missed. */
+const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
+
+/**
+ * The credential of a request; undefined when it has none, two, or one that is no bearer token: such a request shares
+ * nothing. However a client spells the scheme, it is the same credential.
+ */
+export function credentialOf(headers: HeaderList, secret: Uint8Array): Credential | undefined {
+  let value: string | undefined;
+  for (const [name, given] of headers) {
+    if (name !== "authorization") continue;
+    if (value !== undefined) return undefined;
+    value = given;
+  }
+  const token = value === undefined ? undefined : BEARER.exec(value)?.[1];
+  if (token === undefined) return undefined;
+  return { digest: keyedDigest(`Bearer ${token}`, secret), ends: endOf(token) };
+}
+
+/** What stands for `text` where others may come to see it: without `secret` it cannot even be guessed at. */
+export function keyedDigest(text: string, secret: Uint8Array): string {
+  return createHmac("sha256", secret).update(text).digest("base64url");
+}
+
+/**
+ * Tells credentials apart at the least expense: a keyed digest of an Authorization value, however its scheme is spelled. Empty for
+ * none: anonymous callers are one.
+ */
+export function createDigest(secret: string): (authorization: string) => string {
+  return (authorization) => {
+    if (authorization === "") return "";
+    const end = authorization.indexOf(" ");
+    return hash(
+      "sha256",
+      `${secret}${authorization.slice(0, end).toLowerCase()} ${authorization.slice(end).trim()}`,
+      "base64url",
+    );
+  };
+}
+
+/** The claim `exp` of a JWT (RFC 7519), read without trusting it: it can only shorten. Infinity for any other token. */
+function endOf(token: string): number {
+  const claims = token.split(".")[1];
+  if (claims === undefined) return Infinity;
+  try {
+    const read: unknown = JSON.parse(Buffer.from(claims, "base64url").toString());
+    const exp = typeof read === "object" && read !== null && "exp" in read ? read.exp : undefined;
+    return typeof exp === "number" ? exp : Infinity;
+  } catch {
+    return Infinity;
+  }
+}
+
+/** Whom has the platform let in lately? (Credentials are keyed digests.) */
+
+const MOST_CREDENTIALS = 10_000;
+
+/** Remembers the latest `most` credentials. */
+export function createAcceptedCallers(most: number = MOST_CREDENTIALS): CredentialShares {
+  const accepted = new LRUCache<string, true>({ max: most });
+  return {
+    shareOf: (credential) => (accepted.has(credential) ? credential : ANONYMOUS_SHARE),
+    accepted: (credential) => accepted.has(credential),
+    answered: (credential, status) => {
+      if (status === 401) accepted.delete(credential);
+      else if (isRecognised(status) && credential !== ANONYMOUS_SHARE) accepted.set(credential, true);
+    },
+  };
+}

@@ -1,0 +1,169 @@
+/** How many lists of several pages are read at a time, and which is next? (They hold memory: calls alone would not bound them.) */
+
+import type { Timer } from "../model/clock.ts";
+import { Problem } from "../model/problem.ts";
+import type { Signal } from "../model/signal.ts";
+import { createFairQueue, type FairQueueEntry } from "./fair-queue.ts";
+
+export interface ListQueueOptions {
+  /** Lists at a time (`lists.maxConcurrent`). */
+  readonly maxConcurrent: number;
+  /** As many of them are kept for credentials that read fewer (`lists.maxConcurrentPerCredential`). */
+  readonly maxConcurrentPerCredential: number;
+  /** Longest time of one list, its wait included (`lists.maxSeconds`). */
+  readonly maxSeconds: number;
+  readonly now: () => number;
+  readonly later: Timer;
+}
+
+export interface ListQueue {
+  /**
+   * Resolves with how to end when the list may begin to read further pages. Rejects with `Problem` OVERLOADED when it would not
+   * come to its turn in time, and with the signal's reason as soon as it aborts.
+   */
+  claim(list: Pick<FairQueueEntry, "credential" | "since" | "deadline">, signal: Signal): Promise<() => void>;
+  /** Lists of `credential`, those that wait included. */
+  held(credential: string): number;
+  /** Under overload a list is refused that would wait for longer than a moment: its client would leave, and its first page was for nothing. */
+  overloaded(): void;
+  state(): { readonly reading: number; readonly waiting: number };
+}
+
+interface QueuedList extends FairQueueEntry {
+  readonly start: () => void;
+  readonly refuse: () => void;
+}
+
+const TICK_MS = 100;
+/** What a list may wait under overload, and how long that lasts. */
+const MOST_MS = 250;
+const OVERLOAD_MS = 1_000;
+
+/** The queue of calls once more, with lists in it: fair by credential, first come first served. */
+export function createListQueue(options: ListQueueOptions): ListQueue {
+  const { maxConcurrent, maxConcurrentPerCredential: share, maxSeconds, now, later } = options;
+  const longestMs = maxSeconds * 1_000;
+  const kept = Math.min(share, maxConcurrent >> 1);
+  const queue = createFairQueue<QueuedList>({ capacity: maxConcurrent, kept, longestMs });
+  let ticking = false;
+  let overloadedAt = Number.NEGATIVE_INFINITY;
+  const mostMs = (): number => (now() - overloadedAt < OVERLOAD_MS ? MOST_MS : Number.POSITIVE_INFINITY);
+
+  const release = (entry: QueuedList) => {
+    let over = false;
+    return () => {
+      if (over) return;
+      over = true;
+      queue.leave(entry, now());
+      for (let next = queue.next(now()); next !== undefined; next = queue.next(now())) next.start();
+    };
+  };
+  const watch = (): void => {
+    if (ticking || queue.waiting() === 0) return;
+    ticking = true;
+    later(TICK_MS, () => {
+      ticking = false;
+      for (const late of queue.expire(now(), mostMs())) late.refuse();
+      watch();
+    });
+  };
+  return {
+    claim: ({ credential, since, deadline }, signal) =>
+      new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(signal.reason);
+        const gone = (): void => {
+          queue.cancel(entry);
+          reject(signal.reason);
+        };
+        const stay = (): void => signal.removeEventListener("abort", gone);
+        const entry: QueuedList = {
+          ...{ credential, since, kind: "short", begun: false, at: 0 },
+          deadline: Math.min(deadline, since + longestMs),
+          start: () => {
+            stay();
+            resolve(release(entry));
+          },
+          refuse: () => {
+            stay();
+            reject(overloaded());
+          },
+        };
+        signal.addEventListener("abort", gone, { once: true });
+        if (queue.predictedMs(credential, now()) > mostMs()) return entry.refuse();
+        const became = queue.enter(entry, now());
+        if (became === "started") entry.start();
+        else if (became === "refused") entry.refuse();
+        else watch();
+      }),
+    held: queue.held,
+    overloaded() {
+      overloadedAt = now();
+    },
+    state: () => ({ reading: queue.taken(), waiting: queue.waiting() }),
+  };
+}
+
+function overloaded(): Problem {
+  return new Problem("OVERLOADED", "more long lists are waiting than can be read in time", { retryAfter: 2 });
+}
+
+/** How do short requests come between the pages of long lists? */
+
+/** Resolves when the caller may use the processor for one page. */
+export type PageTurn = () => Promise<void>;
+
+/** A turn of the event loop that took no longer had nothing else to do. */
+const IDLE_MS = 0.2;
+/** Short work has so many times as long as the page before … */
+const SHORT_FACTOR = 3;
+/** … while some came in the last so many milliseconds. */
+const LATELY_MS = 50;
+
+/**
+ * One page at a time, in the order of asking: many lists may have a page ready at the same moment, and making all of them at once
+ * would hold up everybody else. The next one follows as soon as the event loop has nothing else to do. While it has, it gets as long
+ * as the page before took, and three times as long when short work came lately (`shortAt` says when). `next` runs something in the
+ * next turn of the loop.
+ */
+export function createPageTurns(
+  now: () => number,
+  shortAt: () => number = () => Number.NEGATIVE_INFINITY,
+  next: (run: () => void) => void = setImmediate,
+): PageTurn {
+  const waiting: (() => void)[] = [];
+  let running = false;
+  /** When the latest page was made, and how long that took. */
+  let madeAt = Number.NEGATIVE_INFINITY;
+  let took = 0;
+  let turnedAt = 0;
+  const step = (): void => {
+    const at = now();
+    const isIdle = at - Math.max(turnedAt, madeAt) < IDLE_MS;
+    turnedAt = at;
+    const left = at - shortAt() < LATELY_MS ? took * SHORT_FACTOR : took;
+    if (!isIdle && at - madeAt < left) {
+      next(step);
+      return;
+    }
+    const first = waiting.shift();
+    running = first !== undefined;
+    if (first === undefined) return;
+    first();
+    // After all that follows from the page without waiting: reading it, taking its records, sending them.
+    queueMicrotask(() =>
+      process.nextTick(() => {
+        madeAt = now();
+        took = madeAt - at;
+      }),
+    );
+    next(step);
+  };
+  return () =>
+    new Promise((resolve) => {
+      waiting.push(resolve);
+      if (running) return;
+      running = true;
+      turnedAt = now();
+      next(step);
+    });
+}
