@@ -1,13 +1,9 @@
 /** What can be asked of carryover on the command line? */
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import { addCheck } from "./commands/check/command.ts";
 import type { DemoPorts } from "./commands/demo.ts";
-import { addExplain } from "./commands/explain/command.ts";
 import { type ListenPort, openPorts } from "./commands/listening.ts";
-import { addReport } from "./commands/report/command.ts";
-import { type ConfigInput, optionFlags } from "./config/config.ts";
+import type { ConfigInput } from "./config/config.ts";
 import { ConfigError } from "./config/faults.ts";
-import { serveClients } from "./serve.ts";
 import { VERSION } from "./version.ts";
 
 /** The process, as far as a command needs it. */
@@ -40,8 +36,8 @@ const USAGE = 64;
 /** Runs one command. Gives the exit code, or undefined while the process is to live on. */
 export async function run(argv: readonly string[], io: Io): Promise<number | undefined> {
   const outcome: { code: number | undefined } = { code: undefined };
-  const program = createProgram(io, outcome);
   try {
+    const program = await createProgram(argv, io, outcome);
     await program.parseAsync([...argv], { from: "user" });
     return outcome.code;
   } catch (error) {
@@ -57,19 +53,33 @@ function errorText(error: unknown): string {
   return error instanceof ConfigError ? error.message : (error.stack ?? error.message);
 }
 
-function createProgram(io: Io, outcome: { code: number | undefined }): Command {
+type Outcome = { code: number | undefined };
+
+/** In the order of the help text. Each loads the code that it needs, and no other command's. */
+const COMMANDS: ReadonlyMap<string, (program: Command, io: Io, outcome: Outcome) => Promise<void>> = new Map([
+  ["serve", addServe],
+  ["demo", addDemo],
+  ["sandbox", addSandbox],
+  ["check", async (...all) => (await import("./commands/check/command.ts")).addCheck(...all)],
+  ["explain", async (...all) => (await import("./commands/explain/command.ts")).addExplain(...all)],
+  ["report", async (...all) => (await import("./commands/report/command.ts")).addReport(...all)],
+]);
+
+/** The commands that can be meant by a command line whose first word is `first`. */
+function commandsFor(first: string | undefined) {
+  if (first === "--version" || first === "-V") return [];
+  const named = COMMANDS.get(first ?? "");
+  return named === undefined ? [...COMMANDS.values()] : [named];
+}
+
+async function createProgram(argv: readonly string[], io: Io, outcome: Outcome): Promise<Command> {
   const program = new Command("carryover")
     .description("Keeps v1 API clients working while the platform behind it moves to v2.")
     .version(VERSION)
     .showHelpAfterError("(see carryover --help)")
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.print(text.trimEnd()), writeErr: (text) => io.warn(text.trimEnd()) });
-  addServe(program, io, outcome);
-  addDemo(program, io, outcome);
-  addSandbox(program, io, outcome);
-  addCheck(program, io, outcome);
-  addExplain(program, io, outcome);
-  addReport(program, io, outcome);
+  for (const add of commandsFor(argv[0])) await add(program, io, outcome);
   for (const command of program.commands) hintAt(command);
   return program;
 }
@@ -86,16 +96,20 @@ function hintAt(command: Command): void {
     .configureOutput({ outputError: (text, write) => write(text + hint(text)) });
 }
 
-function addServe(program: Command, io: Io, outcome: { code: number | undefined }): void {
+async function addServe(program: Command, io: Io, outcome: Outcome): Promise<void> {
+  const { optionFlags } = await import("./config/config.ts");
   const serve = program.command("serve").description("serve v1 clients from a v2 platform");
   for (const { flags, description, default: byDefault, env } of optionFlags()) {
     const text = byDefault === undefined ? description : `${description} (default: ${byDefault})`;
     serve.option(flags, `${text} [${env}]`);
   }
-  serve.action((flags: Record<string, unknown>) => serveClients(flags, io, outcome));
+  serve.action(async (flags: Record<string, unknown>) => {
+    const { serveClients } = await import("./serve.ts");
+    await serveClients(flags, io, outcome);
+  });
 }
 
-function addDemo(program: Command, io: Io, outcome: { code: number | undefined }): void {
+async function addDemo(program: Command, io: Io, outcome: Outcome): Promise<void> {
   program
     .command("demo")
     .description("start a sandbox platform and carryover in front of it, and print calls to try")
@@ -115,7 +129,6 @@ function addDemo(program: Command, io: Io, outcome: { code: number | undefined }
         adminPort: number;
         sandboxPort: number;
       }) => {
-        // Only what a command needs is loaded for it: `serve` is to start soon and to be small.
         const { runDemo, runTour } = await import("./commands/demo.ts");
         if (tour === true) {
           outcome.code = await runTour(io);
@@ -144,7 +157,7 @@ interface SandboxFlags {
   readonly recordTimes: "all" | "published";
 }
 
-function addSandbox(program: Command, io: Io, outcome: { code: number | undefined }): void {
+async function addSandbox(program: Command, io: Io, outcome: Outcome): Promise<void> {
   program
     .command("sandbox")
     .description("start only the sandbox: v2, native v1 and token exchange over made-up records")

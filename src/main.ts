@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 /** Where does the process begin and end? (The only file that touches `process`.) */
 import { readFileSync } from "node:fs";
+import * as nodeModule from "node:module";
 import { constants } from "node:os";
+import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import closeWithGrace from "close-with-grace";
 
@@ -15,6 +17,17 @@ const ENDING = ["SIGINT", "SIGTERM"] as const;
 /** As a shell says it of a program that a signal ended. */
 const end = (signal: (typeof ENDING)[number]) => process.exit(128 + constants.signals[signal]);
 
+/**
+ * Node 22.8 and newer keep compiled code for the next start. In a folder of the user's own, and not in the shared one that Node takes by default: what is
+ * read from it is run.
+ */
+function keepCompiledCode(): void {
+  const { XDG_CACHE_HOME: caches, HOME: home } = process.env;
+  const folder = caches || (home && join(home, ".cache"));
+  const enable: unknown = Reflect.get(nodeModule, "enableCompileCache");
+  if (folder && typeof enable === "function") enable(join(folder, "carryover"));
+}
+
 /** The first process of a container is ended only by signals that it listens for: while it starts, too, and in short commands. */
 if (process.pid === 1) for (const signal of ENDING) process.on(signal, end);
 
@@ -23,6 +36,7 @@ if (process.pid === 1) for (const signal of ENDING) process.on(signal, end);
  * more of every idle instance. It may grow when there are requests to serve.
  */
 setFlagsFromString("--semi-space-growth-factor=1");
+keepCompiledCode();
 const { run } = await import("./cli.ts");
 
 /**
