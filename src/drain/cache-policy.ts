@@ -1,5 +1,5 @@
 /** Which requests ask for exactly the same list? */
-import { type ApiResponse, type ClientResponse, type HeaderList, OurHeader } from "../model/http.ts";
+import { type ApiResponse, type ClientResponse, type HeaderList, headerValues, OurHeader } from "../model/http.ts";
 import type { RequestHead } from "../model/request.ts";
 import { type Credential, keyedDigest } from "../upstream/credentials.ts";
 
@@ -37,7 +37,9 @@ const PLACED: ReadonlySet<string> = new Set(["accept", "accept-language", "autho
 export function listKeyOf(head: RequestHead, credential: Credential, options: ListKeyOptions): string {
   const mark = head.target.indexOf("?");
   const path = mark < 0 ? head.target : head.target.slice(0, mark);
-  const others = head.headers.filter(([name]) => !NEUTRAL.has(name) && !PLACED.has(name));
+  const others = head.headers.flatMap(([name, value]) =>
+    NEUTRAL.has(name) || PLACED.has(name) ? [] : [[name, value]],
+  );
   return JSON.stringify([
     KEY_VERSION,
     credential.digest,
@@ -45,8 +47,8 @@ export function listKeyOf(head: RequestHead, credential: Credential, options: Li
     options.origin,
     path,
     mark < 0 ? [] : sortedQuery(head.target.slice(mark + 1)),
-    valuesOf(head.headers, "accept"),
-    valuesOf(head.headers, "accept-language"),
+    headerValues(head.headers, "accept"),
+    headerValues(head.headers, "accept-language"),
     others.length === 0 ? "" : keyedDigest(JSON.stringify(others), options.secret),
     options.ruleVersion,
   ]);
@@ -74,11 +76,6 @@ function sortedQuery(query: string): string[] {
     .filter((pair) => pair !== "")
     .map((pair) => [pair.split("=", 1)[0] ?? "", pair] as const);
   return named.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, pair]) => pair);
-}
-
-/** The values of all fields called `name` (lower case), in order. */
-export function valuesOf(headers: HeaderList, name: string): string[] {
-  return headers.filter(([key]) => key === name).map(([, value]) => value);
 }
 
 /** May an answer be given to others than the one it was made for, and what do they see of it? */
@@ -117,11 +114,11 @@ const RATE_LIMIT = /^(?:x-)?ratelimit/;
 export function sharedResponseOf(answer: ClientResponse, began: number): SharedResponse | undefined {
   const { status, headers, body } = answer;
   if (status !== 200 || !(body instanceof Uint8Array)) return undefined;
-  const proofs = valuesOf(headers, OurHeader.LIST);
+  const proofs = headerValues(headers, OurHeader.LIST);
   if (proofs.length !== 1 || !PROVED.test(proofs[0] ?? "")) return undefined;
   if (headers.some(([name]) => name === "set-cookie")) return undefined;
   if (!tokensOf(headers, "vary").every((name) => name !== "*" && isInKey(name))) return undefined;
-  const age = headers.some(([name]) => name === "age") ? secondsOf(valuesOf(headers, "age")[0], Infinity) : 0;
+  const age = headers.some(([name]) => name === "age") ? secondsOf(headerValues(headers, "age")[0], Infinity) : 0;
   const freshSeconds = lifetimeOf(headers) - age;
   // Infinity less Infinity is no number, and not more than 0 either.
   if (!(freshSeconds > 0)) return undefined;
@@ -148,9 +145,9 @@ function lifetimeOf(headers: HeaderList): number {
 
 /** The same by `Expires`: what is no date, or is not told from which date on, has expired (RFC 9111 section 5.3). */
 function expiryOf(headers: HeaderList): number {
-  const [expires] = valuesOf(headers, "expires");
+  const [expires] = headerValues(headers, "expires");
   if (expires === undefined) return Infinity;
-  const seconds = (Date.parse(expires) - Date.parse(valuesOf(headers, "date")[0] ?? "")) / 1000;
+  const seconds = (Date.parse(expires) - Date.parse(headerValues(headers, "date")[0] ?? "")) / 1000;
   return Number.isNaN(seconds) ? 0 : seconds;
 }
 
@@ -161,7 +158,7 @@ function secondsOf(value: string | undefined, otherwise: number): number {
 }
 
 function tokensOf(headers: HeaderList, name: string): string[] {
-  return valuesOf(headers, name)
+  return headerValues(headers, name)
     .flatMap((value) => value.split(","))
     .map((token) => token.trim().toLowerCase())
     .filter((token) => token !== "");

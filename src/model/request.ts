@@ -83,8 +83,8 @@ export interface PassPlan {
 export interface PassThroughObserver {
   /** A piece of the request's body. */
   sent(chunk: Uint8Array): void;
-  /** `headers` flat, as the upstream sent them. */
-  head(status: number, headers: readonly string[]): void;
+  /** `headers` as the upstream sent them. */
+  head(status: number, headers: HeaderList): void;
   data(chunk: Uint8Array): void;
   /** Called once: true when the whole answer went by. */
   over(whole: boolean): void;

@@ -5,8 +5,8 @@ import { createExchange, type Exchange } from "../model/exchange.ts";
 import { Problem, problemBody } from "../model/problem.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
 import type { ListQueue } from "../upstream/list-queue.ts";
+import { isRequestId } from "./headers.ts";
 import { recordProblem } from "./request-context.ts";
-import { isRequestId } from "./request-head.ts";
 import { rawHead } from "./response.ts";
 
 /** Why not, as metrics say it. */

@@ -21,8 +21,8 @@ export function isCompressible(contentType: string | undefined, bytes: number): 
 }
 
 /** The client's choice among ours by the values of its Accept-Encoding (RFC 9110 section 12.5.3); undefined: identity. */
-export function chooseEncoding(accepted: readonly string[] | undefined): ContentEncoding | undefined {
-  if (accepted === undefined) return undefined;
+export function chooseEncoding(accepted: readonly string[]): ContentEncoding | undefined {
+  if (accepted.length === 0) return undefined;
   const weights = new Map<string, number>();
   for (const part of accepted.join(",").toLowerCase().split(",")) {
     const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim());

@@ -4,12 +4,12 @@ import httpProxy from "@fastify/http-proxy";
 import type { FastifyInstance } from "fastify";
 import { missingHeaders } from "../model/deprecation.ts";
 import type { Upstream } from "../model/exchange.ts";
-import { type HeaderList, type StreamSend, type StreamSink, toHeaderList } from "../model/http.ts";
+import type { StreamSend, StreamSink } from "../model/http.ts";
 import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { PassThroughObserver } from "../model/request.ts";
 import { createStallTimer, STALL_MS, type StallTimer, stallProblem } from "./client-timeouts.ts";
-import { responseHeaders } from "./forwarded-headers.ts";
+import { addResponseHeaders } from "./headers.ts";
 import { type BodyLimits, callerOf, holdUnsent, relayBody } from "./request-body.ts";
 import {
   contextOf,
@@ -83,7 +83,7 @@ function relay(visit: RequestContext, options: PassThroughOptions): void {
 }
 
 function call(visit: RequestContext, body: Readable | undefined, options: PassThroughOptions): void {
-  const { pass, exchange, outgoing, server: house, credential, deadline } = visit;
+  const { pass, exchange, headers, server: house, credential, deadline } = visit;
   const { upstreams } = options;
   const from = { credential, since: exchange.startedAt, deadline };
   const stream = pass === undefined ? undefined : upstreams[pass.upstream];
@@ -93,10 +93,7 @@ function call(visit: RequestContext, body: Readable | undefined, options: PassTh
   }
   visit.passedAt = house.now();
   // What stops a call finds it on the visit. A closure kept there would make the collector carry every request along.
-  visit.call = stream(
-    { method: exchange.method, target: pass.target, headers: outgoing, body, from },
-    sinkOf(visit, options),
-  );
+  visit.call = stream({ method: exchange.method, target: pass.target, headers, body, from }, sinkOf(visit, options));
 }
 
 function sinkOf(visit: RequestContext, { basePath, timeouts, bodies }: PassThroughOptions): StreamSink {
@@ -112,12 +109,9 @@ function sinkOf(visit: RequestContext, { basePath, timeouts, bodies }: PassThrou
       visit.watch?.head(status, headers);
       if (res.destroyed) return;
       res.sendDate = false;
-      writeHead(
-        visit,
-        status,
-        statusText,
-        withOwn(responseHeaders(headers, exchange.requestId, basePath), visit.pass?.headers),
-      );
+      addResponseHeaders(headers, exchange.requestId, basePath);
+      headers.push(...missingHeaders(headers, visit.pass?.headers ?? []));
+      writeHead(visit, status, statusText, headers);
       // What came in the same packet has been written by then, and takes the head along.
       queueMicrotask(() => {
         if (exchange.responseBytes === 0 && !res.writableEnded) res.flushHeaders();
@@ -154,13 +148,6 @@ function sinkOf(visit: RequestContext, { basePath, timeouts, bodies }: PassThrou
 function endPassThrough(visit: RequestContext, problem: Problem): void {
   stopRequest(visit, problem);
   sendProblem(visit, problem);
-}
-
-/** `flat` with the plan's own fields behind it, but for those that may stand once and are there. Changes and returns `flat`. */
-function withOwn(flat: string[], own: HeaderList | undefined): string[] {
-  if (own === undefined) return flat;
-  for (const [name, value] of missingHeaders(toHeaderList(flat), own)) flat.push(name, value);
-  return flat;
 }
 
 /** How does somebody watch what passes by, and cannot disturb it? */

@@ -1,7 +1,7 @@
 /** How is the body of a request read? */
 import { Readable } from "node:stream";
 import { ANONYMOUS_SHARE, type CredentialShares } from "../model/credential-shares.ts";
-import { isSafe } from "../model/http.ts";
+import { header, isSafe } from "../model/http.ts";
 import type { MemoryBudget, MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
@@ -221,8 +221,8 @@ export function relayBody(visit: RequestContext, parts: BodyLimits, relaying: Re
   writeContinue(visit);
 }
 
-function statedLength({ head }: RequestContext): number | undefined {
-  const length = head.watched.get("content-length")?.[0];
+function statedLength({ received }: RequestContext): number | undefined {
+  const length = header(received, "content-length");
   return length === undefined ? undefined : Number(length);
 }
 

@@ -2,11 +2,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { CredentialShares } from "../model/credential-shares.ts";
 import type { Exchange } from "../model/exchange.ts";
-import type { StreamCall } from "../model/http.ts";
+import { type HeaderList, header, type StreamCall } from "../model/http.ts";
 import type { Problem } from "../model/problem.ts";
 import type { PassPlan, PassThroughObserver } from "../model/request.ts";
 import type { SignalController } from "../model/signal.ts";
-import type { HeaderFields } from "./request-head.ts";
 
 /** What all visits share. */
 export interface ServerContext {
@@ -22,7 +21,10 @@ export interface ServerContext {
 export interface RequestContext {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly head: HeaderFields;
+  /** The client's fields, as they came. */
+  readonly received: HeaderList;
+  /** Those for an upstream. */
+  readonly headers: HeaderList;
   readonly exchange: Exchange;
   /** Stands for its credential: a keyed digest. */
   readonly credential: string;
@@ -41,8 +43,6 @@ export interface RequestContext {
   whole: boolean;
   /** Carryover itself cut the answer off. */
   cut: boolean;
-  /** Fields for an upstream, flat. */
-  outgoing: string[];
   /** Set when the request passes through. */
   pass: PassPlan | undefined;
   /** Sees what passes through. */
@@ -77,9 +77,9 @@ export function isAnswered({ req, res }: RequestContext): boolean {
 }
 
 /** True when the client sends, or will send, a body. */
-export function hasBody({ head }: RequestContext): boolean {
-  const length = head.watched.get("content-length")?.[0];
-  return length === undefined ? head.watched.has("transfer-encoding") : Number(length) > 0;
+export function hasBody({ received }: RequestContext): boolean {
+  const length = header(received, "content-length");
+  return length === undefined ? header(received, "transfer-encoding") !== undefined : Number(length) > 0;
 }
 
 /** Stops what is under way for `visit`; `reason` is for those who listen to its signal. */

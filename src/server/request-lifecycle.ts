@@ -2,17 +2,26 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
-import { isSafe } from "../model/http.ts";
+import { type HeaderList, header, isSafe, readHeaders } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import { createLoadShedder, plainRequestId, type ShedReason, shedProblem } from "./admission.ts";
 import { createConnections } from "./connections.ts";
+import {
+  clientTimeout,
+  createTrustedProxies,
+  givenRequestId,
+  onlyValue,
+  requestHeaders,
+  type TrustedProxy,
+} from "./headers.ts";
 import { checkRequest } from "./request-checks.ts";
 import { type RequestContext, recordProblem, type ServerContext, stopRequest } from "./request-context.ts";
-import { clientTimeout, givenRequestId, type HeaderFields, readHeaderFields, single } from "./request-head.ts";
 import { sendProblem } from "./response.ts";
 
 export interface RequestLifecycleOptions {
   readonly basePath: string;
+  /** CIDR networks whose `X-Forwarded-*` are believed. */
+  readonly trustedProxies: readonly string[];
   readonly limits: { readonly uriBytes: number; readonly inFlight: number; readonly requestSeconds: number };
   /** How long Node keeps a connection without a request. */
   readonly keepAliveMs: number;
@@ -49,6 +58,7 @@ export interface RequestLifecycle {
 export function createRequestLifecycle(options: RequestLifecycleOptions): RequestLifecycle {
   const { limits, now } = options;
   const peers = createConnections();
+  const trusts = createTrustedProxies(options.trustedProxies);
   // A number, no set of visits: the tables that a busy set leaves behind would carry requests into the old generation.
   const house: ServerContext = { closing: false, inFlight: 0, now };
   const {
@@ -68,12 +78,12 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
           return undefined;
         }
       }
-      const head = readHeaderFields(req.rawHeaders);
-      const lifeMs = lifetimeOf(head, limits.requestSeconds);
-      const visit = createRequestContext(req, res, { head, house, lifeMs, credentialOf }, options);
+      const received = readHeaders(req.rawHeaders, true);
+      const lifeMs = lifetimeOf(received, limits.requestSeconds);
+      const visit = createRequestContext(req, res, { received, house, lifeMs, credentialOf, trusts }, options);
       visit.expects = expectation === "continue";
       // Node forgets what came in one packet behind an offer to upgrade: better no second request than one in silence.
-      if (head.watched.has("upgrade")) visit.last = true;
+      if (header(received, "upgrade") !== undefined) visit.last = true;
       house.inFlight++;
       const timer = setTimeout(() => expire(visit), lifeMs);
       const first = peers.add(visit, () => {
@@ -144,11 +154,11 @@ function isRefused(
 
 /** Why a request is not let in, if it is not. */
 function problemWith(
-  { req, head, target, exchange }: RequestContext,
+  { req, received, target, exchange }: RequestContext,
   limits: RequestLifecycleOptions["limits"],
 ): Problem | undefined {
   const { method = "", url = "", httpVersion } = req;
-  const problem = checkRequest({ method, target: url, httpVersion, head }, limits);
+  const problem = checkRequest({ method, target: url, httpVersion, received }, limits);
   if (problem?.reason === "GRPC_UNSUPPORTED") exchange.notes.push("grpc");
   return problem ?? (target === undefined ? new Problem("UNKNOWN_PATH", "no such path") : undefined);
 }
@@ -173,31 +183,36 @@ function authorizationOf(rawHeaders: readonly string[]): string {
 
 /** What is known of a request besides Node's own. */
 interface RequestStart {
-  readonly head: HeaderFields;
+  readonly received: HeaderList;
   readonly house: ServerContext;
   readonly lifeMs: number;
   readonly credentialOf: (authorization: string) => string;
+  readonly trusts: TrustedProxy;
 }
 
 function createRequestContext(
   req: IncomingMessage,
   res: ServerResponse,
-  { head, house, lifeMs, credentialOf }: RequestStart,
+  { received, house, lifeMs, credentialOf, trusts }: RequestStart,
   options: RequestLifecycleOptions,
 ): RequestContext {
   const { method = "", url = "" } = req;
   const query = url.indexOf("?");
   const path = query < 0 ? url : url.slice(0, query);
-  const requestId = givenRequestId(head) ?? options.newRequestId();
+  const requestId = givenRequestId(received) ?? options.newRequestId();
   const exchange = createExchange(requestId, options.now(), method, path);
-  if (head.oddNames > 0) exchange.notes.push("odd-header-name");
+  const peer = req.socket.remoteAddress ?? "";
+  const facts = { requestId, peer, trusted: trusts(peer), newId: options.newRequestId };
+  const { headers, odd } = requestHeaders(received, facts);
+  if (odd > 0) exchange.notes.push("odd-header-name");
   const target = withoutBase(url, options.basePath);
   return {
     req,
     res,
-    head,
+    received,
+    headers,
     exchange,
-    credential: credentialOf(single(head, "authorization") ?? ""),
+    credential: credentialOf(onlyValue(received, "authorization") ?? ""),
     deadline: exchange.startedAt + lifeMs,
     target,
     server: house,
@@ -206,7 +221,6 @@ function createRequestContext(
     followed: false,
     whole: false,
     cut: false,
-    outgoing: [],
     pass: undefined,
     watch: undefined,
     passedAt: undefined,
@@ -224,9 +238,9 @@ function withoutBase(url: string, basePath: string): string | undefined {
   return rest.startsWith("/") ? rest : undefined;
 }
 
-function lifetimeOf(head: HeaderFields, requestSeconds: number): number {
+function lifetimeOf(received: HeaderList, requestSeconds: number): number {
   const own = requestSeconds * 1_000;
-  return Math.min(own, clientTimeout(single(head, "grpc-timeout")) ?? own);
+  return Math.min(own, clientTimeout(onlyValue(received, "grpc-timeout")) ?? own);
 }
 
 function expire(visit: RequestContext): void {

@@ -1,6 +1,14 @@
 /** How is a request answered that carryover answers itself? */
 import { ANONYMOUS_SHARE } from "../model/credential-shares.ts";
-import { type BodyStream, type ClientResponse, type HeaderList, HOP_BY_HOP, header } from "../model/http.ts";
+import {
+  type BodyStream,
+  type ClientResponse,
+  type HeaderField,
+  type HeaderList,
+  HOP_BY_HOP,
+  header,
+  headerValues,
+} from "../model/http.ts";
 import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { ResponsePlan } from "../model/request.ts";
@@ -15,7 +23,7 @@ import {
   isCompressible,
   readPortions,
 } from "./compression.ts";
-import { withBasePath } from "./forwarded-headers.ts";
+import { withBasePath } from "./headers.ts";
 import { type BodyLimits, callerOf, GATHERED_BYTES, holdUnsent, readBody, type WholeBody } from "./request-body.ts";
 import { hasBody, isAnswered, type RequestContext, recordCredential } from "./request-context.ts";
 import { isBodyless, sendProblem, writeHead, writeWhole } from "./response.ts";
@@ -80,10 +88,10 @@ function deliver(
   const { exchange } = visit;
   const { status, body } = response;
   const headers = ownHeaders(response.headers, options.basePath);
-  if (header(response.headers, "x-request-id") === undefined) headers.push("x-request-id", exchange.requestId);
+  if (header(response.headers, "x-request-id") === undefined) headers.push(["x-request-id", exchange.requestId]);
   const encoding = negotiate(visit, response, headers);
   if (!(body instanceof Uint8Array)) {
-    if (encoding !== undefined) headers.push("content-encoding", encoding);
+    if (encoding !== undefined) headers.push(["content-encoding", encoding]);
     return writeStream(visit, { status, headers, body, encoding }, signal, options);
   }
   if (encoding !== undefined) return deliverCompressed(visit, { status, headers, body }, encoding, options.bodies);
@@ -94,7 +102,7 @@ function deliver(
 
 async function deliverCompressed(
   visit: RequestContext,
-  { status, headers, body }: { readonly status: number; readonly headers: string[]; readonly body: Uint8Array },
+  { status, headers, body }: { readonly status: number; readonly headers: HeaderField[]; readonly body: Uint8Array },
   encoding: ContentEncoding,
   bodies: BodyLimits,
 ): Promise<void> {
@@ -102,28 +110,28 @@ async function deliverCompressed(
   hold.resize(body.length);
   const compressed = await compress(body, encoding).finally(() => hold.resize(0));
   visit.exchange.notes.push(encoding);
-  headers.push("content-encoding", encoding);
+  headers.push(["content-encoding", encoding]);
   if (isAnswered(visit)) return;
   writeWhole(visit, status, headers, compressed);
   holdUnsent(visit, bodies);
 }
 
-/** The encoding that this client gets; says in `flat` when another might get another. */
+/** The encoding that this client gets; says in `own` when another might get another. */
 function negotiate(
-  { head }: RequestContext,
+  { received }: RequestContext,
   { headers, body }: ClientResponse,
-  flat: string[],
+  own: HeaderField[],
 ): ContentEncoding | undefined {
   if (header(headers, "content-encoding") !== undefined) return undefined;
   const bytes = body instanceof Uint8Array ? body.length : Number.POSITIVE_INFINITY;
   if (!isCompressible(header(headers, "content-type"), bytes)) return undefined;
-  flat.push("vary", "Accept-Encoding");
-  return chooseEncoding(head.watched.get("accept-encoding"));
+  own.push(["vary", "Accept-Encoding"]);
+  return chooseEncoding(headerValues(received, "accept-encoding"));
 }
 
 /** No cache may keep an answer made for one credential, unless the platform itself was stricter (design: promise 2). */
-function ownHeaders(list: HeaderList, basePath: string): string[] {
-  const flat: string[] = [];
+function ownHeaders(list: HeaderList, basePath: string): HeaderField[] {
+  const headers: HeaderField[] = [];
   let kept = false;
   let varies = false;
   for (const [name, value] of list) {
@@ -132,11 +140,11 @@ function ownHeaders(list: HeaderList, basePath: string): string[] {
       if (!/\bno-store\b/i.test(value)) continue;
       kept = true;
     } else if (name === "vary" && /(?:^|,)\s*(?:\*|authorization)\s*(?:,|$)/i.test(value)) varies = true;
-    flat.push(name, basePath === "" ? value : withBasePath(name, value, basePath));
+    headers.push([name, basePath === "" ? value : withBasePath(name, value, basePath)]);
   }
-  if (!kept) flat.push("cache-control", "private, no-store");
-  if (!varies) flat.push("vary", "Authorization");
-  return flat;
+  if (!kept) headers.push(["cache-control", "private, no-store"]);
+  if (!varies) headers.push(["vary", "Authorization"]);
+  return headers;
 }
 
 /** How does an answer go out that comes in pieces? */
@@ -144,8 +152,8 @@ function ownHeaders(list: HeaderList, basePath: string): string[] {
 /** An answer whose body is still being made. */
 export interface StreamedResponse {
   readonly status: number;
-  /** Flat, without length and connection. */
-  readonly headers: string[];
+  /** Without length and connection. */
+  readonly headers: HeaderField[];
   readonly body: BodyStream;
   readonly encoding: ContentEncoding | undefined;
 }

@@ -2,18 +2,18 @@
 
 import { STATUS_CODES } from "node:http";
 import type { Exchange } from "../model/exchange.ts";
-import { OurHeader } from "../model/http.ts";
+import { type HeaderField, type HeaderList, OurHeader, writeHeaders } from "../model/http.ts";
 import { type Problem, problemBody } from "../model/problem.ts";
 import { hasBody, isAnswered, type RequestContext, recordProblem } from "./request-context.ts";
 
 /** How long a client that still sends may go on after its answer, and how often that is looked at. */
 const LINGER_MS = 500;
 
-/** Writes an answer that is whole: `headers` flat, without length and connection. */
-export function writeWhole(visit: RequestContext, status: number, headers: string[], body: Uint8Array): void {
+/** Writes a response that is whole; `headers`: without length and connection. Adds to `headers`. */
+export function writeWhole(visit: RequestContext, status: number, headers: HeaderField[], body: Uint8Array): void {
   const { res, exchange } = visit;
   visit.whole = true;
-  if (status !== 204 && status !== 304) headers.push("content-length", String(body.length));
+  if (status !== 204 && status !== 304) headers.push(["content-length", String(body.length)]);
   writeHead(visit, status, undefined, headers);
   if (isBodyless(visit, status)) {
     res.end();
@@ -37,22 +37,23 @@ export function isBodyless({ req }: RequestContext, status: number): boolean {
   return status === 204 || status === 304 || req.method === "HEAD";
 }
 
-/** Writes the head of an answer; `headers` flat, repeats in order. */
+/** Writes the head of a response. Adds to `headers`. */
 export function writeHead(
   visit: RequestContext,
   status: number,
   statusText: string | undefined,
-  headers: string[],
+  headers: HeaderField[],
 ): void {
   const { res, exchange, server: house } = visit;
   exchange.status = status;
   // What the client has not sent yet is not read any more, so no further request could begin behind it.
   if (visit.last || (house.closing && !visit.followed) || !isRequestComplete(visit)) {
     visit.last = true;
-    headers.push("connection", "close");
+    headers.push(["connection", "close"]);
   }
-  if (statusText === undefined) res.writeHead(status, headers);
-  else res.writeHead(status, /^[\t\x20-\x7e]*$/.test(statusText) ? statusText : "", headers);
+  const flat = writeHeaders(headers);
+  if (statusText === undefined) res.writeHead(status, flat);
+  else res.writeHead(status, /^[\t\x20-\x7e]*$/.test(statusText) ? statusText : "", flat);
 }
 
 /**
@@ -92,13 +93,14 @@ export function sendProblem(visit: RequestContext, problem: Problem, status: num
     return;
   }
   if (CONNECTION_ENDING.has(problem.reason)) visit.last = true;
-  const headers = [...problemHeaders(problem), ...modeHeader(visit.exchange), "x-request-id", visit.exchange.requestId];
+  const headers = [...problemHeaders(problem), ...modeHeader(visit.exchange)];
+  headers.push(["x-request-id", visit.exchange.requestId]);
   writeWhole(visit, status, headers, Buffer.from(problemBody(problem)));
 }
 
 /** Who was to serve a v1 request, as answers say it too. */
-function modeHeader({ apiVersion, mode }: Exchange): readonly string[] {
-  return apiVersion === "v1" && mode !== "refused" && mode !== "pass" ? [OurHeader.MODE, mode] : [];
+function modeHeader({ apiVersion, mode }: Exchange): HeaderList {
+  return apiVersion === "v1" && mode !== "refused" && mode !== "pass" ? [[OurHeader.MODE, mode]] : [];
 }
 
 /** Ends an answer that has begun so that nobody takes it for complete. */
@@ -114,21 +116,24 @@ export function cutOff(visit: RequestContext): void {
 /** A whole HTTP message for a connection on which no request could be read. */
 export function rawProblem(problem: Problem): string {
   const body = problemBody(problem);
-  return `${rawHead(problem, body, ["connection", "close"])}\r\n${body}`;
+  return `${rawHead(problem, body, [["connection", "close"]])}\r\n${body}`;
 }
 
-/** Status line and headers of a reply with `body` as text, each with its line end; `first`: headers to begin with, flat. */
-export function rawHead(problem: Problem, body: string, first: readonly string[] = []): string {
-  const headers = [...first, ...problemHeaders(problem), "content-length", String(Buffer.byteLength(body))];
+/** Status line and headers of a reply with `body` as text, each with its line end; `first`: headers to begin with. */
+export function rawHead(problem: Problem, body: string, first: HeaderList = []): string {
+  const length: HeaderField = ["content-length", String(Buffer.byteLength(body))];
   let text = `HTTP/1.1 ${problem.http} ${STATUS_CODES[problem.http] ?? ""}\r\n`;
-  for (let i = 0; i + 1 < headers.length; i += 2) text += `${headers[i]}: ${headers[i + 1]}\r\n`;
+  for (const [name, value] of [...first, ...problemHeaders(problem), length]) text += `${name}: ${value}\r\n`;
   return text;
 }
 
-/** What stands before the body of every such reply, flat. */
-function problemHeaders(problem: Problem): string[] {
-  const headers = ["content-type", "application/json", "cache-control", "private, no-store", "vary", "Authorization"];
-  if (problem.http === 401) headers.push("www-authenticate", "Bearer");
-  if (problem.retryAfter !== undefined) headers.push("retry-after", String(Math.ceil(problem.retryAfter)));
+function problemHeaders(problem: Problem): HeaderField[] {
+  const headers: HeaderField[] = [
+    ["content-type", "application/json"],
+    ["cache-control", "private, no-store"],
+    ["vary", "Authorization"],
+  ];
+  if (problem.http === 401) headers.push(["www-authenticate", "Bearer"]);
+  if (problem.retryAfter !== undefined) headers.push(["retry-after", String(Math.ceil(problem.retryAfter))]);
   return headers;
 }

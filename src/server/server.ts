@@ -4,11 +4,10 @@ import type { FastifyInstance } from "fastify";
 import fastify from "fastify";
 import { type CredentialShares, SINGLE_SHARE } from "../model/credential-shares.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
-import { type StreamSend, toHeaderList } from "../model/http.ts";
+import type { StreamSend } from "../model/http.ts";
 import { type MemoryBudget, unlimitedMemory } from "../model/memory-budget.ts";
 import { Problem, problemBody } from "../model/problem.ts";
 import type { Decide, RequestHead } from "../model/request.ts";
-import { createTrustedProxies, plainAddress, requestHeaders, type TrustedProxy } from "./forwarded-headers.ts";
 import { registerPassThrough } from "./passthrough.ts";
 import type { BodyLimits } from "./request-body.ts";
 import { contextOf, REQUEST_CONTEXT, type RequestContext } from "./request-context.ts";
@@ -218,7 +217,7 @@ function createApp(
   bodies: BodyLimits,
 ): { app: FastifyInstance; server: Server } {
   const server = createNodeServer(options);
-  const passes = planner(options, bodies, createTrustedProxies(options.trustedProxies));
+  const passes = planner(options, bodies);
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -278,20 +277,12 @@ function createNodeServer({ limits, timeouts = TIMEOUTS }: HttpServerOptions): S
 }
 
 /** Plans a request: true when it is to pass through, false when it is being answered. */
-function planner(
-  options: HttpServerOptions,
-  bodies: BodyLimits,
-  trusts: TrustedProxy,
-): (visit: RequestContext) => boolean {
-  const { decide, newRequestId: newId, basePath } = options;
+function planner(options: HttpServerOptions, bodies: BodyLimits): (visit: RequestContext) => boolean {
+  const { decide, basePath } = options;
   const answerOptions = { bodyBytes: options.limits.bodyBytes, basePath, stallMs: options.timeouts?.stallMs, bodies };
   return (visit) => {
-    const { head, exchange, req, target = "" } = visit;
-    const peer = req.socket.remoteAddress ?? "";
-    const hop = { requestId: exchange.requestId, peer: plainAddress(peer), trusted: trusts(peer), newId };
-    visit.outgoing = requestHeaders(head, hop);
     try {
-      const plan = decide(headOf(visit, target), exchange);
+      const plan = decide(headOf(visit), visit.exchange);
       if (plan.kind === "answer") {
         void respond(visit, plan, answerOptions);
         return false;
@@ -305,7 +296,6 @@ function planner(
   };
 }
 
-function headOf({ exchange, outgoing, req, credential, deadline }: RequestContext, target: string): RequestHead {
-  const { method } = exchange;
-  return { method, target, headers: toHeaderList(outgoing), httpVersion: req.httpVersion, credential, deadline };
+function headOf({ exchange, target = "", headers, req, credential, deadline }: RequestContext): RequestHead {
+  return { method: exchange.method, target, headers, httpVersion: req.httpVersion, credential, deadline };
 }

@@ -1,5 +1,5 @@
 /** What went by between a client and native v1? */
-import type { ApiResponse, BodyStream, ClientResponse, HeaderList } from "../model/http.ts";
+import { type ApiResponse, type BodyStream, type ClientResponse, type HeaderList, header } from "../model/http.ts";
 import type { PassThroughObserver } from "../model/request.ts";
 
 /** A request's body and its answer, as they went by: the answer still in its Content-Encoding. */
@@ -38,11 +38,11 @@ export function createExchangeCapture({ held, answerBytes, over }: CaptureOption
     sent(chunk) {
       if (lost === undefined) lose(request.add(chunk));
     },
-    head(code, flat) {
+    head(code, fields) {
       status = code;
-      headers = listOf(flat);
-      const length = headers.find(([name]) => name === "content-length")?.[1];
-      if (Number(length ?? 0) > answerBytes) lose("too-large");
+      // Without their spelling, which is no difference.
+      headers = fields.map(([name, value]) => [name, value]);
+      if (Number(header(headers, "content-length") ?? 0) > answerBytes) lose("too-large");
     },
     data(chunk) {
       if (lost === undefined) lose(answer.add(chunk));
@@ -53,13 +53,6 @@ export function createExchangeCapture({ held, answerBytes, over }: CaptureOption
       );
     },
   };
-}
-
-/** Lower-case names, as everywhere between the parts. */
-function listOf(flat: readonly string[]): HeaderList {
-  const list: (readonly [string, string])[] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) list.push([(flat[i] ?? "").toLowerCase(), flat[i + 1] ?? ""]);
-  return list;
 }
 
 /** How is an answer of carryover's own followed to its end? */

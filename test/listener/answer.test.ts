@@ -295,6 +295,6 @@ describe("what a plan is decided from", () => {
       },
     });
     await ask(port, "DELETE /front/a%2Fb?c='", "X-B: 1\r\nTE: trailers\r\n");
-    expect(heads).toEqual([["DELETE", "/a%2Fb?c='", ["x-b", "1"], "/front/a%2Fb"]]);
+    expect(heads).toEqual([["DELETE", "/a%2Fb?c='", ["x-b", "1", "X-B"], "/front/a%2Fb"]]);
   });
 });

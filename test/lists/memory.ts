@@ -67,7 +67,7 @@ export async function createLister(
 async function gotOf(respond: () => Promise<ClientResponse>): Promise<Parameters<typeof outcomeOf>[0]> {
   try {
     const { status, headers, body } = await respond();
-    const fields = new Map(headers);
+    const fields = new Map(headers.map(([name, value]) => [name, value]));
     if (body instanceof Uint8Array) {
       fields.set("content-length", String(body.length));
       return { status, fields, text: Buffer.from(body).toString("utf8"), complete: true };

@@ -135,7 +135,7 @@ export function play(watch: ReturnType<Shadow["watch"]>, request: ApiRequest, an
   pieces(request.body ?? EMPTY, watch.sent);
   watch.head(
     answer.status,
-    answer.headers.flatMap(([name, value]) => [name.toUpperCase(), value]),
+    answer.headers.map(([name, value]) => [name, value, name.toUpperCase()]),
   );
   pieces(answer.body, watch.data);
   watch.over(whole);

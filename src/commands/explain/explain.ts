@@ -3,13 +3,14 @@ import type { Catalogue } from "../../catalogue.ts";
 import type { Config } from "../../config/config.ts";
 import { createDecisions } from "../../decide.ts";
 import type { Mode } from "../../model/exchange.ts";
+import { type HeaderList, headerValues, namedByConnection } from "../../model/http.ts";
 import { Problem } from "../../model/problem.ts";
 import type { OperationMatch } from "../../model/request.ts";
 import type { Operation, Resource } from "../../model/resource.ts";
 import type { Router } from "../../router/router.ts";
+import { handlingOf } from "../../server/headers.ts";
 import { tooLarge } from "../../server/request-body.ts";
 import { checkRequest } from "../../server/request-checks.ts";
-import { HeaderHandling, readHeaderFields } from "../../server/request-head.ts";
 import { drainLimits, PAGE_SIZE } from "../../toolbox.ts";
 import type { MaskSpelling } from "../../translate/update.ts";
 import { type AnswerSettings, explainAnswer } from "./answer.ts";
@@ -336,17 +337,13 @@ export function receiveRequest(
     name === "authorization" ? [name, value.replaceAll(PLACEHOLDER, "token")] : [name, value],
   );
   const hasHost = given.some(([name]) => name === "host");
-  const raw = [...(hasHost ? [] : [["host", "carryover"] as const]), ...given].flat();
-  const head = readHeaderFields(raw);
-  const fields = head.names.map((name, index) => [name, head.raw[2 * index + 1] ?? ""] as const);
-  const headers = fields.filter((_, index) => {
-    const fate = head.handling[index];
-    return fate === HeaderHandling.KEEP || fate === HeaderHandling.REQUEST_ID || fate === HeaderHandling.TRACE;
-  });
+  const received: HeaderList = hasHost ? given : [["host", "carryover"], ...given];
+  const named = namedByConnection(headerValues(received, "connection"));
+  const headers = received.filter(([name]) => handlingOf(name) === "keep" && !named.has(name));
   const { method, target } = asked;
   return {
     request: { ...asked, ...belowBase(asked, listen.basePath), headers },
-    problem: checkRequest({ method, target, httpVersion: "1.1", head }, limits),
+    problem: checkRequest({ method, target, httpVersion: "1.1", received }, limits),
   };
 }
 

@@ -151,7 +151,6 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["telemetry/unknown-fields.ts", "distinct"],
   ["telemetry/series.ts", "operations"],
   ["telemetry/log.ts", "kinds"],
-  ["server/request-head.ts", "watched"],
   ["server/compression.ts", "weights"],
   ["drain/drain.ts", "calls"],
 ];
