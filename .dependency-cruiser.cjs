@@ -15,8 +15,7 @@ const ORDER = [
 ];
 /** A package, and who may import it. */
 const FENCES = {
-  fastify: "server|admin|app\\.ts",
-  "@fastify/http-proxy": "server|admin|app\\.ts",
+  fastify: "admin",
   undici: "upstream",
   "lru-cache": "upstream|drain",
   "prom-client": "telemetry",

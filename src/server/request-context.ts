@@ -55,16 +55,6 @@ export interface RequestContext {
   controller: SignalController | undefined;
 }
 
-/** Under this key a visit travels through fastify and the proxy plugin. */
-export const REQUEST_CONTEXT = Symbol("visit");
-
-/** The visit of a request that the listener let in. Throws Error for any other. */
-export function contextOf(carrier: object): RequestContext {
-  const { [REQUEST_CONTEXT]: visit } = carrier as { [REQUEST_CONTEXT]?: RequestContext };
-  if (visit === undefined) throw new Error("a request that did not come in by the gate");
-  return visit;
-}
-
 /** Tells `callers` how the platform answered the calls of a request so far. What is no resource may be open to anybody. */
 export function recordCredential({ exchange, credential }: RequestContext, callers: CredentialShares): void {
   if (exchange.resource === "unknown" || exchange.apiVersion === "sts") return;

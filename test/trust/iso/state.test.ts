@@ -60,7 +60,6 @@ const STATE: readonly Remembered[] = [
     "1,000, the oldest goes",
     "only credentials that the platform accepted have a key of their own: how long a list is taken to be",
   ],
-  ["server/server.ts made", "name of an upstream", "three", "nobody"],
   [
     "server/upload-limits.ts taken",
     DIGEST,
