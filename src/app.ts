@@ -8,14 +8,14 @@ import type { Catalogue } from "./catalogue.ts";
 import { createConnectionRenewal } from "./config/certificate-renewal.ts";
 import type { Config } from "./config/config.ts";
 import { readBounded } from "./config/watched-file.ts";
-import { createDecisions } from "./decide.ts";
 import { createListSharing } from "./drain/list-sharing.ts";
 import { createMigration, type Migration } from "./migration.ts";
 import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { createMemoryBudget } from "./model/memory-budget.ts";
 import { clearLastMatch } from "./model/text.ts";
-import { createDeprecationLayer } from "./rollout/deprecation.ts";
+import { createDecisions } from "./proxy.ts";
+import { createDeprecationNotice } from "./rollout/deprecation.ts";
 import { createAdmission } from "./server/admission.ts";
 import { createHttpServer, type HttpServer } from "./server/server.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
@@ -110,7 +110,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     cutover: migration.sources,
   });
   const unknownFields = createUnknownFields();
-  const share = createListSharing({
+  const sharing = createListSharing({
     ...config.lists.share,
     now: () => performance.now(),
     wall: () => Date.now(),
@@ -119,7 +119,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ruleVersion: `${VERSION} ${catalogue.version}`,
   });
   const observe = (exchange: Exchange): void => {
-    share.over(exchange);
+    sharing.over(exchange);
     metrics.observe(exchange);
     migration.observe(exchange);
     unknownFields.observe(exchange);
@@ -127,12 +127,10 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     options.onExchange?.(exchange);
     clearLastMatch();
   };
-  // Outside of sharing: a list that was made for another client must not carry what is said to that one.
-  const signposts = createDeprecationLayer({
+  const notice = createDeprecationNotice({
     ...config.listen,
-    route: decisions.route,
-    version: catalogue.version,
     publicUrl: config.listen.publicUrl,
+    version: catalogue.version,
     rule: migration.control.rule,
   });
   const { v1, v2 } = { v1: upstreams.queues.get("v1"), v2: upstreams.queues.get("v2") };
@@ -148,7 +146,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
       now: clock.now,
     }),
     credentialOf: createDigest(randomBytes(32).toString("hex")),
-    decide: signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
+    decide: decisions.decide(toolbox.tools, { cutover: migration.cutover, share: sharing.share, notice }),
     upstreams: Object.fromEntries(upstreams.streams),
     connections: upstreams.connections,
     memory,

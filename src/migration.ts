@@ -6,7 +6,6 @@ import type { Config } from "./config/config.ts";
 import { ConfigError, faultText } from "./config/faults.ts";
 import { readRules } from "./config/rules.ts";
 import { faultsOf, readBounded } from "./config/watched-file.ts";
-import type { Decisions } from "./decide.ts";
 import { disk } from "./ledger/disk.ts";
 import { createLedgerFile, type LedgerFile } from "./ledger/file.ts";
 import { type ClientIdentity, createIdentity } from "./ledger/identity.ts";
@@ -26,7 +25,7 @@ import {
 import type { RequestHead } from "./model/request.ts";
 import type { CutoverMode } from "./model/rules.ts";
 import { clearLastMatch } from "./model/text.ts";
-import type { Cutover } from "./proxy.ts";
+import type { Cutover, Decisions } from "./proxy.ts";
 import { createBucket, createCredentials } from "./rollout/callers.ts";
 import { createRollout, type Rollout } from "./rollout/rollout.ts";
 import { createRulesFile, type RulesFile, rulesContext } from "./rollout/rules-file.ts";
@@ -309,8 +308,8 @@ export function createBackgroundShadow(
   const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
     const [path = ""] = head.target.split("?", 1);
     const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), head.method, path);
-    const decide = decisions.decide((noted, asked, stop) => toolbox.tools(noted, asked, stop, layer));
-    const plan = decide(head, exchange);
+    const decide = decisions.decide((asked, stop) => toolbox.tools(asked, stop, layer));
+    const plan = decide({ ...head, exchange });
     if (plan.kind !== "answer") throw new Error("what is compared is translated");
     try {
       const answer = await plan.respond(body, signal);

@@ -6,7 +6,7 @@ import { type DrainLimits, FIXED_LIMITS } from "./drain/limits.ts";
 import { later, sleep, type Timer } from "./model/clock.ts";
 import { type Exchange, RESERVED_NAMES_REFUSED, type Witness } from "./model/exchange.ts";
 import { compose, header, type Send, type SendLayer } from "./model/http.ts";
-import type { RequestHead } from "./model/request.ts";
+import type { RequestContext } from "./model/request.ts";
 import type { Signal } from "./model/signal.ts";
 import type { MaskMemory, Tools } from "./translate/operation.ts";
 import { type CallOrigin, type CallQueue, createCallQueue } from "./upstream/call-queue.ts";
@@ -49,7 +49,7 @@ export interface Toolbox {
    * Every call retried within the budget, timed, and noted in the request's exchange. `innermost` stands right before the
    * upstream: what only looks at what a request would do keeps its writes back there.
    */
-  tools(exchange: Exchange, head: RequestHead, signal: Signal, innermost?: SendLayer): Tools;
+  tools(request: RequestContext, signal: Signal, innermost?: SendLayer): Tools;
   /** Where its calls wait for a place, and lists for theirs. */
   readonly calls: CallQueue;
   readonly lists: ListQueue;
@@ -76,10 +76,11 @@ export function createToolbox(
   const drainsFor = createDrainSource(config, lists, calls, now);
   const digest = createDigest(randomBytes(32).toString("hex"));
   const inTurns = createSerialQueue();
-  const tools: Toolbox["tools"] = (exchange, head, signal, innermost) => {
+  const tools: Toolbox["tools"] = (asked, signal, innermost) => {
+    const { exchange } = asked;
     const timed = createCallRecorder(exchange, "v2", now);
-    const credential = head.credential ?? digest(header(head.headers, "authorization") ?? "");
-    const request = { credential, since: exchange.startedAt, deadline: head.deadline ?? Number.POSITIVE_INFINITY };
+    const credential = asked.credential ?? digest(header(asked.headers, "authorization") ?? "");
+    const request = { credential, since: exchange.startedAt, deadline: asked.deadline ?? Number.POSITIVE_INFINITY };
     const queued = (kind: CallKind): SendLayer =>
       calls.layer(
         (): CallOrigin => ({ ...request, kind: background ? "background" : kind, begun: exchange.calls.length > 0 }),

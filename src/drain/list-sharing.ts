@@ -1,7 +1,7 @@
-/** Which requests for a list get what was made for an equal one? (Design: sharing work; off by default.) */
+/** Requests for a list get what was made for an equal one; off by default. */
 import type { Exchange } from "../model/exchange.ts";
 import { type ClientResponse, isSafe } from "../model/http.ts";
-import type { Decide, RequestHead } from "../model/request.ts";
+import type { Plan, RequestContext } from "../model/request.ts";
 import type { Signal } from "../model/signal.ts";
 import { type Credential, credentialOf } from "../upstream/credentials.ts";
 import {
@@ -38,17 +38,17 @@ export interface ListSharingOptions extends ListKeyOptions {
 
 export interface ListSharing {
   /**
-   * `next`, with lists shared: between equal requests of one credential, and only if that credential does not write
-   * meanwhile. An answer that was made for another request says its `age`, and its exchange `list-shared` or `list-collapsed`.
+   * `plan`, with its list shared between equal requests of one credential, and only if that credential does not write
+   * meanwhile. A response that was made for another request says its `age`, and its exchange `list-shared` or `list-collapsed`.
    */
-  decide(next: Decide): Decide;
+  share(request: RequestContext, plan: Plan): Plan;
   /** To be told of every exchange when it is over: until then a write counts as under way. */
   over(exchange: Exchange): void;
   /** What is held in memory. */
   usage(): ListCacheUsage;
 }
 
-/** A revoked token must not be of use for longer: nothing that is shared is older, whatever is configured (design: sharing work). */
+/** A revoked token must not be of use for longer: nothing that is shared is older, whatever is configured. */
 export const MOST_SECONDS = 5;
 /** Requests that wait for one work; others make their own. */
 const MOST_FOLLOWERS = 100;
@@ -66,7 +66,7 @@ interface ListRequest {
   readonly key: string;
   readonly credential: Credential;
   readonly notes: string[];
-  readonly make: ReadForMany;
+  readonly read: ReadForMany;
   readonly signal: Signal;
 }
 
@@ -79,28 +79,31 @@ export function createListSharing(options: ListSharingOptions): ListSharing {
   if (!(seconds >= 0 && seconds <= MOST_SECONDS)) throw new Error(`lists are shared for 0 to ${MOST_SECONDS} s`);
   const keeps = seconds > 0 && bytes > 0;
   const tenants = createListCache(keeps ? { bytes, now } : undefined);
-  if (!collapse && !keeps) return { decide: (next) => next, over: () => {}, usage: tenants.size };
-  const house = { options, tenants };
+  if (!collapse && !keeps) return { share: (_request, plan) => plan, over: () => {}, usage: tenants.size };
+  const context = { options, tenants };
   const writing = new Map<Exchange, string>();
 
   return {
-    decide: (next) => (head, exchange) => {
-      if (!isSafe(head.method)) {
-        const credential = credentialOf(head.headers, secret);
+    share(request, plan) {
+      const { exchange, headers } = request;
+      if (!isSafe(request.method)) {
+        const credential = credentialOf(headers, secret);
         if (credential !== undefined) {
           writing.set(exchange, credential.digest);
           tenants.beginWrite(credential.digest);
         }
-        return next(head, exchange);
+        return plan;
       }
-      const plan = next(head, exchange);
-      if (plan.kind !== "answer" || !isList(head, exchange)) return plan;
+      if (plan.kind !== "answer" || !isList(request)) return plan;
       return {
-        kind: "answer",
-        respond: (body, signal) => {
-          const make: ReadForMany = async (until) => plan.respond(body, until);
+        ...plan,
+        respond: async (body, signal) => {
+          const read: ReadForMany = async (until) => plan.respond(body, until);
           // A GET has no body: what the plan says of it is for its sender alone.
-          return body.length > 0 ? make(signal) : respondToList({ head, exchange, make, signal }, house);
+          const credential = body.length > 0 || wantsOwn(headers) ? undefined : credentialOf(headers, secret);
+          if (credential === undefined) return read(signal);
+          const key = listKeyOf(request, credential, options);
+          return respondToList({ key, credential, notes: exchange.notes, read, signal }, context);
         },
       };
     },
@@ -114,37 +117,19 @@ export function createListSharing(options: ListSharingOptions): ListSharing {
   };
 }
 
-function isList({ method }: RequestHead, { mode, operation }: Exchange): boolean {
+function isList({ method, exchange: { mode, operation } }: RequestContext): boolean {
   return method === "GET" && mode === "translate" && operation === "list";
 }
 
-interface IncomingList {
-  readonly head: RequestHead;
-  readonly exchange: Exchange;
-  readonly make: ReadForMany;
-  readonly signal: Signal;
-}
-
-/** The answer to a GET of a list: kept, made for another, or made now. */
-async function respondToList(
-  { head, exchange, make, signal }: IncomingList,
-  house: SharingContext,
-): Promise<ClientResponse> {
-  const { options } = house;
-  const credential = wantsOwn(head.headers) ? undefined : credentialOf(head.headers, options.secret);
-  if (credential === undefined) return make(signal);
-  const key = listKeyOf(head, credential, options);
-  return share({ key, credential, notes: exchange.notes, make, signal }, house);
-}
-
-async function share(ask: ListRequest, house: SharingContext): Promise<ClientResponse> {
-  const { key, credential, notes, make, signal } = ask;
-  const { tenants } = house;
-  const { now, wall } = house.options;
+/** A list that was kept, that is being read for another request, or that is read now. */
+async function respondToList(asked: ListRequest, context: SharingContext): Promise<ClientResponse> {
+  const { key, credential, notes, read, signal } = asked;
+  const { tenants } = context;
+  const { now, wall } = context.options;
   for (let waits = 0; ; waits += 1) {
     signal.throwIfAborted();
     // To a token that has ended the platform would say no.
-    if (wall() >= credential.ends * 1000) return make(signal);
+    if (wall() >= credential.ends * 1000) return read(signal);
     const kept = tenants.store?.find(key);
     if (kept !== undefined) {
       notes.push("list-shared");
@@ -152,16 +137,16 @@ async function share(ask: ListRequest, house: SharingContext): Promise<ClientRes
     }
     // Behind the look into the store, which may forget a tenant.
     const tenant = tenants.enter(credential.digest);
-    if (tenant === undefined) return make(signal);
+    if (tenant === undefined) return read(signal);
     const flight = tenant.sharedReads.get(key);
-    if (flight === undefined || !isYoung(flight, now())) return lead(ask, tenant, house);
-    if (waits === MOST_WAITS || flight.waiting() > MOST_FOLLOWERS) return make(signal);
+    if (flight === undefined || !isYoung(flight, now())) return lead(asked, tenant, context);
+    if (waits === MOST_WAITS || flight.waiting() > MOST_FOLLOWERS) return read(signal);
     const landing = await flight.follow(signal);
     if (landing.kind === "shared") {
       notes.push("list-collapsed");
       return responseOf(landing.copy, now());
     }
-    if (landing.kind === "single") return make(signal);
+    if (landing.kind === "single") return read(signal);
   }
 }
 
@@ -171,16 +156,16 @@ function isYoung(flight: SharedRead, now: number): boolean {
 }
 
 /** Makes the answer, for this request and for those that come meanwhile. */
-function lead(ask: ListRequest, tenant: CredentialLists, house: SharingContext): Promise<ClientResponse> {
-  const { key, make, signal } = ask;
-  const { options } = house;
-  const flight = startSharedRead(make, options.now(), (made) => {
+function lead(asked: ListRequest, tenant: CredentialLists, context: SharingContext): Promise<ClientResponse> {
+  const { key, read, signal } = asked;
+  const { options } = context;
+  const flight = startSharedRead(read, options.now(), (made) => {
     if (tenant.sharedReads.get(key) === flight) tenant.sharedReads.delete(key);
     const landing = resultOf(made, flight.began, options.now());
-    if (landing.kind === "shared") keep(landing.copy, key, tenant, house);
+    if (landing.kind === "shared") keep(landing.copy, key, tenant, context);
     // Last: a tenant with a work under way is not forgotten while its lists make room.
     tenant.working -= 1;
-    house.tenants.settle(tenant);
+    context.tenants.settle(tenant);
     return landing;
   });
   tenant.working += 1;
@@ -196,8 +181,8 @@ function resultOf(made: ClientResponse | undefined, began: number, now: number):
 }
 
 /** Keeps a list, unless its credential has written since it was begun. */
-function keep(copy: SharedResponse, key: string, tenant: CredentialLists, house: SharingContext): void {
-  const { tenants, options } = house;
+function keep(copy: SharedResponse, key: string, tenant: CredentialLists, context: SharingContext): void {
+  const { tenants, options } = context;
   if (!tenants.isCurrent(tenant)) return;
   const freshMs = Math.min(options.seconds * 1000, copy.freshMs);
   tenants.store?.keep(tenant, key, copy, copy.began + freshMs);

@@ -6,7 +6,7 @@ import { Problem, problemBody } from "../model/problem.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
 import type { ListQueue } from "../upstream/list-queue.ts";
 import { isRequestId } from "./headers.ts";
-import { recordProblem } from "./request-context.ts";
+import { recordProblem } from "./incoming-request.ts";
 import { rawHead } from "./response.ts";
 
 /** Why not, as metrics say it. */

@@ -7,8 +7,8 @@ import { Problem } from "../model/problem.ts";
 import type { PassPlan, PassThroughObserver } from "../model/request.ts";
 import { createStallTimer, STALL_MS, type StallTimer, stallProblem } from "./client-timeouts.ts";
 import { addResponseHeaders } from "./headers.ts";
+import { hasBody, type IncomingRequest, recordCredential, recordPassedCall, stopRequest } from "./incoming-request.ts";
 import { type BodyLimits, callerOf, holdUnsent, relayBody } from "./request-body.ts";
-import { hasBody, type RequestContext, recordCall, recordCredential, stopRequest } from "./request-context.ts";
 import { sendProblem, writeHead } from "./response.ts";
 import type { UploadSlots } from "./upload-limits.ts";
 
@@ -28,64 +28,63 @@ export interface PassThroughOptions {
  * Passes a request through untouched: target, fields and bytes as they came, over our own queue and connections. Written by hand, since
  * proxies on top of a URL parser and a header object (@fastify/http-proxy) respell targets and names, and join or drop repeated fields.
  */
-export function passThrough(visit: RequestContext, plan: PassPlan, options: PassThroughOptions): void {
-  visit.pass = plan;
+export function passThrough(request: IncomingRequest, plan: PassPlan, options: PassThroughOptions): void {
+  request.pass = plan;
   if (plan.watch !== undefined) {
-    visit.watch = guardWatch(plan.watch, (cause) => options.log?.("a watch failed", cause));
+    request.watch = guardWatch(plan.watch, (cause) => options.log?.("a watch failed", cause));
   }
-  if (!hasBody(visit)) {
-    call(visit, plan, undefined, options);
+  if (!hasBody(request)) {
+    call(request, plan, undefined, options);
     return;
   }
   // A client that does not send has no connection to the platform: there are few, and others need them.
-  relayBody(visit, options.bodies, {
+  relayBody(request, options.bodies, {
     begin: (body) => {
       try {
-        call(visit, plan, body, options);
+        call(request, plan, body, options);
       } catch (error) {
-        sendProblem(visit, Problem.from(error));
+        sendProblem(request, Problem.from(error));
       }
     },
-    tooSlow: (problem) => endPassThrough(visit, problem),
+    tooSlow: (problem) => endPassThrough(request, problem),
     uploads: options.uploads[plan.upstream],
   });
 }
 
 function call(
-  visit: RequestContext,
+  request: IncomingRequest,
   plan: PassPlan,
   body: Readable | undefined,
   { upstreams, ...options }: PassThroughOptions,
 ): void {
-  const { exchange, headers, server: house, credential, deadline } = visit;
-  const { method, startedAt: since } = exchange;
+  const { method, exchange, headers, server, credential, deadline } = request;
   const stream = upstreams[plan.upstream];
   if (stream === undefined) throw new Error(`no such upstream: ${plan.upstream}`);
-  visit.passedAt = house.now();
-  // What stops a call finds it on the visit. A closure kept there would make the collector carry every request along.
-  const from = { credential, since, deadline };
-  visit.call = stream({ method, target: plan.target, headers, body, from }, sinkOf(visit, options));
+  request.passedAt = server.now();
+  // What stops a call finds it on the request. A closure kept there would make the collector carry every request along.
+  const from = { credential, since: exchange.startedAt, deadline };
+  request.call = stream({ method, target: plan.target, headers, body, from }, sinkOf(request, options));
 }
 
 function sinkOf(
-  visit: RequestContext,
+  request: IncomingRequest,
   { basePath, timeouts, bodies }: Omit<PassThroughOptions, "upstreams">,
 ): StreamSink {
   const stallMs = timeouts?.stallMs ?? STALL_MS;
   const { callers, memory } = bodies;
-  const { res, exchange } = visit;
+  const { res, exchange } = request;
   let patience: StallTimer | undefined;
   let hold: MemoryReservation | undefined;
   return {
     head: (status, statusText, headers) => {
-      recordCall(visit, status);
-      recordCredential(visit, callers);
-      visit.watch?.head(status, headers);
+      recordPassedCall(request, status);
+      recordCredential(request, callers);
+      request.watch?.head(status, headers);
       if (res.destroyed) return;
       res.sendDate = false;
       addResponseHeaders(headers, exchange.requestId, basePath);
-      headers.push(...missingHeaders(headers, visit.pass?.headers ?? []));
-      writeHead(visit, status, statusText, headers);
+      headers.push(...missingHeaders(headers, request.pass?.headers ?? []));
+      writeHead(request, status, statusText, headers);
       // What came in the same packet has been written by then, and takes the head along.
       queueMicrotask(() => {
         if (exchange.responseBytes === 0 && !res.writableEnded) res.flushHeaders();
@@ -93,35 +92,35 @@ function sinkOf(
     },
     data: (chunk) => {
       exchange.responseBytes += chunk.length;
-      visit.watch?.data(chunk);
+      request.watch?.data(chunk);
       if (res.write(chunk)) return true;
       // Most answers are small, and taken at once.
-      patience ??= createStallTimer(res, stallMs, () => endPassThrough(visit, stallProblem(stallMs)));
-      hold ??= memory.open(callerOf(visit, callers));
+      patience ??= createStallTimer(res, stallMs, () => endPassThrough(request, stallProblem(stallMs)));
+      hold ??= memory.open(callerOf(request, callers));
       hold.resize(res.writableLength);
       void patience.taken().then(() => {
         hold?.resize(0);
-        visit.call?.resume();
+        request.call?.resume();
       });
       return false;
     },
     end: () => {
       res.end();
-      holdUnsent(visit, bodies);
-      visit.watch?.over(true);
+      holdUnsent(request, bodies);
+      request.watch?.over(true);
     },
     fail: (problem) => {
-      recordCall(visit, 0);
-      visit.watch?.over(false);
-      sendProblem(visit, problem);
+      recordPassedCall(request, 0);
+      request.watch?.over(false);
+      sendProblem(request, problem);
     },
   };
 }
 
 /** The client does not do its part: the call ends, and what is still to come of it. */
-function endPassThrough(visit: RequestContext, problem: Problem): void {
-  stopRequest(visit, problem);
-  sendProblem(visit, problem);
+function endPassThrough(request: IncomingRequest, problem: Problem): void {
+  stopRequest(request, problem);
+  sendProblem(request, problem);
 }
 
 /** `watch`, heard once of the end; what it throws ends the watching and nothing else. */

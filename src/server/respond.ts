@@ -1,5 +1,6 @@
 /** How is a request answered that carryover answers itself? */
 import { ANONYMOUS_SHARE } from "../model/credential-shares.ts";
+import { missingHeaders } from "../model/deprecation.ts";
 import {
   type BodyStream,
   type ClientResponse,
@@ -24,8 +25,8 @@ import {
   readPortions,
 } from "./compression.ts";
 import { withBasePath } from "./headers.ts";
+import { hasBody, type IncomingRequest, isAnswered, recordCredential } from "./incoming-request.ts";
 import { type BodyLimits, callerOf, GATHERED_BYTES, holdUnsent, readBody, type WholeBody } from "./request-body.ts";
-import { hasBody, isAnswered, type RequestContext, recordCredential } from "./request-context.ts";
 import { isBodyless, sendProblem, writeHead, writeWhole } from "./response.ts";
 
 export interface RespondOptions {
@@ -42,24 +43,24 @@ const NO_BYTES = new Uint8Array(0);
 const OWN_HEADERS: ReadonlySet<string> = new Set([...HOP_BY_HOP, "content-length"]);
 
 /** Reads the body, asks the plan and answers. Never rejects: what goes wrong becomes a reply. */
-export async function respond(visit: RequestContext, plan: ResponsePlan, options: RespondOptions): Promise<void> {
+export async function respond(request: IncomingRequest, plan: ResponsePlan, options: RespondOptions): Promise<void> {
   const controller = createSignalController();
-  visit.controller = controller;
+  request.controller = controller;
   const { callers } = options.bodies;
   let body: WholeBody | undefined;
   try {
-    if (hasBody(visit)) body = await readBody(visit, options.bodyBytes, options.bodies, controller.signal);
-    const response = await runPlan(visit, plan, body?.bytes ?? NO_BYTES, controller.signal, options.bodies);
-    recordCredential(visit, callers);
-    if (isAnswered(visit)) discard(response.body);
+    if (hasBody(request)) body = await readBody(request, options.bodyBytes, options.bodies, controller.signal);
+    const response = await runPlan(request, plan, body?.bytes ?? NO_BYTES, controller.signal, options.bodies);
+    recordCredential(request, callers);
+    if (isAnswered(request)) discard(response.body);
     else {
-      const delivering = deliver(visit, response, controller.signal, options);
+      const delivering = deliver(request, response, plan.headers ?? [], controller.signal, options);
       // Most are whole by now: then there is nothing to wait for.
       if (delivering !== undefined) await delivering;
     }
   } catch (error) {
-    recordCredential(visit, callers);
-    if (!isAnswered(visit)) sendProblem(visit, Problem.from(error));
+    recordCredential(request, callers);
+    if (!isAnswered(request)) sendProblem(request, Problem.from(error));
   } finally {
     body?.release();
   }
@@ -67,58 +68,60 @@ export async function respond(visit: RequestContext, plan: ResponsePlan, options
 
 /** What a long body costs is known once it is read: callers that the platform has not accepted yet take turns at it. */
 function runPlan(
-  visit: RequestContext,
+  request: IncomingRequest,
   plan: ResponsePlan,
   body: Uint8Array,
   signal: Signal,
   parts: BodyLimits,
 ): Promise<ClientResponse> {
-  const light = body.length <= GATHERED_BYTES || callerOf(visit, parts.callers) !== ANONYMOUS_SHARE;
+  const light = body.length <= GATHERED_BYTES || callerOf(request, parts.callers) !== ANONYMOUS_SHARE;
   return light
     ? plan.respond(body, signal)
     : parts.processorShare.run(signal, () => plan.respond(body, signal)).then((made) => made);
 }
 
 function deliver(
-  visit: RequestContext,
+  request: IncomingRequest,
   response: ClientResponse,
+  planned: HeaderList,
   signal: Signal,
   options: RespondOptions,
 ): Promise<void> | undefined {
-  const { exchange } = visit;
+  const { exchange } = request;
   const { status, body } = response;
   const headers = ownHeaders(response.headers, options.basePath);
+  headers.push(...missingHeaders(headers, planned));
   if (header(response.headers, "x-request-id") === undefined) headers.push(["x-request-id", exchange.requestId]);
-  const encoding = negotiate(visit, response, headers);
+  const encoding = negotiate(request, response, headers);
   if (!(body instanceof Uint8Array)) {
     if (encoding !== undefined) headers.push(["content-encoding", encoding]);
-    return writeStream(visit, { status, headers, body, encoding }, signal, options);
+    return writeStream(request, { status, headers, body, encoding }, signal, options);
   }
-  if (encoding !== undefined) return deliverCompressed(visit, { status, headers, body }, encoding, options.bodies);
-  writeWhole(visit, status, headers, body);
-  holdUnsent(visit, options.bodies);
+  if (encoding !== undefined) return deliverCompressed(request, { status, headers, body }, encoding, options.bodies);
+  writeWhole(request, status, headers, body);
+  holdUnsent(request, options.bodies);
   return undefined;
 }
 
 async function deliverCompressed(
-  visit: RequestContext,
+  request: IncomingRequest,
   { status, headers, body }: { readonly status: number; readonly headers: HeaderField[]; readonly body: Uint8Array },
   encoding: ContentEncoding,
   bodies: BodyLimits,
 ): Promise<void> {
-  const hold = bodies.memory.open(callerOf(visit, bodies.callers));
+  const hold = bodies.memory.open(callerOf(request, bodies.callers));
   hold.resize(body.length);
   const compressed = await compress(body, encoding).finally(() => hold.resize(0));
-  visit.exchange.notes.push(encoding);
+  request.exchange.notes.push(encoding);
   headers.push(["content-encoding", encoding]);
-  if (isAnswered(visit)) return;
-  writeWhole(visit, status, headers, compressed);
-  holdUnsent(visit, bodies);
+  if (isAnswered(request)) return;
+  writeWhole(request, status, headers, compressed);
+  holdUnsent(request, bodies);
 }
 
 /** The encoding that this client gets; says in `own` when another might get another. */
 function negotiate(
-  { received }: RequestContext,
+  { received }: IncomingRequest,
   { headers, body }: ClientResponse,
   own: HeaderField[],
 ): ContentEncoding | undefined {
@@ -193,31 +196,31 @@ function refuseOldHttp(httpVersion: string, body: Uint8Array | BodyStream): void
  * When `signal` aborts, whatever makes the body is stopped at once.
  */
 export async function writeStream(
-  visit: RequestContext,
+  request: IncomingRequest,
   reply: StreamedResponse,
   signal: Signal,
   options: StreamedResponseOptions,
 ): Promise<void> {
-  refuseOldHttp(visit.req.httpVersion, reply.body);
-  if (isBodyless(visit, reply.status)) {
+  refuseOldHttp(request.req.httpVersion, reply.body);
+  if (isBodyless(request, reply.status)) {
     discard(reply.body);
-    writeHead(visit, reply.status, undefined, reply.headers);
-    visit.res.end();
+    writeHead(request, reply.status, undefined, reply.headers);
+    request.res.end();
     return;
   }
   const taken = readPortions(reply.body);
   const pieces = reply.encoding === undefined ? taken : compressPortions(taken, reply.encoding);
-  await writePortions(visit, reply, pieces, signal, options);
+  await writePortions(request, reply, pieces, signal, options);
 }
 
 async function writePortions(
-  visit: RequestContext,
+  request: IncomingRequest,
   reply: StreamedResponse,
   pieces: BodyPortions,
   signal: Signal,
   { stallMs = STALL_MS, bodies }: StreamedResponseOptions,
 ): Promise<void> {
-  const { res } = visit;
+  const { res } = request;
   let hold: MemoryReservation | undefined;
   let over = false;
   const stop = () => {
@@ -228,25 +231,25 @@ async function writePortions(
   const fail = (error: unknown) => {
     if (over) return;
     stop();
-    sendProblem(visit, Problem.from(error));
+    sendProblem(request, Problem.from(error));
   };
-  const patience = createStallTimer(visit.res, stallMs, () => fail(stallProblem(stallMs)));
+  const patience = createStallTimer(request.res, stallMs, () => fail(stallProblem(stallMs)));
   let begun = false;
   signal.addEventListener("abort", stop, { once: true });
   try {
     for (;;) {
       const portion = await pieces.next();
       if (over) return;
-      if (!begun) beginResponse(visit, reply);
+      if (!begun) beginResponse(request, reply);
       begun = true;
       if (portion === undefined) break;
-      if (writePortion(visit, portion)) continue;
-      hold ??= bodies.memory.open(callerOf(visit, bodies.callers));
+      if (writePortion(request, portion)) continue;
+      hold ??= bodies.memory.open(callerOf(request, bodies.callers));
       hold.resize(res.writableLength);
       await patience.taken();
       hold.resize(0);
     }
-    visit.res.end();
+    request.res.end();
   } catch (error) {
     if (!begun && !over) throw error;
     fail(error);
@@ -257,13 +260,13 @@ async function writePortions(
   }
 }
 
-function beginResponse(visit: RequestContext, { status, headers, encoding }: StreamedResponse): void {
-  if (encoding !== undefined) visit.exchange.notes.push(encoding);
-  writeHead(visit, status, undefined, headers);
+function beginResponse(request: IncomingRequest, { status, headers, encoding }: StreamedResponse): void {
+  if (encoding !== undefined) request.exchange.notes.push(encoding);
+  writeHead(request, status, undefined, headers);
 }
 
 /** False when the client has to take something first. Node holds what is written within one tick and hands it over at once. */
-function writePortion({ res, exchange }: RequestContext, portion: readonly Uint8Array[]): boolean {
+function writePortion({ res, exchange }: IncomingRequest, portion: readonly Uint8Array[]): boolean {
   let ready = true;
   for (const piece of portion) {
     exchange.responseBytes += piece.length;

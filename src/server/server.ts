@@ -6,10 +6,10 @@ import type { Exchange, Upstream } from "../model/exchange.ts";
 import type { StreamSend } from "../model/http.ts";
 import { type MemoryBudget, unlimitedMemory } from "../model/memory-budget.ts";
 import { Problem, problemBody } from "../model/problem.ts";
-import type { Decide, RequestHead } from "../model/request.ts";
+import type { Decide } from "../model/request.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
 import { passThrough } from "./passthrough.ts";
 import type { BodyLimits } from "./request-body.ts";
-import type { RequestContext } from "./request-context.ts";
 import {
   createRequestLifecycle,
   type Expectation,
@@ -137,8 +137,8 @@ export function createHttpServer(options: HttpServerOptions): HttpServer {
   server.closeIdleConnections = lifecycle.endIdle;
   const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
     try {
-      const visit = lifecycle.accept(req, res, expectation);
-      if (visit !== undefined) serve(visit);
+      const request = lifecycle.accept(req, res, expectation);
+      if (request !== undefined) serve(request);
     } catch (cause) {
       log("a request could not be taken in", cause);
       sendInternalError(res);
@@ -172,7 +172,7 @@ function sendInternalError(res: ServerResponse): void {
 }
 
 /** Decides on a request, then does it. */
-function createServe(options: HttpServerOptions): (visit: RequestContext) => void {
+function createServe(options: HttpServerOptions): (request: IncomingRequest) => void {
   const { limits, timeouts, basePath, connections = {} } = options;
   const bodies: BodyLimits = {
     minRate: limits.minBodyRate ?? MIN_BODY_RATE,
@@ -187,19 +187,15 @@ function createServe(options: HttpServerOptions): (visit: RequestContext) => voi
   const uploads = { v1: slots("v1"), v2: slots("v2"), sts: slots("sts") };
   const respondOptions = { bodyBytes: limits.bodyBytes, basePath, stallMs: timeouts?.stallMs, bodies };
   const passOptions = { ...options, bodies, uploads };
-  return (visit) => {
+  return (request) => {
     try {
-      const plan = options.decide(headOf(visit), visit.exchange);
-      if (plan.kind === "answer") void respond(visit, plan, respondOptions);
-      else passThrough(visit, plan, passOptions);
+      const plan = options.decide(request);
+      if (plan.kind === "answer") void respond(request, plan, respondOptions);
+      else passThrough(request, plan, passOptions);
     } catch (error) {
-      sendProblem(visit, Problem.from(error));
+      sendProblem(request, Problem.from(error));
     }
   };
-}
-
-function headOf({ exchange, target = "", headers, req, credential, deadline }: RequestContext): RequestHead {
-  return { method: exchange.method, target, headers, httpVersion: req.httpVersion, credential, deadline };
 }
 
 const immediate = () => new Promise((resolve) => setImmediate(resolve));

@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import type { Dispatcher } from "undici";
-import type { Exchange, Upstream } from "../model/exchange.ts";
+import { type Exchange, recordCall, type Upstream } from "../model/exchange.ts";
 import {
   type ApiRequest,
   type ApiResponse,
@@ -174,8 +174,6 @@ function settle(gathering: PendingResponse, outcome: ApiResponse | Problem | Res
   gathering.done(outcome);
 }
 
-/** What are the bytes of an answer that came compressed although identity was asked for? */
-
 /** Bytes in, bytes out; rejects when the bytes are no such format or the result is longer than `limit`. */
 type Inflate = (bytes: Uint8Array, limit: number) => Promise<Uint8Array>;
 type Codec = (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>;
@@ -215,8 +213,6 @@ function zstdCodec(): [string, Inflate][] {
     : [];
 }
 
-/** Which calls did one request cause, and how long did they take? */
-
 /**
  * Notes every call in `exchange`, also failed ones (status 0); `now` is the monotonic clock in milliseconds.
  * One layer per request, around a Send that all requests share.
@@ -230,11 +226,7 @@ export function createCallRecorder(exchange: Exchange, upstream: Upstream, now: 
       status = response.status;
       return response;
     } finally {
-      const ms = now() - startedAt;
-      const query = request.target.indexOf("?");
-      const path = query < 0 ? request.target : request.target.slice(0, query);
-      exchange.upstreamMs += ms;
-      exchange.calls.push({ upstream, method: request.method, path, status, ms });
+      recordCall(exchange, upstream, request, status, now() - startedAt);
     }
   };
 }

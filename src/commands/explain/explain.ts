@@ -1,12 +1,12 @@
 /** What would happen to this request? The sentence of `proxy.ts` again, with a recorder in the place of the platform. */
 import type { Catalogue } from "../../catalogue.ts";
 import type { Config } from "../../config/config.ts";
-import { createDecisions } from "../../decide.ts";
 import type { Mode } from "../../model/exchange.ts";
 import { type HeaderList, headerValues, namedByConnection } from "../../model/http.ts";
 import { Problem } from "../../model/problem.ts";
 import type { OperationMatch } from "../../model/request.ts";
 import type { Operation, Resource } from "../../model/resource.ts";
+import { createDecisions } from "../../proxy.ts";
 import type { Router } from "../../router/router.ts";
 import { handlingOf } from "../../server/headers.ts";
 import { tooLarge } from "../../server/request-body.ts";
@@ -61,9 +61,9 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
         mask,
         bodyMask,
         limits: drainLimits(config.lists),
-        decide: (tools) => (head, exchange) => {
+        decide: (tools) => (context) => {
           if (problem !== undefined) throw problem;
-          const plan = decide(tools, { fallback })(head, exchange);
+          const plan = decide(tools, { fallback })(context);
           if (plan.kind === "answer" && request.body.length > config.limits.bodyBytes) {
             throw tooLarge(config.limits.bodyBytes);
           }

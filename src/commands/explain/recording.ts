@@ -6,7 +6,7 @@ import { createExchange, type Exchange, type Upstream } from "../../model/exchan
 import { type ApiRequest, type ApiResponse, wholeResponse } from "../../model/http.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../../model/json.ts";
 import { Problem } from "../../model/problem.ts";
-import type { Decide, OperationMatch, RequestHead } from "../../model/request.ts";
+import type { Decide, OperationMatch, RequestContext } from "../../model/request.ts";
 import type { Resource } from "../../model/resource.ts";
 import { createSignalController } from "../../model/signal.ts";
 import type { MaskMemory, Tools } from "../../translate/operation.ts";
@@ -50,7 +50,7 @@ export interface RecorderParts {
   readonly bodyMask: MaskSpelling | undefined;
   readonly limits: DrainLimits;
   /** The proxy, with these tools for whatever it translates. */
-  decide(tools: (exchange: Exchange) => Tools): Decide;
+  decide(tools: (request: RequestContext) => Tools): Decide;
 }
 
 /** More calls than one request makes when every list has one page: then something goes in a circle. */
@@ -67,11 +67,11 @@ export async function recordRequest(request: AskedRequest, parts: RecorderParts)
     calls.push({ request: call, ...assumed });
     return assumed.response;
   };
-  const decide = parts.decide((at) => toolsOf(at, send, parts));
+  const decide = parts.decide((asked) => toolsOf(asked.exchange, send, parts));
   const recording = { calls, exchange, pass: undefined, answer: undefined, problem: undefined };
-  const head: RequestHead = { method: request.method, target: request.target, headers: request.headers };
+  const { method, target, headers } = request;
   try {
-    const plan = decide(head, exchange);
+    const plan = decide({ method, target, headers, exchange });
     if (plan.kind === "pass") return { ...recording, pass: { upstream: plan.upstream, target: plan.target } };
     return { ...recording, answer: wholeResponse(await plan.respond(request.body, createSignalController().signal)) };
   } catch (thrown) {

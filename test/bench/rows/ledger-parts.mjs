@@ -11,7 +11,7 @@ export async function ledgerParts({ dist, folder, calls }, { token, client, roun
   const load = (path) => import(new URL(path, dist).href);
   const [{ createMigration }, { createDecisions }, { loadConfig }, { loadCatalogue }, { createExchange }, { later }] =
     await Promise.all(
-      ["migration.js", "decide.js", "config.js", "catalogue.js", "model/exchange.js", "upstream/later.js"].map(load),
+      ["migration.js", "proxy.js", "config.js", "catalogue.js", "model/exchange.js", "upstream/later.js"].map(load),
     );
   const catalogue = await loadCatalogue("v2beta1");
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };

@@ -191,7 +191,7 @@ export const FRONT = [
       ["an answer that is cut off in HTTP/1.0", "else req.socket.resetAndDestroy();", "else res.end();"],
       [
         "no second request behind one that was refused",
-        "if (CONNECTION_ENDING.has(problem.reason)) visit.last = true;",
+        "if (CONNECTION_ENDING.has(problem.reason)) request.last = true;",
         "",
         ["test/trust/sec/missed.test.ts > T-SMG-08"],
       ],
