@@ -57,8 +57,13 @@ export interface MigrationHooks {
   readonly wall: () => number;
   /** When files are looked at and saved. */
   readonly later: Timer;
+}
+
+/** What happens beside requests. */
+export interface MigrationListener {
+  /** A comparison is over. */
   compared(comparison: Comparison): void;
-  /** `at`: milliseconds since 1970. */
+  /** The rules file was looked at; `at`: milliseconds since 1970. */
   reloaded(successful: boolean, at: number): void;
 }
 
@@ -75,6 +80,8 @@ export interface Migration {
   progress(): unknown;
   /** To be called once for each request, when it is over. */
   observe(exchange: Exchange): void;
+  /** `listener` hears of everything from now on; to be called before `start`. */
+  subscribe(listener: MigrationListener): void;
   /** Reads what was kept and the rules. Rejects with ConfigError for a rules file that is wrong. */
   start(): Promise<void>;
   /** Looks at the rules file now. */
@@ -93,6 +100,7 @@ export function createMigration(
   hooks: MigrationHooks,
 ): Migration {
   const { log, wall } = hooks;
+  const listeners: MigrationListener[] = [];
   const { mode, salt } = config.cutover;
   const instance = randomUUID();
   const identity = createIdentity({ ...config.clients, key: salt });
@@ -120,7 +128,7 @@ export function createMigration(
     credentialOf,
     report: (comparison, { headers }) => {
       control.compared(comparison, credentialOf(headers));
-      hooks.compared(comparison);
+      for (const listener of listeners) listener.compared(comparison);
       // A comparison ends behind its request.
       clearLastMatch();
     },
@@ -128,7 +136,9 @@ export function createMigration(
     queues: hooks.queues,
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });
-  const rulesFile = rulesFileOf(config, catalogue, control, hooks);
+  const rulesFile = rulesFileOf(config, catalogue, control, hooks, (successful) => {
+    for (const listener of listeners) listener.reloaded(successful, wall());
+  });
   const ledgerFile = ledgerFileOf(config, ledger, hooks);
   const sources: ProgressSources = {
     instance,
@@ -156,6 +166,7 @@ export function createMigration(
       ledger.observe(exchange);
       totals.observe(exchange);
     },
+    subscribe: (listener) => listeners.push(listener),
     start: async () => {
       await ledgerFile?.start();
       await rulesFile?.start().catch(refuse);
@@ -188,7 +199,8 @@ function rulesFileOf(
   config: Config,
   catalogue: Catalogue,
   control: Rollout,
-  { log, reloaded, wall, later }: MigrationHooks,
+  { log, wall, later }: MigrationHooks,
+  reloaded: (successful: boolean) => void,
 ): RulesFile | undefined {
   const { rulesFile: path, reloadSeconds } = config.cutover;
   if (path === undefined) return undefined;
@@ -214,16 +226,16 @@ function rulesFileOf(
     wall,
     apply: (rules, warnings) => {
       control.replace(rules);
-      reloaded(true, wall());
+      reloaded(true);
       for (const warning of warnings) log.warn("the rules file", undefined, { warning });
     },
     failed: (error, faults) => {
-      reloaded(false, wall());
+      reloaded(false);
       const what = faults.length > 0 ? faults.map(faultText).join(" | ") : error.message;
       log.error("the rules file cannot be used; the rules before it stay in force", undefined, { faults: what });
     },
     recovered: () => {
-      reloaded(true, wall());
+      reloaded(true);
       log.info("the rules file holds the rules in force again", { digest: control.rules()?.digest ?? "none" });
     },
   });

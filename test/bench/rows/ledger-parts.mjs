@@ -24,8 +24,6 @@ export async function ledgerParts({ dist, folder, calls }, { token, client, roun
       log: quiet,
       wall: Date.now,
       later,
-      compared() {},
-      reloaded() {},
     });
     await migration.start();
     opened.push(migration);
