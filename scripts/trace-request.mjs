@@ -9,6 +9,7 @@ import { once } from "node:events";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "acorn";
 import { full } from "acorn-walk";
@@ -17,6 +18,7 @@ import { optionsOf } from "./options.mjs";
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 /** What is learnt of a platform, and compiled when it is first met, is no part of a usual request. */
 const WARM = 3;
+const REST_MS = 1_500;
 
 const { all } = optionsOf({ all: { type: "boolean", default: false } }, "node scripts/trace-request.mjs [--all]");
 
@@ -80,8 +82,11 @@ async function start(words, pattern, stream) {
 /** What one request enters, in order. */
 async function traced(child, ask) {
   for (let i = 0; i < WARM; i++) await ask();
+  // What is counted and logged behind a request stands at its end, not in the middle of the next one.
+  await setTimeout(REST_MS);
   child.send(true);
   await ask();
+  await setTimeout(REST_MS);
   child.send(false);
   const [met] = await once(child, "message");
   return met;

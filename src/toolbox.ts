@@ -1,4 +1,4 @@
-/** What may one translated request do? */
+/** What one translated request may do. */
 import { randomBytes } from "node:crypto";
 import type { Config } from "./config/config.ts";
 import { createDrains, createListHints, type DrainParts, type Drains } from "./drain/drain.ts";
@@ -17,7 +17,7 @@ import { createListQueue, createPageTurns, type ListQueue } from "./upstream/lis
 import type { ResponseMemory } from "./upstream/response-memory.ts";
 import { createPageRetry, createRetry, type RetryBudget } from "./upstream/retry.ts";
 
-/** v2 serves at most this many records a page (specification section 8). */
+/** v2 serves at most this many records a page. */
 export const PAGE_SIZE = 200;
 
 /** Where the time comes from, and how it passes; a test hands in a clock of its own. */
@@ -188,8 +188,6 @@ function createMaskMemory(first: MaskMemory["known"], fixed: boolean): MaskMemor
     },
   };
 }
-
-/** Did v2 refuse what only carryover can have said: a field that v2 does not know, a mask that it does not take? */
 
 /** As decoders of JSON into messages say it, and those who read masks. */
 const TRANSLATION_REFUSED = /unknown (?:field|name)|could not find field|(?:field|update)[ _]?mask/i;

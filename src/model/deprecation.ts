@@ -1,4 +1,4 @@
-/** What is a client told about v1's end, and where to go on? (Design section 8; RFC 9745, RFC 8594, RFC 8288.) */
+/** What a client is told about v1's end, and where to go on (RFC 9745, RFC 8594, RFC 8288). */
 import type { HeaderList } from "./http.ts";
 import type { RuleHeaders } from "./rules.ts";
 

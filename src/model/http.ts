@@ -1,5 +1,3 @@
-/** What does a request or a response look like between the parts? */
-
 import type { Problem } from "./problem.ts";
 import type { Signal } from "./signal.ts";
 
@@ -99,8 +97,6 @@ export function withoutHeaders(headers: HeaderList, names: ReadonlySet<string>):
   return headers.filter(([name]) => !names.has(name));
 }
 
-/** What does HTTP itself say that more than one part has to know: our own headers, those of a connection, safe methods, Retry-After? */
-
 /** The headers by which carryover tells clients what it did. */
 export const OurHeader = {
   /** Who served a v1 request. */
@@ -190,8 +186,6 @@ export function retryAfter(value: string | undefined, now: number): number | und
   const date = /^[A-Z][a-z]{2,8},? /.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
-
-/** How do bytes pass through untouched? The port between what takes requests in and what sends them out. */
 
 /** One request as it goes on the wire. */
 export interface StreamRequest {

@@ -1,4 +1,4 @@
-/** Is a request let in? (Decided as soon as its head has come, and before anything is made for it.) */
+/** Admission: decided as soon as the head of a request has come, before anything is made for it; and the cheapest refusal. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createExchange, type Exchange } from "../model/exchange.ts";
@@ -75,8 +75,6 @@ export function createAdmission({ inFlight, requestSeconds, calls, lists, accept
     return Math.min(...waits) > leftMs ? refuse("shed-wait", false) : undefined;
   };
 }
-
-/** How is a request turned away at the least expense? */
 
 /** Why a request is turned away, as metrics say it: too many are here, or it would wait too long. */
 export type ShedReason = "shed-in-flight" | "shed-wait";

@@ -1,4 +1,4 @@
-/** Which requests are open on a connection, and what becomes of them when it breaks? */
+/** The requests that are open on each connection, and what becomes of them when it breaks. */
 import type { Socket } from "node:net";
 import { isSafe } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";

@@ -1,4 +1,3 @@
-/** How is the body of a request read? */
 import { Readable } from "node:stream";
 import { ANONYMOUS_SHARE, type CredentialShares } from "../model/credential-shares.ts";
 import { header, isSafe } from "../model/http.ts";

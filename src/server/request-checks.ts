@@ -1,4 +1,4 @@
-/** Is this request well-formed enough to be looked at? */
+/** What makes a request too malformed to be looked at. */
 import { type HeaderList, headerValues } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import { onlyValue } from "./headers.ts";
@@ -30,7 +30,7 @@ const DOT_SEGMENT = /(?:\/|\\|%2f|%5c)(?:\.|%2e){1,2}(?:;(?:(?!\/|\\|%2f|%5c).)*
 
 /**
  * What must be refused for everyone, pass-through included: bad framing, ambiguous credentials, targets that another
- * parser could read differently (design: pass-through). Undefined: it may go on.
+ * parser could read differently. Undefined: it may go on.
  */
 export function checkRequest(arrival: UncheckedRequest, limits: RequestCheckLimits): Problem | undefined {
   const { method, received, target } = arrival;

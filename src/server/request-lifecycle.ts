@@ -1,4 +1,4 @@
-/** What happens to every request before it is routed, and after it is answered? */
+/** What happens to every request before it is routed, and after its response. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";

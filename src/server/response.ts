@@ -1,5 +1,3 @@
-/** How does an answer go out? */
-
 import { STATUS_CODES } from "node:http";
 import type { Exchange } from "../model/exchange.ts";
 import { type HeaderField, type HeaderList, OurHeader, writeHeaders } from "../model/http.ts";
@@ -72,8 +70,6 @@ function endAfterRequest({ req, res }: IncomingRequest, body: Uint8Array): void 
   req.resume();
 }
 
-/** How does a Problem become a reply? (The only place.) */
-
 /** After these nothing on the connection can be trusted to begin where it seems to. */
 const CONNECTION_ENDING: ReadonlySet<string> = new Set([
   "INVALID_REQUEST",
@@ -83,7 +79,7 @@ const CONNECTION_ENDING: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Answers `request` with `problem` (design: carryover's own errors). An answer that has begun is cut off instead, so that it
+ * Answers `request` with `problem`. An answer that has begun is cut off instead, so that it
  * cannot be taken for a whole one. `status` only where HTTP has one of its own for the case.
  */
 export function sendProblem(request: IncomingRequest, problem: Problem, status: number = problem.http): void {

@@ -31,7 +31,7 @@ const anySize = (): boolean => true;
 
 /**
  * Calls over `pool`. Redirects are answers like any other. Rejects with UPSTREAM_UNREACHABLE, UPSTREAM_TIMEOUT,
- * UPSTREAM_INVALID (a body over the limit is one) or UPSTREAM_UNAVAILABLE, or with the signal's reason when the caller gave up (design: Send).
+ * UPSTREAM_INVALID (a body over the limit is one) or UPSTREAM_UNAVAILABLE, or with the signal's reason when the caller gave up.
  */
 export function createSend(pool: Pool, limits: SendLimits): Send {
   return (request, options) => call(pool, request, options, limits);
@@ -192,7 +192,7 @@ const CODECS: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
 ]);
 
 /**
- * `bytes` without `encoding` (the value of Content-Encoding), at most `limit` of them (design: HTTP on translated routes).
+ * `bytes` without `encoding` (the value of Content-Encoding), at most `limit` of them.
  * Rejects with an Error for an encoding this Node does not know, for more than one, for wrong bytes and for bombs.
  */
 export async function decode(encoding: string, bytes: Uint8Array, limit: number): Promise<Uint8Array> {

@@ -1,4 +1,3 @@
-/** How do bytes stream to an upstream and back, untouched? */
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { type StreamRequest, type StreamSend, type StreamSink, writeHeaders } from "../model/http.ts";
@@ -12,7 +11,7 @@ import type { RetryBudget } from "./retry.ts";
 
 /**
  * Streams over `pool`: the request target is not parsed, fields keep their order and spelling. A GET or HEAD without a body
- * that brought no answer is sent once more within the budget; nothing else ever is (design: pass-through).
+ * that brought no answer is sent once more within the budget; nothing else ever is.
  */
 export function createStream(pool: Pool, budget: RetryBudget, calls: Pick<CallQueue, "enter"> = UNBOUNDED): StreamSend {
   return (request, sink) => {

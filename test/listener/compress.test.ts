@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { chooseEncoding, isCompressible } from "../../src/server/compression.ts";
+import { chooseEncoding, isCompressible } from "../../src/server/respond.ts";
 
 it.each([
   ["gzip", "gzip"],
