@@ -22,7 +22,7 @@ const FENCES = {
   "prom-client": "telemetry",
   pino: "telemetry",
   zod: "config",
-  commander: "cli\\.ts",
+  commander: "cli\\.ts|commands",
   yaml: "config",
 };
 const inside = (folders) => `^src/(${folders.join("|")})/`;

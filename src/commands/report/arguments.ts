@@ -1,6 +1,7 @@
 /** Which addresses, which window and which token were given on the command line? (Each function throws `ConfigError`.) */
 import { ConfigError } from "../../config/faults.ts";
-import { type TokenSources, tokenFrom } from "../token-input.ts";
+import type { CommandIo } from "../command.ts";
+import { tokenFrom } from "../token-input.ts";
 
 /** The variable that may hold the admin token. It belongs to this command: no option has it. */
 export const ADMIN_TOKEN_VARIABLE = "CARRYOVER_ADMIN_TOKEN";
@@ -53,9 +54,9 @@ export function readTimeout(text: string): number {
 export function readAdminToken(
   file: string | undefined,
   variable: string | undefined,
-  sources: TokenSources,
+  io: Pick<CommandIo, "readFile" | "readStdin">,
 ): string | undefined {
-  return tokenFrom({ file, variable: { name: ADMIN_TOKEN_VARIABLE, value: variable }, sources });
+  return tokenFrom({ file, variable: { name: ADMIN_TOKEN_VARIABLE, value: variable } }, io);
 }
 
 function argumentError(where: string, what: string, remedy: string): ConfigError {

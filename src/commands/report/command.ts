@@ -1,8 +1,8 @@
 /** How is `carryover report` called, and what does it print? */
 
-import type { ConfigInput } from "../../config/config.ts";
+import type { Command } from "commander";
 import { ConfigError } from "../../config/faults.ts";
-import { readStdin } from "../token-input.ts";
+import type { CommandIo, Outcome } from "../command.ts";
 import {
   ADMIN_TOKEN_VARIABLE,
   DEFAULT_ADDRESS,
@@ -12,26 +12,6 @@ import {
   readWindow,
 } from "./arguments.ts";
 import type { MigrationReport } from "./report.ts";
-
-/** The part of a command-line parser that is used here. */
-interface Program {
-  command(name: string): Program;
-  description(text: string): Program;
-  argument(name: string, text: string): Program;
-  option(flags: string, text: string): Program;
-  action(run: (addresses: readonly string[], flags: Record<string, unknown>) => Promise<void>): Program;
-}
-
-/** The process, as far as a report needs it; what is left out is taken from the real one. */
-export interface ReportIo {
-  readonly env: ConfigInput["env"];
-  readonly readFile: ConfigInput["readFile"];
-  print(text: string): void;
-  warn(text: string): void;
-  /** All of standard input. */
-  readStdin?(): Uint8Array;
-  readonly fetch?: typeof fetch;
-}
 
 interface ReportFlags {
   readonly tokenFile?: string;
@@ -49,7 +29,7 @@ const DEFAULT_TIMEOUT = "10";
  * Adds the command. Its exit code: 0 as hoped; 1 v1 is in use and --fail-if-v1 was given; 2 an instance was not heard, or
  * --fail-if-v1 was given and nobody can tell.
  */
-export function addReport(program: Program, io: ReportIo, outcome: { code: number | undefined }): void {
+export function addReport(program: Command, io: CommandIo, outcome: Outcome): void {
   program
     .command("report")
     .description(
@@ -66,20 +46,17 @@ export function addReport(program: Program, io: ReportIo, outcome: { code: numbe
     .option("--markdown", "print Markdown")
     .option("--csv", "print the clients as CSV")
     .option("--json", "print one JSON document (docs/report.md)")
-    .action(async (addresses, flags) => {
+    .action(async (addresses: readonly string[], flags: ReportFlags) => {
       outcome.code = await report(addresses, flags, io);
     });
 }
 
-async function report(given: readonly string[], flags: ReportFlags, io: ReportIo): Promise<number> {
+async function report(given: readonly string[], flags: ReportFlags, io: CommandIo): Promise<number> {
   const show = await formOf(flags);
   const addresses = [...new Set((given.length === 0 ? [DEFAULT_ADDRESS] : given).map(readAddress))];
   const windowMs = flags.since === undefined ? undefined : readWindow(flags.since);
   const timeoutMs = readTimeout(flags.timeout ?? DEFAULT_TIMEOUT);
-  const token = readAdminToken(flags.tokenFile, io.env[ADMIN_TOKEN_VARIABLE], {
-    readFile: io.readFile,
-    readStdin: io.readStdin ?? readStdin,
-  });
+  const token = readAdminToken(flags.tokenFile, io.env[ADMIN_TOKEN_VARIABLE], io);
   // Loaded only for this command: `serve` is to start soon and to be small.
   const [{ ask }, { createReport }, { exitCodeOf }, { warningsOf }] = await Promise.all([
     import("./ask.ts"),
@@ -87,7 +64,7 @@ async function report(given: readonly string[], flags: ReportFlags, io: ReportIo
     import("./report.ts"),
     import("./sections.ts"),
   ]);
-  const options = { token, timeoutMs, fetch: io.fetch ?? fetch };
+  const options = { token, timeoutMs, fetch: io.fetch };
   const made = createReport(await Promise.all(addresses.map((address) => ask(address, options))), windowMs);
   const safe = token === undefined ? made : withoutToken(made, token);
   io.print(show(safe));
