@@ -149,6 +149,16 @@ export class Problem extends Error {
   }
 }
 
+/** The result of `read`; undefined when it throws a Problem. */
+export function unlessProblem<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof Problem) return undefined;
+    throw thrown;
+  }
+}
+
 /** Errors that read as those of v1's gateway do. */
 const GATEWAY: ReadonlySet<ProblemReason> = new Set(["NOT_FOUND", "METHOD_NOT_ALLOWED"]);
 
