@@ -1,9 +1,21 @@
-/** Which request do the arguments of `carryover explain` mean? */
+/** Reading the request to explain: a method and a path, or a whole curl line. */
 
 import { parseArgs } from "node:util";
 import type { HeaderList } from "../../model/http.ts";
 import { Problem } from "../../model/problem.ts";
 import { MASKED, quotedUrl } from "./secrets.ts";
+
+/** A request as a client would send it. */
+export interface AskedRequest {
+  readonly method: string;
+  /** Origin form, raw: what the client would put on the wire. */
+  readonly target: string;
+  /** Lower-case names, in order. */
+  readonly headers: HeaderList;
+  readonly body: Uint8Array;
+  /** What of the given text was ignored, or read in another way than written. */
+  readonly notes: readonly string[];
+}
 
 /** What was given, on a command line or in a query. */
 export interface GivenRequest {
@@ -32,12 +44,10 @@ export function readRequest(given: GivenRequest, read: ReadFile): AskedRequest {
 
 function readPlain(text: string, given: GivenRequest, read: ReadFile): AskedRequest {
   const [, named, url = text] = /^([A-Za-z]+)\s+(\S.*)$/s.exec(text) ?? [];
-  // What is more may be a token.
-  if (/\s/.test(url)) {
-    throw invalidRequest(
-      `a request is a method and a path; there is more behind ${quotedUrl(url.split(/\s/, 1)[0] ?? "")}`,
-    );
-  }
+  const [first = "", ...rest] = url.split(/\s/);
+  // The rest is not repeated: it may be a token.
+  if (rest.length > 0)
+    throw invalidRequest(`a request is a method and a path; there is more behind ${quotedUrl(first)}`);
   const data = given.data === undefined ? [] : [{ kind: "data", value: given.data } as const];
   const method = given.method ?? named?.toUpperCase() ?? (data.length > 0 ? "POST" : "GET");
   const headers = given.headers.flatMap((field) => {
@@ -47,29 +57,13 @@ function readPlain(text: string, given: GivenRequest, read: ReadFile): AskedRequ
   return requestOf({ method, url, headers, body: bodyOf(data, read), notes: [] }, "body");
 }
 
-/** Which request is to be explained, and from what is it read? */
-
-/** A request as a client would send it. */
-export interface AskedRequest {
-  readonly method: string;
-  /** Origin form, raw: what the client would put on the wire. */
-  readonly target: string;
-  /** Lower-case names, in order. */
-  readonly headers: HeaderList;
-  readonly body: Uint8Array;
-  /** What of the given text was ignored, or read in another way than written. */
-  readonly notes: readonly string[];
-}
-
 /** Gives the bytes of a file (`@body.json`); `-` is standard input. Throws when it cannot. */
 export type ReadFile = (path: string) => Uint8Array;
 
-/** The text cannot be read as a request: what is wrong, and what is expected. */
+/** `what`: why the text is no request, and what is expected. */
 export function invalidRequest(what: string): Problem {
   return new Problem("INVALID_REQUEST", what);
 }
-
-/** How do method, URL, header fields and data become one request? */
 
 /** One piece of data, as curl's options have it: `raw` never names a file. */
 export interface CurlData {
@@ -241,8 +235,6 @@ export function readCurl(words: readonly string[], read: ReadFile): AskedRequest
   const method = given.get("request") ?? (given.has("head") ? "HEAD" : data.length > 0 && !inQuery ? "POST" : "GET");
   return requestOf({ method, url, headers, body: bodyOf(data, read), notes }, inQuery ? "query" : "body");
 }
-
-/** Which words does a shell make of a pasted line? (Only quoting is done: nothing is expanded and nothing is run.) */
 
 export interface ShellWords {
   readonly words: readonly string[];
