@@ -141,11 +141,11 @@ export function verbAnswer(match: OperationMatch | undefined): Json {
 /** The response in the example that shows this very call; undefined when there is none. */
 export function exchangeAnswer(
   { method, target }: ApiRequest,
-  place: CallTarget,
+  subject: CallSubject,
   match: OperationMatch | undefined,
   paths: CataloguePaths,
 ): Json | undefined {
-  if (match === undefined || (place.kind !== "other" && place.kind !== "part")) return undefined;
+  if (match === undefined || (subject.kind !== "other" && subject.kind !== "part")) return undefined;
   const prefix = `/${match.resource.domain}/${paths.version}/`;
   const tail = tailOf(target.slice(prefix.length));
   const exchanges = match.resource.examples.filter(
@@ -156,7 +156,7 @@ export function exchangeAnswer(
     for (const { call, status, answer } of calls) {
       const [shownMethod, path = ""] = call.split(" ");
       if ((status ?? 200) !== 200 || shownMethod !== method || tailOf(path) !== tail) continue;
-      return aboutUid(answer, callTargetOf(prefix + path, paths).uid, place.uid);
+      return aboutUid(answer, callSubjectOf(prefix + path, paths).uid, subject.uid);
     }
   }
   return undefined;
@@ -225,7 +225,7 @@ export function withSentUids(record: JsonObject, sent: JsonObject, match: Operat
 }
 
 /** What a call is about, in the catalogue's words. */
-export interface CallTarget {
+export interface CallSubject {
   readonly resource: Resource | undefined;
   /** `list`: the collection itself; `record`: one uid below it; `part`: a sub-resource of one; `other`: a verb. */
   readonly kind: "list" | "record" | "part" | "other";
@@ -244,7 +244,7 @@ export interface CataloguePaths {
 }
 
 /** `target`: origin form, v2. */
-export function callTargetOf(target: string, { resources, version }: CataloguePaths): CallTarget {
+export function callSubjectOf(target: string, { resources, version }: CataloguePaths): CallSubject {
   const [path = "", query = ""] = target.split("?");
   const none = { kind: "other", uid: "", sub: "", params: new URLSearchParams(query) } as const;
   for (const resource of resources) {

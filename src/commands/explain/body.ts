@@ -195,7 +195,7 @@ function partField(
   { bodies, calls, replaces }: FieldContext,
 ): ExplainedField {
   const found = bodies.flatMap((body, index) => {
-    const node = calls[index]?.place.sub === sub ? nodeAt(body, member) : undefined;
+    const node = calls[index]?.subject.sub === sub ? nodeAt(body, member) : undefined;
     return node === undefined ? [] : [{ call: index + 1, node }];
   });
   const verdict: FieldVerdict =

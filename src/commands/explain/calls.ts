@@ -61,14 +61,14 @@ function maskOf({ target, body }: ApiRequest): readonly string[] | null {
 }
 
 /** The target with a word in place of each uid that only an assumed response held. */
-function withPlaceholder({ request, place }: RecordedCall, join: Join | undefined, asked: AskedRequest): string {
+function withPlaceholder({ request, subject }: RecordedCall, join: Join | undefined, asked: AskedRequest): string {
   const { target } = request;
   const word = (join?.by ?? "uid").replaceAll(".", "_").toUpperCase();
-  if (place.params.has("uidp.ids") && join !== undefined) {
-    const ids = place.params.getAll("uidp.ids").map((uid) => `uidp.ids=${encodeURIComponent(uid)}`);
+  if (subject.params.has("uidp.ids") && join !== undefined) {
+    const ids = subject.params.getAll("uidp.ids").map((uid) => `uidp.ids=${encodeURIComponent(uid)}`);
     return target.replace(ids.join("&"), `uidp.ids=${word}`);
   }
-  const { uid } = place;
+  const { uid } = subject;
   const texts = [asked.target, asked.target.replaceAll(/%2f/gi, "/"), Buffer.from(asked.body).toString("utf8")];
   return uid === "" || texts.some((text) => text.includes(uid)) ? target : target.replace(uid, word);
 }
@@ -77,13 +77,13 @@ type Purpose = Pick<ExplainedCall, "purpose" | "also">;
 
 function purposeOf(call: RecordedCall, index: number, parts: ExplainedCallParts): Purpose {
   const { operation, recording, respelled } = parts;
-  const { place, request } = call;
+  const { subject, request } = call;
   switch (request.method) {
     case "GET":
       return readPurpose(call, index, parts);
     case "PATCH": {
       const purpose =
-        place.sub === "" ? "changes the fields that updateMask lists, and nothing else" : `writes the ${place.sub}`;
+        subject.sub === "" ? "changes the fields that updateMask lists, and nothing else" : `writes the ${subject.sub}`;
       // While the spelling of masks is unknown, a refused one is sent again in the other spelling.
       const other = respelled?.calls[index]?.request;
       if (other === undefined || other.target === request.target) return { purpose, also: [] };
@@ -92,7 +92,7 @@ function purposeOf(call: RecordedCall, index: number, parts: ExplainedCallParts)
       return { purpose, also: [also] };
     }
     case "POST":
-      if (place.kind === "other") return { purpose: "does what the verb says", also: [] };
+      if (subject.kind === "other") return { purpose: "does what the verb says", also: [] };
       return {
         purpose: operation?.kind === "update" ? "writes the record by creating it again" : "creates the record",
         also: [],
@@ -108,12 +108,12 @@ function purposeOf(call: RecordedCall, index: number, parts: ExplainedCallParts)
 
 const FURTHER_PAGES = `again for every further page of ${PAGE_SIZE} records: by skip, several at a time, where records are counted and come by uid; else by page_token, one after another`;
 
-function readPurpose({ place, request }: RecordedCall, index: number, parts: ExplainedCallParts): Purpose {
+function readPurpose({ subject, request }: RecordedCall, index: number, parts: ExplainedCallParts): Purpose {
   const { operation, recording, differing } = parts;
   const { list, notes } = recording.exchange;
   const pages = list === undefined ? [] : [FURTHER_PAGES];
   if (operation?.kind === "list" && index === 0) {
-    if (place.kind === "record") {
+    if (subject.kind === "record") {
       return {
         purpose: "reads the one record: an id filter becomes a Get",
         also: ["404 or 403 from the platform itself: the answer is an empty list with 200, as v1 did"],
@@ -124,7 +124,7 @@ function readPurpose({ place, request }: RecordedCall, index: number, parts: Exp
       ? { purpose: "nothing can match; asks only whether the caller may ask", also: [] }
       : { purpose: "reads one page: v1 itself paged this list, and so does v2", also: [] };
   }
-  if (operation?.kind === "create" && place.kind === "list") {
+  if (operation?.kind === "create" && subject.kind === "list") {
     return { purpose: "looks for a record that is there already", also: [FURTHER_PAGES] };
   }
   if (recording.calls.slice(index + 1).some((later) => later.request.method !== "GET")) {
@@ -141,8 +141,8 @@ function readPurpose({ place, request }: RecordedCall, index: number, parts: Exp
   }
   if (notes.includes("update-empty"))
     return { purpose: "reads the record: nothing is to be written, so it is shown as it is", also: [] };
-  if (place.kind === "other") return { purpose: "asks v2's counterpart", also: [] };
-  if (place.kind === "record") return { purpose: "reads the record", also: [] };
+  if (subject.kind === "other") return { purpose: "asks v2's counterpart", also: [] };
+  if (subject.kind === "record") return { purpose: "reads the record", also: [] };
   return { purpose: "reads the list", also: pages };
 }
 
@@ -157,12 +157,12 @@ function writesOtherwise({ differing, otherwise }: ExplainedCallParts): readonly
 }
 
 /** The join that a call reads. */
-function joinOf({ place, request }: RecordedCall, operation: Operation): Join | undefined {
+function joinOf({ subject, request }: RecordedCall, operation: Operation): Join | undefined {
   if (request.method !== "GET") return undefined;
   return joinsOf(operation).find(({ resource, read, sub }) => {
-    if (resource !== place.resource?.name) return false;
-    if (sub !== undefined) return place.sub === sub;
-    return read === "get" ? place.kind === "record" : place.params.has("uidp.ids");
+    if (resource !== subject.resource?.name) return false;
+    if (sub !== undefined) return subject.sub === sub;
+    return read === "get" ? subject.kind === "record" : subject.params.has("uidp.ids");
   });
 }
 

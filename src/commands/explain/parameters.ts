@@ -25,7 +25,7 @@ export function explainParameters(parts: ParameterParts): ExplainedParameter[] {
   // A query that cannot be read gets this far only where nothing reads it.
   const given = unlessProblem(() => parseQuery(parts.query)) ?? [];
   const [call] = parts.calls;
-  const first = call?.place.params ?? new URLSearchParams();
+  const first = call?.subject.params ?? new URLSearchParams();
   const explained = given.map(({ name, value }): ExplainedParameter => {
     const filter = parts.filters.find(({ v1 }) => v1 === name || camelCase(v1) === name);
     const shown = isSecretName(name) && value !== "" ? MASKED : withoutTokens(value);
@@ -33,7 +33,7 @@ export function explainParameters(parts: ParameterParts): ExplainedParameter[] {
     if (filter === undefined) {
       return { ...base, sent: null, becomes: "ignored", why: "v1 knows no such parameter, and ignored it" };
     }
-    return { ...base, ...outcomeOf(filter, value, first, call?.place.kind === "record") };
+    return { ...base, ...outcomeOf(filter, value, first, call?.subject.kind === "record") };
   });
   const added = parts.filters.filter(
     (filter) => filter.use === "inverted" && !given.some(({ name }) => snakeCase(name) === filter.v1),

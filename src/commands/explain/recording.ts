@@ -11,9 +11,9 @@ import { createSignalController } from "../../model/signal.ts";
 import type { MaskMemory, Tools } from "../../translate/operation.ts";
 import type { MaskSpelling } from "../../translate/update.ts";
 import {
-  type CallTarget,
+  type CallSubject,
   type CataloguePaths,
-  callTargetOf,
+  callSubjectOf,
   exchangeAnswer,
   joinsOf,
   mergedOver,
@@ -32,7 +32,7 @@ export interface RecordedCall {
   /** In words: what was assumed for its response. */
   readonly assuming: string;
   /** What the call is about, where the catalogue knows it. */
-  readonly place: CallTarget;
+  readonly subject: CallSubject;
 }
 
 /** The outcome of a request. */
@@ -77,9 +77,9 @@ export async function recordRequest(request: AskedRequest, parts: RecorderParts)
   const exchange = createExchange("", 0, method, path);
   const send = async (call: ApiRequest): Promise<ApiResponse> => {
     if (calls.length >= MAX_CALLS) throw new Problem("INTERNAL", `more than ${MAX_CALLS} calls`);
-    const place = callTargetOf(call.target, platform);
-    const { value, assuming } = assumedResponse(call, place, platform);
-    calls.push({ request: call, assuming, place });
+    const subject = callSubjectOf(call.target, platform);
+    const { value, assuming } = assumedResponse(call, subject, platform);
+    calls.push({ request: call, assuming, subject });
     return { status: 200, headers: [["content-type", "application/json"]], body: Buffer.from(JSON.stringify(value)) };
   };
   const decide = parts.decide((at) => recordingTools(at, send, parts));
@@ -126,25 +126,25 @@ interface AssumedValue {
   readonly assuming: string;
 }
 
-function assumedResponse(request: ApiRequest, place: CallTarget, platform: AssumedPlatform): AssumedValue {
+function assumedResponse(request: ApiRequest, subject: CallSubject, platform: AssumedPlatform): AssumedValue {
   const { match } = platform;
-  const written = subResource(request, place, platform) ?? wrappedWrite(request, place, platform);
+  const written = subResource(request, subject, platform) ?? wrappedWrite(request, subject, platform);
   if (written !== undefined) return written;
-  const shown = exchangeAnswer(request, place, match, platform);
+  const shown = exchangeAnswer(request, subject, match, platform);
   if (shown !== undefined) return { value: shown, assuming: "the platform answers as in the catalogue's example" };
   if (request.method === "OPTIONS") return { value: {}, assuming: "the platform answers it" };
   if (request.method === "DELETE") return { value: {}, assuming: "the record exists and may be deleted" };
-  const { resource } = place;
-  if (resource === undefined || place.kind === "other" || place.kind === "part")
+  const { resource } = subject;
+  if (resource === undefined || subject.kind === "other" || subject.kind === "part")
     return { value: verbAnswer(match), assuming: "the platform does it" };
-  if (place.kind === "list" && request.method === "GET") return assumedPage(resource, place.params, platform);
-  return assumedRecord(request, resource, place, platform);
+  if (subject.kind === "list" && request.method === "GET") return assumedPage(resource, subject.params, platform);
+  return assumedRecord(request, resource, subject, platform);
 }
 
 function assumedRecord(
   request: ApiRequest,
   resource: Resource,
-  place: CallTarget,
+  subject: CallSubject,
   platform: AssumedPlatform,
 ): AssumedValue {
   const { match, differing } = platform;
@@ -155,7 +155,7 @@ function assumedRecord(
   switch (request.method) {
     case "GET": {
       const { record, fields, synced } = isOwn ? differing : NO_DIFFERENCE;
-      const value = { ...recordOf(resource, match?.operation.name), uid: place.uid };
+      const value = { ...recordOf(resource, match?.operation.name), uid: subject.uid };
       const facts = [
         "the record exists",
         ...(synced === undefined ? [] : [synced ? "is synced" : "is not synced, has something in every field"]),
@@ -166,15 +166,15 @@ function assumedRecord(
     case "POST": {
       const created = stored({ ...recordOf(resource, "create"), ...sent });
       if (!isOwn || match.operation.kind !== "update") {
-        return { value: childOf(place.uid, created), assuming: "the platform creates the record" };
+        return { value: childOf(subject.uid, created), assuming: "the platform creates the record" };
       }
       const value = { ...created, uid: match.uid };
       return { value, assuming: "the platform finds the record by its name, and stores it as asked" };
     }
     default: {
-      const before = mergedOver({ ...recordOf(resource, "update"), uid: place.uid }, isOwn ? differing.record : {});
+      const before = mergedOver({ ...recordOf(resource, "update"), uid: subject.uid }, isOwn ? differing.record : {});
       return {
-        value: stored(patched(before, sent, place.params.get("updateMask") ?? "")),
+        value: stored(patched(before, sent, subject.params.get("updateMask") ?? "")),
         assuming: "the record exists and is stored as asked",
       };
     }
@@ -184,13 +184,13 @@ function assumedRecord(
 /** A sub-resource of the record: what is read there differs from what is sent, and what is sent is stored. */
 function subResource(
   { method, body }: ApiRequest,
-  place: CallTarget,
+  subject: CallSubject,
   { match, given }: AssumedPlatform,
 ): AssumedValue | undefined {
-  if (place.kind !== "part" || match === undefined) return undefined;
-  const join = joinsOf(match.operation).find(({ sub }) => sub === place.sub);
+  if (subject.kind !== "part" || match === undefined) return undefined;
+  const join = joinsOf(match.operation).find(({ sub }) => sub === subject.sub);
   if (join === undefined || join.take === "record") return undefined;
-  const record = { uid: place.uid };
+  const record = { uid: subject.uid };
   if (method !== "GET") return { value: { ...record, ...sentMembers(body) }, assuming: "it is stored as asked" };
   const sent = given[join.v1];
   const value = { ...record, [join.take.member]: sent === "stored" ? "stored before" : "stored" };
@@ -198,16 +198,16 @@ function subResource(
 }
 
 /** A verb whose body holds what to write, once or several times: that is also its response. */
-function wrappedWrite(request: ApiRequest, place: CallTarget, platform: AssumedPlatform): AssumedValue | undefined {
+function wrappedWrite(request: ApiRequest, subject: CallSubject, platform: AssumedPlatform): AssumedValue | undefined {
   const { match } = platform;
-  if (place.kind !== "other" || match?.operation.kind !== "composite") return undefined;
+  if (subject.kind !== "other" || match?.operation.kind !== "composite") return undefined;
   const { resource, operation, uid } = match;
   if (operation.wrap === undefined) return undefined;
   const { wrap } = operation;
   const sent = sentMembers(request.body);
   const { requests } = sent;
   if (!Array.isArray(requests)) {
-    const shown = exchangeAnswer(request, place, match, platform);
+    const shown = exchangeAnswer(request, subject, match, platform);
     const before = isJsonObject(shown) ? shown : recordOf(resource, operation.name);
     return { value: { ...before, ...objectIn(sent, wrap) }, assuming: "it is stored as asked" };
   }
