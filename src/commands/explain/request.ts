@@ -236,161 +236,93 @@ export function readCurl(words: readonly string[], read: ReadFile): AskedRequest
   return requestOf({ method, url, headers, body: bodyOf(data, read), notes }, inQuery ? "query" : "body");
 }
 
-export interface ShellWords {
-  readonly words: readonly string[];
-  /** What stood behind the command (`| jq .`), and expansions that were left as they are. */
-  readonly notes: readonly string[];
-}
-
-/** Where the reading of a line stands. */
-interface ShellReader {
-  readonly text: string;
-  at: number;
-  /** Undefined between words; `''` is a word, though an empty one. */
-  word: string | undefined;
-  readonly words: string[];
-  readonly notes: string[];
-}
-
-/** Begin another command, or tell where the output of this one goes. */
-const ENDS = new Set(["|", ";", ">", "<"]);
-const SPACE = /\s/;
-/** What a backslash takes the meaning of inside double quotes (POSIX shell, section 2.2.3). */
-const SPECIAL_IN_QUOTES = new Set(["$", "`", '"', "\\"]);
+/** What a backslash escapes inside double quotes (POSIX shell, section 2.2.3). */
+const ESCAPED_IN_QUOTES: ReadonlySet<string> = new Set(["$", "`", '"', "\\"]);
 
 /**
- * Splits `text` as a POSIX shell would: quotes, backslashes, a backslash at the end of a line. `$NAME` and `$(…)` stay as
- * text. Reading ends at `|`, `;` and redirections. Throws `Problem` INVALID_REQUEST for `$'…'`, a bare `&`, and quotes
- * that nobody closed.
+ * Splits `text` into words as a POSIX shell would: quotes, backslashes, a backslash at the end of a line. `$NAME` and `$(…)`
+ * stay as they are, since nothing is expanded or run. Reading ends at `|`, `;` and redirections; `notes` says what was left
+ * out or left as it is. Throws `Problem` INVALID_REQUEST for `$'…'`, a bare `&`, and open quotes.
  */
-export function splitWords(text: string): ShellWords {
-  const reader: ShellReader = { text, at: 0, word: undefined, words: [], notes: [] };
-  while (reader.at < text.length) {
-    if (!readNext(reader)) break;
-  }
-  endWord(reader);
-  return { words: reader.words, notes: [...new Set(reader.notes)] };
-}
-
-/** Reads on by one character or one quoted part; false at the end of the command. */
-function readNext(reader: ShellReader): boolean {
-  const char = reader.text.charAt(reader.at);
-  if (SPACE.test(char)) {
-    // A line of its own is a command of its own, but what was pasted may begin with empty ones.
-    if (char === "\n" && (reader.words.length > 0 || reader.word !== undefined)) return endsHere(reader, char);
-    endWord(reader);
-    reader.at += 1;
-    return true;
-  }
-  if (ENDS.has(char)) return endsHere(reader, char);
-  switch (char) {
-    case "&":
+export function splitWords(text: string): { readonly words: readonly string[]; readonly notes: readonly string[] } {
+  const words: string[] = [];
+  const notes = new Set<string>();
+  /** Undefined between words; `''` is an empty word. */
+  let word: string | undefined;
+  let isQuoted = false;
+  const endWord = () => {
+    if (word !== undefined) words.push(word);
+    word = undefined;
+  };
+  for (let at = 0; at < text.length; ) {
+    const char = text.charAt(at);
+    let length = 1;
+    let added: string | undefined;
+    if (char === "$" || char === "`") {
+      added = expansionAt(text.slice(at), isQuoted);
+      length = added.length;
+      if (added !== "$") notes.add(`${withoutDefault(added)} is left as it is: nothing is expanded here`);
+    } else if (char === "\\") {
+      const next = text.startsWith("\\\r\n", at) && !isQuoted ? "\r\n" : text.charAt(at + 1);
+      length += isQuoted ? 1 : next.length;
+      const isContinued = next === "\n" || next === "\r\n";
+      if (isQuoted) added = isContinued ? "" : ESCAPED_IN_QUOTES.has(next) ? next : `\\${next}`;
+      else if (!isContinued && next !== "") added = next;
+    } else if (char === '"') {
+      isQuoted = !isQuoted;
+      added = "";
+    } else if (isQuoted) {
+      added = char;
+    } else if (char === "'") {
+      const end = text.indexOf("'", at + 1);
+      if (end < 0) throw invalidRequest("a single quote is never closed");
+      added = text.slice(at + 1, end);
+      length = end + 1 - at;
+    } else if (char === "&") {
       throw invalidRequest('a bare "&" ends the command in a shell: put quotes around the URL');
-    case "'":
-      readSingle(reader);
-      return true;
-    case '"':
-      readDouble(reader);
-      return true;
-    case "\\":
-      readEscaped(reader);
-      return true;
-    case "$":
-    case "`":
-      readExpansion(reader);
-      return true;
-    case "#":
-      if (reader.word === undefined) return endsHere(reader, char);
+    } else if (endsCommand(char, words, word)) {
+      // The number of `2>` is no word.
+      if ((char === ">" || char === "<") && /^\d$/.test(word ?? "")) word = undefined;
+      if (text.slice(at).trim() !== "")
+        notes.add(`ignored what follows the command: ${char === "\n" ? "further lines" : char}`);
       break;
-    default:
-  }
-  addText(reader, char);
-  reader.at += 1;
-  return true;
-}
-
-/** What follows is not part of this command. `2>` is a redirection, so its number is no word. */
-function endsHere(reader: ShellReader, char: string): boolean {
-  if ((char === ">" || char === "<") && /^\d$/.test(reader.word ?? "")) reader.word = undefined;
-  endWord(reader);
-  const rest = reader.text.slice(reader.at).trim();
-  if (rest !== "") reader.notes.push(`ignored what follows the command: ${char === "\n" ? "further lines" : char}`);
-  return false;
-}
-
-function endWord(reader: ShellReader): void {
-  if (reader.word !== undefined) reader.words.push(reader.word);
-  reader.word = undefined;
-}
-
-function addText(reader: ShellReader, text: string): void {
-  reader.word = (reader.word ?? "") + text;
-}
-
-function readSingle(reader: ShellReader): void {
-  const end = reader.text.indexOf("'", reader.at + 1);
-  if (end < 0) throw invalidRequest("a single quote is never closed");
-  addText(reader, reader.text.slice(reader.at + 1, end));
-  reader.at = end + 1;
-}
-
-function readDouble(reader: ShellReader): void {
-  const { text } = reader;
-  addText(reader, "");
-  reader.at += 1;
-  while (reader.at < text.length) {
-    const char = text.charAt(reader.at);
-    if (char === '"') {
-      reader.at += 1;
-      return;
-    }
-    if (char === "$" || char === "`") readExpansion(reader, "quoted");
-    else if (char === "\\") {
-      const next = text.charAt(reader.at + 1);
-      if (next !== "\n") addText(reader, SPECIAL_IN_QUOTES.has(next) ? next : `\\${next}`);
-      reader.at += 2;
+    } else if (/\s/.test(char)) {
+      endWord();
     } else {
-      addText(reader, char);
-      reader.at += 1;
+      added = char;
     }
+    if (added !== undefined) word = (word ?? "") + added;
+    at += length;
   }
-  throw invalidRequest("a double quote is never closed");
+  if (isQuoted) throw invalidRequest("a double quote is never closed");
+  endWord();
+  return { words, notes: [...notes] };
 }
 
-function readEscaped(reader: ShellReader): void {
-  const { text } = reader;
-  const next = text.startsWith("\\\r\n", reader.at) ? "\r\n" : text.charAt(reader.at + 1);
-  if (next !== "\n" && next !== "\r\n" && next !== "") addText(reader, next);
-  reader.at += 1 + next.length;
+/** Another command or a redirection begins at `char`, or a comment, or a further line. A pasted text may begin with empty lines. */
+function endsCommand(char: string, words: readonly string[], word: string | undefined): boolean {
+  if (char === "#") return word === undefined;
+  return /[|;<>]/.test(char) || (char === "\n" && (words.length > 0 || word !== undefined));
 }
 
-/** `$NAME`, `${NAME}`, `$(command)` and backquotes: kept as text, because only the shell that they were written for knows them. */
-function readExpansion(reader: ShellReader, where: "bare" | "quoted" = "bare"): void {
-  const rest = reader.text.slice(reader.at);
-  if (where === "bare" && (rest.startsWith("$'") || rest.startsWith('$"'))) {
-    throw invalidRequest(`${rest.slice(0, 2)}… is a quoting that is not read here: write it with plain quotes`);
-  }
-  const found = expansionAt(rest);
-  if (found !== "$") reader.notes.push(`${withoutDefault(found)} is left as it is: nothing is expanded here`);
-  addText(reader, found);
-  reader.at += found.length;
-}
-
-/** What a variable is when it is not set may be a secret. */
+/** The default of an unset variable may be a secret. */
 function withoutDefault(expansion: string): string {
   return expansion.replace(/^(\$\{\w+)[^\w}].*\}$/s, `$1${MASKED}}`);
 }
 
-function expansionAt(rest: string): string {
+/** `$NAME`, `${NAME}`, `$(command)` or backquotes at the start of `rest`; else `$`. */
+function expansionAt(rest: string, isQuoted: boolean): string {
+  if (!isQuoted && (rest.startsWith("$'") || rest.startsWith('$"')))
+    throw invalidRequest(`${rest.slice(0, 2)}… is a quoting that is not read here: write it with plain quotes`);
   if (rest.startsWith("$(")) return rest.slice(0, closingParenthesis(rest));
   const simple = /^(?:\$\{[^}]*\}|\$[A-Za-z_]\w*|`[^`]*`)/.exec(rest)?.[0];
   if (simple === undefined && rest.startsWith("`")) throw invalidRequest("a backquote is never closed");
-  // Also because each one would be looked for to the end of the text.
+  // Also keeps the search linear: each one would be looked for to the end of the text.
   if (simple === undefined && rest.startsWith("${")) throw invalidRequest("${ is never closed");
   return simple ?? "$";
 }
 
-/** Where the `)` of `$(` stands, nested ones counted. */
+/** The length up to and with the `)` of `$(`, nested ones counted. */
 function closingParenthesis(rest: string): number {
   let depth = 0;
   for (let at = 1; at < rest.length; at += 1) {
