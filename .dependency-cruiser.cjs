@@ -13,7 +13,7 @@ const ORDER = [
   ["json"],
   ["model"],
 ];
-/** A package, and who may import it. */
+/** Every package that `dist` is made of, and who may import it. They are devDependencies, since the build bundles them. */
 const FENCES = {
   fastify: "server|admin|app\\.ts",
   "@fastify/http-proxy": "server|admin|app\\.ts",
@@ -22,6 +22,7 @@ const FENCES = {
   "prom-client": "telemetry",
   pino: "telemetry",
   zod: "config",
+  "close-with-grace": "main\\.ts",
   commander: "cli\\.ts|commands",
   yaml: "config",
 };

@@ -1,5 +1,5 @@
 /**
- * Through which files does a request run? Builds a copy of `dist` in which every function says that it was entered, sends a list and a PUT
+ * Through which files does a request run? Builds a copy of the sources in which every function says that it was entered, sends a list and a PUT
  * through it to the sandbox, and prints for each how many files and functions it met, how often it went from one file to another (hops), and how
  * often to one that it had left before (returns). `--all` prints every step.
  */
@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "acorn";
 import { full } from "acorn-walk";
+import { buildModules } from "./build/modules.mjs";
 import { optionsOf } from "./options.mjs";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
@@ -47,8 +48,9 @@ process.on("message", (begin) => {
 process.channel?.unref();
 `;
 
-function build(folder) {
-  cpSync(join(ROOT, "dist"), join(folder, "dist"), { recursive: true });
+async function build(folder) {
+  const modules = await buildModules();
+  cpSync(modules, join(folder, "dist"), { recursive: true });
   cpSync(join(ROOT, "package.json"), join(folder, "package.json"));
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
   for (const name of readdirSync(join(folder, "dist"), { recursive: true, encoding: "utf8" })) {
@@ -107,7 +109,7 @@ function report(what, met) {
 
 const folder = mkdtempSync(join(tmpdir(), "carryover-trace-"));
 try {
-  build(folder);
+  await build(folder);
   const sandbox = await start(
     [join(ROOT, "dist/main.js"), "sandbox", "--port", "0"],
     /at (http:\S+)[\s\S]*TOKEN=(\S+)/,

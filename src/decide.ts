@@ -5,7 +5,7 @@ import type { Upstream } from "./model/exchange.ts";
 import type { Decide } from "./model/request.ts";
 import { createProxy, type ProxyParts } from "./proxy.ts";
 import { createRouter, type Router } from "./router/router.ts";
-import { createTranslations } from "./translate/translations.ts";
+import { createTranslationsOnUse, type Translate } from "./translate/translations.ts";
 
 /** What of the configuration decides. */
 export type DecisionConfig = Pick<
@@ -24,11 +24,11 @@ export interface Decisions {
   decide(tools: ProxyParts["tools"], other?: Partial<Pick<ProxyParts, "cutover" | "fallback">>): Decide;
 }
 
-/** Throws `Error` for a catalogue that contradicts itself. `translate` makes the translations. */
+/** Throws `Error` for a catalogue whose paths contradict each other. `translate` makes the translations. */
 export function createDecisions(
   config: DecisionConfig,
   catalogue: Catalogue,
-  translate = createTranslations,
+  translate: Translate = createTranslationsOnUse,
 ): Decisions {
   const { v1, sts } = config.upstream;
   const upstreams: Upstream[] = [

@@ -1,7 +1,9 @@
 #!/usr/bin/env node
 /** The entry of the process, and the only file that touches `process`. */
 import { readFileSync, readSync, writeFileSync } from "node:fs";
+import * as nodeModule from "node:module";
 import { constants } from "node:os";
+import { join } from "node:path";
 import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
 import closeWithGrace from "close-with-grace";
@@ -21,6 +23,17 @@ const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 const end = (signal: (typeof STOP_SIGNALS)[number]) => process.exit(128 + constants.signals[signal]);
 
 /** The kernel delivers to process 1 of a container only the signals that it handles: also during the start, and in short commands. */
+/**
+ * Node 22.8 and newer keep compiled code for the next start. The folder belongs to the user: Node's default folder is shared, and code read from it
+ * is executed.
+ */
+function keepCompiledCode(): void {
+  const { XDG_CACHE_HOME: caches, HOME: home } = process.env;
+  const folder = caches || (home && join(home, ".cache"));
+  const enable: unknown = Reflect.get(nodeModule, "enableCompileCache");
+  if (folder && typeof enable === "function") enable(join(folder, "carryover"));
+}
+
 if (process.pid === 1) for (const signal of STOP_SIGNALS) process.on(signal, end);
 
 /**
@@ -28,6 +41,7 @@ if (process.pid === 1) for (const signal of STOP_SIGNALS) process.on(signal, end
  * more of every idle instance. It may grow when there are requests to serve.
  */
 setFlagsFromString("--semi-space-growth-factor=1");
+keepCompiledCode();
 const { run } = await import("./cli.ts");
 
 /**

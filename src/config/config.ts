@@ -2,6 +2,7 @@
 
 import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue.ts";
 import { deepFreeze } from "../model/json.ts";
+import { OPTIONS } from "./all-options.ts";
 import { certificateFaults, contradictions, doubts, type OptionRemark, upstreamsOf } from "./checks.ts";
 import {
   ConfigError,
@@ -13,8 +14,8 @@ import {
   shownValue,
   valueAt,
 } from "./faults.ts";
-import { type Settings, SettingsSchema, settingsJsonSchema } from "./schema.ts";
-import { FILE_VARIABLE, type GatheredOptions, gather, type Option, type OptionSources, optionsOf } from "./sources.ts";
+import { type Settings, SettingsSchema } from "./schema.ts";
+import { FILE_VARIABLE, type GatheredOptions, gather, type Option, type OptionSources } from "./sources.ts";
 import { isTokenText } from "./values.ts";
 
 /** Contents of PEM files, as `tls.*` names them. */
@@ -68,12 +69,9 @@ export interface LoadedConfig {
   requireKnown(resources: readonly string[]): void;
 }
 
-/** Built once: every command needs them, and building takes milliseconds. */
-const ALL_OPTIONS: readonly Option[] = optionsOf(settingsJsonSchema());
-
 /** All options, in the order of the documentation. */
 export function configOptions(): readonly Option[] {
-  return ALL_OPTIONS;
+  return OPTIONS;
 }
 
 /** One flag as commander expects it. */
@@ -96,7 +94,7 @@ export function optionFlags(): readonly OptionFlag[] {
     default: undefined,
     env: FILE_VARIABLE,
   };
-  const others = ALL_OPTIONS.map((option) => ({
+  const others = OPTIONS.map((option) => ({
     flags: `${option.flag} <${option.form}>`,
     attribute: option.attribute,
     description: option.description,
@@ -109,8 +107,8 @@ export function optionFlags(): readonly OptionFlag[] {
 /** Reads the configuration file and the files that options name. Flags win over variables, variables over the file. Throws ConfigError with every fault. */
 export function loadConfig(input: ConfigInput): LoadedConfig {
   const { flags, env, object } = input;
-  const gathered = gather({ flags, env, object, file: configFile(input) }, ALL_OPTIONS);
-  const settings = parseSettings(gathered, ALL_OPTIONS);
+  const gathered = gather({ flags, env, object, file: configFile(input) }, OPTIONS);
+  const settings = parseSettings(gathered, OPTIONS);
   const locate = (remark: OptionRemark): ConfigFault => ({ ...remark, where: gathered.locate(remark.path.split(".")) });
   const remarks = [...contradictions(settings)];
   const config = complete(settings, (path, name) => {

@@ -1,5 +1,5 @@
 /** The schema of the configuration: every option with type, default, limits and description. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   bytes,
   file,

@@ -14,8 +14,33 @@ import { createCall, createCreate, createDelete, createGet } from "./single-call
 
 export type Translate = typeof createTranslations;
 
-/** The translation of every operation that has one. `resources`: all of the catalogue, for joins. */
+/**
+ * The translation of every operation that has one. `resources`: all of the catalogue, for joins. Throws `Error` for a catalogue that
+ * contradicts itself.
+ */
 export function createTranslations(
+  resources: readonly Resource[],
+  options: TranslateOptions,
+): ReadonlyMap<Operation, Translation> {
+  return translationsBy(translationOf, resources, options);
+}
+
+/** The same, each compiled by its first request: most processes are asked for a few operations only, and start sooner. */
+export const createTranslationsOnUse: Translate = (resources, options) => {
+  const onUse: typeof translationOf = (operation, parts) => {
+    if (operation.kind === "native") return undefined;
+    let made: Translation | undefined;
+    return (request, tools) => {
+      made ??= translationOf(operation, parts);
+      if (made === undefined) throw new Error(`${parts.resource.name} ${operation.name}: it has no translation`);
+      return made(request, tools);
+    };
+  };
+  return translationsBy(onUse, resources, options);
+};
+
+function translationsBy(
+  translate: typeof translationOf,
   resources: readonly Resource[],
   options: TranslateOptions,
 ): ReadonlyMap<Operation, Translation> {
@@ -25,7 +50,7 @@ export function createTranslations(
   for (const [i, resource] of shown.entries()) {
     const parts: ResourceContext = { resource, resources: byName, options, names: fieldNames(resource) };
     for (const [j, operation] of resource.operations.entries()) {
-      const translation = translationOf(operation, parts);
+      const translation = translate(operation, parts);
       const known = resources[i]?.operations[j];
       if (translation !== undefined && known !== undefined) translations.set(known, translation);
     }

@@ -7,8 +7,8 @@ import { spread } from "../stats.mjs";
 import { range, table } from "../tables.mjs";
 
 /** Nanoseconds by part: `{ name, ns }`, the parts in turns. */
-export async function ledgerParts({ dist, folder, calls }, { token, client, rounds, rules, calls: times }) {
-  const load = (path) => import(new URL(path, dist).href);
+export async function ledgerParts({ modules, folder, calls }, { token, client, rounds, rules, calls: times }) {
+  const load = (path) => import(new URL(path, modules).href);
   const [{ createMigration }, { createDecisions }, { loadConfig }, { loadCatalogue }, { createExchange }, { later }] =
     await Promise.all(
       ["migration.js", "decide.js", "config.js", "catalogue.js", "model/exchange.js", "upstream/later.js"].map(load),
