@@ -65,7 +65,10 @@ module.exports = {
       name: "undeclared-package",
       severity: "error",
       from: { path: "^src/" },
-      to: { dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "npm-optional"] },
+      to: {
+        dependencyTypes: ["npm-dev", "npm-no-pkg", "npm-unknown", "npm-optional"],
+        pathNot: `node_modules/(${Object.keys(FENCES).join("|")})/`,
+      },
     },
     {
       name: "pure-code-does-no-io",
