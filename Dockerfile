@@ -34,7 +34,7 @@ COPY --from=node /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /app /app
 COPY --from=build --chown=65532:0 /ledger /var/lib/carryover
 WORKDIR /app
-ENV NODE_ENV=production
+ENV NODE_ENV=production NODE_DISABLE_COMPILE_CACHE=1
 # Kubernetes wants a number to know that it is not root. Any other user works as well: nothing is written.
 USER 65532:65532
 EXPOSE 8080 8081
