@@ -6,12 +6,13 @@ import type { CarryoverConfig } from "./config/embedded-config.ts";
 import { ConfigError } from "./config/faults.ts";
 import { optionFaults } from "./config/sources.ts";
 import type { Exchange } from "./model/exchange.ts";
-import { createLog, type Log } from "./telemetry/log.ts";
+import { createLog, type LogDestination } from "./telemetry/log.ts";
 import { scrub, scrubPath } from "./telemetry/scrub.ts";
 
 export type { CarryoverConfig } from "./config/embedded-config.ts";
 export type { ConfigFault } from "./config/faults.ts";
 export { ConfigError } from "./config/faults.ts";
+export type { LogDestination } from "./telemetry/log.ts";
 
 /** One carryover: a port for clients, and one for operators. Several in one process share nothing. */
 export interface Carryover {
@@ -33,9 +34,6 @@ export interface Carryover {
    */
   close(graceMs?: number): Promise<void>;
 }
-
-/** Where log lines go: a function, or a stream such as `process.stdout`. A stalled stream loses lines, never requests. */
-export type LogDestination = ((line: string) => void) | { write(line: string): unknown };
 
 /** What a configuration file cannot hold. */
 export interface CarryoverOptions {
@@ -96,7 +94,10 @@ export async function createCarryover(config: CarryoverConfig, options: Carryove
   if (faults.length > 0) throw new ConfigError(faults);
   const read = { flags: {}, env: {}, readFile: (path: string) => readFileSync(path), object: { given: config } };
   const { config: complete, catalogue, warnings } = await loadConfigWithCatalogue(read);
-  const log = logTo(options.log, complete.log.level);
+  const log =
+    options.log === undefined
+      ? createLog({ level: "silent", destination: () => {} })
+      : createLog({ level: complete.log.level, destination: options.log });
   const { onRequest } = options;
   const onExchange = (exchange: Exchange) => {
     try {
@@ -131,11 +132,6 @@ export async function createCarryover(config: CarryoverConfig, options: Carryove
       return closing;
     },
   });
-}
-
-function logTo(given: LogDestination | undefined, level: Parameters<typeof createLog>[0]["level"]): Log {
-  if (given === undefined) return createLog({ level: "silent", destination: { write: () => {} } });
-  return createLog({ level, destination: typeof given === "function" ? { write: given } : given });
 }
 
 function servedRequest(exchange: Exchange): ServedRequest {

@@ -15,6 +15,24 @@ export function printable(text: string): string {
   );
 }
 
+const LINE_BREAKS: ReadonlyMap<string, string> = new Map([
+  ["\r", "\\r"],
+  ["\n", "\\n"],
+  ["\t", "\\t"],
+]);
+
+/** The same in one line: line breaks and tabs are escaped, too. */
+export function oneLine(text: string): string {
+  return printable(text).replaceAll(/[\r\n\t]/g, (character) => LINE_BREAKS.get(character) ?? "");
+}
+
+/** The same, at most `width` characters long. */
+export function cutLine(text: string, width: number): string {
+  // Cut first, since a foreign name may be very long.
+  const characters = [...oneLine(text.slice(0, 4 * width))];
+  return characters.length > width ? `${characters.slice(0, width - 1).join("")}…` : characters.join("");
+}
+
 /** `value`, which is JSON, with every text in it printable. */
 export function printableAll<T>(value: T): T {
   return JSON.parse(JSON.stringify(value), (_, each: unknown) =>
