@@ -22,6 +22,7 @@ import {
   type Progress,
   type RequestTotals,
   type RuleProgress,
+  type RuleStatus,
 } from "./model/progress.ts";
 import type { RequestHead } from "./model/request.ts";
 import type { CutoverMode } from "./model/rules.ts";
@@ -29,10 +30,9 @@ import { clearLastMatch } from "./model/text.ts";
 import type { Cutover } from "./proxy.ts";
 import { createBucket, createCredentials } from "./rollout/callers.ts";
 import { createRollout, type Rollout } from "./rollout/rollout.ts";
+import type { RolloutEvent } from "./rollout/rule-state.ts";
 import { createRulesFile, type RulesFile, rulesContext } from "./rollout/rules-file.ts";
-import type { RolloutEvent } from "./rollout/transitions.ts";
 import { upperBound } from "./rollout/upper-bound.ts";
-import type { RuleStatus } from "./rollout/view.ts";
 import { cannotStream, discard } from "./server/respond.ts";
 import { compareAnswers } from "./shadow/compare.ts";
 import { withoutNoise } from "./shadow/differences.ts";

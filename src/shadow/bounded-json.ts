@@ -1,7 +1,7 @@
 /** Is a JSON text small enough to be understood in one step? (Design section 7: nobody waits for a comparison.) */
 
+import type { ComparisonFailure } from "../model/comparison.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/json.ts";
-import type { ComparisonFailure } from "./outcome.ts";
 
 /** Longest text that is parsed whole: no record of the catalogue comes near. */
 export const MAX_PARSED_BYTES = 1024 ** 2;

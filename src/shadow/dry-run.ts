@@ -1,4 +1,6 @@
 /** How does a write get its answer when nothing may be written? (Design section 7: a write in shadow is not sent twice.) */
+
+import type { ComparisonFailure } from "../model/comparison.ts";
 import {
   type ApiRequest,
   type ApiResponse,
@@ -9,7 +11,7 @@ import {
   withoutHeaders,
 } from "../model/http.ts";
 import { isUid } from "../model/uid.ts";
-import { type ComparisonFailure, comparisonError } from "./outcome.ts";
+import { comparisonError } from "./outcome.ts";
 
 /** A write that was built and not sent, and what it was answered with. */
 export interface InterceptedWrite {

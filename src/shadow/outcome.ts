@@ -1,6 +1,7 @@
 /** What came out of one comparison, and how is it put together? */
 import {
   type ComparedResponses,
+  type ComparisonFailure,
   type ComparisonResult,
   DIFFERENCE_CLASSES,
   type Difference,
@@ -61,37 +62,6 @@ function worstFirst(differences: readonly Difference[]): Difference[] {
 function resultOf(differences: readonly Difference[]): Exclude<ComparisonResult, "failed"> {
   return worstFirst(differences)[0]?.class ?? "equal";
 }
-
-/** Why was there nothing to compare? (Design section 7: a failed comparison counts neither way.) */
-
-/**
- * `busy` no place in time, `memory` no bytes, `too-large` a longer answer than is compared, `timeout` not ready in time, `native`
- * native's own trouble, `platform` v2's, `unreachable` no answer, `overloaded` carryover's own limits, `unreadable` bytes
- * that cannot be decoded, `not-comparable` only doing it would tell (or it is a record of more members than is compared),
- * `gone` the written record is not there any more, `overtaken` somebody has written it since, `refused` neither version let
- * the caller in, `old-http` the client's HTTP/1.0 alone would keep the translated list from it, `internal` a fault of the comparison, `closed` carryover is stopping.
- *
- * `refused` is what keeps strangers out of the evidence. A gateway refuses what it cannot read before it looks at the token,
- * and so does carryover: anybody can send a thousand such requests, whose answers are equal (or not) whatever the
- * translation of a request that is let in would be. They are counted, and prove nothing.
- */
-export type ComparisonFailure =
-  | "busy"
-  | "memory"
-  | "too-large"
-  | "timeout"
-  | "native"
-  | "platform"
-  | "unreachable"
-  | "overloaded"
-  | "unreadable"
-  | "not-comparable"
-  | "gone"
-  | "overtaken"
-  | "refused"
-  | "old-http"
-  | "internal"
-  | "closed";
 
 const FAILURE = Symbol("failure");
 

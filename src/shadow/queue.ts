@@ -1,11 +1,11 @@
 /** What becomes of each sampled request, from its first byte to its report? */
 
-import type { Comparison } from "../model/comparison.ts";
+import type { Comparison, ComparisonFailure } from "../model/comparison.ts";
 import { type ApiResponse, header, retryAfter } from "../model/http.ts";
 import { createSignalController, type Signal, type SignalController } from "../model/signal.ts";
 import { type AnswerSource, createAnswerSource, isTrouble } from "./answers.ts";
 import { type ByteReservation, type CaptureFailure, createByteBudget } from "./capture.ts";
-import { type ComparisonFailure, type ComparisonVerdict, failureIn } from "./outcome.ts";
+import { type ComparisonVerdict, failureIn } from "./outcome.ts";
 import { type ComparisonRequest, isWrite, type ShadowOptions } from "./request.ts";
 import { createSamples } from "./samples.ts";
 import { type ComparisonStatisticsRow, createComparisonStatistics } from "./statistics.ts";
