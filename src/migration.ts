@@ -34,17 +34,13 @@ import type { RolloutEvent } from "./rollout/rule-state.ts";
 import { createRulesFile, type RulesFile, rulesContext } from "./rollout/rules-file.ts";
 import { upperBound } from "./rollout/upper-bound.ts";
 import { cannotStream, discard } from "./server/respond.ts";
-import { compareAnswers } from "./shadow/compare.ts";
-import { withoutNoise } from "./shadow/differences.ts";
-import { comparisonError } from "./shadow/outcome.ts";
+import { ComparisonError } from "./shadow/outcome.ts";
 import type { TranslateInShadow } from "./shadow/request.ts";
 import { createShadow, type Shadow } from "./shadow/shadow.ts";
-import { shapeOf } from "./shadow/shape.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { RolloutMetricSources } from "./telemetry/rollout-metrics.ts";
 import { createTotals } from "./telemetry/totals.ts";
 import { createToolbox, PAGE_SIZE, TIME } from "./toolbox.ts";
-import { decode } from "./upstream/client.ts";
 import { createPageTurns } from "./upstream/list-queue.ts";
 import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "./upstreams.ts";
 
@@ -316,7 +312,7 @@ export function createBackgroundShadow(
       const answer = await plan.respond(body, signal);
       if (cannotStream(head.httpVersion, answer.body)) {
         discard(answer.body);
-        throw comparisonError("old-http");
+        throw new ComparisonError("old-http");
       }
       return { answer, exchange };
     } finally {
@@ -327,8 +323,6 @@ export function createBackgroundShadow(
     limits: { concurrent, answerBytes, memoryBytes, seconds },
     native: upstreams.v1,
     translate,
-    decode,
-    compare: { shapeOf, compareAnswers, withoutNoise },
     report: hooks.report,
     samples: { perOperation: config.shadow.samples, values: config.shadow.values },
     ownerOf: ({ head }) => hooks.credentialOf(head.headers),

@@ -16,7 +16,8 @@ import type { Operation } from "./model/resource.ts";
 import type { Signal } from "./model/signal.ts";
 import type { Rollout } from "./rollout/rollout.ts";
 import type { Router } from "./router/router.ts";
-import type { ComparisonRequest, Shadow } from "./shadow/shadow.ts";
+import type { ComparisonRequest } from "./shadow/request.ts";
+import type { Shadow } from "./shadow/shadow.ts";
 import { optionsRequest, optionsResponse } from "./translate/headers.ts";
 import type { Tools, Translation } from "./translate/operation.ts";
 
