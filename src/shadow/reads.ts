@@ -7,7 +7,7 @@ import { type AnswerSource, isTrouble, type TranslatedAnswer } from "./answers.t
 import type { CapturedExchange } from "./capture.ts";
 import { compareAnswers } from "./compare.ts";
 import { type DetailedComparison, EQUAL, withoutNoise } from "./differences.ts";
-import { readValue } from "./json-values.ts";
+import { readValue, YieldBudget } from "./json-values.ts";
 import { ComparisonError, type ComparisonVerdict } from "./outcome.ts";
 import type { ComparisonRequest } from "./request.ts";
 import type { CompareShape } from "./shape.ts";
@@ -112,7 +112,7 @@ export async function compareResponses(
 /** False for a success whose body is no JSON. */
 async function isJsonIfSuccess(work: ComparisonWork, { status, body }: ApiResponse): Promise<boolean> {
   if (status < 200 || status >= 300 || status === 204) return true;
-  return (await work.inSteps(readValue(body, { work: 0 }))) !== undefined;
+  return (await work.inSteps(readValue(body, new YieldBudget()))) !== undefined;
 }
 
 /** Errors are small; a larger body is none. */

@@ -106,7 +106,7 @@ const STATE: readonly Remembered[] = [
     "comparisons under way; shadow.memoryBytes, half of it for one credential",
     NOBODY,
   ],
-  ["shadow/queue.ts until", DIGEST, "1,000, at most 60 s", "only who gets the platform to answer 429 or 503"],
+  ["shadow/shadow.ts until", DIGEST, "1,000, at most 60 s", "only who gets the platform to answer 429 or 503"],
   [
     "shadow/statistics.ts operations",
     "operation of the catalogue; name of the client in it",
@@ -147,7 +147,7 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["shadow/shape.ts", "all"],
   ["shadow/written-fields.ts", "values", "creates"],
   ["shadow/written-fields.ts", "spellings"],
-  ["rollout/rollout.ts", "held"],
+  ["rollout/rollout.ts", "states"],
   ["telemetry/unknown-fields.ts", "distinct"],
   ["telemetry/series.ts", "operations"],
   ["telemetry/log.ts", "kinds"],
