@@ -62,7 +62,7 @@ export interface Migration {
   readonly cutover: Cutover;
   readonly sources: RolloutMetricSources;
   readonly explain: ExplainCutover;
-  readonly control: Rollout;
+  readonly rollout: Rollout;
   readonly ledger: Ledger;
   readonly identity: ClientIdentity;
   readonly shadow: Shadow | undefined;
@@ -105,40 +105,40 @@ export function createMigration(
   const totals = createTotals(wall);
   const bucketOf = createBucket(salt);
   const onEvent = (event: RolloutEvent): void => logRolloutEvent(log, event);
-  const control = createRollout({ rules: undefined, mode, bucketOf, wall, onEvent });
+  const rollout = createRollout({ rules: undefined, mode, bucketOf, wall, onEvent });
   const credentialOf = createCredentials(config.clients.identify, randomBytes(32));
   const shadow = createBackgroundShadow(config, decisions, {
     renewal: hooks.renewal,
     queues: hooks.queues,
     ownerOf: ({ head }) => credentialOf(head.headers),
     report: (comparison, { headers }) => {
-      control.compared(comparison, credentialOf(headers));
+      rollout.compared(comparison, credentialOf(headers));
       hooks.compared(comparison);
       // A comparison ends after its request.
       clearLastMatch();
     },
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });
-  const rulesFile = watchedRulesFile(config, catalogue, control, hooks);
+  const rulesFile = watchedRulesFile(config, catalogue, rollout, hooks);
   const ledgerFile = ledgerFileOf(config, ledger, hooks);
   const lastReloadSuccessful = (): boolean => rulesFile?.state().failing === undefined;
   const since = wall();
   return {
-    cutover: { nameOf: identity.nameOf, credentialOf, control, shadow },
+    cutover: { nameOf: identity.nameOf, credentialOf, rollout, shadow },
     sources: {
       clientLabel: (name) => (identity.isExcluded(name) ? undefined : identity.labelOf(name)),
       clientNames: identity.names,
       metricSeries: config.clients.metricSeries,
       clients: ledger.callers,
-      rules: control.states,
-      force: () => control.rules()?.force ?? "none",
-      digest: () => control.rules()?.digest,
+      rules: rollout.states,
+      force: () => rollout.rules()?.force ?? "none",
+      digest: () => rollout.rules()?.digest,
       ledgerSaved: () => ledgerFile?.failing() !== true,
       wall,
       shadow: () => shadow?.state() ?? { running: 0, waiting: 0, heldBytes: 0, passed: {} },
     },
-    explain: { control, bucketOf, nameOf: identity.nameOf, wall },
-    control,
+    explain: { rollout, bucketOf, nameOf: identity.nameOf, wall },
+    rollout,
     ledger,
     identity,
     shadow,
@@ -149,14 +149,14 @@ export function createMigration(
         since,
         wall,
         mode,
-        control,
+        rollout,
         shadow,
         lastReloadSuccessful,
         totals: totals.snapshot,
         ledger: ledger.snapshot,
       }),
     observe: (exchange) => {
-      control.observe(exchange);
+      rollout.observe(exchange);
       ledger.observe(exchange);
       totals.observe(exchange);
     },
@@ -191,7 +191,7 @@ function logRolloutEvent(log: Log, { kind, rule, from, to, reason }: RolloutEven
 function watchedRulesFile(
   config: Config,
   catalogue: Catalogue,
-  control: Rollout,
+  rollout: Rollout,
   { log, reloaded, wall, later }: MigrationHooks,
 ): RulesFile | undefined {
   const { rulesFile: path, reloadSeconds } = config.cutover;
@@ -209,14 +209,14 @@ function watchedRulesFile(
           fallback: config.fallback,
           now: wall(),
           expired: first ? "warn" : "refuse",
-          inForce: new Set(control.rules()?.rules.map(({ identity }) => identity)),
+          inForce: new Set(rollout.rules()?.rules.map(({ identity }) => identity)),
         }),
       ),
     everyMs: reloadSeconds * 1000,
     later,
     wall,
     apply: (rules, warnings) => {
-      control.replace(rules);
+      rollout.replace(rules);
       reloaded(true, wall());
       for (const warning of warnings) log.warn("the rules file", undefined, { warning });
     },
@@ -227,7 +227,7 @@ function watchedRulesFile(
     },
     recovered: () => {
       reloaded(true, wall());
-      log.info("the rules file holds the rules in force again", { digest: control.rules()?.digest ?? "none" });
+      log.info("the rules file holds the rules in force again", { digest: rollout.rules()?.digest ?? "none" });
     },
   });
 }
@@ -320,7 +320,7 @@ interface ProgressSources {
   readonly wall: () => number;
   /** Option `cutover.mode`. */
   readonly mode: CutoverMode;
-  readonly control: Pick<Rollout, "rules" | "states">;
+  readonly rollout: Pick<Rollout, "rules" | "states">;
   readonly shadow: Pick<Shadow, "bounds"> | undefined;
   readonly lastReloadSuccessful: () => boolean;
   readonly totals: () => RequestTotals;
@@ -329,21 +329,21 @@ interface ProgressSources {
 
 /** What this instance tells a report. */
 export function progressOf(sources: ProgressSources): Progress {
-  const { control, shadow } = sources;
+  const { rollout, shadow } = sources;
   return {
     version: PROGRESS_VERSION,
     instance: sources.instance,
     since: sources.since,
     at: sources.wall(),
     mode: sources.mode,
-    force: control.rules()?.force ?? "none",
+    force: rollout.rules()?.force ?? "none",
     lastReloadSuccessful: sources.lastReloadSuccessful(),
     totals: sources.totals(),
     ledger: sources.ledger(),
     bounds: (shadow?.bounds() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
       return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
     }),
-    rules: control.states().map(ruleProgressOf),
+    rules: rollout.states().map(ruleProgressOf),
   };
 }
 

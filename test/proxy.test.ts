@@ -365,7 +365,7 @@ function cutover(choice: Partial<ModeDecision>, fallback?: "native" | "refuse") 
   const parts: Cutover = {
     nameOf: (headers) => headers.find(([name]) => name === "user-agent")?.[1] ?? "unknown",
     credentialOf: (headers) => headers.find(([name]) => name === "authorization")?.[1] ?? "",
-    control: {
+    rollout: {
       choose: (request) => {
         asked.push(request);
         return { mode: "translate", rule: RULE, shadow: RULE.shadow, why: "rule", ...choice };

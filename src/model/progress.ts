@@ -1,4 +1,4 @@
-/** How far is the migration, as one instance sees it? (Design section 8: what `GET /progress` tells a report.) */
+/** The progress of the migration as one instance sees it: what `GET /progress` tells a report. */
 import type { LedgerSnapshot } from "./ledger.ts";
 import type { CutoverMode, Rules } from "./rules.ts";
 

@@ -1,4 +1,4 @@
-/** Which rules say what serves a v1 request? (Design section 7; checked, complete, frozen.) */
+/** The rules that say what serves a v1 request: valid, complete, frozen. */
 
 /** What serves a v1 request that v2 could serve too. */
 export type CutoverMode = "native" | "shadow" | "translate";

@@ -32,7 +32,7 @@ export interface DifferenceGroup {
 }
 
 export interface DifferenceDetail {
-  readonly places: readonly DifferenceGroup[];
+  readonly groups: readonly DifferenceGroup[];
   /** True when volatile members differed as well. */
   readonly noise: boolean;
   /** Classes of differences that no group holds, as there were too many. */
@@ -46,7 +46,7 @@ export interface DetailedComparison extends ComparedResponses {
 
 /** Differences as they are found. */
 export interface FoundDifferences {
-  readonly places: Map<string, DifferenceGroup>;
+  readonly groups: Map<string, DifferenceGroup>;
   total: number;
   /** True when volatile members differed. */
   noise: boolean;
@@ -61,17 +61,17 @@ export const EQUAL: DetailedComparison = {
   result: "equal",
   total: 0,
   differences: [],
-  detail: { places: [], noise: false, beyond: new Set() },
+  detail: { groups: [], noise: false, beyond: new Set() },
 };
 
 export function newFoundDifferences(): FoundDifferences {
-  return { places: new Map(), total: 0, noise: false, ids: 0, examples: 0, beyond: new Set() };
+  return { groups: new Map(), total: 0, noise: false, ids: 0, examples: 0, beyond: new Set() };
 }
 
 /** Counts a member that changes by itself. */
-export function addNoise(tally: FoundDifferences): void {
-  tally.total++;
-  tally.noise = true;
+export function addNoise(all: FoundDifferences): void {
+  all.total++;
+  all.noise = true;
 }
 
 /** What a difference shows: a value of a body, or a text of ours. */
@@ -79,41 +79,41 @@ export type DifferenceValue = ValueSpan | string | undefined;
 
 /** Counts one difference. Values become text only where they may be shown. */
 export function addDifference(
-  tally: FoundDifferences,
-  found: { class: DifferenceClass; path: string; id: string | undefined },
+  all: FoundDifferences,
+  difference: { class: DifferenceClass; path: string; id: string | undefined },
   native: DifferenceValue,
   translated: DifferenceValue,
 ): void {
-  tally.total++;
-  const path = shortened(found.path);
-  const id = found.id === undefined ? undefined : shortened(found.id);
-  const place = groupFor(tally, found.class, path);
-  if (place === undefined) {
-    tally.beyond.add(found.class);
+  all.total++;
+  const path = shortened(difference.path);
+  const id = difference.id === undefined ? undefined : shortened(difference.id);
+  const group = groupFor(all, difference.class, path);
+  if (group === undefined) {
+    all.beyond.add(difference.class);
     return;
   }
-  const known = place.ids.get(id);
-  if (known === undefined && tally.ids >= MAX_IDS) {
-    place.beyond++;
+  const known = group.ids.get(id);
+  if (known === undefined && all.ids >= MAX_IDS) {
+    group.beyond++;
     return;
   }
-  place.ids.set(id, (known ?? 0) + 1);
+  group.ids.set(id, (known ?? 0) + 1);
   if (known !== undefined) return;
-  tally.ids++;
-  if (place.examples.size > 0 && (place.examples.size >= MAX_EXAMPLES_OF_GROUP || tally.examples >= MAX_EXAMPLES)) {
+  all.ids++;
+  if (group.examples.size > 0 && (group.examples.size >= MAX_EXAMPLES_OF_GROUP || all.examples >= MAX_EXAMPLES)) {
     return;
   }
-  tally.examples++;
-  place.examples.set(id, { class: found.class, path, id, native: shown(native), translated: shown(translated) });
+  all.examples++;
+  group.examples.set(id, { class: difference.class, path, id, native: shown(native), translated: shown(translated) });
 }
 
-function groupFor(tally: FoundDifferences, of: DifferenceClass, path: string): DifferenceGroup | undefined {
+function groupFor(all: FoundDifferences, of: DifferenceClass, path: string): DifferenceGroup | undefined {
   const key = groupNameOf({ class: of, path });
-  const known = tally.places.get(key);
-  if (known !== undefined || tally.places.size >= MAX_GROUPS) return known;
-  const place: DifferenceGroup = { class: of, path, ids: new Map(), beyond: 0, examples: new Map() };
-  tally.places.set(key, place);
-  return place;
+  const known = all.groups.get(key);
+  if (known !== undefined || all.groups.size >= MAX_GROUPS) return known;
+  const group: DifferenceGroup = { class: of, path, ids: new Map(), beyond: 0, examples: new Map() };
+  all.groups.set(key, group);
+  return group;
 }
 
 function shown(value: DifferenceValue): string | undefined {
@@ -131,22 +131,22 @@ export function shortened(text: string): string {
 }
 
 /** The result of everything that was counted. */
-export function comparisonOfDifferences({ places, noise, beyond, total }: FoundDifferences): DetailedComparison {
-  const detail: DifferenceDetail = { places: [...places.values()], noise, beyond };
+export function comparisonOfDifferences({ groups, noise, beyond, total }: FoundDifferences): DetailedComparison {
+  const detail: DifferenceDetail = { groups: [...groups.values()], noise, beyond };
   // Not enumerable: a copy of the result, kept as a sample or written as JSON, leaves the megabytes behind.
   return Object.defineProperty({ ...summarise(detail, total), detail }, "detail", { enumerable: false });
 }
 
-function summarise({ places, noise, beyond }: DifferenceDetail, total: number): ComparedResponses {
-  const classes = new Set([...places.map((place) => place.class), ...beyond]);
+function summarise({ groups, noise, beyond }: DifferenceDetail, total: number): ComparedResponses {
+  const classes = new Set([...groups.map((group) => group.class), ...beyond]);
   const worst = DIFFERENCE_CLASSES.find((each) => classes.has(each));
-  const ranked = [...places].sort((a, b) => rankOf(a) - rankOf(b));
-  const differences = ranked.slice(0, MAX_DIFFERENCES).flatMap((place) => [...place.examples.values()].slice(0, 1));
+  const ranked = [...groups].sort((a, b) => rankOf(a) - rankOf(b));
+  const differences = ranked.slice(0, MAX_DIFFERENCES).flatMap((group) => [...group.examples.values()].slice(0, 1));
   return { result: worst ?? (noise ? "noise" : "equal"), total, differences };
 }
 
-function rankOf(place: DifferenceGroup): number {
-  return DIFFERENCE_CLASSES.indexOf(place.class);
+function rankOf(group: DifferenceGroup): number {
+  return DIFFERENCE_CLASSES.indexOf(group.class);
 }
 
 /** Where the records of a list are. */
@@ -164,24 +164,24 @@ const SINGLE_RECORD = "whole";
  */
 export function withoutNoise(compared: DetailedComparison, control: DetailedComparison): ComparedResponses {
   const found = compared.detail;
-  const known = new Map(control.detail.places.map((place) => [groupNameOf(place), place.ids]));
-  const written = writtenIn(control.detail.places);
+  const known = new Map(control.detail.groups.map((group) => [groupNameOf(group), group.ids]));
+  const written = writtenIn(control.detail.groups);
   // A write does not explain another status or an error.
-  const isWritten = (place: DifferenceGroup, id: string | undefined): boolean =>
-    place.class !== "status" && place.class !== "error" && written.has(recordOf(place, id));
+  const isWritten = (group: DifferenceGroup, id: string | undefined): boolean =>
+    group.class !== "status" && group.class !== "error" && written.has(recordOf(group, id));
   let noise = found.noise;
-  const places = found.places.flatMap((place) => {
-    const same = known.get(groupNameOf(place));
-    if (same === undefined && written.size === 0) return [place];
+  const groups = found.groups.flatMap((group) => {
+    const same = known.get(groupNameOf(group));
+    if (same === undefined && written.size === 0) return [group];
     const ids = new Map<string | undefined, number>();
-    for (const [id, count] of place.ids) {
-      const explained = isWritten(place, id) ? count : Math.min(count, same?.get(id) ?? 0);
+    for (const [id, count] of group.ids) {
+      const explained = isWritten(group, id) ? count : Math.min(count, same?.get(id) ?? 0);
       noise ||= explained > 0;
       if (count > explained) ids.set(id, count - explained);
     }
-    return ids.size === 0 && place.beyond === 0 ? [] : [{ ...place, ids, examples: examplesOf(place, ids) }];
+    return ids.size === 0 && group.beyond === 0 ? [] : [{ ...group, ids, examples: examplesOf(group, ids) }];
   });
-  return summarise({ places, noise, beyond: found.beyond }, compared.total);
+  return summarise({ groups, noise, beyond: found.beyond }, compared.total);
 }
 
 type Ids = ReadonlyMap<string | undefined, number>;
@@ -193,18 +193,18 @@ function recordOf({ path }: Pick<DifferenceGroup, "path">, id: string | undefine
 }
 
 /** The records that were written between native's responses. Other changes in a record may be there each time. */
-function writtenIn(places: readonly DifferenceGroup[]): ReadonlySet<string | undefined> {
+function writtenIn(groups: readonly DifferenceGroup[]): ReadonlySet<string | undefined> {
   const written = new Set<string | undefined>();
-  for (const place of places) {
-    if (!WRITTEN.test(place.path)) continue;
-    for (const id of place.ids.keys()) written.add(recordOf(place, id));
+  for (const group of groups) {
+    if (!WRITTEN.test(group.path)) continue;
+    for (const id of group.ids.keys()) written.add(recordOf(group, id));
   }
   written.delete(undefined);
   return written;
 }
 
-function groupNameOf(place: Pick<DifferenceGroup, "class" | "path">): string {
-  return `${place.class} ${place.path}`;
+function groupNameOf(group: Pick<DifferenceGroup, "class" | "path">): string {
+  return `${group.class} ${group.path}`;
 }
 
 /** Examples from the records that are left; one without values when none of those had one. */

@@ -45,7 +45,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
   return async (asked, client) => {
     const { request, problem } = receiveRequest(asked, config);
     const match = matchOf(request, route);
-    const fallback = cutover?.control.fallback() ?? config.fallback;
+    const fallback = cutover?.rollout.fallback() ?? config.fallback;
     const native = config.upstream.v1 !== undefined && fallback === "native";
     const differing = differingOf(request.body, match);
     const { resources, version } = catalogue;

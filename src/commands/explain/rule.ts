@@ -14,7 +14,7 @@ import { type AskedRequest, invalidRequest } from "./request.ts";
 
 /** What decides who serves a request: that of a running carryover, or one made of a rules file. */
 export interface ExplainCutover {
-  readonly control: Pick<Rollout, "choose" | "rules" | "fallback">;
+  readonly rollout: Pick<Rollout, "choose" | "rules" | "fallback">;
   /** 0 to 100. */
   readonly bucketOf: (client: string) => number;
   /** Who sent a request with these fields. */
@@ -54,10 +54,10 @@ export function ruleDecision(
 }
 
 function explainRule(cutover: ExplainCutover, asked: Omit<RuleInput, "at">): ExplainedCutover | undefined {
-  const { control, bucketOf, wall } = cutover;
+  const { rollout, bucketOf, wall } = cutover;
   // In a running carryover this may let a rule go on whose time has come: any request would.
-  const choice = control.choose(asked);
-  const rules = control.rules();
+  const choice = rollout.choose(asked);
+  const rules = rollout.rules();
   if (rules === undefined && choice.mode === "translate") return undefined;
   const at = wall();
   return {
@@ -124,7 +124,7 @@ export function cutoverFromConfig(config: Config, rules: Rules | undefined, at: 
   const bucketOf = createBucket(salt);
   const wall = () => at;
   return {
-    control: createRollout({ rules, mode, bucketOf, wall, onEvent: () => {} }),
+    rollout: createRollout({ rules, mode, bucketOf, wall, onEvent: () => {} }),
     bucketOf,
     nameOf: createIdentity({ ...config.clients, key: salt }).nameOf,
     wall,
