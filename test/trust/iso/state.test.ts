@@ -142,7 +142,7 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["ledger/snapshot.ts", "entries", "named", "lists"],
   ["ledger/identity.ts", "exact", "lower"],
   ["shadow/writes.ts", "rows"],
-  ["shadow/differences.ts", "places", "ids", "examples", "known"],
+  ["shadow/differences.ts", "groups", "ids", "examples", "known"],
   ["shadow/json-values.ts", "first"],
   ["shadow/shape.ts", "all"],
   ["shadow/written-fields.ts", "values", "creates"],
