@@ -168,7 +168,7 @@ function mapsOf(room: string): readonly string[] {
   return files.flatMap((file) => {
     const text = readFileSync(join(SRC, room, file), "utf8");
     const made =
-      /^ +const (\w+)(?:: [^=]+)? = new (?:Weak)?(?:Map|LRUCache)\b|[{,] (\w+): new (?:Weak)?(?:Map|LRUCache)\(\)/gm;
+      /^ +(?:const |(?:readonly )?#)(\w+)(?:: [^=]+)? = new (?:Weak)?(?:Map|LRUCache)\b|[{,] (\w+): new (?:Weak)?(?:Map|LRUCache)\(\)/gm;
     return [...text.matchAll(made)].map(([, variable, member]) => `${room}/${file} ${variable ?? member}`);
   });
 }
