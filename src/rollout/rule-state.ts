@@ -280,7 +280,7 @@ function withEvidence(state: RuleState, operation: OperationName, event: Operati
     known !== undefined || operations.size < MAX_OPERATIONS
       ? ([name, reduceOperation(known ?? UNKNOWN_OPERATION, event)] as const)
       : ([BEYOND, reduceOperation(operations.get(BEYOND) ?? UNKNOWN_OPERATION, { kind: "request" })] as const);
-  return { ...state, operations: new Map([...operations, after]) };
+  return { ...state, operations: new Map(operations).set(...after) };
 }
 
 /** An operation that came after its rule was promoted follows once there is enough evidence for it. */

@@ -12,6 +12,7 @@ import {
   type Observation,
   requestingClients,
   UNSTARTED,
+  type WindowCounts,
 } from "./evidence-window.ts";
 
 /** Shares of a rule's clients that are translated again, step by step. */
@@ -129,14 +130,13 @@ function withObservation(state: StepBack, observation: Observation): StepBack {
 }
 
 function isAboveThreshold(state: StepBack, of: Observation["of"]): boolean {
-  const { bad, all, threshold } = sharesOf(state, of);
+  const { bad, all, threshold } = sharesOf(state, countsIn(state.window, state.time.now), of);
   return (
     affectedClients(state.window, state.time.now, of) >= clientsToAffect(state, of) && exceeds(bad, all, threshold)
   );
 }
 
-function sharesOf({ window, time, settings }: StepBack, of: Observation["of"]) {
-  const counts = countsIn(window, time.now);
+function sharesOf({ settings }: StepBack, counts: WindowCounts, of: Observation["of"]) {
   return of === "requests"
     ? { bad: counts.failures, all: counts.requests, threshold: settings.failures }
     : { bad: counts.differences, all: counts.comparisons, threshold: settings.differences };
@@ -172,16 +172,22 @@ function isQuiet(state: StepBack): boolean {
 
 function causeOf(state: StepBack): StepBackCause | undefined {
   const { minRequests } = state.settings;
+  const counts = countsIn(state.window, state.time.now);
   // A share of the clients makes a share of the requests. Comparisons are made for all clients.
   return (
-    causeIn(state, "requests", Math.ceil(minRequests * translatedShare(state))) ??
-    causeIn(state, "comparisons", Math.min(minRequests, DECISIVE_COMPARISONS))
+    causeIn(state, counts, "requests", Math.ceil(minRequests * translatedShare(state))) ??
+    causeIn(state, counts, "comparisons", Math.min(minRequests, DECISIVE_COMPARISONS))
   );
 }
 
 /** A threshold that is exceeded, for enough clients, after at least `needed` requests or comparisons. */
-function causeIn(state: StepBack, of: Observation["of"], needed: number): StepBackCause | undefined {
-  const { bad, all, threshold } = sharesOf(state, of);
+function causeIn(
+  state: StepBack,
+  counts: WindowCounts,
+  of: Observation["of"],
+  needed: number,
+): StepBackCause | undefined {
+  const { bad, all, threshold } = sharesOf(state, counts, of);
   if (all < Math.max(1, needed) || !exceeds(bad, all, threshold)) return undefined;
   const clients = affectedClients(state.window, state.time.now, of);
   if (clients < clientsToAffect(state, of)) return undefined;
