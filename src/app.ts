@@ -133,7 +133,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     route: decisions.route,
     version: catalogue.version,
     publicUrl: config.listen.publicUrl,
-    rule: migration.control.rule,
+    rule: migration.rollout.rule,
   });
   const { v1, v2 } = { v1: upstreams.queues.get("v1"), v2: upstreams.queues.get("v2") };
   const served = [v1, v2].filter((queue) => queue !== undefined);

@@ -16,7 +16,8 @@ import type { Operation } from "./model/resource.ts";
 import type { Signal } from "./model/signal.ts";
 import type { Rollout } from "./rollout/rollout.ts";
 import type { Router } from "./router/router.ts";
-import type { ComparisonRequest, Shadow } from "./shadow/shadow.ts";
+import type { ComparisonRequest } from "./shadow/request.ts";
+import type { Shadow } from "./shadow/shadow.ts";
 import { optionsRequest, optionsResponse } from "./translate/headers.ts";
 import type { Tools, Translation } from "./translate/operation.ts";
 
@@ -41,7 +42,7 @@ export interface Cutover {
   nameOf(headers: HeaderList): string;
   /** Stands for the credential that was sent along: the same for the same, and nothing leads back. */
   credentialOf(headers: HeaderList): string;
-  readonly control: Pick<Rollout, "choose" | "fallback">;
+  readonly rollout: Pick<Rollout, "choose" | "fallback">;
   /** Undefined where there is no native v1 to compare with. */
   readonly shadow: Pick<Shadow, "watch" | "follow"> | undefined;
 }
@@ -93,7 +94,7 @@ function routeOf(head: RequestHead, parts: ProxyParts, exchange: Exchange): Rout
     exchange.client = cutover.nameOf(head.headers);
     const { resource, operation, client } = exchange;
     const write = head.method !== "HEAD";
-    const { mode, rule } = cutover.control.choose({ resource, operation, write, client, headers: head.headers });
+    const { mode, rule } = cutover.rollout.choose({ resource, operation, write, client, headers: head.headers });
     if (mode === "translate") throw error;
     exchange.rule = rule?.name;
     exchange.ruleId = rule?.identity;
@@ -127,7 +128,7 @@ function serve(match: OperationMatch, head: RequestHead, parts: ProxyParts, exch
     client,
     headers: head.headers,
   };
-  const { mode, rule, shadow: settings, why } = cutover.control.choose(asked);
+  const { mode, rule, shadow: settings, why } = cutover.rollout.choose(asked);
   if (why === "guessed") return native(head, parts, exchange);
   const ruleId = rule?.identity;
   exchange.rule = rule?.name;
@@ -213,13 +214,13 @@ function native(head: RequestHead, parts: ProxyParts, exchange: Exchange): Plan 
 function noteRule({ method, headers }: RequestHead, { cutover }: ProxyParts, exchange: Exchange): void {
   if (cutover === undefined || exchange.apiVersion !== "v1") return;
   const { resource, operation, client } = exchange;
-  const { rule } = cutover.control.choose({ resource, operation, write: method !== "GET", client, headers });
+  const { rule } = cutover.rollout.choose({ resource, operation, write: method !== "GET", client, headers });
   exchange.rule = rule?.name;
   exchange.ruleId = rule?.identity;
 }
 
 function servesNative({ fallback, cutover, upstreams }: ProxyParts): boolean {
-  return (cutover?.control.fallback() ?? fallback) === "native" && upstreams.has("v1");
+  return (cutover?.rollout.fallback() ?? fallback) === "native" && upstreams.has("v1");
 }
 
 /** A front of the platform may answer CORS: native's if there is one, else what v2 says of the mapped path. */

@@ -14,10 +14,10 @@ export function createViews(
   catalogue: Catalogue,
   { migration, unknownFields }: { readonly migration: Migration; readonly unknownFields: UnknownFields },
 ): { readonly views: ReadonlyMap<string, AdminView>; readonly texts: ReadonlyMap<string, AdminTextView> } {
-  const { ledger, control, shadow, rulesFile } = migration;
+  const { ledger, rollout, shadow, rulesFile } = migration;
   return {
     views: new Map<string, AdminView>([
-      ["rules", () => ({ ...asObject(control.view()), rulesFile: rulesFile?.state() ?? null })],
+      ["rules", () => ({ ...asObject(rollout.view()), rulesFile: rulesFile?.state() ?? null })],
       ["clients", (query) => clientsView(ledger.snapshot(), query)],
       ["samples", (query) => shadow?.samples(query) ?? []],
       ["progress", () => migration.progress()],

@@ -1,4 +1,4 @@
-/** The response of `GET /progress`: the migration as one instance sees it. */
+/** The progress of the migration as one instance sees it: what `GET /progress` tells a report. */
 import type { LedgerSnapshot } from "./ledger.ts";
 import type { CutoverMode, Rules } from "./rules.ts";
 
@@ -68,6 +68,38 @@ export interface RuleProgress {
   readonly since: number | undefined;
   /** One sentence for people: why, and what would change it; may be empty. */
   readonly detail: string;
+}
+
+/** One rule at one time, for metrics and reports. */
+export interface RuleStatus {
+  readonly name: string;
+  /** As the file says. */
+  readonly mode: CutoverMode;
+  /**
+   * As it is, `force` included; while the rule returns, for those of its clients that are translated; `nothing` when it has
+   * expired, since it matches no request then.
+   */
+  readonly effective: CutoverMode | "nothing";
+  readonly state: "forward" | "back" | "returning";
+  /** While it returns: the share of its clients that are translated, 0.1 to 1. */
+  readonly step: number | undefined;
+  /** Milliseconds since 1970 of the last change of mode or state. */
+  readonly since: number;
+  /** Translated requests that count as evidence, and those that failed because of the translation, since the rule changed. */
+  readonly requests: number;
+  readonly failures: number;
+  /** The latest ones, on which the bound rests. */
+  readonly comparisons: number;
+  readonly differences: number;
+  /** Upper bound (95 %) of the share of differing responses; 1 without a comparison. */
+  readonly bound: number;
+  /** It may become `translate` by its `promoteWhen`, and has not. */
+  readonly couldMove: boolean;
+  /** Operations that keep it from its promotion, or that were not promoted with it, and why: a sentence each, at most eleven. */
+  readonly heldBack: readonly string[];
+  readonly promoted: boolean;
+  readonly stepBacks: number;
+  readonly expired: boolean;
 }
 
 export const RULE_STATES = ["as-written", "stepped-back", "returning", "could-move", "promoted", "expired"] as const;

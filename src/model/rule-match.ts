@@ -1,21 +1,20 @@
-/** Whether a rule matches a request: by its operation, its client and the time. */
+/** Whether a rule matches a request: resource and operation, header, cookie, percentage, time. Pure. */
 import { type HeaderList, header } from "./http.ts";
 import type { Rule, RuleMatch, TimeWindow } from "./rules.ts";
 
-/** Groups of operations. */
-export const READS = "reads";
-export const WRITES = "writes";
+/** Names of the groups of operations. */
+const READS = "reads";
+const WRITES = "writes";
 
-/** An operation, without its client. */
 export interface RequestedOperation {
   readonly resource: string;
   readonly operation: string;
   readonly write: boolean;
-  /** v1's response is a guess, and native v1 is configured: only rules that name the operation match. */
+  /** v1's response is a guess, and there is a native v1: only rules that name the operation match. */
   readonly guessed?: boolean | undefined;
 }
 
-/** True if resource and operation of `match` include the requested ones. */
+/** True when `match` includes the resource and the operation. */
 export function isAbout(
   { resources, operations }: RuleMatch,
   { resource, operation, write, guessed }: RequestedOperation,
@@ -25,51 +24,52 @@ export function isAbout(
   return operations === undefined || operations.has(operation) || operations.has(write ? WRITES : READS);
 }
 
-/** By operation, reads and writes apart; `others`: operations that no rule names. */
+type ReadsAndWrites = readonly [reads: readonly Rule[], writes: readonly Rule[]];
+
+/** The rules about a resource, by operation; `others`: those about an operation that no rule names. */
 interface ResourceIndex {
-  readonly named: ReadonlyMap<string, readonly [reads: readonly Rule[], writes: readonly Rule[]]>;
-  readonly others: readonly [reads: readonly Rule[], writes: readonly Rule[]];
+  readonly named: ReadonlyMap<string, ReadsAndWrites>;
+  readonly others: ReadsAndWrites;
 }
 
-/** Looks up the rules for an operation, in their order. The index has an entry for each name in a rule, and for all others. */
-export function indexRules(rules: readonly Rule[]): (subject: RequestedOperation) => readonly Rule[] {
+/** Returns a function that gives the rules about an operation, in their order, from an index that is built once. */
+export function indexRules(rules: readonly Rule[]): (asked: RequestedOperation) => readonly Rule[] {
   const resources = new Set(rules.flatMap(({ match }) => [...(match.resources ?? [])]));
   const operations = new Set(rules.flatMap(({ match }) => [...(match.operations ?? [])]));
-  const indexFor = (ofResource: (match: RuleMatch) => boolean): ResourceIndex => {
-    const here = rules.filter(({ match }) => ofResource(match));
-    const sides = (name: string | undefined): ResourceIndex["others"] => {
-      const about = (group: string) =>
-        here.filter(({ match: { operations: all } }) => {
-          return all === undefined || all.has(group) || (name !== undefined && all.has(name));
-        });
-      return [about(READS), about(WRITES)];
-    };
+  const indexOf = (resource: string | undefined): ResourceIndex => {
+    const here = rules.filter(({ match }) => includes(match.resources, resource));
+    const about = (operation: string | undefined, group: string) =>
+      here.filter(({ match: { operations: all } }) => includes(all, operation) || all?.has(group) === true);
+    const sides = (operation: string | undefined): ReadsAndWrites => [
+      about(operation, READS),
+      about(operation, WRITES),
+    ];
     return { named: new Map([...operations].map((name) => [name, sides(name)])), others: sides(undefined) };
   };
-  const byResource = new Map(
-    [...resources].map((name) => [
-      name,
-      indexFor((match) => match.resources === undefined || match.resources.has(name)),
-    ]),
-  );
-  const rest = indexFor((match) => match.resources === undefined);
-  return (subject) => {
-    const { resource, operation, write, guessed } = subject;
+  const byResource = new Map([...resources].map((name) => [name, indexOf(name)]));
+  const rest = indexOf(undefined);
+  return (asked) => {
+    const { resource, operation, write, guessed } = asked;
     const index = byResource.get(resource) ?? rest;
     const about = (index.named.get(operation) ?? index.others)[write ? 1 : 0];
-    return guessed === true ? about.filter(({ match }) => isAbout(match, subject)) : about;
+    return guessed === true ? about.filter(({ match }) => isAbout(match, asked)) : about;
   };
 }
 
-/** The value of a header or cookie that excludes a request from a rule. */
+/** Whether `names` restrict to `name`, or do not restrict at all. */
+function includes(names: ReadonlySet<string> | undefined, name: string | undefined): boolean {
+  return names === undefined || (name !== undefined && names.has(name));
+}
+
+/** The value of header or cookie with which the rule never matches. */
 export const NEVER = "never";
 
-/** What decided. `all`: the rule has no selector. `unselected`: neither header nor cookie decided, and there is no percentage. */
+/** What decided. `all`: the rule has none of the three. `unselected`: neither header nor cookie decided, and there is no percentage. */
 export type CanaryDecision =
   | { readonly taken: true; readonly by: "all" | "header" | "cookie" | "percent" }
   | { readonly taken: false; readonly by: "header" | "cookie" | "percent" | "unselected" };
 
-/** What a rule may ask of a request. */
+/** What a rule may look at in a request. */
 export interface CanaryInputs {
   /** The first header field of this lower-case name. */
   header(name: string): string | undefined;
@@ -79,27 +79,35 @@ export interface CanaryInputs {
   bucket(): number;
 }
 
-/** As in ingress controllers, the first of header, cookie and percentage that has an opinion decides. */
+const BY_ALL: CanaryDecision = { taken: true, by: "all" };
+const BY_HEADER: CanaryDecision = { taken: true, by: "header" };
+const BY_COOKIE: CanaryDecision = { taken: true, by: "cookie" };
+const BY_PERCENT: CanaryDecision = { taken: true, by: "percent" };
+const NOT_BY_HEADER: CanaryDecision = { taken: false, by: "header" };
+const NOT_BY_COOKIE: CanaryDecision = { taken: false, by: "cookie" };
+const NOT_BY_PERCENT: CanaryDecision = { taken: false, by: "percent" };
+const UNSELECTED: CanaryDecision = { taken: false, by: "unselected" };
+
+/** The first of header, cookie and percentage that says something decides, as in ingress controllers. */
 export function decideCanary(
   match: Pick<RuleMatch, "header" | "cookie" | "percent">,
   inputs: CanaryInputs,
 ): CanaryDecision {
   if (match.header !== undefined) {
     const value = inputs.header(match.header.name);
-    if (value === match.header.value) return { taken: true, by: "header" };
-    if (value === NEVER) return { taken: false, by: "header" };
+    if (value === match.header.value) return BY_HEADER;
+    if (value === NEVER) return NOT_BY_HEADER;
   }
   if (match.cookie !== undefined) {
     const value = inputs.cookie(match.cookie.name);
-    if (value === match.cookie.value) return { taken: true, by: "cookie" };
-    if (value === NEVER) return { taken: false, by: "cookie" };
+    if (value === match.cookie.value) return BY_COOKIE;
+    if (value === NEVER) return NOT_BY_COOKIE;
   }
-  if (match.percent !== undefined) return { taken: isTaken(inputs.bucket(), match.percent), by: "percent" };
-  const hasSelector = match.header !== undefined || match.cookie !== undefined;
-  return hasSelector ? { taken: false, by: "unselected" } : { taken: true, by: "all" };
+  if (match.percent !== undefined) return inputs.bucket() < match.percent ? BY_PERCENT : NOT_BY_PERCENT;
+  return match.header === undefined && match.cookie === undefined ? BY_ALL : UNSELECTED;
 }
 
-/** The inputs of one request. The bucket is computed at most once, and only if a rule asks for it. */
+/** The bucket is computed at most once, and only when a rule needs it. */
 export function canaryInputsOf(
   headers: HeaderList,
   client: string,
@@ -116,8 +124,8 @@ export function canaryInputsOf(
   };
 }
 
-/** The value of the first cookie called `name` in all Cookie fields (RFC 6265 section 4.2.1), without quotes around it. */
-export function cookieOf(headers: HeaderList, name: string): string | undefined {
+/** The value of the first cookie `name` in all Cookie fields (RFC 6265 section 4.2.1), without quotes around it. */
+function cookieOf(headers: HeaderList, name: string): string | undefined {
   for (const [field, value] of headers) {
     if (field !== "cookie") continue;
     for (const pair of value.split(";")) {
@@ -130,22 +138,6 @@ export function cookieOf(headers: HeaderList, name: string): string | undefined 
 
 function unquoted(value: string): string {
   return value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
-}
-
-/** Bytes of a digest that are used: 48 bits, which a number holds exactly. */
-const BYTES = 6;
-
-/** Maps a digest evenly to a percentage from 0 to below 100. Throws `Error` for less than 6 bytes. */
-export function bucketOfDigest(digest: Uint8Array): number {
-  if (digest.length < BYTES) throw new Error(`a digest of ${digest.length} bytes is too short`);
-  let value = 0;
-  for (let at = 0; at < BYTES; at++) value = value * 256 + (digest[at] ?? 0);
-  return (value / 256 ** BYTES) * 100;
-}
-
-/** True if a rule of `percent` takes a client in `bucket`. A client that a percentage takes stays taken by every larger one. */
-export function isTaken(bucket: number, percent: number): boolean {
-  return bucket < percent;
 }
 
 const MINUTE = 60_000;
@@ -161,13 +153,13 @@ export function isWithin(window: TimeWindow, at: number): boolean {
   return isMinute(window, minuteOfWeek(at));
 }
 
-/** Minutes since the last midnight from Saturday to Sunday, UTC. */
+/** Minutes since Sunday 00:00 UTC. */
 function minuteOfWeek(at: number): number {
   const minute = (Math.floor(at / MINUTE) + FIRST_DAY * DAY) % WEEK;
   return minute < 0 ? minute + WEEK : minute;
 }
 
-/** True if days and hours include a minute of the week. Hours over midnight belong to the day on which they start. */
+/** Whether days and hours include a minute of the week. Hours that run over midnight belong to the day on which they begin. */
 function isMinute({ days, hours }: TimeWindow, minute: number): boolean {
   const day = Math.floor(minute / DAY);
   if (hours === undefined) return days === undefined || days.has(day);
@@ -179,18 +171,18 @@ function isMinute({ days, hours }: TimeWindow, minute: number): boolean {
   return false;
 }
 
-/** True if `window` is not empty. */
+/** False for a window that no instant is in. */
 export function everHolds(window: TimeWindow): boolean {
   const { from, until } = window;
   if (from === undefined || until === undefined || until - from >= WEEK * MINUTE) return spansOf(window).length > 0;
-  // Days and hours change at whole minutes only: it is enough to test `from` and each minute before `until`.
+  // Days and hours change at whole minutes only, so `from` and the minutes that begin before `until` are enough.
   for (let at = from; at < until; at = (Math.floor(at / MINUTE) + 1) * MINUTE) {
     if (isMinute(window, minuteOfWeek(at))) return true;
   }
   return false;
 }
 
-/** True if the days and hours of `outer` include those of `inner`; `from` and `until` are ignored. */
+/** True when `outer` includes every minute of the week that `inner` includes; `from` and `until` are ignored. */
 export function coversWeek(outer: TimeWindow | undefined, inner: TimeWindow | undefined): boolean {
   if (outer === undefined || (outer.days === undefined && outer.hours === undefined)) return true;
   const wider = spansOf(outer);
@@ -204,7 +196,7 @@ const ALL_DAYS = [0, 1, 2, 3, 4, 5, 6];
 
 type MinuteSpan = readonly [begin: number, end: number];
 
-/** Days and hours as spans of minutes of the week, ascending, none adjacent to the next. */
+/** The minutes of the week in days and hours, as ascending spans with gaps between them. */
 function spansOf({ days, hours = { begin: 0, end: DAY } }: TimeWindow): readonly MinuteSpan[] {
   const length = hours.end < hours.begin ? hours.end + DAY - hours.begin : hours.end - hours.begin;
   const spans = [...(days ?? ALL_DAYS)].flatMap((day): MinuteSpan[] => {

@@ -1,4 +1,4 @@
-/** The rules that decide what serves a v1 request, as read from a valid rules file. */
+/** The rules that say what serves a v1 request: valid, complete, frozen. */
 
 /** What serves a v1 request that v2 could serve too. */
 export type CutoverMode = "native" | "shadow" | "translate";

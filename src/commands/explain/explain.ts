@@ -45,7 +45,7 @@ export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutov
     const routed = routedTo(route, request.method, request.target);
     const match = routed?.kind === "match" ? routed.match : undefined;
     const operation = match?.operation;
-    const fallback = cutover?.control.fallback() ?? config.fallback;
+    const fallback = cutover?.rollout.fallback() ?? config.fallback;
     const run = (differing: StoredDifference, mask?: MaskSpelling, bodyMask?: MaskSpelling): Promise<Recording> =>
       recordRequest(request, {
         platform: { resources, version, match, differing, given: sentMembers(request.body) },

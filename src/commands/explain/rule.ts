@@ -13,7 +13,7 @@ import { type AskedRequest, invalidRequest } from "./request.ts";
 
 /** What decides who serves a request: that of a running carryover, or one made from a rules file. */
 export interface ExplainCutover {
-  readonly control: Pick<Rollout, "choose" | "rules" | "fallback">;
+  readonly rollout: Pick<Rollout, "choose" | "rules" | "fallback">;
   /** 0 to 100. */
   readonly bucketOf: (client: string) => number;
   /** The client that sent a request with these fields. */
@@ -27,7 +27,7 @@ export interface ExplainCutover {
  * `native`: native v1 serves what v2 lacks. Undefined where there are no rules and everything is translated.
  */
 export function ruleDecision(
-  { control, bucketOf, nameOf, wall }: ExplainCutover,
+  { rollout, bucketOf, nameOf, wall }: ExplainCutover,
   { method, headers }: AskedRequest,
   { resource, operation }: OperationMatch,
   native: boolean,
@@ -37,8 +37,8 @@ export function ruleDecision(
   const guessed = native && operation.guessed === true;
   const asked = { resource: resource.name, operation: operation.name, write, guessed, client, headers };
   // In a running carryover this may advance a rule whose time has come, as any request would.
-  const choice = control.choose(asked);
-  const rules = control.rules();
+  const choice = rollout.choose(asked);
+  const rules = rollout.rules();
   if (rules === undefined && choice.mode === "translate") return undefined;
   const at = wall();
   return {
@@ -102,7 +102,7 @@ export function cutoverFromConfig(config: Config, rules: Rules | undefined, at: 
   const bucketOf = createBucket(salt);
   const wall = () => at;
   return {
-    control: createRollout({ rules, mode, bucketOf, wall, onEvent: () => {} }),
+    rollout: createRollout({ rules, mode, bucketOf, wall, onEvent: () => {} }),
     bucketOf,
     nameOf: createIdentity({ ...config.clients, key: salt }).nameOf,
     wall,

@@ -48,9 +48,9 @@ export async function ledgerParts({ modules, folder, calls }, { token, client, r
   for (const count of [0, ...rules]) {
     const file = join(folder, `parts-${count}.yaml`);
     if (count > 0) await writeFile(file, manyRules(count));
-    const { control } = await open(count > 0 ? { cutoverRulesFile: file } : {});
-    parts.push({ name: `choosing by ${count} rules`, run: () => control.choose(asked) });
-    if (count > 0 && control.choose(asked).rule?.name !== "everything-else") throw new Error("an earlier rule matches");
+    const { rollout } = await open(count > 0 ? { cutoverRulesFile: file } : {});
+    parts.push({ name: `choosing by ${count} rules`, run: () => rollout.choose(asked) });
+    if (count > 0 && rollout.choose(asked).rule?.name !== "everything-else") throw new Error("an earlier rule matches");
   }
   const { observe } = await open({});
   parts.push({ name: "remembering a request that is over", run: () => observe(exchange) });

@@ -106,7 +106,7 @@ const STATE: readonly Remembered[] = [
     "comparisons under way; shadow.memoryBytes, half of it for one credential",
     NOBODY,
   ],
-  ["shadow/queue.ts until", DIGEST, "1,000, at most 60 s", "only who gets the platform to answer 429 or 503"],
+  ["shadow/shadow.ts until", DIGEST, "1,000, at most 60 s", "only who gets the platform to answer 429 or 503"],
   [
     "shadow/statistics.ts operations",
     "operation of the catalogue; name of the client in it",
@@ -142,12 +142,12 @@ const PASSING: readonly (readonly [file: string, ...variables: string[]])[] = [
   ["ledger/snapshot.ts", "entries", "named", "lists"],
   ["ledger/identity.ts", "exact", "lower"],
   ["shadow/writes.ts", "rows"],
-  ["shadow/differences.ts", "places", "ids", "examples", "known"],
+  ["shadow/differences.ts", "groups", "ids", "examples", "known"],
   ["shadow/json-values.ts", "first"],
   ["shadow/shape.ts", "all"],
   ["shadow/written-fields.ts", "values", "creates"],
   ["shadow/written-fields.ts", "spellings"],
-  ["rollout/rollout.ts", "held"],
+  ["rollout/rollout.ts", "states"],
   ["telemetry/unknown-fields.ts", "distinct"],
   ["telemetry/series.ts", "operations"],
   ["telemetry/log.ts", "kinds"],
@@ -168,7 +168,7 @@ function mapsOf(room: string): readonly string[] {
   return files.flatMap((file) => {
     const text = readFileSync(join(SRC, room, file), "utf8");
     const made =
-      /^ +const (\w+)(?:: [^=]+)? = new (?:Weak)?(?:Map|LRUCache)\b|[{,] (\w+): new (?:Weak)?(?:Map|LRUCache)\(\)/gm;
+      /^ +(?:const |(?:readonly )?#)(\w+)(?:: [^=]+)? = new (?:Weak)?(?:Map|LRUCache)\b|[{,] (\w+): new (?:Weak)?(?:Map|LRUCache)\(\)/gm;
     return [...text.matchAll(made)].map(([, variable, member]) => `${room}/${file} ${variable ?? member}`);
   });
 }
