@@ -25,7 +25,7 @@ import {
 import { fields, missing, times, zeros } from "./records.ts";
 import { checkMask, checkTokens, inScratchGroup } from "./writes.ts";
 
-export interface CheckInput {
+interface CheckInput {
   readonly config: Config;
   /** Sent as a bearer token; without one, what needs it is not judged. */
   readonly token: string | undefined;
@@ -39,13 +39,13 @@ export interface CheckInput {
   readonly signal: Signal;
 }
 
-export interface CheckReport {
+interface CheckReport {
   /** The v2 version that was judged: the configured one, or the one that answers. */
   readonly version: string;
   readonly findings: readonly Finding[];
 }
 
-export interface CheckQuestion {
+interface CheckQuestion {
   readonly id: string;
   readonly asks: string;
 }

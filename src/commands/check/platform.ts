@@ -65,7 +65,7 @@ export function shownStatus({ status, json, response }: PlatformResponse): strin
 /** Where one upstream is and how it is called. */
 export type UpstreamSettings = NonNullable<Config["upstream"]["v1"]>;
 
-export interface PlatformConnection {
+interface PlatformConnection {
   readonly api: PlatformApi;
   close(): Promise<void>;
 }

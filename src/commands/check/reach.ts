@@ -9,7 +9,7 @@ import { fail, HOW_TO_GIVE, type Judgement, listed, note, ok, shownName, skipped
 import { type PlatformApi, type PlatformResponse, shownStatus, type UpstreamSettings } from "./platform.ts";
 
 /** The outcome of the first call to an upstream. */
-export interface ReachResult {
+interface ReachResult {
   readonly judgement: Judgement;
   /** Only when the API itself responded. */
   readonly response: PlatformResponse | undefined;
@@ -244,7 +244,7 @@ export function judgeClock({ response }: PlatformResponse, now: number): Judgeme
 }
 
 /** `version`: the one that answers; undefined when none does. */
-export interface VersionResult {
+interface VersionResult {
   readonly judgement: Judgement;
   readonly version: string | undefined;
 }

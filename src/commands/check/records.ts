@@ -198,7 +198,7 @@ function judgeTimes({ config }: ProbeContext, shown: readonly string[], lacking:
 }
 
 /** What was seen in the records of one list. Names are dotted from the top of the record. */
-export interface SeenMembers {
+interface SeenMembers {
   readonly records: number;
   /** Members without a row. */
   readonly unknown: Set<string>;

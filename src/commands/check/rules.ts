@@ -24,7 +24,7 @@ export interface CheckRulesReport {
   readonly findings: readonly Finding[];
 }
 
-export interface CheckRulesInput {
+interface CheckRulesInput {
   /** The file that `--rules` names; undefined: `cutover.rulesFile`. */
   readonly file: string | undefined;
   readonly config: Config;

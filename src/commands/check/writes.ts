@@ -6,7 +6,7 @@ import { PAGE_SIZE } from "../../toolbox.ts";
 import { type Finding, fail, findingsOf, type Judgement, note, ok, skipped, warn } from "./finding.ts";
 import { type PlatformApi, type PlatformList, type PlatformResponse, readPage, shownStatus } from "./platform.ts";
 
-export interface ScratchParts {
+interface ScratchParts {
   readonly api: PlatformApi;
   readonly groups: PlatformList;
   readonly identities: PlatformList;
@@ -17,7 +17,7 @@ export interface ScratchParts {
 }
 
 /** The group of the probes. */
-export interface ScratchGroup extends Pick<ScratchParts, "api" | "groups" | "identities"> {
+interface ScratchGroup extends Pick<ScratchParts, "api" | "groups" | "identities"> {
   readonly uid: string;
 }
 

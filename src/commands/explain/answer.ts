@@ -13,7 +13,7 @@ import { v1ZeroText } from "../../translate/response-plan.ts";
 import { joinsOf } from "./assumed-records.ts";
 import type { AnswerMember } from "./explanation.ts";
 
-export interface AnswerSettings {
+interface AnswerSettings {
   /** `upstream.v2.omitsZeros` is not `no`. */
   readonly insertZeros: boolean;
   readonly recordTimes: RecordTimes;

@@ -12,7 +12,7 @@ import type { RecordedCall, Recording } from "./recording.ts";
 import type { AskedRequest } from "./request.ts";
 import { shownRequest } from "./secrets.ts";
 
-export interface ExplainedCallParts {
+interface ExplainedCallParts {
   readonly request: AskedRequest;
   readonly operation: Operation | undefined;
   readonly recording: Recording;
@@ -180,7 +180,7 @@ function joinPurpose({ resource, sub, read, by, v1 }: Join, operation: Operation
   };
 }
 
-export interface RiskParts {
+interface RiskParts {
   readonly resource: string;
   readonly operation: Operation;
   readonly recording: Recording;

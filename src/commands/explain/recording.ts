@@ -45,7 +45,7 @@ export interface Recording {
   readonly problem: Problem | undefined;
 }
 
-export interface RecorderParts {
+interface RecorderParts {
   readonly platform: AssumedPlatform;
   /** How masks in queries and in bodies are spelled; undefined: as by a carryover that has learned nothing. */
   readonly mask: MaskSpelling | undefined;

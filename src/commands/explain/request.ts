@@ -58,7 +58,7 @@ function readPlain(text: string, given: GivenRequest, read: ReadFile): AskedRequ
 }
 
 /** Gives the bytes of a file (`@body.json`); `-` is standard input. Throws when it cannot. */
-export type ReadFile = (path: string) => Uint8Array;
+type ReadFile = (path: string) => Uint8Array;
 
 /** `what`: why the text is no request, and what is expected. */
 export function invalidRequest(what: string): Problem {
@@ -66,22 +66,18 @@ export function invalidRequest(what: string): Problem {
 }
 
 /** One piece of data, as curl's options have it: `raw` never names a file. */
-export interface CurlData {
+interface CurlData {
   readonly kind: "data" | "raw" | "json" | "urlencode";
   readonly value: string;
 }
 
-export interface RequestParts {
-  readonly method: string;
+interface RequestParts extends Omit<AskedRequest, "target"> {
   /** A whole URL, one without scheme (`$HOST/iam/…`), or only a path. */
   readonly url: string;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body: Uint8Array;
-  readonly notes: readonly string[];
 }
 
 /** `Name: value` as a pair with a lower-case name; undefined for `Name:`. Throws `Problem` INVALID_REQUEST. */
-export function headerOf(text: string): readonly [string, string] | undefined {
+function headerOf(text: string): readonly [string, string] | undefined {
   const colon = text.indexOf(":");
   const name = text.slice(0, Math.max(0, colon)).trim().toLowerCase();
   if (name === "") throw invalidRequest('a header field is written as "Name: value"');
@@ -90,7 +86,7 @@ export function headerOf(text: string): readonly [string, string] | undefined {
 }
 
 /** All data as one body: pieces of JSON one after another, others joined by `&` as curl does. */
-export function bodyOf(data: readonly CurlData[], read: ReadFile): Uint8Array {
+function bodyOf(data: readonly CurlData[], read: ReadFile): Uint8Array {
   const pieces = data.map(({ kind, value }) => {
     if (kind === "urlencode") return Buffer.from(urlencodedData(value, read));
     return kind !== "raw" && value.startsWith("@") ? read(value.slice(1)) : Buffer.from(value);
@@ -107,22 +103,22 @@ function urlencodedData(value: string, read: ReadFile): string {
   return `${name === "" ? "" : `${name}=`}${encodeURIComponent(content)}`;
 }
 
-/** The request. `place`: data goes into the body, or behind the URL (curl's `-G`). Throws `Problem` INVALID_REQUEST. */
-export function requestOf(parts: RequestParts, place: "body" | "query"): AskedRequest {
+/** `dataIn`: data goes into the body, or after the URL (curl's `-G`). Throws `Problem` INVALID_REQUEST. */
+function requestOf(parts: RequestParts, dataIn: "body" | "query"): AskedRequest {
   if (!/^[A-Z]+$/.test(parts.method)) throw invalidRequest(`${JSON.stringify(parts.method)} is no method`);
   const { target, notes } = targetOf(parts.url);
   const data = Buffer.from(parts.body).toString("utf8");
   const mark = target.includes("?") ? "&" : "?";
   return {
     method: parts.method,
-    target: place === "query" && data !== "" ? `${target}${mark}${data}` : target,
+    target: dataIn === "query" && data !== "" ? `${target}${mark}${data}` : target,
     headers: parts.headers,
-    body: place === "query" ? new Uint8Array() : parts.body,
+    body: dataIn === "query" ? new Uint8Array() : parts.body,
     notes: [...parts.notes, ...notes],
   };
 }
 
-/** `$NAME` and `${NAME}`: whoever pastes a line seldom pastes what its variables hold. */
+/** `$NAME` and `${NAME}`: a pasted line seldom comes with the values of its variables. */
 const SHELL_VARIABLE = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 
 /** Path and query of a URL exactly as written: parsing it would resolve what carryover must see. */
@@ -164,7 +160,7 @@ const CURL_OPTIONS = new Map([...curlOptions(VALUE_OPTIONS, "string"), ...curlOp
  * Reads `words` (the first is `curl`). Unknown options are named in the notes and ignored. Throws `Problem`
  * INVALID_REQUEST for what is no single request, and what `read` throws for a file.
  */
-export function readCurl(words: readonly string[], read: ReadFile): AskedRequest {
+function readCurl(words: readonly string[], read: ReadFile): AskedRequest {
   // parseArgs takes such a word apart letter by letter, and slowly.
   if (words.some((word) => /^-\w{1000}/.test(word)))
     throw invalidRequest("put a blank between an option and a long value");
