@@ -1,4 +1,5 @@
-/** Which resources does carryover know for a pair of versions? Finds the catalogue's files, checks and freezes them. */
+/** Finds, checks and freezes the catalogue of a pair of versions. */
+
 import { readdir } from "node:fs/promises";
 import { type CatalogueFile, faultsOf } from "./catalogue/check.ts";
 import natives from "./catalogue/native.ts";

@@ -314,8 +314,6 @@ export interface NativeDomain {
   }[];
 }
 
-/** How does a catalogue file show by example what its rows mean? */
-
 /** Evidence from the specification and the field map, never from running this code. */
 export type Example =
   /** One record (for a list: one of its items). `joined`: the other v2 records that joins can read; any other is missing. */
@@ -360,8 +358,6 @@ export type Example =
       readonly answer: Json;
     };
 
-/** What of an answer does the published v1 not have? (Option `v1.recordTimes`.) */
-
 /** Which times records show: all that the specification speaks of, or those of the published v1 messages alone. */
 export type RecordTimes = "all" | "published";
 
@@ -401,4 +397,35 @@ function unpublishedPathsIn(rows: readonly Row[], prefix: string): readonly stri
 /** Whether only the specification speaks of it. */
 export function isUnpublished(row: Row): boolean {
   return row.access === "output" && row.unpublished === true;
+}
+
+/** True for a row that a client can set. */
+export function isWritable(row: Row): row is Row & WritableRow {
+  return row.access !== "output";
+}
+
+/** What v1 shows for an unset member: null for messages and times, undefined for an enum without a zero. */
+export function v1Zero(row: Row): Json | undefined {
+  if (row.kind === "map") return {};
+  if (row.list === true) return [];
+  switch (row.kind) {
+    case "string":
+    case "bytes":
+      return "";
+    case "bool":
+      return false;
+    case "int32":
+    case "uint32":
+      return 0;
+    case "int64":
+      return "0";
+    case "enum":
+      return row.values.values.find(([v1, number]) => v1 !== null && number === 0)?.[0] ?? undefined;
+    case "timestamp":
+    case "duration":
+    case "message":
+      return null;
+    default:
+      return row satisfies never;
+  }
 }

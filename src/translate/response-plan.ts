@@ -4,7 +4,15 @@ import type { EnumPlan, FinishObject, Insert, MemberPlan, ObjectPlan, ValuePlan 
 import { createValueRewriter } from "../json/rewrite.ts";
 import { type JsonNode, nodeAt, parseTree, rawOf } from "../json/tree.ts";
 import { Problem } from "../model/problem.ts";
-import type { EnumTable, Join, Resource, Row, Shape, Value } from "../model/resource.ts";
+import {
+  type EnumTable,
+  type Join,
+  type Resource,
+  type Row,
+  type Shape,
+  type Value,
+  v1Zero,
+} from "../model/resource.ts";
 import { parentOf } from "../model/uid.ts";
 import type { TranslateOptions } from "./operation.ts";
 
@@ -99,30 +107,10 @@ function enumPlan(table: EnumTable): EnumPlan {
   return { kind: "enum", names, numbers };
 }
 
-/** What v1 showed for an unset member, as JSON text: null for messages and times. */
+/** What v1 showed for an unset member, as JSON text. */
 export function v1ZeroText(row: Row): string {
-  if (row.kind === "map") return "{}";
-  if (row.list === true) return "[]";
-  switch (row.kind) {
-    case "string":
-    case "bytes":
-      return '""';
-    case "bool":
-      return "false";
-    case "int32":
-    case "uint32":
-      return "0";
-    case "int64":
-      return '"0"';
-    case "enum":
-      return JSON.stringify(row.values.values.find(([v1, number]) => v1 !== null && number === 0)?.[0] ?? "");
-    case "message":
-    case "timestamp":
-    case "duration":
-      return "null";
-    default:
-      return row satisfies never;
-  }
+  const zero = v1Zero(row);
+  return JSON.stringify(zero === undefined ? "" : zero);
 }
 
 /** The shape in which a resource's own list or Get shows a record. */

@@ -2,7 +2,7 @@
 
 import { snakeCase } from "../model/field-names.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../model/json.ts";
-import type { Row, Value, WritableRow } from "../model/resource.ts";
+import { isWritable, type Row, type Value, type WritableRow } from "../model/resource.ts";
 import type { SentField, V2Body } from "./body.ts";
 
 /** How a mask names a field: by its JSON name, or as some gateways require, by its proto name. */
@@ -233,10 +233,6 @@ function fromElsewhere(row: Row, record: Json): Json | undefined {
     if (!isZero(value)) return value;
   }
   return undefined;
-}
-
-function isWritable(row: Row): row is Row & WritableRow {
-  return row.access !== "output";
 }
 
 function parse(raw: string): Json {
