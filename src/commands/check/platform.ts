@@ -215,7 +215,7 @@ export function createConnection(
       bodyMs: timeouts.bodySeconds * 1000,
     },
   });
-  const retry = createRetry({ budget: createRetryBudget(), now: () => Date.now(), random, sleep: sleep });
+  const retry = createRetry({ budget: createRetryBudget(), wall: Date.now, random, sleep });
   const patience = (timeouts.connectSeconds + timeouts.headersSeconds + timeouts.bodySeconds) * 1000;
   const send = compose([withDeadline(patience), retry], createSend(pool, { maxResponseBytes: MAX_RESPONSE_BYTES }));
   // A write that was begun is waited for, also when the check is stopped: what nobody waits for cannot be tidied up.
