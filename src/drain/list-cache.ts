@@ -96,7 +96,7 @@ export interface ListStoreOptions {
 
 interface StoredList {
   readonly copy: SharedResponse;
-  readonly shelf: CredentialLists;
+  readonly tenant: CredentialLists;
   readonly bytes: number;
   /** On the monotonic clock. */
   readonly until: number;
@@ -105,8 +105,8 @@ interface StoredList {
 export interface ListStore {
   find(key: string): SharedResponse | undefined;
   /** Keeps `copy` until `until`, if it fits: the least recently used lists go, its own credential's first. */
-  keep(shelf: CredentialLists, key: string, copy: SharedResponse, until: number): void;
-  clear(shelf: CredentialLists): void;
+  keep(tenant: CredentialLists, key: string, copy: SharedResponse, until: number): void;
+  clear(tenant: CredentialLists): void;
   size(): { readonly lists: number; readonly bytes: number };
 }
 
@@ -118,7 +118,7 @@ const ENTRY_BYTES = 1024;
 /** `onEmpty` is called with credentials that lost their last list. */
 export function createListStore(
   { bytes: maxSize, now }: ListStoreOptions,
-  onEmpty: (shelf: CredentialLists) => void,
+  onEmpty: (tenant: CredentialLists) => void,
 ): ListStore {
   const most = Math.floor(maxSize * PART_OF_ONE);
   const lists = new LRUCache<string, StoredList>({
@@ -129,10 +129,10 @@ export function createListStore(
     ttlResolution: 0,
     // Expired lists must not stay in memory until they are asked for.
     ttlAutopurge: true,
-    dispose: ({ shelf, bytes }, key) => {
-      shelf.keys.delete(key);
-      shelf.bytes -= bytes;
-      if (shelf.keys.size === 0) onEmpty(shelf);
+    dispose: ({ tenant, bytes }, key) => {
+      tenant.keys.delete(key);
+      tenant.bytes -= bytes;
+      if (tenant.keys.size === 0) onEmpty(tenant);
     },
   });
 
@@ -144,26 +144,26 @@ export function createListStore(
         lists.delete(key);
         return undefined;
       }
-      const { keys } = entry.shelf;
+      const { keys } = entry.tenant;
       keys.delete(key);
       keys.add(key);
       return entry.copy;
     },
-    keep(shelf, key, copy, until) {
+    keep(tenant, key, copy, until) {
       const bytes = sizeOf(key, copy);
       const ttl = until - now();
       if (bytes > most || ttl <= 0) return;
       lists.delete(key);
-      for (const oldest of shelf.keys) {
-        if (shelf.bytes + bytes <= most) break;
+      for (const oldest of tenant.keys) {
+        if (tenant.bytes + bytes <= most) break;
         lists.delete(oldest);
       }
-      shelf.keys.add(key);
-      shelf.bytes += bytes;
-      lists.set(key, { copy: ownBytes(copy), shelf, bytes, until }, { ttl: Math.ceil(ttl) });
+      tenant.keys.add(key);
+      tenant.bytes += bytes;
+      lists.set(key, { copy: ownBytes(copy), tenant, bytes, until }, { ttl: Math.ceil(ttl) });
     },
-    clear(shelf) {
-      for (const key of shelf.keys) lists.delete(key);
+    clear(tenant) {
+      for (const key of tenant.keys) lists.delete(key);
     },
     size: () => ({ lists: lists.size, bytes: lists.calculatedSize }),
   };

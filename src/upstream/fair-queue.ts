@@ -106,10 +106,10 @@ const SPARE_MS = 1_000;
 export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOptions): FairQueue<E> {
   const { capacity, kept, mostPages = capacity, pages = () => mostPages } = options;
   const { mayRead = () => true, accepted = () => true, places = () => capacity } = options;
-  const lines = new Map<string, CredentialQueue<E>>();
+  const owners = new Map<string, CredentialQueue<E>>();
   /** Credentials with waiting calls; the first has waited for longest since its last start. */
-  const known = new Set<CredentialQueue<E>>();
-  const unknown = new Set<CredentialQueue<E>>();
+  const acceptedOwners = new Set<CredentialQueue<E>>();
+  const otherOwners = new Set<CredentialQueue<E>>();
   const background: E[] = [];
   const waiting: Record<CallKind, number> = { short: 0, page: 0, background: 0 };
   const rate = new WorkRate(options.longestMs === undefined ? 0 : capacity / options.longestMs);
@@ -123,45 +123,45 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
   let highest = 0;
   let lookAt = REMEMBERED;
 
-  const lineOf = (credential: string): CredentialQueue<E> => {
-    let line = lines.get(credential);
-    if (line === undefined) {
-      if (lines.size >= lookAt) forget();
+  const ownerOf = (credential: string): CredentialQueue<E> => {
+    let owner = owners.get(credential);
+    if (owner === undefined) {
+      if (owners.size >= lookAt) forget();
       const costs = { ...cost.usual };
-      line = { credential, taken: 0, pages: 0, tag: virtual, costs, begun: [], fresh: [], reads: [] };
-      lines.set(credential, line);
+      owner = { credential, taken: 0, pages: 0, tag: virtual, costs, begun: [], fresh: [], reads: [] };
+      owners.set(credential, owner);
     }
-    return line;
+    return owner;
   };
   const forget = (): void => {
-    for (const line of lines.values()) if (line.taken === 0 && isEmpty(line)) lines.delete(line.credential);
-    lookAt = Math.max(REMEMBERED, lines.size * 2);
+    for (const owner of owners.values()) if (owner.taken === 0 && isEmpty(owner)) owners.delete(owner.credential);
+    lookAt = Math.max(REMEMBERED, owners.size * 2);
   };
   const isEmpty = ({ begun, fresh, reads }: CredentialQueue<E>): boolean =>
     begun.length + fresh.length + reads.length === 0;
-  const settle = (line: CredentialQueue<E>): void => {
-    if (!isEmpty(line)) return;
-    known.delete(line);
-    unknown.delete(line);
-    if (line.taken === 0 && line.tag <= virtual) lines.delete(line.credential);
+  const settle = (owner: CredentialQueue<E>): void => {
+    if (!isEmpty(owner)) return;
+    acceptedOwners.delete(owner);
+    otherOwners.delete(owner);
+    if (owner.taken === 0 && owner.tag <= virtual) owners.delete(owner.credential);
   };
-  const hasRoom = (line: CredentialQueue<E>): boolean =>
-    taken < Math.min(places(), capacity - (line.taken < kept ? 0 : kept));
-  const mayReadNow = (line: CredentialQueue<E>, now: number): boolean => {
-    const most = line.pages === 0 ? mostPages : Math.min(pages(), mostPages - (mostPages >> 4));
-    return pagesTaken < Math.min(most, places() - (places() >> 3)) && mayRead(line.credential, line.pages, now);
+  const hasRoom = (owner: CredentialQueue<E>): boolean =>
+    taken < Math.min(places(), capacity - (owner.taken < kept ? 0 : kept));
+  const mayReadNow = (owner: CredentialQueue<E>, now: number): boolean => {
+    const most = owner.pages === 0 ? mostPages : Math.min(pages(), mostPages - (mostPages >> 4));
+    return pagesTaken < Math.min(most, places() - (places() >> 3)) && mayRead(owner.credential, owner.pages, now);
   };
-  /** The entry of `line` that is next, if one may start. */
-  const first = (line: CredentialQueue<E>, now: number): E | undefined => {
-    const { begun, fresh, reads } = line;
-    return begun[0] ?? (queue.newestFirst ? fresh.at(-1) : fresh[0]) ?? (mayReadNow(line, now) ? reads[0] : undefined);
+  /** The entry of `owner` that is next, if one may start. */
+  const first = (owner: CredentialQueue<E>, now: number): E | undefined => {
+    const { begun, fresh, reads } = owner;
+    return begun[0] ?? (queue.newestFirst ? fresh.at(-1) : fresh[0]) ?? (mayReadNow(owner, now) ? reads[0] : undefined);
   };
   const bestOf = (some: ReadonlySet<CredentialQueue<E>>, now: number): CredentialQueue<E> | undefined => {
     let best: CredentialQueue<E> | undefined;
-    for (const line of some) {
-      if ((best === undefined || isBefore(line, best)) && hasRoom(line) && first(line, now) !== undefined) {
-        best = line;
-        if (line.taken < part && line.tag <= virtual) break;
+    for (const owner of some) {
+      if ((best === undefined || isBefore(owner, best)) && hasRoom(owner) && first(owner, now) !== undefined) {
+        best = owner;
+        if (owner.taken < part && owner.tag <= virtual) break;
       }
     }
     return best;
@@ -171,29 +171,29 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
     const parts = Math.floor(one.taken / part) - Math.floor(other.taken / part);
     return parts === 0 ? one.tag < other.tag : parts < 0;
   };
-  const rowOf = (line: CredentialQueue<E>, { kind, begun }: E): E[] =>
-    kind === "page" ? line.reads : begun ? line.begun : line.fresh;
-  const take = (entry: E, line: CredentialQueue<E>, now: number): void => {
+  const waitlistOf = (owner: CredentialQueue<E>, { kind, begun }: E): E[] =>
+    kind === "page" ? owner.reads : begun ? owner.begun : owner.fresh;
+  const take = (entry: E, owner: CredentialQueue<E>, now: number): void => {
     taken += 1;
-    line.taken += 1;
+    owner.taken += 1;
     entry.startedAt = now;
-    entry.cost = line.costs[entry.kind];
+    entry.cost = owner.costs[entry.kind];
     // An idle credential saves nothing up for later.
-    virtual = Math.max(virtual, line.tag);
-    line.tag = virtual + entry.cost;
-    highest = Math.max(highest, line.tag);
+    virtual = Math.max(virtual, owner.tag);
+    owner.tag = virtual + entry.cost;
+    highest = Math.max(highest, owner.tag);
     if (entry.kind !== "page") return;
     pagesTaken += 1;
-    line.pages += 1;
+    owner.pages += 1;
   };
   const drop = (entry: E): CredentialQueue<E> | undefined => {
-    const line = lines.get(entry.credential);
-    const row = entry.kind === "background" ? background : line && rowOf(line, entry);
-    const at = row === undefined ? -1 : row.indexOf(entry);
-    if (row === undefined || at < 0) return undefined;
-    row.splice(at, 1);
+    const owner = owners.get(entry.credential);
+    const waitlist = entry.kind === "background" ? background : owner && waitlistOf(owner, entry);
+    const at = waitlist === undefined ? -1 : waitlist.indexOf(entry);
+    if (waitlist === undefined || at < 0) return undefined;
+    waitlist.splice(at, 1);
     waiting[entry.kind] -= 1;
-    return line;
+    return owner;
   };
   const isIdle = (): boolean => waiting.short + waiting.page === 0 && taken < places() / 2;
 
@@ -201,109 +201,109 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
     newestFirst: false,
     enter(entry, now) {
       entry.at = now;
-      const line = lineOf(entry.credential);
+      const owner = ownerOf(entry.credential);
       if (entry.kind === "background") {
-        if (isIdle() && mayReadNow(line, now)) {
-          take(entry, line, now);
+        if (isIdle() && mayReadNow(owner, now)) {
+          take(entry, owner, now);
           return "started";
         }
         background.push(entry);
-        settle(line);
+        settle(owner);
       } else {
-        const free = isEmpty(line) && hasRoom(line);
+        const free = isEmpty(owner) && hasRoom(owner);
         // No other call can start: a free slot was offered to all of them.
-        if (free && (entry.kind === "short" || mayReadNow(line, now))) {
-          take(entry, line, now);
+        if (free && (entry.kind === "short" || mayReadNow(owner, now))) {
+          take(entry, owner, now);
           return "started";
         }
         if (!entry.begun && queue.predictedMs(entry.credential, now) > entry.deadline - now) {
-          settle(line);
+          settle(owner);
           return "refused";
         }
-        const row = rowOf(line, entry);
-        let at = row.length;
-        if (row === line.reads) while (at > 0 && (row[at - 1] as E).since > entry.since) at -= 1;
-        row.splice(at, 0, entry);
-        (accepted(entry.credential) ? known : unknown).add(line);
+        const waitlist = waitlistOf(owner, entry);
+        let at = waitlist.length;
+        if (waitlist === owner.reads) while (at > 0 && (waitlist[at - 1] as E).since > entry.since) at -= 1;
+        waitlist.splice(at, 0, entry);
+        (accepted(entry.credential) ? acceptedOwners : otherOwners).add(owner);
       }
       if (waiting.short + waiting.page === 0) rate.begin(now);
       waiting[entry.kind] += 1;
       return "waits";
     },
     leave(entry, now, work = 0) {
-      const line = lines.get(entry.credential);
-      if (line === undefined) return;
+      const owner = owners.get(entry.credential);
+      if (owner === undefined) return;
       taken -= 1;
-      line.taken -= 1;
+      owner.taken -= 1;
       if (entry.kind === "page") {
         pagesTaken -= 1;
-        line.pages -= 1;
+        owner.pages -= 1;
       }
       const { startedAt = now, cost: expected = 0 } = entry;
-      const spent = cost.ended(entry.kind, now - startedAt, work, line.costs);
-      line.tag += spent - expected;
-      highest = Math.max(highest, line.tag);
+      const spent = cost.ended(entry.kind, now - startedAt, work, owner.costs);
+      owner.tag += spent - expected;
+      highest = Math.max(highest, owner.tag);
       rate.ended(now, spent);
       // With no call left, nobody owes anything.
       if (taken === 0 && waiting.short + waiting.page === 0) virtual = highest;
-      settle(line);
+      settle(owner);
     },
     next(now) {
       if (taken >= places()) return undefined;
-      const [one, other] = starts % FLOOR === FLOOR - 1 ? [unknown, known] : [known, unknown];
-      const line = bestOf(one, now) ?? bestOf(other, now);
-      if (line === undefined) {
+      const [one, other] = starts % FLOOR === FLOOR - 1 ? [otherOwners, acceptedOwners] : [acceptedOwners, otherOwners];
+      const owner = bestOf(one, now) ?? bestOf(other, now);
+      if (owner === undefined) {
         const [entry] = background;
-        if (entry === undefined || !isIdle() || !mayReadNow(lineOf(entry.credential), now)) return undefined;
+        if (entry === undefined || !isIdle() || !mayReadNow(ownerOf(entry.credential), now)) return undefined;
         drop(entry);
-        take(entry, lineOf(entry.credential), now);
+        take(entry, ownerOf(entry.credential), now);
         return entry;
       }
-      const entry = first(line, now) as E;
+      const entry = first(owner, now) as E;
       starts += 1;
       drop(entry);
-      take(entry, line, now);
+      take(entry, owner, now);
       // To the end of the round, or out of it. The credential may have been accepted meanwhile.
-      known.delete(line);
-      unknown.delete(line);
-      if (!isEmpty(line)) (accepted(line.credential) ? known : unknown).add(line);
+      acceptedOwners.delete(owner);
+      otherOwners.delete(owner);
+      if (!isEmpty(owner)) (accepted(owner.credential) ? acceptedOwners : otherOwners).add(owner);
       return entry;
     },
     cancel(entry) {
       const before = waiting[entry.kind];
-      const line = drop(entry);
-      if (line !== undefined) settle(line);
+      const owner = drop(entry);
+      if (owner !== undefined) settle(owner);
       return waiting[entry.kind] < before;
     },
     expire(now, mostMs = Number.POSITIVE_INFINITY) {
       const late: E[] = [];
-      for (const { begun, fresh, reads } of lines.values()) {
-        for (const row of [begun, reads]) for (const entry of row) if (isLate(entry, now)) late.push(entry);
+      for (const { begun, fresh, reads } of owners.values()) {
+        for (const waitlist of [begun, reads]) for (const entry of waitlist) if (isLate(entry, now)) late.push(entry);
         for (const entry of fresh) if (now - entry.at >= mostMs || isLate(entry, now)) late.push(entry);
       }
       return late.filter((entry) => queue.cancel(entry));
     },
     predictedMs(credential, now) {
       if (waiting.short + waiting.page === 0) return 0;
-      const line = lines.get(credential);
+      const owner = owners.get(credential);
       const { short, page } = cost.usual;
       const all = waiting.short * short + waiting.page * page;
       // Its cost beyond its share, and its waiting calls: as much goes to each other credential that waits.
-      const own = line === undefined ? 0 : (line.begun.length + line.fresh.length) * line.costs.short;
-      const beyond = line === undefined ? 0 : Math.max(0, line.tag - virtual);
-      const ahead = (own + beyond + (line?.costs.short ?? short)) * (known.size + unknown.size);
+      const own = owner === undefined ? 0 : (owner.begun.length + owner.fresh.length) * owner.costs.short;
+      const beyond = owner === undefined ? 0 : Math.max(0, owner.tag - virtual);
+      const ahead = (own + beyond + (owner?.costs.short ?? short)) * (acceptedOwners.size + otherOwners.size);
       return Math.min(all, ahead) / rate.perMs(now);
     },
     taken: () => taken,
     pages: () => pagesTaken,
     waiting: (kind) => (kind === undefined ? waiting.short + waiting.page + waiting.background : waiting[kind]),
     held: (credential) => {
-      const line = lines.get(credential);
-      return line === undefined ? 0 : line.taken + line.begun.length + line.fresh.length + line.reads.length;
+      const owner = owners.get(credential);
+      return owner === undefined ? 0 : owner.taken + owner.begun.length + owner.fresh.length + owner.reads.length;
     },
     oldest: () => {
       let at: number | undefined;
-      for (const set of [known, unknown])
+      for (const set of [acceptedOwners, otherOwners])
         for (const { begun, fresh, reads } of set)
           for (const entry of [begun[0], fresh[0], reads[0]])
             if (entry !== undefined && (at === undefined || entry.at < at)) at = entry.at;
@@ -384,7 +384,7 @@ class WorkRate {
     this.#restart(now);
   }
 
-  /** Cost per millisecond; infinite while it is not known. */
+  /** Cost per millisecond; infinite while it is not acceptedOwners. */
   perMs(now: number): number {
     const ms = now - this.#from;
     return Math.max(this.#least, ms < MOST_MS ? this.#last : this.#sum / ms);

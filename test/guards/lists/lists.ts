@@ -66,7 +66,7 @@ export const LISTS = [
     ["test/upstream/queue/fair-queue.test.ts"],
     [
       ["the number of places", "taken < Math.min(places()", "0 < Math.min(places()"],
-      ["the places kept for others", "(line.taken < kept ? 0 : kept)", "0"],
+      ["the places kept for others", "(owner.taken < kept ? 0 : kept)", "0"],
       ["shares of credentials by cost", "one.tag < other.tag : parts < 0", "false : parts < 0"],
       ["the floor of credentials that were not accepted", "starts % FLOOR === FLOOR - 1", "false"],
     ],
