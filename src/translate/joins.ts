@@ -95,18 +95,15 @@ export function createJoinReader(joins: readonly CompiledJoin[], headers: Header
   };
 }
 
-interface JoinFindings {
-  missing(): void;
-  /** `member`: the v1 member that is filled. */
-  reports(member: string, reports: readonly RewriteReport[]): void;
-}
+type JoinFindings = ReturnType<typeof createFindings>;
 
 /** Each report is noted once, because the same records are joined again and again. */
-function createFindings(tools: Pick<Tools, "exchange">): JoinFindings {
+function createFindings(tools: Pick<Tools, "exchange">) {
   const known = new Set<string>();
   return {
     missing: () => tools.exchange.notes.push("join-missing"),
-    reports(member, reports) {
+    /** `member`: the v1 member that is filled. */
+    reports(member: string, reports: readonly RewriteReport[]): void {
       for (const report of reports) {
         const id = JSON.stringify([member, report.kind, report.object, report.member]);
         if (known.has(id)) continue;

@@ -13,39 +13,33 @@ const INT64_MAX = 2n ** 63n;
 
 /** Throws `Problem` INVALID_BODY naming `at` when `node` is not of type `kind`. `bytes`: the document of `node`. */
 export function checkScalar(kind: ScalarKind, node: JsonNode, at: string, bytes: Uint8Array): void {
-  switch (kind) {
-    case "bool":
-      if (node.kind !== "true" && node.kind !== "false") throw wrongType(at, "true or false", node);
-      return;
-    case "string":
-      if (node.kind !== "string") throw wrongType(at, "a string", node);
-      return;
-    case "timestamp":
-      if (node.kind !== "string" || !isTimestamp(node.value)) throw wrongType(at, "an RFC 3339 time", node);
-      return;
-    case "duration":
-      checkText(node, isDuration, at, "a duration such as 3600s");
-      return;
-    case "bytes":
-      checkText(node, isBase64, at, "base64 text");
-      return;
-    case "int32":
-      checkInteger(node, -(2n ** 31n), 2n ** 31n, at, bytes);
-      return;
-    case "uint32":
-      // v1's unsigned numbers are signed in v2, which holds half of them.
-      checkInteger(node, 0n, 2n ** 31n, at, bytes);
-      return;
-    case "int64":
-      checkInteger(node, -INT64_MAX, INT64_MAX, at, bytes);
-      return;
-    default:
-      kind satisfies never;
-  }
+  const [isValid, expected] = checkType(kind, node, bytes);
+  if (!isValid) throw invalidBody(at, `expected ${expected}, found ${describe(node)}`);
 }
 
-function checkText(node: JsonNode, isOne: (text: string) => boolean, at: string, expected: string): void {
-  if (node.kind !== "string" || !isOne(node.value)) throw wrongType(at, expected, node);
+function checkType(kind: ScalarKind, node: JsonNode, bytes: Uint8Array): [isValid: boolean, expected: string] {
+  const text = node.kind === "string" ? node.value : undefined;
+  switch (kind) {
+    case "bool":
+      return [node.kind === "true" || node.kind === "false", "true or false"];
+    case "string":
+      return [text !== undefined, "a string"];
+    case "timestamp":
+      return [text !== undefined && isTimestamp(text), "an RFC 3339 time"];
+    case "duration":
+      return [text !== undefined && isDuration(text), "a duration such as 3600s"];
+    case "bytes":
+      return [text !== undefined && isBase64(text), "base64 text"];
+    case "int32":
+      return checkInteger(node, -(2n ** 31n), 2n ** 31n, bytes);
+    case "uint32":
+      // v1's unsigned numbers are signed in v2, which holds half of them.
+      return checkInteger(node, 0n, 2n ** 31n, bytes);
+    case "int64":
+      return checkInteger(node, -INT64_MAX, INT64_MAX, bytes);
+    default:
+      return kind satisfies never;
+  }
 }
 
 function isDuration(text: string): boolean {
@@ -61,12 +55,11 @@ function isBase64(text: string): boolean {
 }
 
 /** Integers come as numbers (also 1.0 or 1e2) or as decimal strings, within [low, high). */
-function checkInteger(node: JsonNode, low: bigint, high: bigint, at: string, bytes: Uint8Array): void {
+function checkInteger(node: JsonNode, low: bigint, high: bigint, bytes: Uint8Array): [boolean, string] {
   const text = node.kind === "number" ? textOf(bytes, node) : node.kind === "string" ? node.value : "";
   const integer = readInteger(text);
-  if (integer === undefined || integer < low || integer >= high) {
-    throw wrongType(at, `a whole number from ${low} to ${high - 1n}`, node);
-  }
+  const isValid = integer !== undefined && integer >= low && integer < high;
+  return [isValid, `a whole number from ${low} to ${high - 1n}`];
 }
 
 const NUMBER = /^(-?)(0|[1-9]\d{0,30})(?:\.(\d{1,30}))?(?:[eE]([+-]?\d{1,2}))?$/;
@@ -86,10 +79,6 @@ function readInteger(text: string): bigint | undefined {
 export function isInt64(text: string): boolean {
   const integer = /^-?\d{1,19}$/.test(text) ? BigInt(text) : INT64_MAX;
   return integer >= -INT64_MAX && integer < INT64_MAX;
-}
-
-function wrongType(at: string, expected: string, node: JsonNode): Problem {
-  return invalidBody(at, `expected ${expected}, found ${describe(node)}`);
 }
 
 /** What a node is, for messages; never its content, which may be a secret. */

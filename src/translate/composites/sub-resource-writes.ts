@@ -73,7 +73,7 @@ async function replaceRecord(input: ReplaceInput, request: V1Request, tools: Too
   refuseChanges(requested.fixed, stored ?? {});
   const storedPart = { record: partBefore.record, synced: isSynced(whole.rows, stored) };
   const part = await whole.part.write(uid, requested.part, storedPart, request, tools);
-  if (part.kind === "refused") return part.answer;
+  if (part.kind === "refused") return part.response;
   const done = part.effect.patch.asked.length > 0 ? whole.part.join.v1 : undefined;
   return writeAfter(done, tools, async () => {
     const { patch, response, spelling } = await writeRecord(input, stored, request, tools);
@@ -203,7 +203,7 @@ async function createWith(
   const part = await writeAfter(resource.name, tools, () =>
     whole.part.write(uid, requested.part, NEW_SUB_RESOURCE, request, tools),
   );
-  if (part.kind === "refused") return refusedAfter(resource.name, part.answer, tools);
+  if (part.kind === "refused") return refusedAfter(resource.name, part.response, tools);
   const bytes = whole.rewrite(response, uid, part.effect.record, tools);
   return respondWith(response, 200, bytes, mismatchHeader(verifyPatches([part.effect], parts, tools)));
 }

@@ -3,9 +3,10 @@
 import { createValueRewriter } from "../../json/rewrite.ts";
 import type { ApiResponse } from "../../model/http.ts";
 import type { Json, JsonObject } from "../../model/json.ts";
+import type { DrainRefused } from "../../model/list.ts";
 import { Problem } from "../../model/problem.ts";
 import { collectionPath } from "../../model/request.ts";
-import type { Join, Row, WritableRow } from "../../model/resource.ts";
+import type { Row, WritableRow } from "../../model/resource.ts";
 import { createBodyNotes, readBody, type V2Body } from "../body.ts";
 import {
   errorResponse,
@@ -36,38 +37,31 @@ export interface RequestedRecord {
   readonly fixed: readonly FixedField[];
 }
 
-/** The records of one resource, for one operation. */
-export interface RecordWithSubResource {
-  readonly rows: readonly Row[];
-  readonly part: SubResource;
-  /** v2 path of the collection. */
-  readonly collection: string;
-  /** Reads the body and notes what it finds. Throws `Problem` INVALID_BODY. */
-  readRequest(request: V1Request, tools: Tools): RequestedRecord;
-  /**
-   * The v2 record of `response` as v1 showed it, with its part as it was read or written: after a write, no further call
-   * may fail. `uid`: the record that was asked for. Throws `Problem` UPSTREAM_INVALID.
-   */
-  rewrite(response: ApiResponse, uid: string | undefined, part: JsonObject, tools: Tools): Uint8Array;
-}
+export type RecordWithSubResource = ReturnType<typeof createRecordWithSubResource>;
 
-/** `operation`: a create or an update with one join, of a sub-resource. Throws `Error` for any other. */
-export function createRecordWithSubResource(
-  operation: CompositeOperation,
-  parts: ResourceContext,
-): RecordWithSubResource {
+/**
+ * The records of one resource, for one operation: a create or an update with one join, of a sub-resource. Throws `Error`
+ * for any other.
+ */
+export function createRecordWithSubResource(operation: CompositeOperation, parts: ResourceContext) {
   if (operation.kind === "composite") throw new Error(`${operation.name}: ${operation.by} needs a create or an update`);
   const { answer, body } = operation;
   const part = createSubResource(operation, parts);
   return {
     rows: body.rows,
     part,
+    /** v2 path of the collection. */
     collection: collectionPath(parts.resource, parts.options.version),
-    readRequest(request, tools) {
+    /** Reads the body and notes what it finds. Throws `Problem` INVALID_BODY. */
+    readRequest(request: V1Request, tools: Tools): RequestedRecord {
       const read = readRequestBody(request.body, body.rows, parts.options.unknownRequest, tools);
       return { body: read, part: part.readRequest(request.body), fixed: readFixed(request.body, body.rows) };
     },
-    rewrite(response, uid, stored, tools) {
+    /**
+     * The v2 record of `response` as v1 showed it, with its part as it was read or written: after a write, no further call
+     * may fail. `uid`: the record that was asked for. Throws `Problem` UPSTREAM_INVALID.
+     */
+    rewrite(response: ApiResponse, uid: string, stored: JsonObject, tools: Tools): Uint8Array {
       const key = keyOf(response.body);
       checkKey(key, uid, STATE_UNKNOWN);
       const content = stored[part.member];
@@ -82,47 +76,14 @@ export function createRecordWithSubResource(
   };
 }
 
-/** The record of the sub-resource, or the platform's refusal. */
-export type SubResourceRead =
-  | { readonly kind: "read"; readonly record: JsonObject }
-  | { readonly kind: "refused"; readonly response: ApiResponse };
-
-/** What was asked for and is stored now, or the response that says why not. */
-export type SubResourceWrite =
-  | { readonly kind: "written"; readonly effect: AppliedPatch }
-  | { readonly kind: "refused"; readonly answer: ApiResponse };
-
 /** The sub-resource, and whether the record around it is synced. */
 interface StoredSubResource {
   readonly record: JsonObject;
   readonly synced: boolean;
 }
 
-/** The one part of a record that lies in a sub-resource. */
-export interface SubResource {
-  /** The join that shows it. */
-  readonly join: Join;
-  /** v2 member of the sub-resource that holds it. */
-  readonly member: string;
-  /** What a v1 body asks for. An empty part counts as left out: clients see it so when it could not be read. */
-  readRequest(body: Uint8Array): V2Body;
-  /** What is stored; an empty record when it is missing or forbidden, which is noted. */
-  read(uid: string, request: V1Request, tools: Tools): Promise<SubResourceRead>;
-  /**
-   * Writes what differs from the stored `record`; no call at all when nothing does. What a client left out is cleared,
-   * unless the record around it is `synced` or the platform refuses.
-   */
-  write(
-    uid: string,
-    requested: V2Body,
-    stored: StoredSubResource,
-    request: V1Request,
-    tools: Tools,
-  ): Promise<SubResourceWrite>;
-}
-
-/** Throws `Error` for an operation without a joined sub-resource. */
-function createSubResource(operation: CompositeOperation, parts: ResourceContext): SubResource {
+/** The one part of a record that lies in a sub-resource. Throws `Error` for an operation without a joined sub-resource. */
+function createSubResource(operation: CompositeOperation, parts: ResourceContext) {
   const joins = ("joins" in operation ? operation.joins : undefined) ?? [];
   const [join] = joins;
   if (join?.sub === undefined || join.take === "record" || joins.length > 1) {
@@ -134,14 +95,22 @@ function createSubResource(operation: CompositeOperation, parts: ResourceContext
   const names: FieldNames = new Map([...parts.names, [member, join.v1]]);
   const pathOf = (uid: string) => `${collection}/${uid}/${join.sub}`;
   return {
+    /** The join that shows it. */
     join,
+    /** v2 member of the sub-resource that holds it. */
     member,
-    readRequest(body) {
+    /** What a v1 body asks for. An empty part counts as left out: clients see it so when it could not be read. */
+    readRequest(body: Uint8Array): V2Body {
       const { fields } = readBody(body, [row], "drop", createBodyNotes());
       const sent = [...fields].filter(([, { raw }]) => !isZero(JSON.parse(raw)));
       return { fields: new Map(sent), passed: [] };
     },
-    async read(uid, request, tools) {
+    /** The stored record, empty when it is missing or forbidden (which is noted), or the platform's refusal. */
+    async read(
+      uid: string,
+      request: V1Request,
+      tools: Tools,
+    ): Promise<{ readonly kind: "read"; readonly record: JsonObject } | DrainRefused> {
       const response = await tools.send({ method: "GET", target: pathOf(uid), headers: readHeaders(request.headers) });
       if (isTypedRefusal(response, MISSING_OR_FORBIDDEN)) {
         tools.exchange.notes.push("join-missing");
@@ -152,7 +121,17 @@ function createSubResource(operation: CompositeOperation, parts: ResourceContext
       checkKey(record[V2_KEY], uid);
       return { kind: "read", record };
     },
-    async write(uid, requested, { record: stored, synced }, request, tools) {
+    /**
+     * Writes what differs from the stored `record`; no call at all when nothing does. What a client left out is cleared,
+     * unless the record around it is `synced` or the platform refuses. A refused write gives v1's error response.
+     */
+    async write(
+      uid: string,
+      requested: V2Body,
+      { record: stored, synced }: StoredSubResource,
+      request: V1Request,
+      tools: Tools,
+    ): Promise<{ readonly kind: "written"; readonly effect: AppliedPatch } | DrainRefused> {
       const patch = buildPatch([row], requested, stored, { synced });
       if (patch.asked.length === 0) return { kind: "written", effect: { patch, record: stored, spelling: undefined } };
       const headers = writeHeaders(request.headers, "several");
@@ -162,7 +141,7 @@ function createSubResource(operation: CompositeOperation, parts: ResourceContext
         const kept = buildPatch([row], requested, stored, { synced, yields: true });
         return { kind: "written", effect: { patch: kept, record: stored, spelling: undefined } };
       }
-      if (!isSuccess(response)) return { kind: "refused", answer: errorResponse(response, names) };
+      if (!isSuccess(response)) return { kind: "refused", response: errorResponse(response, names) };
       const record = parseRecord(response, STATE_UNKNOWN);
       checkKey(record[V2_KEY], uid, STATE_UNKNOWN);
       return { kind: "written", effect: { patch, record, spelling } };
