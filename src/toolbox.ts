@@ -63,7 +63,7 @@ export function createToolbox(
   background = false,
 ): Toolbox {
   const { now, wall, sleep, later } = time;
-  const retry = createRetry({ budget: v2.budget, now: wall, random: Math.random, sleep });
+  const retry = createRetry({ budget: v2.budget, wall, random: Math.random, sleep });
   const { maskSpelling } = config.upstream.v2;
   const mask = createMaskMemory(maskSpelling === "auto" ? undefined : maskSpelling, maskSpelling !== "auto");
   // In JSON masks are camelCase, also on a gateway that wants snake_case in queries: only a refusal of the mask says otherwise.

@@ -396,3 +396,34 @@ function unpublishedPathsIn(rows: readonly Row[], prefix: string): readonly stri
 export function isUnpublished(row: Row): boolean {
   return row.access === "output" && row.unpublished === true;
 }
+
+/** True for a row that a client can set. */
+export function isWritable(row: Row): row is Row & WritableRow {
+  return row.access !== "output";
+}
+
+/** What v1 shows for an unset member: null for messages and times, undefined for an enum without a zero. */
+export function v1Zero(row: Row): Json | undefined {
+  if (row.kind === "map") return {};
+  if (row.list === true) return [];
+  switch (row.kind) {
+    case "string":
+    case "bytes":
+      return "";
+    case "bool":
+      return false;
+    case "int32":
+    case "uint32":
+      return 0;
+    case "int64":
+      return "0";
+    case "enum":
+      return row.values.values.find(([v1, number]) => v1 !== null && number === 0)?.[0] ?? undefined;
+    case "timestamp":
+    case "duration":
+    case "message":
+      return null;
+    default:
+      return row satisfies never;
+  }
+}

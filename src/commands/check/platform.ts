@@ -86,7 +86,7 @@ export function createConnection(
     timeouts.bodySeconds * 1000,
   ];
   const pool = createPool({ url, tls, connections: 4, timeouts: { connectMs, headersMs, bodyMs } });
-  const retry = createRetry({ budget: createRetryBudget(), now: () => Date.now(), random, sleep });
+  const retry = createRetry({ budget: createRetryBudget(), wall: Date.now, random, sleep });
   const deadline = withDeadline(connectMs + headersMs + bodyMs);
   const send = compose([deadline, retry], createSend(pool, { maxResponseBytes: MAX_RESPONSE_BYTES }));
   // A stopped check waits for a write that it has begun: what has no response cannot be cleaned up.

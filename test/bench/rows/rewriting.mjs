@@ -53,11 +53,11 @@ async function times(modules, answer, { rounds, pages }) {
 /** The rewriter with the catalogue's own rows for groups, as the list of groups uses it. */
 async function rewriterOf(modules) {
   const load = (path) => import(new URL(path, modules).href);
-  const [{ createPageRewriter }, { pagePlan }, { answerPlan }, { default: group }] = await Promise.all(
-    ["json/rewrite.js", "translate/pages.js", "translate/answer-plan.js", "catalogue/v1-v2beta1/group.js"].map(load),
+  const [{ createPageRewriter }, { pagePlan }, { responsePlan }, { default: group }] = await Promise.all(
+    ["json/rewrite.js", "translate/pages.js", "translate/response-plan.js", "catalogue/v1-v2beta1/group.js"].map(load),
   );
   const { answer } = group.operations.find(({ kind }) => kind === "list");
-  return createPageRewriter(pagePlan(group, answerPlan(answer, { unknown: "pass", insertZeros: true })));
+  return createPageRewriter(pagePlan(group, responsePlan(answer, { unknownResponse: "pass", insertZeros: true })));
 }
 
 function parseRenameStringify(bytes) {

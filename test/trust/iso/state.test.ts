@@ -39,7 +39,7 @@ const STATE: readonly Remembered[] = [
   ],
   ["drain/drain.ts skips", `SHA-256 of ${DIGEST} and resource`, "2,000, 10 minutes", "as above"],
   [
-    "upstream/fair-queue.ts lines",
+    "upstream/fair-queue.ts owners",
     DIGEST,
     "calls and lists under way or waiting: limits.inFlight",
     "made-up credentials yield to those that the platform has accepted, and hold three quarters of limits.inFlight at most",
