@@ -49,13 +49,14 @@ process.channel?.unref();
 `;
 
 async function build(folder) {
-  const modules = await buildModules();
-  cpSync(modules, join(folder, "dist"), { recursive: true });
+  // By the same path, where `#sandbox` is looked for.
+  const modules = join(folder, ".build/modules");
+  cpSync(await buildModules(), modules, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(folder, "package.json"));
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-  for (const name of readdirSync(join(folder, "dist"), { recursive: true, encoding: "utf8" })) {
+  for (const name of readdirSync(join(modules, "src"), { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".js")) continue;
-    const path = join(folder, "dist", name);
+    const path = join(modules, "src", name);
     writeFileSync(path, instrumented(readFileSync(path, "utf8"), name));
   }
   writeFileSync(join(folder, "recorder.mjs"), RECORDER);
@@ -111,7 +112,7 @@ const folder = mkdtempSync(join(tmpdir(), "carryover-trace-"));
 try {
   await build(folder);
   const sandbox = await start(
-    [join(ROOT, "dist/main.js"), "sandbox", "--port", "0"],
+    [join(await buildModules(), "src/main.js"), "sandbox", "--port", "0"],
     /at (http:\S+)[\s\S]*TOKEN=(\S+)/,
     "stdout",
   );
@@ -119,7 +120,7 @@ try {
   const options = { "listen-host": "127.0.0.1", "listen-port": 0, "admin-port": 0, "upstream-v2-url": platform };
   const flags = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
   const recorder = pathToFileURL(join(folder, "recorder.mjs")).href;
-  const words = ["--import", recorder, join(folder, "dist/main.js"), "serve", ...flags];
+  const words = ["--import", recorder, join(folder, ".build/modules/src/main.js"), "serve", ...flags];
   const { child, match } = await start(words, /v1 clients at (\S+),/, "stderr");
   const headers = { authorization: `Bearer ${token}` };
   const ask = async (method, path, body) => {

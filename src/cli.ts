@@ -39,6 +39,13 @@ const COMMANDS: ReadonlyMap<string, (program: Command, io: CommandIo, outcome: O
     ["report", async (...parts) => (await import("./commands/report/command.ts")).addReport(...parts)],
   ]);
 
+/** The commands that a command line whose first word is `first` can mean. */
+function commandsFor(first: string | undefined) {
+  if (first === "--version" || first === "-V") return [];
+  const named = COMMANDS.get(first ?? "");
+  return named === undefined ? [...COMMANDS.values()] : [named];
+}
+
 async function createProgram(argv: readonly string[], io: CommandIo, outcome: Outcome): Promise<Command> {
   const program = new Command("carryover")
     .description("Keeps v1 API clients working while the platform behind it moves to v2.")
@@ -46,8 +53,7 @@ async function createProgram(argv: readonly string[], io: CommandIo, outcome: Ou
     .showHelpAfterError("(see carryover --help)")
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.print(text.trimEnd()), writeErr: (text) => io.warn(text.trimEnd()) });
-  const named = COMMANDS.get(argv[0] ?? "");
-  for (const add of named === undefined ? COMMANDS.values() : [named]) await add(program, io, outcome);
+  for (const add of commandsFor(argv[0])) await add(program, io, outcome);
   for (const command of program.commands) {
     const options = command.options.flatMap(({ long }) => long ?? []);
     command

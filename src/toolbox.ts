@@ -4,7 +4,7 @@ import type { Config } from "./config/config.ts";
 import { createDrains, createListHints, type DrainParts, type Drains } from "./drain/drain.ts";
 import { type DrainLimits, FIXED_LIMITS } from "./drain/limits.ts";
 import { later, sleep, type Timer } from "./model/clock.ts";
-import { type Exchange, RESERVED_NAMES_REFUSED, type Witness } from "./model/exchange.ts";
+import { type Exchange, TRANSLATION_REFUSED_NOTE, type Witness } from "./model/exchange.ts";
 import { compose, header, type Send, type SendLayer } from "./model/http.ts";
 import type { RequestHead } from "./model/request.ts";
 import type { Signal } from "./model/signal.ts";
@@ -204,7 +204,7 @@ export function noteTranslationRefused({ notes }: Pick<Exchange, "notes">): Send
     const response = await next(request, options);
     if (response.status === 400 && request.method !== "GET") {
       const text = new TextDecoder().decode(response.body.subarray(0, MAX_ERROR_BYTES));
-      if (TRANSLATION_REFUSED.test(text)) notes.push(RESERVED_NAMES_REFUSED);
+      if (TRANSLATION_REFUSED.test(text)) notes.push(TRANSLATION_REFUSED_NOTE);
     }
     return response;
   };

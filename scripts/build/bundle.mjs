@@ -14,7 +14,7 @@ export const COMMON = {
   logLevel: "warning",
   // A checkout's node_modules may be a link. The names of the files in it are part of the output.
   preserveSymlinks: true,
-  // `#sandbox` is the source of the workspace.
+  // `#sandbox` is the sandbox's source (package.json, `imports`).
   conditions: ["carryover-source"],
   // Packages in CommonJS ask for node's own modules with `require`.
   banner: {

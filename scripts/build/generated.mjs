@@ -51,8 +51,8 @@ export function listOfOptions(common) {
     name: "list-of-options",
     setup: (build) =>
       build.onLoad({ filter: OPTIONS }, async ({ path }) => {
-        const options = await evaluated(path, common, [], ({ OPTIONS }) => OPTIONS);
-        return { contents: `export const OPTIONS = ${JSON.stringify(options)};`, loader: "ts" };
+        const options = await evaluated(path, common, [], ({ ALL_OPTIONS }) => ALL_OPTIONS);
+        return { contents: `export const ALL_OPTIONS = ${JSON.stringify(options)};`, loader: "ts" };
       }),
   };
 }

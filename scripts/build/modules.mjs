@@ -1,6 +1,6 @@
 /**
- * The sources one by one, for benches and traces that measure a part, or want to know in which file a function stands: each file of `src` as
- * JavaScript, under the same path, in `.build/modules/`. Its `main.js` runs as that of `dist` does.
+ * The sources one by one, for benches and traces that measure a part, or want to know in which file a function stands: each file of `src` and of the
+ * sandbox as JavaScript, under the same path, in `.build/modules/`. `src/main.js` there runs as that of `dist` does.
  */
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,10 +11,10 @@ import { compile } from "./types.mjs";
 
 const MODULES = join(ROOT, ".build/modules");
 
-/** Builds them where they are out of date, and returns the folder of `src`; the sandbox is beside it, in `../sandbox/src`. */
+/** Builds them where they are out of date, and gives their folder. */
 export async function buildModules() {
   const inputs = hashInputs();
-  if (isBuiltFrom(MODULES, inputs)) return join(MODULES, "src");
+  if (isBuiltFrom(MODULES, inputs)) return MODULES;
   mkdirSync(dirname(MODULES), { recursive: true });
   // The folder changes at once: another script may be running from it.
   const fresh = mkdtempSync(`${MODULES}-`);
@@ -27,15 +27,18 @@ export async function buildModules() {
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
-  return join(MODULES, "src");
+  return MODULES;
 }
 
-/**
- * The modules that belong to the build `dist`, a URL: those beside it for one of another checkout (`.build/modules`, or `dist` itself, which held them
- * once), freshly built ones for our own.
- */
+/** The sandbox, which scripts start in their own process. */
+export async function loadSandbox() {
+  return import(pathToFileURL(join(await buildModules(), "sandbox/src/sandbox.js")).href);
+}
+
+/** Where the modules of `src` are that belong to the build `dist`, a URL: our own, or those beside the `dist` of another checkout. */
 export async function modulesOf(dist) {
-  if (dist.href === pathToFileURL(join(ROOT, "dist/")).href) return pathToFileURL(`${await buildModules()}/`);
+  if (dist.href === pathToFileURL(join(ROOT, "dist/")).href) return pathToFileURL(join(await buildModules(), "src/"));
   const beside = new URL("../.build/modules/src/", dist);
+  // Builds of earlier versions were their own modules.
   return existsSync(beside) ? beside : dist;
 }

@@ -9,7 +9,7 @@ import { ROOT } from "./bundle.mjs";
 
 export const TSC = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
 
-/** Runs the compiler over `src`; resolves with its exit code and what it printed. */
+/** Runs the compiler over `src` and the sandbox; resolves with its exit code and what it printed. */
 export function compile(words) {
   const child = spawn(process.execPath, [TSC, "-p", "tsconfig.build.json", ...words], { cwd: ROOT });
   let out = "";

@@ -5,4 +5,4 @@
 import { settingsJsonSchema } from "./schema.ts";
 import { type Option, optionsOf } from "./sources.ts";
 
-export const OPTIONS: readonly Option[] = optionsOf(settingsJsonSchema());
+export const ALL_OPTIONS: readonly Option[] = optionsOf(settingsJsonSchema());

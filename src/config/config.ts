@@ -2,7 +2,7 @@
 
 import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue.ts";
 import { deepFreeze } from "../model/json.ts";
-import { OPTIONS } from "./all-options.ts";
+import { ALL_OPTIONS } from "./all-options.ts";
 import { certificateFaults, contradictions, doubts, type OptionRemark, upstreamsOf } from "./checks.ts";
 import {
   ConfigError,
@@ -71,7 +71,7 @@ export interface LoadedConfig {
 
 /** All options, in the order of the documentation. */
 export function configOptions(): readonly Option[] {
-  return OPTIONS;
+  return ALL_OPTIONS;
 }
 
 /** One flag as commander expects it. */
@@ -94,7 +94,7 @@ export function optionFlags(): readonly OptionFlag[] {
     default: undefined,
     env: FILE_VARIABLE,
   };
-  const others = OPTIONS.map((option) => ({
+  const others = ALL_OPTIONS.map((option) => ({
     flags: `${option.flag} <${option.form}>`,
     attribute: option.attribute,
     description: option.description,
@@ -107,8 +107,8 @@ export function optionFlags(): readonly OptionFlag[] {
 /** Reads the configuration file and the files that options name. Flags win over variables, variables over the file. Throws ConfigError with every fault. */
 export function loadConfig(input: ConfigInput): LoadedConfig {
   const { flags, env, object } = input;
-  const gathered = gather({ flags, env, object, file: configFile(input) }, OPTIONS);
-  const settings = parseSettings(gathered, OPTIONS);
+  const gathered = gather({ flags, env, object, file: configFile(input) }, ALL_OPTIONS);
+  const settings = parseSettings(gathered, ALL_OPTIONS);
   const locate = (remark: OptionRemark): ConfigFault => ({ ...remark, where: gathered.locate(remark.path.split(".")) });
   const remarks = [...contradictions(settings)];
   const config = complete(settings, (path, name) => {

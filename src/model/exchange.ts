@@ -135,7 +135,7 @@ export function wasLetIn({ calls }: Pick<Exchange, "calls">): boolean {
 /** Whose fault is it that a client did not get what it asked for? (The log says so, and rules go back to native by it.) */
 
 /** Note of an exchange: v2 refused what only carryover can have said. */
-export const RESERVED_NAMES_REFUSED = "own-words-refused";
+export const TRANSLATION_REFUSED_NOTE = "own-words-refused";
 
 const USUAL: ReadonlyMap<string, FaultOrigin> = new Map(
   Object.entries(PROBLEMS).map(([reason, { fault }]) => [reason, fault]),
@@ -148,7 +148,7 @@ const USUAL: ReadonlyMap<string, FaultOrigin> = new Map(
 export function faultOf({ reason, fault, status, notes }: Exchange): FaultOrigin | undefined {
   const own = fault ?? usualFault(reason);
   if (own !== undefined) return own;
-  if (status === 400 && notes.includes(RESERVED_NAMES_REFUSED)) return "translation";
+  if (status === 400 && notes.includes(TRANSLATION_REFUSED_NOTE)) return "translation";
   if (status >= 500) return "platform";
   return status >= 400 ? "client" : undefined;
 }

@@ -30,7 +30,7 @@ export async function runBench({ quick = false, dist = DIST, before, only = "", 
       load: await chooseLoad(load),
       wants: (key) => keys.includes(key),
     };
-    Object.assign(bench, await recordAnswers(bench.modules));
+    Object.assign(bench, await recordAnswers());
     const results = [];
     for (const row of ROWS.filter((one) => one.keys.some(bench.wants))) {
       console.error(`${new Date().toISOString().slice(11, 19)} ${row.keys.filter(bench.wants)}: ${row.title}`);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildModules } from "../../scripts/build/modules.mjs";
 
-const { createPageRewriter } = await import(pathToFileURL(join(await buildModules(), "json/rewrite.js")).href);
+const { createPageRewriter } = await import(pathToFileURL(join(await buildModules(), "src/json/rewrite.js")).href);
 
 const ROUNDS = 15;
 const PAGES_A_ROUND = 300;

@@ -68,7 +68,7 @@ describe("the tarball", () => {
     expect(held).toEqual([
       ["serve", true, true],
       ["explain", false, false],
-      ["report", false, false],
+      ["report", false, true],
       ["cli", false, false],
     ]);
   });

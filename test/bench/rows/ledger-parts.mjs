@@ -11,7 +11,9 @@ export async function ledgerParts({ modules, folder, calls }, { token, client, r
   const load = (path) => import(new URL(path, modules).href);
   const [{ createMigration }, { createDecisions }, { loadConfig }, { loadCatalogue }, { createExchange }, { later }] =
     await Promise.all(
-      ["migration.js", "decide.js", "config.js", "catalogue.js", "model/exchange.js", "upstream/later.js"].map(load),
+      ["migration.js", "decide.js", "config/config.js", "catalogue.js", "model/exchange.js", "model/clock.js"].map(
+        load,
+      ),
     );
   const catalogue = await loadCatalogue("v2beta1");
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
