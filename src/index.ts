@@ -6,12 +6,13 @@ import type { CarryoverConfig } from "./config/embedded-config.ts";
 import { ConfigError } from "./config/faults.ts";
 import { optionFaults } from "./config/sources.ts";
 import type { Exchange } from "./model/exchange.ts";
-import { createLog, type Log } from "./telemetry/log.ts";
+import { createLog, type Log, type LogDestination } from "./telemetry/log.ts";
 import { scrub, scrubPath } from "./telemetry/scrub.ts";
 
 export type { CarryoverConfig } from "./config/embedded-config.ts";
 export type { ConfigFault } from "./config/faults.ts";
 export { ConfigError } from "./config/faults.ts";
+export type { LogDestination } from "./telemetry/log.ts";
 
 /** One carryover: a port for clients, and one for operators. It shares nothing with others in the process. */
 export interface Carryover {
@@ -32,9 +33,6 @@ export interface Carryover {
    */
   close(graceMs?: number): Promise<void>;
 }
-
-/** Where log lines go: a function, or a stream such as `process.stdout`. A stream that nobody reads costs lines, never requests. */
-export type LogDestination = ((line: string) => void) | { write(line: string): unknown };
 
 /** What is not configuration. */
 export interface CarryoverOptions {
@@ -95,7 +93,10 @@ export async function createCarryover(config: CarryoverConfig, options: Carryove
   if (faults.length > 0) throw new ConfigError(faults);
   const read = { flags: {}, env: {}, readFile: (path: string) => readFileSync(path), object: { given: config } };
   const { config: complete, catalogue, warnings } = await loadConfigWithCatalogue(read);
-  const log = logTo(options.log, complete.log.level);
+  const log =
+    options.log === undefined
+      ? createLog({ level: "silent", destination: () => {} })
+      : createLog({ level: complete.log.level, destination: options.log });
   const { onRequest } = options;
   const hooks = onRequest === undefined ? {} : { onExchange: telling(onRequest, log) };
   return lifeOf(createApp(complete, catalogue, { log, ...hooks }), warnings);
@@ -126,11 +127,6 @@ function lifeOf(app: ReturnType<typeof createApp>, warnings: readonly string[]):
 async function closeAfter(opening: Promise<unknown> | undefined, close: () => Promise<unknown>): Promise<void> {
   const isOpen = await (opening?.then(() => true) ?? Promise.resolve(true)).catch(() => false);
   if (isOpen) await close();
-}
-
-function logTo(given: LogDestination | undefined, level: Parameters<typeof createLog>[0]["level"]): Log {
-  if (given === undefined) return createLog({ level: "silent", destination: { write: () => {} } });
-  return createLog({ level, destination: typeof given === "function" ? { write: given } : given });
 }
 
 function telling(onRequest: (request: ServedRequest) => void, log: Log): (exchange: Exchange) => void {
