@@ -84,8 +84,6 @@ export interface Migration {
   close(): Promise<void>;
 }
 
-const LEDGER_SAVE_MS = 30_000;
-
 /** Nothing is read or sent before `start`. */
 export function createMigration(
   config: Config,
@@ -98,14 +96,12 @@ export function createMigration(
   const instance = randomUUID();
   const identity = createIdentity({ ...config.clients, key: salt });
   const ledger = createLedger({
-    ...createOperationTraits(catalogue.resources),
     max: config.clients.max,
     wall,
     instance,
     pageSize: PAGE_SIZE,
-    labelOf: identity.labelOf,
-    isExcluded: identity.isExcluded,
-    nameNow: identity.nameNow,
+    identity,
+    traits: createOperationTraits(catalogue.resources),
   });
   const totals = createTotals(wall);
   const bucketOf = createBucket(salt);
@@ -234,7 +230,7 @@ function ledgerFileOf(config: Config, ledger: Ledger, { log, later }: MigrationH
   const { file } = config.clients;
   if (file === undefined) return undefined;
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
-  return createLedgerFile({ path: file, disk, everyMs: LEDGER_SAVE_MS, later, ledger, warn });
+  return createLedgerFile({ path: file, disk, later, ledger, warn });
 }
 
 interface MetricsInput {
