@@ -1,4 +1,4 @@
-/** Which characters of a foreign text must not reach a terminal, and what stands there instead? */
+/** Foreign texts on a terminal, and tables. */
 import type { Explanation } from "./explain/explanation.ts";
 
 /** Controls (but for ends of lines and tabs), marks of direction, other formatting, halves of characters. */
@@ -14,6 +14,24 @@ export function printable(text: string): string {
   );
 }
 
+const LINE_BREAKS: ReadonlyMap<string, string> = new Map([
+  ["\r", "\\r"],
+  ["\n", "\\n"],
+  ["\t", "\\t"],
+]);
+
+/** The same in one line: line breaks and tabs are escaped, too. */
+export function oneLine(text: string): string {
+  return printable(text).replaceAll(/[\r\n\t]/g, (character) => LINE_BREAKS.get(character) ?? "");
+}
+
+/** The same, at most `width` characters long. */
+export function cutLine(text: string, width: number): string {
+  // Cut first, since a foreign name may be very long.
+  const characters = [...oneLine(text.slice(0, 4 * width))];
+  return characters.length > width ? `${characters.slice(0, width - 1).join("")}…` : characters.join("");
+}
+
 /** All texts of an explanation, printable. */
 export function printableAll(explanation: Explanation): Explanation {
   const shown: unknown = JSON.parse(JSON.stringify(explanation), (_, value: unknown) =>
@@ -21,8 +39,6 @@ export function printableAll(explanation: Explanation): Explanation {
   );
   return shown as Explanation;
 }
-
-/** How do rows of words stand under each other? */
 
 /** What `node:util` calls a style. */
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan" | "none";
