@@ -21,7 +21,7 @@ const FENCES = {
   "lru-cache": "upstream|drain",
   "prom-client": "telemetry",
   pino: "telemetry",
-  zod: "config",
+  zod: "config|commands/report",
   commander: "cli\\.ts",
   yaml: "config",
 };
