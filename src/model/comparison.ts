@@ -1,13 +1,13 @@
-/** What came out when an answer was compared with the other version's? (Design section 7: shadow.) */
+/** The outcome of comparing a response with that of the other version. */
 
-/** Worst first. `order`: the same records in another order, reported and never held against the translation. */
+/** Worst first. `order`: the same records in another order, which is reported but does not count against the translation. */
 export const DIFFERENCE_CLASSES = ["status", "error", "missing", "extra", "value", "presence", "order"] as const;
 export type DifferenceClass = (typeof DIFFERENCE_CLASSES)[number];
 
-/** `noise`: only what native also has against itself; `failed`: there was no answer to compare (the platform, a limit). */
+/** `noise`: only differences that native also has with itself; `failed`: there was no response to compare. */
 export type ComparisonResult = "equal" | DifferenceClass | "noise" | "failed";
 
-/** One place where two answers differ. */
+/** One difference between two responses. */
 export interface Difference {
   readonly class: DifferenceClass;
   /** v1 path without positions: `items[].name`, `status`, `code`. User-keyed maps end in `.*`. */
@@ -19,11 +19,11 @@ export interface Difference {
   readonly translated: string | undefined;
 }
 
-/** Two answers beside each other. */
+/** Two responses compared. */
 export interface ComparedResponses {
   /** The worst class of all differences. */
   readonly result: Exclude<ComparisonResult, "failed">;
-  /** How many places differ in all, noise included. */
+  /** The number of all differences, noise included. */
   readonly total: number;
   /** The first of them, worst first; at most 20, one per class and path. */
   readonly differences: readonly Difference[];
@@ -37,11 +37,11 @@ export interface Comparison {
   readonly resource: string;
   readonly operation: string;
   readonly client: string;
-  /** Name of the rule that asked for it; undefined: `cutover.mode`. */
+  /** Name of the rule that asked for the comparison; undefined: `cutover.mode`. */
   readonly rule: string | undefined;
-  /** Its identity: a rule that is changed keeps its name. */
+  /** The identity of that rule: unlike its name, it changes with the rule. */
   readonly ruleId?: string | undefined;
-  /** Who answered the client: `shadow` native, `translate` carryover. */
+  /** What served the client: native (`shadow`) or carryover (`translate`). */
   readonly served: "shadow" | "translate";
   readonly kind: "read" | "write";
   readonly result: ComparisonResult;
@@ -49,19 +49,19 @@ export interface Comparison {
   readonly differences: readonly Difference[];
   /** Why there was nothing to compare, one word: `timeout`, `too-large`, `unreachable`, `not-comparable`. */
   readonly failure: string | undefined;
-  /** True when native was asked a second time. */
+  /** True if native was asked twice. */
   readonly controlled: boolean;
   readonly ms: number;
-  /** Calls made for it, beside those of the request itself. */
+  /** Calls made for the comparison, without those of the request itself. */
   readonly calls: { readonly v1: number; readonly v2: number };
 }
 
-/** True when the result speaks against the translation. */
+/** True if the result counts against the translation. */
 export function isDifference(result: ComparisonResult): boolean {
   return result !== "equal" && result !== "order" && result !== "noise" && result !== "failed";
 }
 
-/** True when the result counts as a comparison. */
+/** True if the result counts as a comparison. */
 export function isConclusive(result: ComparisonResult): boolean {
   return result !== "failed";
 }

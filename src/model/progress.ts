@@ -1,16 +1,16 @@
-/** How far is the migration, as one instance sees it? (Design section 8: what `GET /progress` tells a report.) */
+/** The response of `GET /progress`: the migration as one instance sees it. */
 import type { LedgerSnapshot } from "./ledger.ts";
 import type { CutoverMode, Rules } from "./rules.ts";
 
-/** Version of this form. A reader refuses any other: what it does not know it could only leave out. */
+/** Version of this format. A reader refuses any other. */
 export const PROGRESS_VERSION = 1;
 
 /** Times are milliseconds since 1970. */
 export interface Progress {
   readonly version: typeof PROGRESS_VERSION;
-  /** Random, one per process: the same instance behind two addresses is counted once. */
+  /** Random, one per process: an instance behind two addresses counts once. */
   readonly instance: string;
-  /** When the process began to count. */
+  /** When the process started to count. */
   readonly since: number;
   readonly at: number;
   /** Option `cutover.mode`. */
@@ -32,19 +32,19 @@ export interface RequestTotals {
   readonly rows: readonly RequestTotalsRow[];
 }
 
-/** Requests of one kind; words as in metrics, bounded, the rest under `other`. */
+/** Requests of one kind, with the labels of metrics. */
 export interface RequestTotalsRow {
   readonly apiVersion: string;
   readonly resource: string;
   readonly operation: string;
   readonly mode: string;
-  /** `2xx`, …; `none`: there was no answer. */
+  /** `2xx`, …; `none`: there was no response. */
   readonly codes: string;
   readonly requests: number;
   readonly lastSeen: number;
 }
 
-/** What comparisons say of one operation. */
+/** The evidence of comparisons for one operation. */
 export interface DifferenceBound {
   readonly resource: string;
   readonly operation: string;
@@ -52,11 +52,11 @@ export interface DifferenceBound {
   readonly client: string | undefined;
   readonly comparisons: number;
   readonly differences: number;
-  /** At most this share of answers differs (95 %), 0 to 1. */
+  /** Upper bound (95 %) of the share of responses that differ, 0 to 1. */
   readonly upper: number;
 }
 
-/** What a rule does at present. */
+/** The state of a rule. */
 export interface RuleProgress {
   readonly name: string;
   /** As the file says. */
@@ -64,9 +64,9 @@ export interface RuleProgress {
   /** `nothing`: it has expired. */
   readonly doing: CutoverMode | "nothing";
   readonly state: RuleStateName;
-  /** Since when; undefined when that is not known. */
+  /** Since when; undefined if unknown. */
   readonly since: number | undefined;
-  /** One sentence for people: why, and what would change it; empty when there is nothing to say. */
+  /** One sentence for people: why, and what would change it; may be empty. */
   readonly detail: string;
 }
 

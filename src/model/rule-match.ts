@@ -1,23 +1,21 @@
-/** Which rules are about an operation of a resource? */
-
+/** Whether a rule matches a request: by its operation, its client and the time. */
 import { type HeaderList, header } from "./http.ts";
 import type { Rule, RuleMatch, TimeWindow } from "./rules.ts";
 
-/** Names of the groups of operations. */
+/** Groups of operations. */
 export const READS = "reads";
 export const WRITES = "writes";
 
-/** What is asked for, whoever asks. */
+/** An operation, without its client. */
 export interface RequestedOperation {
   readonly resource: string;
   readonly operation: string;
-  /** True when it changes something. */
   readonly write: boolean;
-  /** v1's answer is a guess, and native v1 is there: only rules that name the operation are about it. */
+  /** v1's response is a guess, and native v1 is configured: only rules that name the operation match. */
   readonly guessed?: boolean | undefined;
 }
 
-/** True when resource and operation of `match` include what is asked for. */
+/** True if resource and operation of `match` include the requested ones. */
 export function isAbout(
   { resources, operations }: RuleMatch,
   { resource, operation, write, guessed }: RequestedOperation,
@@ -27,17 +25,17 @@ export function isAbout(
   return operations === undefined || operations.has(operation) || operations.has(write ? WRITES : READS);
 }
 
-/** By operation, reads and writes apart; `others` are those that no rule names. */
+/** By operation, reads and writes apart; `others`: operations that no rule names. */
 interface ResourceIndex {
   readonly named: ReadonlyMap<string, readonly [reads: readonly Rule[], writes: readonly Rule[]]>;
   readonly others: readonly [reads: readonly Rule[], writes: readonly Rule[]];
 }
 
-/** The rules about a subject, in their order, worked out beforehand for every name that a rule names and for all others. */
+/** Looks up the rules for an operation, in their order. The index has an entry for each name in a rule, and for all others. */
 export function indexRules(rules: readonly Rule[]): (subject: RequestedOperation) => readonly Rule[] {
   const resources = new Set(rules.flatMap(({ match }) => [...(match.resources ?? [])]));
   const operations = new Set(rules.flatMap(({ match }) => [...(match.operations ?? [])]));
-  const shelfOf = (ofResource: (match: RuleMatch) => boolean): ResourceIndex => {
+  const indexFor = (ofResource: (match: RuleMatch) => boolean): ResourceIndex => {
     const here = rules.filter(({ match }) => ofResource(match));
     const sides = (name: string | undefined): ResourceIndex["others"] => {
       const about = (group: string) =>
@@ -48,32 +46,30 @@ export function indexRules(rules: readonly Rule[]): (subject: RequestedOperation
     };
     return { named: new Map([...operations].map((name) => [name, sides(name)])), others: sides(undefined) };
   };
-  const shelves = new Map(
+  const byResource = new Map(
     [...resources].map((name) => [
       name,
-      shelfOf((match) => match.resources === undefined || match.resources.has(name)),
+      indexFor((match) => match.resources === undefined || match.resources.has(name)),
     ]),
   );
-  const rest = shelfOf((match) => match.resources === undefined);
+  const rest = indexFor((match) => match.resources === undefined);
   return (subject) => {
     const { resource, operation, write, guessed } = subject;
-    const shelf = shelves.get(resource) ?? rest;
-    const about = (shelf.named.get(operation) ?? shelf.others)[write ? 1 : 0];
+    const index = byResource.get(resource) ?? rest;
+    const about = (index.named.get(operation) ?? index.others)[write ? 1 : 0];
     return guessed === true ? about.filter(({ match }) => isAbout(match, subject)) : about;
   };
 }
 
-/** Does a rule take this one of the requests that it is about? (Design section 7: header, then cookie, then percentage.) */
-
-/** The value of header or cookie that keeps a request away from a rule. */
+/** The value of a header or cookie that excludes a request from a rule. */
 export const NEVER = "never";
 
-/** What decided. `all`: the rule looks at nothing. `unselected`: neither header nor cookie spoke, and there is no percentage. */
+/** What decided. `all`: the rule has no selector. `unselected`: neither header nor cookie decided, and there is no percentage. */
 export type CanaryDecision =
   | { readonly taken: true; readonly by: "all" | "header" | "cookie" | "percent" }
   | { readonly taken: false; readonly by: "header" | "cookie" | "percent" | "unselected" };
 
-/** What a rule may ask about a request. */
+/** What a rule may ask of a request. */
 export interface CanaryInputs {
   /** The first header field of this lower-case name. */
   header(name: string): string | undefined;
@@ -83,35 +79,27 @@ export interface CanaryInputs {
   bucket(): number;
 }
 
-const BY_ALL: CanaryDecision = { taken: true, by: "all" };
-const BY_HEADER: CanaryDecision = { taken: true, by: "header" };
-const BY_COOKIE: CanaryDecision = { taken: true, by: "cookie" };
-const BY_PERCENT: CanaryDecision = { taken: true, by: "percent" };
-const NOT_BY_HEADER: CanaryDecision = { taken: false, by: "header" };
-const NOT_BY_COOKIE: CanaryDecision = { taken: false, by: "cookie" };
-const NOT_BY_PERCENT: CanaryDecision = { taken: false, by: "percent" };
-const UNSELECTED: CanaryDecision = { taken: false, by: "unselected" };
-
-/** The order that operators know from ingress controllers: the first of header, cookie and percentage that says something decides. */
+/** As in ingress controllers, the first of header, cookie and percentage that has an opinion decides. */
 export function decideCanary(
   match: Pick<RuleMatch, "header" | "cookie" | "percent">,
-  signs: CanaryInputs,
+  inputs: CanaryInputs,
 ): CanaryDecision {
   if (match.header !== undefined) {
-    const value = signs.header(match.header.name);
-    if (value === match.header.value) return BY_HEADER;
-    if (value === NEVER) return NOT_BY_HEADER;
+    const value = inputs.header(match.header.name);
+    if (value === match.header.value) return { taken: true, by: "header" };
+    if (value === NEVER) return { taken: false, by: "header" };
   }
   if (match.cookie !== undefined) {
-    const value = signs.cookie(match.cookie.name);
-    if (value === match.cookie.value) return BY_COOKIE;
-    if (value === NEVER) return NOT_BY_COOKIE;
+    const value = inputs.cookie(match.cookie.name);
+    if (value === match.cookie.value) return { taken: true, by: "cookie" };
+    if (value === NEVER) return { taken: false, by: "cookie" };
   }
-  if (match.percent !== undefined) return isTaken(signs.bucket(), match.percent) ? BY_PERCENT : NOT_BY_PERCENT;
-  return match.header === undefined && match.cookie === undefined ? BY_ALL : UNSELECTED;
+  if (match.percent !== undefined) return { taken: isTaken(inputs.bucket(), match.percent), by: "percent" };
+  const hasSelector = match.header !== undefined || match.cookie !== undefined;
+  return hasSelector ? { taken: false, by: "unselected" } : { taken: true, by: "all" };
 }
 
-/** The signs of one request. The bucket is worked out at most once, and only when a rule asks for it. */
+/** The inputs of one request. The bucket is computed at most once, and only if a rule asks for it. */
 export function canaryInputsOf(
   headers: HeaderList,
   client: string,
@@ -144,15 +132,10 @@ function unquoted(value: string): string {
   return value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
 }
 
-/** On which side of a percentage does a client stand? (Design section 7: sticky.) */
-
-/** Bytes of a digest that are looked at: 48 bits, all of which a number holds exactly. */
+/** Bytes of a digest that are used: 48 bits, which a number holds exactly. */
 const BYTES = 6;
 
-/**
- * The place of a digest on the scale of percentages: 0 included, 100 excluded, evenly spread. Throws `Error` for a digest of
- * less than 6 bytes.
- */
+/** Maps a digest evenly to a percentage from 0 to below 100. Throws `Error` for less than 6 bytes. */
 export function bucketOfDigest(digest: Uint8Array): number {
   if (digest.length < BYTES) throw new Error(`a digest of ${digest.length} bytes is too short`);
   let value = 0;
@@ -160,20 +143,18 @@ export function bucketOfDigest(digest: Uint8Array): number {
   return (value / 256 ** BYTES) * 100;
 }
 
-/** True when a rule of `percent` takes a client in `bucket`: 0 takes nobody, 100 everybody, and more never means fewer. */
+/** True if a rule of `percent` takes a client in `bucket`. A client that a percentage takes stays taken by every larger one. */
 export function isTaken(bucket: number, percent: number): boolean {
   return bucket < percent;
 }
 
-/** Is it time for a rule? (Design section 7: instants, days and hours in UTC.) */
-
 const MINUTE = 60_000;
 const DAY = 1440;
 const WEEK = 7 * DAY;
-/** 1970 began on a Thursday. */
+/** 1970 started on a Thursday. */
 const FIRST_DAY = 4;
 
-/** True when `at` (milliseconds since 1970) is in `window`; `until` is outside, `from` inside. */
+/** True if `at` (milliseconds since 1970) is in `window`; `from` is inside, `until` outside. */
 export function isWithin(window: TimeWindow, at: number): boolean {
   if (window.from !== undefined && at < window.from) return false;
   if (window.until !== undefined && at >= window.until) return false;
@@ -186,7 +167,7 @@ function minuteOfWeek(at: number): number {
   return minute < 0 ? minute + WEEK : minute;
 }
 
-/** Whether days and hours hold in a minute of the week. Past midnight, hours that run over it belong to the day before. */
+/** True if days and hours include a minute of the week. Hours over midnight belong to the day on which they start. */
 function isMinute({ days, hours }: TimeWindow, minute: number): boolean {
   const day = Math.floor(minute / DAY);
   if (hours === undefined) return days === undefined || days.has(day);
@@ -198,18 +179,18 @@ function isMinute({ days, hours }: TimeWindow, minute: number): boolean {
   return false;
 }
 
-/** True when there is a moment in `window`. */
+/** True if `window` is not empty. */
 export function everHolds(window: TimeWindow): boolean {
   const { from, until } = window;
   if (from === undefined || until === undefined || until - from >= WEEK * MINUTE) return spansOf(window).length > 0;
-  // Days and hours change at whole minutes only, so `from` and the minutes that begin before `until` say all.
+  // Days and hours change at whole minutes only: it is enough to test `from` and each minute before `until`.
   for (let at = from; at < until; at = (Math.floor(at / MINUTE) + 1) * MINUTE) {
     if (isMinute(window, minuteOfWeek(at))) return true;
   }
   return false;
 }
 
-/** True when `outer` holds at every moment of the week at which `inner` does; `from` and `until` are not looked at. */
+/** True if the days and hours of `outer` include those of `inner`; `from` and `until` are ignored. */
 export function coversWeek(outer: TimeWindow | undefined, inner: TimeWindow | undefined): boolean {
   if (outer === undefined || (outer.days === undefined && outer.hours === undefined)) return true;
   const wider = spansOf(outer);
@@ -223,7 +204,7 @@ const ALL_DAYS = [0, 1, 2, 3, 4, 5, 6];
 
 type MinuteSpan = readonly [begin: number, end: number];
 
-/** When days and hours hold: minutes of the week, ascending, none touching the next. */
+/** Days and hours as spans of minutes of the week, ascending, none adjacent to the next. */
 function spansOf({ days, hours = { begin: 0, end: DAY } }: TimeWindow): readonly MinuteSpan[] {
   const length = hours.end < hours.begin ? hours.end + DAY - hours.begin : hours.end - hours.begin;
   const spans = [...(days ?? ALL_DAYS)].flatMap((day): MinuteSpan[] => {
