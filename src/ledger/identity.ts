@@ -228,10 +228,10 @@ export type ClaimReader = (name: string) => string | undefined;
  */
 export function readClaims(headers: HeaderList): ClaimReader | undefined {
   let value: string | undefined;
-  for (const [name, given] of headers) {
+  for (const [name, text] of headers) {
     if (name !== "authorization") continue;
     if (value !== undefined) return undefined;
-    value = given;
+    value = text;
   }
   // Checked before the pattern and the parser see it.
   if (value === undefined || value.length > MAX_ENCODED * 4) return undefined;

@@ -179,20 +179,20 @@ export function readSnapshot(value: unknown): LedgerSnapshot {
   };
 }
 
-interface JsonPlace {
+interface JsonNode {
   readonly value: unknown;
   readonly path: string;
 }
 
-function inside({ value, path }: JsonPlace, name: string): JsonPlace {
+function inside({ value, path }: JsonNode, name: string): JsonNode {
   return { value: member(value, name), path: `${path}.${name}` };
 }
 
-function invalid({ path }: JsonPlace, expected: string): Error {
+function invalid({ path }: JsonNode, expected: string): Error {
   return new Error(`${path}: expected ${expected}`);
 }
 
-function readEntry(from: JsonPlace): ClientEntry {
+function readEntry(from: JsonNode): ClientEntry {
   const requests = readCounts(from);
   const over = readCount(from, "over");
   if (over > requests.v1) throw invalid(inside(from, "over"), "no more than there are v1 requests");
@@ -223,52 +223,52 @@ function readEntry(from: JsonPlace): ClientEntry {
   };
 }
 
-function readField(from: JsonPlace): { resource: string; field: string } {
+function readField(from: JsonNode): { resource: string; field: string } {
   return { resource: readWord(from, "resource"), field: readWord(from, "field") };
 }
 
-function readOperation(from: JsonPlace): { resource: string; operation: string } {
+function readOperation(from: JsonNode): { resource: string; operation: string } {
   return { resource: readWord(from, "resource"), operation: readWord(from, "operation") };
 }
 
-function readCounts(from: JsonPlace): VersionCounts {
+function readCounts(from: JsonNode): VersionCounts {
   const requests = inside(from, "requests");
   return { v1: readCount(requests, "v1"), v2: readCount(requests, "v2") };
 }
 
-function readCount(from: JsonPlace, name: string): number {
+function readCount(from: JsonNode, name: string): number {
   return wholeNumber(inside(from, name), LARGEST_COUNT);
 }
 
-function readTime(from: JsonPlace, name: string): number {
+function readTime(from: JsonNode, name: string): number {
   return wholeNumber(inside(from, name), LAST_TIME);
 }
 
-function wholeNumber(place: JsonPlace, most: number): number {
-  const { value } = place;
+function wholeNumber(node: JsonNode, most: number): number {
+  const { value } = node;
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most) return value;
-  throw invalid(place, `a whole number from 0 to ${most}`);
+  throw invalid(node, `a whole number from 0 to ${most}`);
 }
 
-function readName(place: JsonPlace): string {
-  const { value } = place;
+function readName(node: JsonNode): string {
+  const { value } = node;
   if (typeof value === "string" && plainName(value) === value) return value;
-  throw invalid(place, "a printable text of 1 to 128 characters");
+  throw invalid(node, "a printable text of 1 to 128 characters");
 }
 
-function readWord(from: JsonPlace, name: string): string {
+function readWord(from: JsonNode, name: string): string {
   const { value } = inside(from, name);
   if (typeof value === "string" && value.length <= MAX_WORD && isPrintable(value)) return value;
   throw invalid(inside(from, name), `a printable text of at most ${MAX_WORD} characters`);
 }
 
-function readList<T>(from: JsonPlace, name: string, most: number, read: (one: JsonPlace) => T): readonly T[] {
+function readList<T>(from: JsonNode, name: string, most: number, read: (one: JsonNode) => T): readonly T[] {
   const { value, path } = inside(from, name);
   if (!Array.isArray(value) || value.length > most) throw invalid({ value, path }, `a list of at most ${most}`);
   return value.map((one: unknown, at) => read({ value: one, path: `${path}[${at}]` }));
 }
 
 /** JSON has no undefined: null is absent as well. */
-function optional(from: JsonPlace, name: string, read: (from: JsonPlace, name: string) => number): number | undefined {
+function optional(from: JsonNode, name: string, read: (from: JsonNode, name: string) => number): number | undefined {
   return (inside(from, name).value ?? undefined) === undefined ? undefined : read(from, name);
 }

@@ -27,14 +27,14 @@ export function resourceSection(resource: Resource, called: readonly CalledOpera
 
 function fieldRow({ v1, v2, answers, requests, note }: RenamedField): readonly string[] {
   // `uid/..` is the parent of that uid.
-  const pathText = (path: string) =>
-    path.endsWith("/..") ? `the parent in ${code(path.slice(0, -"/..".length))}` : code(path);
-  const place = v2.map(pathText).join(" or ");
+  const pathText = (text: string) =>
+    text.endsWith("/..") ? `the parent in ${code(text.slice(0, -"/..".length))}` : code(text);
+  const path = v2.map(pathText).join(" or ");
   const where = [
     ...(answers.length === 0 ? [] : [`answers of ${answers.join(", ")}`]),
     ...(requests.length === 0 ? [] : [`requests of ${requests.join(", ")}`]),
   ];
-  return [code(v1), [place, note].filter((text) => text !== "").join(": "), where.join("; ")];
+  return [code(v1), [path, note].filter((text) => text !== "").join(": "), where.join("; ")];
 }
 
 /** Enum values that have other names in v2, once for all of `called`. */
@@ -102,14 +102,14 @@ interface PathPrefix {
 }
 const TOP: PathPrefix = { v1: "", v2: "" };
 
-function answered(rows: readonly Row[], joins: ReadonlyMap<string, Join>, place: PathPrefix): FieldDifference[] {
+function answered(rows: readonly Row[], joins: ReadonlyMap<string, Join>, prefix: PathPrefix): FieldDifference[] {
   return rows.flatMap((row) => {
-    const v1 = `${place.v1}${row.v1}`;
+    const v1 = `${prefix.v1}${row.v1}`;
     const join = joins.get(v1);
     if (join !== undefined) return [{ v1, v2: [], note: joined(join) }];
-    const v2 = row.from ?? (row.v2 === null ? [] : [`${place.v2}${row.v2}`]);
+    const v2 = row.from ?? (row.v2 === null ? [] : [`${prefix.v2}${row.v2}`]);
     // The rows of a message that v2 lacks may lie in the message around it.
-    const inner = answered(nested(row), NO_JOINS, innerPrefix(row, place));
+    const inner = answered(nested(row), NO_JOINS, innerPrefix(row, prefix));
     if (isFlat(row)) return inner;
     if (v2.length === 0) return [{ v1, v2, note: NOT_IN_V2 }];
     const differs = row.from === undefined ? row.v1 !== row.v2 : row.from.length !== 1 || row.from[0] !== row.v1;
@@ -117,14 +117,14 @@ function answered(rows: readonly Row[], joins: ReadonlyMap<string, Join>, place:
   });
 }
 
-function sent(rows: readonly Row[], place: PathPrefix, creates: boolean): FieldDifference[] {
+function sent(rows: readonly Row[], prefix: PathPrefix, creates: boolean): FieldDifference[] {
   return rows.flatMap((row) => {
     if (row.access === "output") return [];
-    const v1 = `${place.v1}${row.v1}`;
-    const inner = sent(nested(row), innerPrefix(row, place), creates);
+    const v1 = `${prefix.v1}${row.v1}`;
+    const inner = sent(nested(row), innerPrefix(row, prefix), creates);
     if (isFlat(row)) return inner;
     if (row.v2 === null) return [{ v1, v2: [], note: NOT_IN_V2 }];
-    const v2 = [`${place.v2}${row.v2}`];
+    const v2 = [`${prefix.v2}${row.v2}`];
     if (row.mask === "never") return [{ v1, v2, note: "v2 sets it: do not send it" }];
     const note = creates && row.required === true ? "v2 wants it" : "";
     return [...(row.v1 !== row.v2 || note !== "" ? [{ v1, v2, note }] : []), ...inner];
@@ -145,10 +145,10 @@ function nested(row: Row): readonly Row[] {
   return row.kind === "map" && typeof row.of === "object" ? row.of.rows : [];
 }
 
-function innerPrefix(row: Row, place: PathPrefix): PathPrefix {
+function innerPrefix(row: Row, prefix: PathPrefix): PathPrefix {
   const list = row.kind === "map" ? ".*" : row.list === true ? "[]" : "";
-  const v2 = isFlat(row) ? place.v2 : `${place.v2}${row.v2 ?? row.from?.[0] ?? ""}${list}.`;
-  return { v1: `${place.v1}${row.v1}${list}.`, v2 };
+  const v2 = isFlat(row) ? prefix.v2 : `${prefix.v2}${row.v2 ?? row.from?.[0] ?? ""}${list}.`;
+  return { v1: `${prefix.v1}${row.v1}${list}.`, v2 };
 }
 
 function isFlat(row: Row): boolean {

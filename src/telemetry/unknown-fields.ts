@@ -31,14 +31,14 @@ const UNAUTHENTICATED = 401;
 
 /** Memory is at most resources × 2 × names × 80 characters. */
 export function createUnknownFields(limits: typeof LIMITS = LIMITS): UnknownFields {
-  const places = new Map<string, FieldCounts>();
+  const countsByKey = new Map<string, FieldCounts>();
   const countsOf = (name: string, direction: UnknownField["direction"]): FieldCounts => {
-    const known = places.get(`${direction} ${name}`);
+    const known = countsByKey.get(`${direction} ${name}`);
     if (known !== undefined) return known;
-    const resource = places.size < limits.resources * 2 ? name : "other";
+    const resource = countsByKey.size < limits.resources * 2 ? name : "other";
     const key = `${direction} ${resource}`;
-    const added: FieldCounts = places.get(key) ?? { resource, direction, counts: new Map(), others: 0 };
-    places.set(key, added);
+    const added: FieldCounts = countsByKey.get(key) ?? { resource, direction, counts: new Map(), others: 0 };
+    countsByKey.set(key, added);
     return added;
   };
   return {
@@ -54,7 +54,7 @@ export function createUnknownFields(limits: typeof LIMITS = LIMITS): UnknownFiel
       }
     },
     view: () =>
-      Array.from(places.values(), ({ resource, direction, counts, others }) => {
+      Array.from(countsByKey.values(), ({ resource, direction, counts, others }) => {
         const fields = Array.from(counts, ([name, count]) => ({ name, count }));
         return { resource, direction, fields: fields.sort((a, b) => b.count - a.count), others };
       }),

@@ -10,6 +10,9 @@ export interface ReportColumn {
   readonly right?: true;
 }
 
+const left = (...names: readonly string[]): ReportColumn[] => names.map((name) => ({ name }));
+const right = (...names: readonly string[]): ReportColumn[] => names.map((name) => ({ name, right: true }));
+
 export interface ReportSection {
   readonly title: string;
   readonly columns: readonly ReportColumn[];
@@ -24,11 +27,16 @@ export function headline({ at, instances, complete }: MigrationReport): string {
     const asked = instances.length === 1 ? "1 address" : `any of ${amount(instances.length)} addresses`;
     return `INCOMPLETE carryover report: nothing was heard from ${asked}`;
   }
-  const distinct = instances.filter(({ fault, sameAs }) => fault === null && sameAs === null).length;
+  const distinct = distinctInstances(instances);
   const many = `${amount(distinct)} ${distinct === 1 ? "instance" : "instances"}`;
   if (complete) return `carryover report of ${many}, ${when(at)}`;
   const silent = instances.filter(({ fault }) => fault !== null).length;
   return `INCOMPLETE carryover report of ${many}, ${when(at)}: nothing was heard from ${silent} of ${instances.length} addresses`;
+}
+
+/** How many instances responded. */
+function distinctInstances(instances: readonly InstanceLine[]): number {
+  return instances.filter(({ fault, sameAs }) => fault === null && sameAs === null).length;
 }
 
 /** The last line. */
@@ -64,24 +72,19 @@ function instanceSection(report: MigrationReport): ReportSection {
   const state = ({ fault, sameAs, lastReloadSuccessful, clockBehind }: InstanceLine): string => {
     if (fault !== null) return fault;
     if (sameAs !== null) return `the same instance as ${sameAs}`;
-    const isBad = lastReloadSuccessful === false;
     const isBehind = clockBehind !== null && clockBehind > CLOCKS_MAY_DIFFER;
     return [
       "heard",
-      ...(isBad ? ["its rules file is BAD, older rules are in force"] : []),
+      ...(lastReloadSuccessful === false ? ["its rules file is BAD, older rules are in force"] : []),
       ...(isBehind ? [`its clock is ${durationText(clockBehind)} behind the latest`] : []),
     ].join("; ");
   };
   return {
     title: "Instances",
-    columns: [{ name: "address" }, { name: "since" }, { name: "without a rule" }, { name: "force" }, { name: "state" }],
-    rows: report.instances.map((line) => [
-      line.address,
-      when(line.since),
-      line.mode ?? "",
-      line.force ?? "",
-      state(line),
-    ]),
+    columns: left("address", "since", "without a rule", "force", "state"),
+    rows: report.instances.map((line) => {
+      return [line.address, when(line.since), line.mode ?? "", line.force ?? "", state(line)];
+    }),
     notes: [],
   };
 }
@@ -90,7 +93,6 @@ function instanceSection(report: MigrationReport): ReportSection {
 const SERVED = ["native", "shadow", "translate", "refused"] as const;
 
 function requestSection({ resources, requests: all }: MigrationReport): ReportSection {
-  const numbers = ["v1", "v2", "v1 share", ...SERVED].map((name): ReportColumn => ({ name, right: true }));
   const rows = resources.map((line) => [
     line.resource,
     amount(line.v1),
@@ -109,7 +111,7 @@ function requestSection({ resources, requests: all }: MigrationReport): ReportSe
   ];
   return {
     title: "Requests since the instances began, and what served those to v1",
-    columns: [{ name: "resource" }, ...numbers, { name: "last v1" }],
+    columns: [...left("resource"), ...right("v1", "v2", "v1 share", ...SERVED), ...left("last v1")],
     rows: rows.length === 0 ? [] : [sum, ...rows],
     notes: rows.length === 0 ? ["There were none."] : [],
   };
@@ -129,20 +131,8 @@ function clientSection({ clients: all, ledger, window }: MigrationReport): Repor
   ];
   return {
     title: window.from === null ? "Clients that call v1" : `Clients that called v1 since ${when(window.from)}`,
-    columns: [
-      { name: "client" },
-      { name: "v1", right: true },
-      { name: "v2", right: true },
-      { name: "hardest need" },
-      { name: "last v1" },
-    ],
-    rows: onV1.map((client) => [
-      client.name,
-      amount(client.v1),
-      amount(client.v2),
-      client.difficulty,
-      when(client.lastV1),
-    ]),
+    columns: [...left("client"), ...right("v1", "v2"), ...left("hardest need", "last v1")],
+    rows: onV1.map(({ name, v1, v2, difficulty, lastV1 }) => [name, amount(v1), amount(v2), difficulty, when(lastV1)]),
     notes,
   };
 }
@@ -153,25 +143,25 @@ function comparisonSection({ bounds }: MigrationReport): ReportSection {
     .map((bound) => [bound.resource, bound.operation, sayBound(bound)]);
   return {
     title: "Comparisons of native and translated answers",
-    columns: [{ name: "resource" }, { name: "operation" }, { name: "result" }],
+    columns: left("resource", "operation", "result"),
     rows,
     notes: rows.length === 0 ? ["There were none."] : [],
   };
 }
 
-function ruleSection({ rules: all, instances: everybody }: MigrationReport): ReportSection {
-  const heard = everybody.filter(({ fault, sameAs }) => fault === null && sameAs === null).length;
+function ruleSection({ rules: all, instances }: MigrationReport): ReportSection {
+  const responding = distinctInstances(instances);
   const moved = all.filter(({ state }) => state !== "as-written");
   const others = new Set(all.map(({ name }) => name)).size - new Set(moved.map(({ name }) => name)).size;
   return {
     title: "Rules that moved, or could",
-    columns: ["rule", "written", "does", "state", "on", "why"].map((name) => ({ name })),
+    columns: left("rule", "written", "does", "state", "on", "why"),
     rows: moved.map(({ name, mode, doing, state, on, detail }) => [
       name,
       mode,
       doing,
       state,
-      on.length === heard ? "all" : `${on.length} of ${heard}`,
+      on.length === responding ? "all" : `${on.length} of ${responding}`,
       detail,
     ]),
     notes: [
@@ -182,12 +172,12 @@ function ruleSection({ rules: all, instances: everybody }: MigrationReport): Rep
 }
 
 function breakSection({ breaks: all, complete }: MigrationReport): ReportSection {
-  const known = complete ? "Nothing that was seen." : "Nothing that was heard of; not every instance was heard.";
+  const none = complete ? "Nothing that was seen." : "Nothing that was heard of; not every instance was heard.";
   return {
     title: "What would break if carryover were removed now",
-    columns: [{ name: "what" }, { name: "where" }, { name: "how much", right: true }, { name: "clients" }],
+    columns: [...left("what", "where"), ...right("how much"), ...left("clients")],
     rows: breakRows(all),
-    notes: all.length === 0 ? [known] : [],
+    notes: all.length === 0 ? [none] : [],
   };
 }
 

@@ -95,7 +95,7 @@ const STATE: readonly Remembered[] = [
     "nobody: no label is a client's text",
   ],
   [
-    "telemetry/unknown-fields.ts places",
+    "telemetry/unknown-fields.ts countsByKey",
     "resource and direction; names of fields in it",
     "200, and 200 names of 80 characters in each",
     "not by whom the platform answers 401; names of fields only",
