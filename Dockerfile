@@ -5,33 +5,25 @@ ARG NODE_VERSION=24.21.0
 # Runs where the build runs, whatever it builds for: what comes out is JavaScript.
 FROM --platform=$BUILDPLATFORM docker.io/library/node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /src
-COPY package.json package-lock.json ./
+COPY package.json package-lock.json LICENSE ./
 # Without scripts, since `prepare` would build before the sources are there. The workspace `sandbox` has no dependencies.
 RUN npm ci --workspaces=false --ignore-scripts --no-audit --no-fund
 COPY tsconfig.json tsconfig.build.json ./
 COPY scripts/build.mjs scripts/
+COPY scripts/build scripts/build
 COPY src src
-COPY sandbox/tsconfig.build.json sandbox/
 COPY sandbox/src sandbox/src
 RUN node scripts/build.mjs
 
-FROM --platform=$BUILDPLATFORM docker.io/library/node:${NODE_VERSION}-bookworm-slim AS app
+# `dist` holds everything that the program needs, the packages' licences and a bill of materials included.
 WORKDIR /app
-COPY package.json package-lock.json LICENSE ./
-# What packages bring along for those who develop with them is two thirds of their size; licences stay.
-RUN npm ci --workspaces=false --omit=dev --ignore-scripts --no-audit --no-fund \
-  && rm -f package-lock.json node_modules/.package-lock.json \
-  && find node_modules -type f ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' \
-    ! -name '*.js' ! -name '*.cjs' ! -name '*.mjs' ! -name '*.json' -delete \
-  && find node_modules -type d \( -name test -o -name tests -o -name __tests__ -o -name benchmark -o -name benchmarks \
-    -o -name example -o -name examples -o -name docs -o -name .bin \) -prune -exec rm -rf {} + \
-  && find node_modules -type d -empty -delete
-COPY --from=build /src/dist dist
+RUN cp /src/LICENSE /src/package.json . && cp -R /src/dist . && find dist \( -name '*.d.ts' -o -name '.*' \) -type f -delete \
+  && find dist -type d -empty -delete
 # Where the ledger's volume is mounted: a volume takes over whom an empty folder belongs to.
 RUN mkdir -m 0770 /ledger
 # For any user, and with one date, so that equal sources give equal layers.
 ARG SOURCE_DATE_EPOCH=0
-RUN find dist ! -name '*.js' -type f -delete && chmod -R a+rX,go-w . && find . /ledger -exec touch --no-dereference --date="@${SOURCE_DATE_EPOCH}" {} +
+RUN chmod -R a+rX,go-w . && find . /ledger -exec touch --no-dereference --date="@${SOURCE_DATE_EPOCH}" {} +
 
 # The program alone, of the platform that is built for; npm and the headers stay behind.
 FROM docker.io/library/node:${NODE_VERSION}-bookworm-slim AS node
@@ -39,10 +31,10 @@ FROM docker.io/library/node:${NODE_VERSION}-bookworm-slim AS node
 # Libraries that node is linked with, certificates, time zones: no shell, no package manager.
 FROM gcr.io/distroless/cc-debian12:nonroot
 COPY --from=node /usr/local/bin/node /usr/local/bin/node
-COPY --from=app /app /app
-COPY --from=app --chown=65532:0 /ledger /var/lib/carryover
+COPY --from=build /app /app
+COPY --from=build --chown=65532:0 /ledger /var/lib/carryover
 WORKDIR /app
-ENV NODE_ENV=production
+ENV NODE_ENV=production NODE_DISABLE_COMPILE_CACHE=1
 # Kubernetes wants a number to know that it is not root. Any other user works as well: nothing is written.
 USER 65532:65532
 EXPOSE 8080 8081

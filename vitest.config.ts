@@ -18,7 +18,7 @@ class LongestFirst extends BaseSequencer {
 const ALONE: readonly string[] = ["test/index.test.ts"];
 
 export default defineConfig({
-  // `#sandbox` is the sandbox's source here, and its compiled copy in `dist` at run time (package.json, `imports`).
+  // `#sandbox` is the sandbox's source, as for the build (package.json, `imports`).
   ssr: { resolve: { conditions: ["carryover-source"] } },
   test: {
     setupFiles: ["test/setup.ts"],

@@ -1,11 +1,13 @@
-/** How does a change in `src/` or `sandbox/src/` show at once? The compiler watches the source, Node watches what it writes. */
+/** Shows a change in `src/` or `sandbox/src/` at once: esbuild watches the source, Node watches what it writes into `.build/dev`. */
 import { spawn } from "node:child_process";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { existsSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { ROOT } from "./build/bundle.mjs";
 import { devWords } from "./dev-words.mjs";
 
-const require = createRequire(import.meta.url);
-const tsc = join(dirname(require.resolve("typescript/package.json")), "bin", "tsc");
+const folder = join(ROOT, ".build/dev");
+const main = join(folder, "main.js");
 const words = devWords(process.argv.slice(2));
 
 /** Children that have not ended yet. */
@@ -27,7 +29,7 @@ function stop(code) {
   if (!stopping) {
     stopping = true;
     process.exitCode = code;
-    // The whole group: the compiler's launcher does not pass signals on to the compiler itself.
+    // The whole group: esbuild has a process of its own.
     for (const child of children) endGroup(child.pid);
   }
 }
@@ -42,5 +44,7 @@ function endGroup(pid) {
 }
 
 for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, () => stop(0));
-start([tsc, "--build", "tsconfig.build.json", "--watch", "--preserveWatchOutput"]);
-start(["--watch", "--watch-preserve-output", "dist/main.js", ...words]);
+rmSync(folder, { recursive: true, force: true });
+start([join(ROOT, "scripts/build/dev.mjs"), folder]);
+while (!stopping && !existsSync(main)) await setTimeout(50);
+if (!stopping) start(["--watch", "--watch-preserve-output", main, ...words]);

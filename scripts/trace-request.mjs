@@ -1,5 +1,5 @@
 /**
- * Through which files does a request run? Builds a copy of `dist` in which every function says that it was entered, sends a list and a PUT
+ * Through which files does a request run? Builds a copy of the sources in which every function says that it was entered, sends a list and a PUT
  * through it to the sandbox, and prints for each how many files and functions it met, how often it went from one file to another (hops), and how
  * often to one that it had left before (returns): once with each function counted where it was first entered, as a reader meets them, and once with
  * every entry. `--all` prints every step.
@@ -13,6 +13,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "acorn";
 import { full } from "acorn-walk";
+import { buildModules } from "./build/modules.mjs";
 import { optionsOf } from "./options.mjs";
 
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
@@ -50,13 +51,15 @@ process.on("message", (begin) => {
 process.channel?.unref();
 `;
 
-function build(folder) {
-  cpSync(join(ROOT, "dist"), join(folder, "dist"), { recursive: true });
+async function build(folder) {
+  // By the same path, where `#sandbox` is looked for.
+  const modules = join(folder, ".build/modules");
+  cpSync(await buildModules(), modules, { recursive: true });
   cpSync(join(ROOT, "package.json"), join(folder, "package.json"));
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-  for (const name of readdirSync(join(folder, "dist"), { recursive: true, encoding: "utf8" })) {
+  for (const name of readdirSync(join(modules, "src"), { recursive: true, encoding: "utf8" })) {
     if (!name.endsWith(".js")) continue;
-    const path = join(folder, "dist", name);
+    const path = join(modules, "src", name);
     writeFileSync(path, instrumented(readFileSync(path, "utf8"), name));
   }
   writeFileSync(join(folder, "recorder.mjs"), RECORDER);
@@ -123,9 +126,9 @@ function report(what, met) {
 
 const folder = mkdtempSync(join(tmpdir(), "carryover-trace-"));
 try {
-  build(folder);
+  await build(folder);
   const sandbox = await start(
-    [join(ROOT, "dist/main.js"), "sandbox", "--port", "0"],
+    [join(await buildModules(), "src/main.js"), "sandbox", "--port", "0"],
     /at (http:\S+)[\s\S]*TOKEN=(\S+)/,
     "stdout",
   );
@@ -133,7 +136,7 @@ try {
   const options = { "listen-host": "127.0.0.1", "listen-port": 0, "admin-port": 0, "upstream-v2-url": platform };
   const flags = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
   const recorder = pathToFileURL(join(folder, "recorder.mjs")).href;
-  const words = ["--import", recorder, join(folder, "dist/main.js"), "serve", ...flags];
+  const words = ["--import", recorder, join(folder, ".build/modules/src/main.js"), "serve", ...flags];
   const { child, match } = await start(words, /v1 clients at (\S+),/, "stderr");
   const headers = { authorization: `Bearer ${token}` };
   const ask = async (method, path, body) => {

@@ -134,7 +134,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     ...config.listen,
     publicUrl: config.listen.publicUrl,
     version: catalogue.version,
-    rule: migration.control.rule,
+    rule: migration.rollout.rule,
   });
   const calls = [upstreams.queues.get("v1"), upstreams.queues.get("v2")].filter((queue) => queue !== undefined);
   const listener = createHttpServer({

@@ -1,7 +1,7 @@
-/** Which resources does carryover know for a pair of versions? Finds the catalogue's files, checks and freezes them. */
-import { readdir } from "node:fs/promises";
+/** Checks and freezes the catalogue of a pair of versions. */
 import { type CatalogueFile, faultsOf } from "./catalogue/check.ts";
 import natives from "./catalogue/native.ts";
+import { CHECKED, catalogueFiles } from "./catalogue/registry.ts";
 import { deepFreeze, isJsonObject, member } from "./model/json.ts";
 import type { DerivedPair, NativeDomain, Resource } from "./model/resource.ts";
 
@@ -12,14 +12,6 @@ export interface Catalogue {
   /** By name, ascending. */
   readonly resources: readonly Resource[];
   readonly natives: readonly NativeDomain[];
-}
-
-const CODE = /\.[jt]s$/;
-const HOME = new URL("./catalogue/", import.meta.url);
-
-async function defaultExport(url: URL): Promise<unknown> {
-  const loaded: unknown = await import(url.href);
-  return typeof loaded === "object" && loaded !== null && "default" in loaded ? loaded.default : undefined;
 }
 
 function isResource(value: unknown): value is Resource {
@@ -34,12 +26,15 @@ function isDerivedPair(value: unknown): value is DerivedPair {
   return isJsonObject(value) && typeof member(value, "like") === "string" && Array.isArray(member(value, "less"));
 }
 
-/** The resource files of `folder`. Throws when one holds no resource. */
-async function readFolder(folder: URL): Promise<readonly CatalogueFile[]> {
-  const names = (await readdir(folder)).filter((name) => CODE.test(name) && !name.endsWith(".d.ts")).sort();
+type Files = Awaited<ReturnType<typeof catalogueFiles>>;
+
+/** The resource files of the folder `name`. Throws when one holds no resource. */
+async function readFolder(name: string, all: Files): Promise<readonly CatalogueFile[]> {
+  const files = [...all].filter(([path]) => path.startsWith(`${name}/`));
   return Promise.all(
-    names.map(async (file) => {
-      const resource = await defaultExport(new URL(file, folder));
+    files.map(async ([path, load]) => {
+      const file = path.slice(name.length + 1);
+      const resource = await load();
       if (!isResource(resource)) {
         throw new Error(`${file}: it has no resource; export one as its default, or move the file out of the folder`);
       }
@@ -49,41 +44,43 @@ async function readFolder(folder: URL): Promise<readonly CatalogueFile[]> {
 }
 
 /** The files of the pair `entry`, which is a folder, or a file that says which folder it is like. */
-async function readPair(entry: string, home: URL): Promise<readonly CatalogueFile[]> {
-  if (!CODE.test(entry)) return readFolder(new URL(`${entry}/`, home));
-  const pair = await defaultExport(new URL(entry, home));
+async function readPair(entry: string, all: Files): Promise<readonly CatalogueFile[]> {
+  const load = all.get(entry);
+  if (load === undefined) return readFolder(entry, all);
+  const pair = await load();
   if (!isDerivedPair(pair)) throw new Error(`${entry}: it has no derived pair; export { like, less } as its default`);
-  const files = await readFolder(new URL(`${pair.like}/`, home));
+  const files = await readFolder(pair.like, all);
   const unknown = pair.less.filter((name) => !files.some(({ resource }) => resource.name === name));
   if (unknown.length > 0)
     throw new Error(`${entry}: less: ${pair.like} has no ${unknown.join(", ")}; correct the name`);
   return files.filter(({ resource }) => !pair.less.includes(resource.name));
 }
 
-/** The entries of `home` that are pairs: a folder, or a file that says which folder it is like. */
-async function pairsOf(home: URL): Promise<readonly { readonly entry: string; readonly version: string }[]> {
-  const entries = (await readdir(home)).filter((name) => name.startsWith("v1-") && !/\.(?:d\.ts|map)$/.test(name));
-  return entries.map((entry) => ({ entry, version: entry.replace(CODE, "").slice("v1-".length) }));
+/** Version to entry: a folder, or a file that says which folder it is like. */
+function pairsOf(all: Files): ReadonlyMap<string, string> {
+  const entries = [...all.keys()].map((path) => path.replace(/\/.*/, ""));
+  return new Map(entries.map((entry) => [entry.replace(/\.[jt]s$/, "").slice("v1-".length), entry]));
 }
 
 /** The v2 versions that have a catalogue, in order. */
-export async function catalogueVersions(home: URL = HOME): Promise<readonly string[]> {
-  return (await pairsOf(home)).map(({ version }) => version).sort();
+export async function catalogueVersions(home?: URL): Promise<readonly string[]> {
+  return [...pairsOf(await catalogueFiles(home)).keys()].sort();
 }
 
 /**
- * The catalogue of v1 beside the v2 version `version` (`v2beta1`), from the folder `home` (default: the one beside this
- * module). Throws an `Error` that names every fault with its file, its row and a remedy; for a version that has no
- * catalogue it names those that have one.
+ * The catalogue of v1 beside the v2 version `version` (`v2beta1`), from the folder `home` (default: our own). Throws an `Error`
+ * that names every fault with its file, its row and a remedy; for a version that has no catalogue it names those that have one.
  */
-export async function loadCatalogue(version: string, home: URL = HOME): Promise<Catalogue> {
-  const entry = (await pairsOf(home)).find((pair) => pair.version === version)?.entry;
+export async function loadCatalogue(version: string, home?: URL): Promise<Catalogue> {
+  const all = await catalogueFiles(home);
+  const pairs = pairsOf(all);
+  const entry = pairs.get(version);
   if (entry === undefined) {
-    const known = (await catalogueVersions(home)).join(", ");
+    const known = [...pairs.keys()].sort().join(", ");
     throw new Error(`there is no catalogue for version ${JSON.stringify(version)}; known versions: ${known}`);
   }
-  const files = await readPair(entry, home);
-  const faults = faultsOf(files, natives);
+  const files = await readPair(entry, all);
+  const faults = CHECKED ? [] : faultsOf(files, natives);
   if (faults.length > 0) throw new Error(`the catalogue ${entry} is not sound:\n${faults.join("\n")}`);
   const resources = files.map(({ resource }) => resource).sort((a, b) => (a.name < b.name ? -1 : 1));
   return deepFreeze({ version, resources, natives });

@@ -18,10 +18,11 @@ import type { ModeDecision, Rule } from "./model/rules.ts";
 import type { Signal } from "./model/signal.ts";
 import type { Rollout } from "./rollout/rollout.ts";
 import { createRouter, type Router } from "./router/router.ts";
-import type { ComparisonRequest, Shadow } from "./shadow/shadow.ts";
+import type { ComparisonRequest } from "./shadow/request.ts";
+import type { Shadow } from "./shadow/shadow.ts";
 import { optionsRequest, optionsResponse } from "./translate/headers.ts";
 import type { Tools, Translation } from "./translate/operation.ts";
-import { createTranslations } from "./translate/translations.ts";
+import { createTranslationsOnUse, type Translate } from "./translate/translations.ts";
 
 /** What of the configuration decides. */
 export type DecisionConfig = Pick<
@@ -43,11 +44,11 @@ export interface Decisions {
   ): Decide;
 }
 
-/** Throws `Error` for a catalogue that contradicts itself. `translate` makes the translations. */
+/** Throws `Error` for a catalogue whose paths contradict each other. `translate` makes the translations. */
 export function createDecisions(
   config: DecisionConfig,
   { resources, natives, version }: Catalogue,
-  translate = createTranslations,
+  translate: Translate = createTranslationsOnUse,
 ): Decisions {
   const { v1, v2, sts } = config.upstream;
   const route = createRouter({ resources, natives, version, extraPrefixes: config.listen.extraPrefixes });
@@ -102,7 +103,7 @@ export interface Cutover {
   nameOf(headers: HeaderList): string;
   /** Stands for the credential that was sent along: the same for the same, and nothing leads back. */
   credentialOf(headers: HeaderList): string;
-  readonly control: Pick<Rollout, "choose" | "fallback">;
+  readonly rollout: Pick<Rollout, "choose" | "fallback">;
   /** Undefined where there is no native v1 to compare with. */
   readonly shadow: Pick<Shadow, "watch" | "follow"> | undefined;
 }
@@ -170,10 +171,10 @@ function routeOf(request: RequestContext, parts: ProxyParts): RouteResult | unde
 }
 
 /** What the rules in force say of a request; its exchange says which operation it is, and whose. */
-function choose({ method, headers, exchange }: RequestContext, { control }: Cutover, guessed = false): ModeDecision {
+function choose({ method, headers, exchange }: RequestContext, { rollout }: Cutover, guessed = false): ModeDecision {
   const { resource, operation, client } = exchange;
   const write = method !== "GET" && method !== "HEAD";
-  return control.choose({ resource, operation, write, guessed, client, headers });
+  return rollout.choose({ resource, operation, write, guessed, client, headers });
 }
 
 function noteRule(exchange: Exchange, rule: Rule | undefined): void {
@@ -297,7 +298,7 @@ function native(request: RequestContext, parts: ProxyParts): Plan {
 }
 
 function servesNative({ fallback, cutover, upstreams }: ProxyParts): boolean {
-  return (cutover?.control.fallback() ?? fallback) === "native" && upstreams.has("v1");
+  return (cutover?.rollout.fallback() ?? fallback) === "native" && upstreams.has("v1");
 }
 
 /** A front of the platform may answer CORS: native's if there is one, else what v2 says of the mapped path. */

@@ -4,7 +4,7 @@ import type { Config } from "./config/config.ts";
 import { createDrains, createListHints, type DrainParts, type Drains } from "./drain/drain.ts";
 import { type DrainLimits, FIXED_LIMITS } from "./drain/limits.ts";
 import { later, sleep, type Timer } from "./model/clock.ts";
-import { type Exchange, RESERVED_NAMES_REFUSED, type Witness } from "./model/exchange.ts";
+import { type Exchange, TRANSLATION_REFUSED_NOTE, type Witness } from "./model/exchange.ts";
 import { compose, header, type Send, type SendLayer } from "./model/http.ts";
 import type { RequestContext } from "./model/request.ts";
 import type { Signal } from "./model/signal.ts";
@@ -63,7 +63,7 @@ export function createToolbox(
   background = false,
 ): Toolbox {
   const { now, wall, sleep, later } = time;
-  const retry = createRetry({ budget: v2.budget, now: wall, random: Math.random, sleep });
+  const retry = createRetry({ budget: v2.budget, wall, random: Math.random, sleep });
   const { maskSpelling } = config.upstream.v2;
   const mask = createMaskMemory(maskSpelling === "auto" ? undefined : maskSpelling, maskSpelling !== "auto");
   // In JSON masks are camelCase, also on a gateway that wants snake_case in queries: only a refusal of the mask says otherwise.
@@ -203,7 +203,7 @@ export function noteTranslationRefused({ notes }: Pick<Exchange, "notes">): Send
     const response = await next(request, options);
     if (response.status === 400 && request.method !== "GET") {
       const text = new TextDecoder().decode(response.body.subarray(0, MAX_ERROR_BYTES));
-      if (TRANSLATION_REFUSED.test(text)) notes.push(RESERVED_NAMES_REFUSED);
+      if (TRANSLATION_REFUSED.test(text)) notes.push(TRANSLATION_REFUSED_NOTE);
     }
     return response;
   };

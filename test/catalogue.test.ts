@@ -231,7 +231,7 @@ describe("loading", () => {
 
   test.each([
     ["a version that is a path", "../v2", "known versions"],
-    ["an empty folder", "empty", "holds no resource; add a file"],
+    ["an empty folder", "empty", "there is no catalogue for version"],
     ["a name that is not its file's", "wrong", /other\.js: its resource is called .*; name the file like the resource/],
     ["a file without a resource", "bare", "bare.js: it has no resource"],
     ["a derived pair that takes away what is not there", "less", "v1-less.js: less: v1-wrong has no nobody"],

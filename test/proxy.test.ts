@@ -6,7 +6,7 @@ import type { OperationMatch, PassThroughObserver, Plan, RequestHead, RouteResul
 import type { Operation, Resource } from "../src/model/resource.ts";
 import { EVERY_REQUEST, type ModeDecision, type Rule } from "../src/model/rules.ts";
 import { type Cutover, createProxy, type ProxyParts } from "../src/proxy.ts";
-import type { ComparisonRequest } from "../src/shadow/shadow.ts";
+import type { ComparisonRequest } from "../src/shadow/request.ts";
 import type { V1Request } from "../src/translate/operation.ts";
 import { gathered } from "./support/whole.ts";
 
@@ -367,7 +367,7 @@ function cutover(choice: Partial<ModeDecision>, fallback?: "native" | "refuse") 
   const parts: Cutover = {
     nameOf: (headers) => headers.find(([name]) => name === "user-agent")?.[1] ?? "unknown",
     credentialOf: (headers) => headers.find(([name]) => name === "authorization")?.[1] ?? "",
-    control: {
+    rollout: {
       choose: (request) => {
         asked.push(request);
         return { mode: "translate", rule: RULE, shadow: RULE.shadow, why: "rule", ...choice };

@@ -126,5 +126,5 @@ function write(response: ServerResponse, { status, headers, body }: ApiResponse)
 
 /** Header fields as node takes them when repeats matter. */
 function rawHeaders(headers: HeaderList): string[] {
-  return headers.flatMap(([name, value]) => [name, value]);
+  return headers.flat();
 }

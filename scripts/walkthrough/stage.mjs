@@ -5,6 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { loadSandbox } from "../build/modules.mjs";
 import { freePort, freePorts } from "../free-ports.mjs";
 import { createClients } from "./clients.mjs";
 import { startPlatform } from "./world.mjs";
@@ -19,7 +20,7 @@ export class Broken extends Error {}
 
 /** Everything that a step needs; `dist`: the built carryover. */
 export async function createStage(dist) {
-  const { createSandbox } = await import(new URL("sandbox/sandbox.js", dist).href);
+  const { createSandbox } = await loadSandbox();
   const platform = await startPlatform(createSandbox);
   const [port, adminPort] = await freePorts(2);
   const urls = {

@@ -2,6 +2,7 @@
 
 import { type Catalogue, catalogueVersions, loadCatalogue } from "../catalogue.ts";
 import { deepFreeze } from "../model/json.ts";
+import { ALL_OPTIONS } from "./all-options.ts";
 import { certificateFaults, contradictions, doubts, type OptionRemark, upstreamsOf } from "./checks.ts";
 import {
   ConfigError,
@@ -13,8 +14,8 @@ import {
   shownValue,
   valueAt,
 } from "./faults.ts";
-import { type Settings, SettingsSchema, settingsJsonSchema } from "./schema.ts";
-import { FILE_VARIABLE, type GatheredOptions, gather, type Option, type OptionSources, optionsOf } from "./sources.ts";
+import { type Settings, SettingsSchema } from "./schema.ts";
+import { FILE_VARIABLE, type GatheredOptions, gather, type Option, type OptionSources } from "./sources.ts";
 import { isTokenText } from "./values.ts";
 
 /** Contents of PEM files, as `tls.*` names them. */
@@ -67,9 +68,6 @@ export interface LoadedConfig {
   /** To be called with the names of all resources, which only the catalogue knows. Throws ConfigError for others in `lists.require`. */
   requireKnown(resources: readonly string[]): void;
 }
-
-/** Built once: every command needs them, and building takes milliseconds. */
-const ALL_OPTIONS: readonly Option[] = optionsOf(settingsJsonSchema());
 
 /** All options, in the order of the documentation. */
 export function configOptions(): readonly Option[] {

@@ -20,7 +20,7 @@ export interface CarryoverConfig {
     readonly trustedProxies?: readonly string[] | undefined;
     /** Further path prefixes that pass through to v2. */
     readonly extraPrefixes?: readonly string[] | undefined;
-    /** How long carryover still takes requests after the stop signal while /readyz says 503; as long as the load balancer needs to notice. Default: `5s`. */
+    /** How long carryover still takes requests after the stop signal. /readyz says 503 meanwhile. Use the time that the load balancer needs to notice. Default: `5s`. */
     readonly shutdownDelaySeconds?: number | string | undefined;
   } | undefined;
   readonly admin?: {
@@ -150,7 +150,7 @@ export interface CarryoverConfig {
     } | undefined;
   } | undefined;
   readonly updates?: {
-    /** Which fields must be stored as the PUT asked, or else it fails: those that become zero, none (only report), or all. Default: `zeros`. */
+    /** A PUT fails when such a field was not stored as asked: those that become zero, none (report only), or any. Default: `zeros`. */
     readonly mismatch?: "zeros" | "report" | "fail" | undefined;
   } | undefined;
   readonly unknownFields?: {
@@ -216,7 +216,7 @@ export interface CarryoverConfig {
     readonly uriBytes?: number | string | undefined;
     /** Requests in flight at most, waiting ones included; further ones get 503. It bounds memory. Default: `2000`. */
     readonly inFlight?: number | undefined;
-    /** Bytes per second that a client must send of a request body after the first 10 s; slower ones get 408. 0 disables it. Default: `1KiB`. */
+    /** Lowest rate of a request body in bytes per second, after the first 10 s. Slower clients get 408. 0 disables it. Default: `1KiB`. */
     readonly minBodyRate?: number | string | undefined;
     /** Bytes of bodies held for clients at most, half for one credential; beyond that, reading waits. An eighth of the container's memory is a good value. Default: `64MiB`. */
     readonly memoryBytes?: number | string | undefined;

@@ -1,5 +1,5 @@
 /** The schema of a rules file: every key with type, default, limits and description. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   form,
   hoursLeaf,

@@ -1,5 +1,5 @@
 /** The schema of the configuration: every option with type, default, limits and description. */
-import { z } from "zod";
+import * as z from "zod";
 import {
   bytes,
   file,
@@ -187,7 +187,7 @@ const listen = z.strictObject({
   shutdownDelaySeconds: seconds(0, 300)
     .prefault("5s")
     .describe(
-      "How long carryover still takes requests after the stop signal while /readyz says 503; as long as the load balancer needs to notice",
+      "How long carryover still takes requests after the stop signal. /readyz says 503 meanwhile. Use the time that the load balancer needs to notice",
     ),
 });
 
@@ -263,7 +263,7 @@ const limits = z.strictObject({
   minBodyRate: bytes(0, MiB)
     .prefault("1KiB")
     .describe(
-      "Bytes per second that a client must send of a request body after the first 10 s; slower ones get 408. 0 disables it",
+      "Lowest rate of a request body in bytes per second, after the first 10 s. Slower clients get 408. 0 disables it",
     ),
   memoryBytes: bytes(16 * MiB, 4096 * MiB)
     .prefault("64MiB")
@@ -284,7 +284,7 @@ export const SettingsSchema = z.strictObject({
       mismatch: oneOf("zeros", "report", "fail")
         .default("zeros")
         .describe(
-          "Which fields must be stored as the PUT asked, or else it fails: those that become zero, none (only report), or all",
+          "A PUT fails when such a field was not stored as asked: those that become zero, none (report only), or any",
         ),
     })
     .prefault({}),

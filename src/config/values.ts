@@ -1,6 +1,6 @@
 /** The forms of values in configuration and rules: durations, sizes, addresses, dates, shares. */
 import { isIP } from "node:net";
-import { z } from "zod";
+import * as z from "zod";
 
 const DURATION = /^(\d{1,9}(?:\.\d{1,6})?) ?(ms|s|m|h)?$/;
 const SECONDS: ReadonlyMap<string, number> = new Map([

@@ -147,7 +147,7 @@ export function wasLetIn({ calls }: Pick<Exchange, "calls">): boolean {
 }
 
 /** Note of an exchange: v2 refused what only carryover can have said. */
-export const RESERVED_NAMES_REFUSED = "own-words-refused";
+export const TRANSLATION_REFUSED_NOTE = "own-words-refused";
 
 const USUAL: ReadonlyMap<string, FaultOrigin> = new Map(
   Object.entries(PROBLEMS).map(([reason, { fault }]) => [reason, fault]),
@@ -160,7 +160,7 @@ const USUAL: ReadonlyMap<string, FaultOrigin> = new Map(
 export function faultOf({ reason, fault, status, notes }: Exchange): FaultOrigin | undefined {
   const own = fault ?? usualFault(reason);
   if (own !== undefined) return own;
-  if (status === 400 && notes.includes(RESERVED_NAMES_REFUSED)) return "translation";
+  if (status === 400 && notes.includes(TRANSLATION_REFUSED_NOTE)) return "translation";
   if (status >= 500) return "platform";
   return status >= 400 ? "client" : undefined;
 }

@@ -1,4 +1,5 @@
 /** What does the upstream of the bench answer? (Bytes and fields as the sandbox gave them, once.) */
+import { loadSandbox } from "../../scripts/build/modules.mjs";
 
 const GROUPS = "/iam/v2beta1/groups";
 const LIST = `${GROUPS}?page_size=200`;
@@ -8,8 +9,8 @@ const RECORDS = 200;
  * Gives `answers` (by request target), those of `native` v1 (by target), the `calls` to make and the client's `token`.
  * Throws when the list is not one page of 200.
  */
-export async function recordAnswers(dist) {
-  const { createSandbox } = await import(new URL("sandbox/sandbox.js", dist).href);
+export async function recordAnswers() {
+  const { createSandbox } = await loadSandbox();
   const sandbox = createSandbox({ seed: "bench", organisation: false, clock: () => new Date("2026-01-01T00:00:00Z") });
   const root = sandbox.wellKnown.rootGroup;
   for (let i = JSON.parse((await ask(sandbox, "GET", LIST)).body).groups.length; i < RECORDS; i++) {

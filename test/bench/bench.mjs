@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
+import { modulesOf } from "../../scripts/build/modules.mjs";
 import { recordAnswers } from "./answers.mjs";
 import { chooseLoad } from "./load.mjs";
 import { printReport, writeReport } from "./report.mjs";
@@ -22,13 +23,14 @@ export async function runBench({ quick = false, dist = DIST, before, only = "", 
   try {
     const bench = {
       dist: folderUrl(dist),
+      modules: await modulesOf(folderUrl(dist)),
       before: before === undefined ? undefined : folderUrl(before),
       folder,
       settings: settingsFor(quick),
       load: await chooseLoad(load),
       wants: (key) => keys.includes(key),
     };
-    Object.assign(bench, await recordAnswers(bench.dist));
+    Object.assign(bench, await recordAnswers());
     const results = [];
     for (const row of ROWS.filter((one) => one.keys.some(bench.wants))) {
       console.error(`${new Date().toISOString().slice(11, 19)} ${row.keys.filter(bench.wants)}: ${row.title}`);

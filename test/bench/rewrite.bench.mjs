@@ -1,8 +1,12 @@
 /**
  * What does rewriting one page of 200 records cost, beside JSON.parse of the same bytes?
- * `node test/bench/rewrite.bench.mjs` after `npm run build`. Prints medians of interleaved rounds, and ratios.
+ * `node test/bench/rewrite.bench.mjs` prints medians of interleaved rounds, and ratios.
  */
-import { createPageRewriter } from "../../dist/json/rewrite.js";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { buildModules } from "../../scripts/build/modules.mjs";
+
+const { createPageRewriter } = await import(pathToFileURL(join(await buildModules(), "src/json/rewrite.js")).href);
 
 const ROUNDS = 15;
 const PAGES_A_ROUND = 300;

@@ -6,7 +6,7 @@ const FULL = {
   readers: { records: 10_000, readers: [4, 8], rounds: 9, colds: 3, latencyMs: 20 },
   long: { records: [20_000, 100_000], rounds: 7, latenciesMs: [20, 0], idleSeconds: 5 },
   steady: { rate: 1_500, rounds: 9, seconds: 2, warmupSeconds: 0.5, connections: 64 },
-  starts: { starts: 7, settleSeconds: 10 },
+  starts: { starts: 9, settleSeconds: 10 },
   busy: { rounds: 7, seconds: 2, rate: 200, clients: 20, credentials: 5, records: 100_000, latencyMs: 20 },
   flood: { lists: 20, credentials: 5, records: 100_000, latencyMs: 20, heapMiB: 256 },
   shadow: {

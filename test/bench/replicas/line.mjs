@@ -14,7 +14,7 @@ const LIST = "/iam/v2beta1/groups";
  * it as `servers`, and whether nginx is in between) and the `calls` to make. `start` takes each process.
  */
 export async function startLine({ dist, folder, nginx, settings }, start) {
-  const { answers, calls } = await recordAnswers(dist);
+  const { answers, calls } = await recordAnswers();
   const long = await windowsOf(settings.turns.records);
   const page = answers[calls.v2List].body;
   const record = answers[calls.v2Get].body;

@@ -7,11 +7,11 @@ import { spread } from "../stats.mjs";
 import { range, table } from "../tables.mjs";
 
 /** Nanoseconds by part: `{ name, ns }`, the parts in turns. */
-export async function ledgerParts({ dist, folder, calls }, { token, client, rounds, rules, calls: times }) {
-  const load = (path) => import(new URL(path, dist).href);
+export async function ledgerParts({ modules, folder, calls }, { token, client, rounds, rules, calls: times }) {
+  const load = (path) => import(new URL(path, modules).href);
   const [{ createMigration }, { createDecisions }, { loadConfig }, { loadCatalogue }, { createExchange }, { later }] =
     await Promise.all(
-      ["migration.js", "proxy.js", "config.js", "catalogue.js", "model/exchange.js", "upstream/later.js"].map(load),
+      ["migration.js", "proxy.js", "config/config.js", "catalogue.js", "model/exchange.js", "model/clock.js"].map(load),
     );
   const catalogue = await loadCatalogue("v2beta1");
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
@@ -46,9 +46,9 @@ export async function ledgerParts({ dist, folder, calls }, { token, client, roun
   for (const count of [0, ...rules]) {
     const file = join(folder, `parts-${count}.yaml`);
     if (count > 0) await writeFile(file, manyRules(count));
-    const { control } = await open(count > 0 ? { cutoverRulesFile: file } : {});
-    parts.push({ name: `choosing by ${count} rules`, run: () => control.choose(asked) });
-    if (count > 0 && control.choose(asked).rule?.name !== "everything-else") throw new Error("an earlier rule matches");
+    const { rollout } = await open(count > 0 ? { cutoverRulesFile: file } : {});
+    parts.push({ name: `choosing by ${count} rules`, run: () => rollout.choose(asked) });
+    if (count > 0 && rollout.choose(asked).rule?.name !== "everything-else") throw new Error("an earlier rule matches");
   }
   const { observe } = await open({});
   parts.push({ name: "remembering a request that is over", run: () => observe(exchange) });

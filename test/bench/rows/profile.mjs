@@ -1,4 +1,4 @@
-/** Where does carryover's time go for a translated get, and for a list page of 200? (Under full load, profiled from inside.) */
+/** Where does carryover's time go for a translated get, and for a list page of 200? (Under full load, profiled from inside, module by module.) */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startCarryover, startPeer } from "../processes.mjs";
@@ -8,13 +8,13 @@ import { partsOf } from "./profile-parts.mjs";
 const LIST_PARTS = 14;
 
 export async function measureProfile(bench, start) {
-  const { answers, calls, dist, folder, load, token } = bench;
+  const { answers, calls, modules, folder, load, token } = bench;
   const settings = bench.settings.profile;
   const file = join(folder, "profile.json");
   await writeFile(file, JSON.stringify(answers));
   const upstream = await start(startPeer("upstream", [file]));
   const log = join(folder, "profile.log");
-  const carryover = await start(startCarryover(dist, { upstream: upstream.url, log, probe: true }));
+  const carryover = await start(startCarryover(modules, { upstream: upstream.url, log, probe: true }));
   const kinds = [
     ["v2 get, passed through", calls.v2Get],
     ["v1 get, translated", calls.v1Get],

@@ -5,9 +5,9 @@ import { range, table } from "../tables.mjs";
 
 const RENAMES = { uid: "id", createTime: "createdAt", updateTime: "updatedAt" };
 
-export async function measureRewriting({ dist, answers, calls, settings }) {
+export async function measureRewriting({ modules, answers, calls, settings }) {
   const { rounds, pages } = settings.rewriting;
-  const result = await times(dist, answers[calls.v2List], { rounds, pages });
+  const result = await times(modules, answers[calls.v2List], { rounds, pages });
   const { ratio } = result.parse;
   const value = goal({
     what: "rewriting a page of 200, validated, time",
@@ -23,10 +23,10 @@ export async function measureRewriting({ dist, answers, calls, settings }) {
 }
 
 /** `answer`: the platform's page. Throws when the candidates disagree about it. */
-async function times(dist, answer, { rounds, pages }) {
+async function times(modules, answer, { rounds, pages }) {
   const page = Buffer.from(answer.body);
   const candidates = {
-    rewrite: await rewriterOf(dist),
+    rewrite: await rewriterOf(modules),
     parse: (bytes) => JSON.parse(bytes.toString()),
     rename: parseRenameStringify,
   };
@@ -51,13 +51,13 @@ async function times(dist, answer, { rounds, pages }) {
 }
 
 /** The rewriter with the catalogue's own rows for groups, as the list of groups uses it. */
-async function rewriterOf(dist) {
-  const load = (path) => import(new URL(path, dist).href);
-  const [{ createPageRewriter }, { pagePlan }, { answerPlan }, { default: group }] = await Promise.all(
-    ["json/rewrite.js", "translate/pages.js", "translate/answer-plan.js", "catalogue/v1-v2beta1/group.js"].map(load),
+async function rewriterOf(modules) {
+  const load = (path) => import(new URL(path, modules).href);
+  const [{ createPageRewriter }, { pagePlan }, { responsePlan }, { default: group }] = await Promise.all(
+    ["json/rewrite.js", "translate/pages.js", "translate/response-plan.js", "catalogue/v1-v2beta1/group.js"].map(load),
   );
   const { answer } = group.operations.find(({ kind }) => kind === "list");
-  return createPageRewriter(pagePlan(group, answerPlan(answer, { unknown: "pass", insertZeros: true })));
+  return createPageRewriter(pagePlan(group, responsePlan(answer, { unknownResponse: "pass", insertZeros: true })));
 }
 
 function parseRenameStringify(bytes) {

@@ -86,9 +86,9 @@ export const PLATFORM = [
       "if (!read || !RETRIED_STATUSES.has(first.status))",
       "if (!RETRIED_STATUSES.has(first.status))",
     ],
-    ["the budget of retries", "if (wait !== undefined && giveBack !== undefined)", "if (wait !== undefined)"],
+    ["the budget of retries", "undefined : budget.repeat();", "undefined : () => {};"],
     ["no retry before the platform wants one", "Math.max(asked, jitter)", "jitter"],
-    ["no wait without end", "asked > (options.maxWaitMs ?? MAX_WAIT_MS) ? undefined :", ""],
+    ["no wait without end", "asked > MAX_WAIT_MS ? undefined :", ""],
   ]),
   ...guards(
     "src/upstream/retry.ts",

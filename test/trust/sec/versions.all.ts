@@ -33,7 +33,7 @@ const ENDS: ReadonlyMap<number, string> = new Map([
 
 interface Package {
   readonly version: string;
-  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
   readonly engines?: { readonly node: string };
   readonly overrides?: Readonly<Record<string, string>>;
 }
@@ -61,7 +61,7 @@ describe("T-SEC-02: the packages", () => {
 
   it("cannot be older anywhere: the ranges of package.json begin no lower", () => {
     const lower = [...LEAST].filter(([name, least]) => {
-      const range = own.dependencies?.[name];
+      const range = own.devDependencies?.[name];
       return range !== undefined && semver.lt(semver.minVersion(range) ?? "0.0.0", least);
     });
     expect(lower).toEqual([]);

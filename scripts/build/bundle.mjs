@@ -1,0 +1,41 @@
+/** How does esbuild make the program? `main.js` loads each command when it is called, `index.js` is for embedding, both share chunks. */
+import { fileURLToPath } from "node:url";
+import { catalogueRegistry, listOfOptions } from "./generated.mjs";
+import { slimPackages } from "./slim.mjs";
+
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+/** What all builds have in common. */
+export const COMMON = {
+  absWorkingDir: ROOT,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  logLevel: "warning",
+  // A checkout's node_modules may be a link. The names of the files in it are part of the output.
+  preserveSymlinks: true,
+  // `#sandbox` is the sandbox's source (package.json, `imports`).
+  conditions: ["carryover-source"],
+  // Packages in CommonJS ask for node's own modules with `require`.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);',
+  },
+};
+
+/** Options of esbuild for `dist`. */
+export function bundleOptions(outdir) {
+  return {
+    ...COMMON,
+    entryPoints: ["src/main.ts", "src/index.ts"],
+    outdir,
+    bundle: true,
+    splitting: true,
+    chunkNames: "chunks/[name]-[hash]",
+    metafile: true,
+    // White space and names stay: a stack trace from production says where. (Without them a start is no faster that can be measured.)
+    minifySyntax: true,
+    // They are in THIRD-PARTY-LICENSES.txt.
+    legalComments: "none",
+    plugins: [catalogueRegistry({ checked: true }), listOfOptions(COMMON), slimPackages()],
+  };
+}
