@@ -7,7 +7,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 /** Header fields in the order of the wire: lower-case names, a repeated field as several entries. */
-export type HeaderList = readonly (readonly [name: string, value: string, spelling?: string | undefined])[];
+export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 /** One request with its whole body. */
 export interface ApiRequest {
