@@ -27,7 +27,7 @@ export const INSIDE = [
     ["nothing is kept beyond its time", "if (now() >= entry.until) {", "if (false) {"],
   ]),
   ...guards("src/drain/list-sharing.ts", SHARE, [
-    ["never beyond the token's end", "if (wall() >= credential.ends * 1000) return read(signal);", ""],
+    ["never beyond the token's end", "if (wall() >= credential.ends * 1000) return make(signal);", ""],
     ["never longer than five seconds", "seconds <= MOST_SECONDS", "true"],
     ["a write makes lists old", "tenants.beginWrite(credential.digest);", ""],
   ]),
