@@ -13,17 +13,16 @@ const ORDER = [
   ["json"],
   ["model"],
 ];
-/** Every package that `dist` is made of, and who may import it. package.json has them among devDependencies: they are bundled. */
+/** Every package that `dist` is made of, and who may import it. They are devDependencies, since the build bundles them. */
 const FENCES = {
-  fastify: "server|admin|app\\.ts",
-  "@fastify/http-proxy": "server|admin|app\\.ts",
+  fastify: "admin",
   undici: "upstream",
   "lru-cache": "upstream|drain",
   "prom-client": "telemetry",
   pino: "telemetry",
-  zod: "config",
+  zod: "config|commands/report",
   "close-with-grace": "main\\.ts",
-  commander: "cli\\.ts",
+  commander: "cli\\.ts|commands",
   yaml: "config",
 };
 const inside = (folders) => `^src/(${folders.join("|")})/`;

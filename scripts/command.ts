@@ -1,12 +1,9 @@
 /** Runs carryover's command line in this process, as a person would type it. */
-import { readFileSync } from "node:fs";
-import { type Io, run } from "../src/cli.ts";
-import type { CheckIo } from "../src/commands/check/command.ts";
-import type { ReportIo } from "../src/commands/report/command.ts";
+import { readFileSync, writeFileSync } from "node:fs";
+import { run } from "../src/cli.ts";
+import type { CommandIo } from "../src/commands/command.ts";
 
-type CommandIo = Io & CheckIo & ReportIo;
-
-export interface CommandOptions extends Partial<Pick<CommandIo, "env" | "terminal" | "fetch">> {
+export interface CommandOptions extends Partial<Pick<CommandIo, "env" | "isTerminal" | "fetch">> {
   /** The only files that there are, or those of the real disk. */
   readonly files?: Readonly<Record<string, string>> | "disk";
   readonly stdin?: string;
@@ -32,7 +29,8 @@ export async function runCommand(
   let err = "";
   const io: CommandIo = {
     env: {},
-    terminal: false,
+    isTerminal: false,
+    fetch,
     ...options,
     readFile: (path) => {
       if (files === "disk") return readFileSync(path);
@@ -40,7 +38,10 @@ export async function runCommand(
       if (text === undefined) throw Object.assign(new Error(`ENOENT: no such file '${path}'`), { code: "ENOENT" });
       return Buffer.from(text);
     },
-    ...(files === "disk" ? {} : { writeFile: (path: string, text: string) => void written.set(path, text) }),
+    writeFile: (path, text, replace) => {
+      if (files === "disk") writeFileSync(path, text, { flag: replace ? "w" : "wx" });
+      else written.set(path, text);
+    },
     readStdin: () => Buffer.from(stdin),
     print: (text) => {
       out += `${text}\n`;

@@ -1,4 +1,4 @@
-/** How does a change in `src/` or `sandbox/src/` show at once? esbuild watches the source, Node watches what it writes into `.build/dev`. */
+/** Shows a change in `src/` or `sandbox/src/` at once: esbuild watches the source, Node watches what it writes into `.build/dev`. */
 import { spawn } from "node:child_process";
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";

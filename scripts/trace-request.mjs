@@ -1,13 +1,15 @@
 /**
  * Through which files does a request run? Builds a copy of the sources in which every function says that it was entered, sends a list and a PUT
  * through it to the sandbox, and prints for each how many files and functions it met, how often it went from one file to another (hops), and how
- * often to one that it had left before (returns). `--all` prints every step.
+ * often to one that it had left before (returns): once with each function counted where it was first entered, as a reader meets them, and once with
+ * every entry. `--all` prints every step.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { parse } from "acorn";
 import { full } from "acorn-walk";
@@ -17,6 +19,7 @@ import { optionsOf } from "./options.mjs";
 const ROOT = fileURLToPath(new URL("../", import.meta.url));
 /** What is learnt of a platform, and compiled when it is first met, is no part of a usual request. */
 const WARM = 3;
+const REST_MS = 1_500;
 
 const { all } = optionsOf({ all: { type: "boolean", default: false } }, "node scripts/trace-request.mjs [--all]");
 
@@ -82,26 +85,39 @@ async function start(words, pattern, stream) {
 /** What one request enters, in order. */
 async function traced(child, ask) {
   for (let i = 0; i < WARM; i++) await ask();
+  // What is counted and logged behind a request stands at its end, not in the middle of the next one.
+  await setTimeout(REST_MS);
   child.send(true);
   await ask();
+  await setTimeout(REST_MS);
   child.send(false);
   const [met] = await once(child, "message");
   return met;
 }
 
-function report(what, met) {
-  const hops = met.filter(([file], index) => index > 0 && file !== met[index - 1][0]);
+/** Files, functions, hops from file to file, and returns to a file already left, of `steps` in their order. */
+function figures(steps) {
   const left = new Set();
+  let hops = 0;
   let returns = 0;
-  for (const [index, [file]] of met.entries()) {
-    const before = met[index - 1]?.[0];
+  for (const [index, [file]] of steps.entries()) {
+    const before = steps[index - 1]?.[0];
     if (before === undefined || before === file) continue;
+    hops += 1;
     left.add(before);
     if (left.has(file)) returns += 1;
   }
-  const files = new Set(met.map(([file]) => file));
-  const functions = new Set(met.map((one) => one.join(" ")));
-  console.log(`${what}: ${files.size} files, ${functions.size} functions, ${hops.length} hops, ${returns} returns`);
+  return { files: new Set(steps.map(([file]) => file)).size, hops, returns };
+}
+
+function report(what, met) {
+  const firsts = [...new Map(met.map((step) => [step.join(" "), step])).values()];
+  const first = figures(firsts);
+  const every = figures(met);
+  console.log(
+    `${what}: ${every.files} files, ${firsts.length} functions; at first entries ${first.hops} hops, ${first.returns} returns; ` +
+      `at every entry ${every.hops} hops, ${every.returns} returns`,
+  );
   if (all)
     for (const [index, [file, name]] of met.entries()) {
       console.log(`  ${file === met[index - 1]?.[0] ? " ".repeat(file.length) : file} ${name}`);

@@ -1,4 +1,4 @@
-/** How do the parts become one running carryover? (The composition root: every part is built once, here.) */
+/** The composition root: every part of a running carryover is built once, here. */
 import { randomBytes, randomUUID } from "node:crypto";
 import { lookup } from "node:dns";
 import { setTimeout } from "node:timers/promises";
@@ -8,14 +8,14 @@ import type { Catalogue } from "./catalogue.ts";
 import { createConnectionRenewal } from "./config/certificate-renewal.ts";
 import type { Config } from "./config/config.ts";
 import { readBounded } from "./config/watched-file.ts";
-import { createDecisions } from "./decide.ts";
 import { createListSharing } from "./drain/list-sharing.ts";
 import { createMigration, type Migration } from "./migration.ts";
 import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { createMemoryBudget } from "./model/memory-budget.ts";
 import { clearLastMatch } from "./model/text.ts";
-import { createDeprecationLayer } from "./rollout/deprecation.ts";
+import { createDecisions } from "./proxy.ts";
+import { createDeprecationNotice } from "./rollout/deprecation.ts";
 import { createAdmission } from "./server/admission.ts";
 import { createHttpServer, type HttpServer } from "./server/server.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
@@ -76,10 +76,11 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const renewal = createConnectionRenewal(config.upstream, { ...files, lookup });
   const adminToken = createAdminToken(config.admin, files);
   const watches: FileWatch[] = adminToken === undefined ? [renewal] : [renewal, adminToken];
-  const clock = { now: () => performance.now(), random: Math.random };
+  const { now } = TIME;
+  const logError = (message: string, cause: unknown): void => log.error(message, cause);
   const memory = createMemoryBudget(config.limits.memoryBytes);
   const callers = createAcceptedCallers();
-  const upstreams = createUpstreams(config, { ...clock, renewal, log, accepted: callers.accepted });
+  const upstreams = createUpstreams(config, { now, random: Math.random, renewal, log, accepted: callers.accepted });
   const held = createResponseMemory(memory, callers.shareOf);
   const toolbox = createToolbox(config, { ...upstreams.v2, held });
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
@@ -90,11 +91,6 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     queues: upstreams.queues,
     wall,
     later,
-    compared: (comparison) => {
-      metrics.compared(comparison);
-      options.onComparison?.(comparison);
-    },
-    reloaded: (successful, at) => metrics.reloaded(successful, at),
   });
   const metrics = createMetrics({
     version: VERSION,
@@ -109,17 +105,24 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     upstreams: { breakers: upstreams.breakers, certificates: renewal.certificates },
     cutover: migration.sources,
   });
+  migration.subscribe({
+    compared: (comparison) => {
+      metrics.compared(comparison);
+      options.onComparison?.(comparison);
+    },
+    reloaded: metrics.reloaded,
+  });
   const unknownFields = createUnknownFields();
-  const share = createListSharing({
+  const sharing = createListSharing({
     ...config.lists.share,
-    now: () => performance.now(),
-    wall: () => Date.now(),
+    now,
+    wall: TIME.wall,
     secret: randomBytes(32),
     origin: new URL(config.upstream.v2.url).origin,
     ruleVersion: `${VERSION} ${catalogue.version}`,
   });
   const observe = (exchange: Exchange): void => {
-    share.over(exchange);
+    sharing.over(exchange);
     metrics.observe(exchange);
     migration.observe(exchange);
     unknownFields.observe(exchange);
@@ -127,36 +130,33 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     options.onExchange?.(exchange);
     clearLastMatch();
   };
-  // Outside of sharing: a list that was made for another client must not carry what is said to that one.
-  const signposts = createDeprecationLayer({
+  const notice = createDeprecationNotice({
     ...config.listen,
-    route: decisions.route,
-    version: catalogue.version,
     publicUrl: config.listen.publicUrl,
-    rule: migration.control.rule,
+    version: catalogue.version,
+    rule: migration.rollout.rule,
   });
-  const { v1, v2 } = { v1: upstreams.queues.get("v1"), v2: upstreams.queues.get("v2") };
-  const served = [v1, v2].filter((queue) => queue !== undefined);
+  const calls = [upstreams.queues.get("v1"), upstreams.queues.get("v2")].filter((queue) => queue !== undefined);
   const listener = createHttpServer({
     ...config.listen,
     limits: config.limits,
     admit: createAdmission({
       ...config.limits,
-      calls: served,
+      calls,
       lists: toolbox.lists,
       accepted: callers.accepted,
-      now: clock.now,
+      now,
     }),
     credentialOf: createDigest(randomBytes(32).toString("hex")),
-    decide: signposts(share.decide(decisions.decide(toolbox.tools, { cutover: migration.cutover }))),
+    decide: decisions.decide(toolbox.tools, { cutover: migration.cutover, share: sharing.share, notice }),
     upstreams: Object.fromEntries(upstreams.streams),
     connections: upstreams.connections,
     memory,
     callers,
     observe,
     newRequestId: () => randomUUID(),
-    now: () => performance.now(),
-    log: (message, cause) => log.error(message, cause),
+    now,
+    log: logError,
   });
   state.inFlight = listener.inFlight;
   const admin = createAdminServer({
@@ -166,7 +166,7 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
     metrics,
     ready: () => state.ready,
     ...createViews(config, catalogue, { migration, unknownFields }),
-    log: (message, cause) => log.error(message, cause),
+    log: logError,
   });
   return lifeOf({ listener, admin, migration, watches, log, config }, state, async () => {
     await upstreams.close();

@@ -1,4 +1,4 @@
-/** Which resources does carryover know for a pair of versions? Checks the catalogue's files and freezes them. */
+/** Checks and freezes the catalogue of a pair of versions. */
 import { type CatalogueFile, faultsOf } from "./catalogue/check.ts";
 import natives from "./catalogue/native.ts";
 import { CHECKED, catalogueFiles } from "./catalogue/registry.ts";

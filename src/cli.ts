@@ -1,41 +1,16 @@
-/** What can be asked of carryover on the command line? */
+/** The command line of carryover. */
 import { Command, CommanderError, InvalidArgumentError } from "commander";
-import type { DemoPorts } from "./commands/demo.ts";
-import { type ListenPort, openPorts } from "./commands/listening.ts";
-import type { ConfigInput } from "./config/config.ts";
+import type { CommandIo, Outcome } from "./commands/command.ts";
+import { openPorts } from "./commands/listening.ts";
 import { ConfigError } from "./config/faults.ts";
 import { VERSION } from "./version.ts";
 
-/** The process, as far as a command needs it. */
-export interface Io {
-  readonly env: ConfigInput["env"];
-  readonly readFile: ConfigInput["readFile"];
-  print(text: string): void;
-  warn(text: string): void;
-  /**
-   * Registers what is to happen when the process is told to stop: `graceMs` is the longest wait, by default what the command
-   * itself thinks right. When it rejects, something was lost.
-   */
-  onStop(stop: (graceMs?: number) => Promise<void>, options?: StopOptions): void;
-  /** Registers what is to happen when the process is told to read its files again (SIGHUP), before `onStop`; it must not reject. */
-  onReload(reload: () => Promise<void>): void;
-  /** Registers what is to happen in the last moment of the process, whatever ends it; nobody waits for it. */
-  onExit(run: () => void): void;
-}
-
-export interface StopOptions {
-  /** When the process ends whatever is still under way, milliseconds after it was told to. */
-  readonly withinMs: number;
-  /** Hears of errors that nobody caught. After the first one the process is told to stop. */
-  readonly failed: (error: unknown) => void;
-}
-
-/** Exit code for a command line or configuration that is wrong (as sysexits has it). */
+/** Exit code for a wrong command line or configuration (EX_USAGE of sysexits.h). */
 const USAGE = 64;
 
-/** Runs one command. Gives the exit code, or undefined while the process is to live on. */
-export async function run(argv: readonly string[], io: Io): Promise<number | undefined> {
-  const outcome: { code: number | undefined } = { code: undefined };
+/** Runs one command. Gives the exit code, or undefined while the process is to keep running. */
+export async function run(argv: readonly string[], io: CommandIo): Promise<number | undefined> {
+  const outcome: Outcome = { code: undefined };
   try {
     const program = await createProgram(argv, io, outcome);
     await program.parseAsync([...argv], { from: "user" });
@@ -47,32 +22,31 @@ export async function run(argv: readonly string[], io: Io): Promise<number | und
   }
 }
 
-/** What a person can do with it: configuration faults say everything in their message. */
+/** The message of a configuration error says everything. */
 function errorText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error instanceof ConfigError ? error.message : (error.stack ?? error.message);
 }
 
-type Outcome = { code: number | undefined };
+/** In the order of the help text. Each loads only the code that it needs. */
+const COMMANDS: ReadonlyMap<string, (program: Command, io: CommandIo, outcome: Outcome) => void | Promise<void>> =
+  new Map([
+    ["serve", addServe],
+    ["demo", addDemo],
+    ["sandbox", addSandbox],
+    ["check", async (...parts) => (await import("./commands/check/command.ts")).addCheck(...parts)],
+    ["explain", async (...parts) => (await import("./commands/explain/command.ts")).addExplain(...parts)],
+    ["report", async (...parts) => (await import("./commands/report/command.ts")).addReport(...parts)],
+  ]);
 
-/** In the order of the help text. Each loads the code that it needs, and no other command's. */
-const COMMANDS: ReadonlyMap<string, (program: Command, io: Io, outcome: Outcome) => Promise<void>> = new Map([
-  ["serve", addServe],
-  ["demo", addDemo],
-  ["sandbox", addSandbox],
-  ["check", async (...all) => (await import("./commands/check/command.ts")).addCheck(...all)],
-  ["explain", async (...all) => (await import("./commands/explain/command.ts")).addExplain(...all)],
-  ["report", async (...all) => (await import("./commands/report/command.ts")).addReport(...all)],
-]);
-
-/** The commands that can be meant by a command line whose first word is `first`. */
+/** The commands that a command line whose first word is `first` can mean. */
 function commandsFor(first: string | undefined) {
   if (first === "--version" || first === "-V") return [];
   const named = COMMANDS.get(first ?? "");
   return named === undefined ? [...COMMANDS.values()] : [named];
 }
 
-async function createProgram(argv: readonly string[], io: Io, outcome: Outcome): Promise<Command> {
+async function createProgram(argv: readonly string[], io: CommandIo, outcome: Outcome): Promise<Command> {
   const program = new Command("carryover")
     .description("Keeps v1 API clients working while the platform behind it moves to v2.")
     .version(VERSION)
@@ -80,36 +54,33 @@ async function createProgram(argv: readonly string[], io: Io, outcome: Outcome):
     .exitOverride()
     .configureOutput({ writeOut: (text) => io.print(text.trimEnd()), writeErr: (text) => io.warn(text.trimEnd()) });
   for (const add of commandsFor(argv[0])) await add(program, io, outcome);
-  for (const command of program.commands) hintAt(command);
+  for (const command of program.commands) {
+    const options = command.options.flatMap(({ long }) => long ?? []);
+    command
+      .showHelpAfterError(`(see carryover ${command.name()} --help)`)
+      .configureOutput({ outputError: (text, write) => write(text + optionHint(text, options)) });
+  }
   return program;
 }
 
-/** A wrong option is answered with the help that lists the right ones. */
-function hintAt(command: Command): void {
-  const hint = (text: string) =>
-    optionHint(
-      text,
-      command.options.flatMap(({ long }) => long ?? []),
-    );
-  command
-    .showHelpAfterError(`(see carryover ${command.name()} --help)`)
-    .configureOutput({ outputError: (text, write) => write(text + hint(text)) });
-}
-
-async function addServe(program: Command, io: Io, outcome: Outcome): Promise<void> {
-  const { optionFlags } = await import("./config/config.ts");
+async function addServe(program: Command, io: CommandIo, outcome: Outcome): Promise<void> {
+  const { addConfigOptions } = await import("./commands/command.ts");
   const serve = program.command("serve").description("serve v1 clients from a v2 platform");
-  for (const { flags, description, default: byDefault, env } of optionFlags()) {
-    const text = byDefault === undefined ? description : `${description} (default: ${byDefault})`;
-    serve.option(flags, `${text} [${env}]`);
-  }
+  addConfigOptions(serve);
   serve.action(async (flags: Record<string, unknown>) => {
-    const { serveClients } = await import("./serve.ts");
-    await serveClients(flags, io, outcome);
+    const { serveClients } = await import("./commands/serve.ts");
+    outcome.code = await serveClients(flags, io);
   });
 }
 
-async function addDemo(program: Command, io: Io, outcome: Outcome): Promise<void> {
+interface DemoFlags {
+  readonly tour?: true;
+  readonly port: number;
+  readonly adminPort: number;
+  readonly sandboxPort: number;
+}
+
+function addDemo(program: Command, io: CommandIo, outcome: Outcome): void {
   program
     .command("demo")
     .description("start a sandbox platform and carryover in front of it, and print calls to try")
@@ -117,32 +88,21 @@ async function addDemo(program: Command, io: Io, outcome: Outcome): Promise<void
     .option("--port <number>", "port of carryover", readPort, 8080)
     .option("--admin-port <number>", "port of its admin side", readPort, 8081)
     .option("--sandbox-port <number>", "port of the sandbox", readPort, 8090)
-    .action(
-      async ({
-        tour,
-        port,
-        adminPort,
-        sandboxPort,
-      }: {
-        tour?: true;
-        port: number;
-        adminPort: number;
-        sandboxPort: number;
-      }) => {
-        const { runDemo, runTour } = await import("./commands/demo.ts");
-        if (tour === true) {
-          outcome.code = await runTour(io);
-          return;
-        }
-        const ports: DemoPorts = { listen: port, admin: adminPort, sandbox: sandboxPort };
-        const places: ListenPort[] = [
-          { what: "carryover", port, option: "--port" },
-          { what: "carryover's admin side", port: adminPort, option: "--admin-port" },
-          { what: "the sandbox", port: sandboxPort, option: "--sandbox-port" },
-        ];
-        await openPorts(places, io, outcome, () => runDemo(ports, io));
-      },
-    );
+    .action(async ({ tour, port, adminPort, sandboxPort }: DemoFlags) => {
+      const { runDemo, runTour } = await import("./commands/demo.ts");
+      if (tour === true) {
+        outcome.code = await runTour(io);
+        return;
+      }
+      const ports = [
+        { what: "carryover", port, option: "--port" },
+        { what: "carryover's admin side", port: adminPort, option: "--admin-port" },
+        { what: "the sandbox", port: sandboxPort, option: "--sandbox-port" },
+      ];
+      outcome.code = await openPorts(ports, io, () =>
+        runDemo({ listen: port, admin: adminPort, sandbox: sandboxPort }, io),
+      );
+    });
 }
 
 interface SandboxFlags {
@@ -157,7 +117,7 @@ interface SandboxFlags {
   readonly recordTimes: "all" | "published";
 }
 
-async function addSandbox(program: Command, io: Io, outcome: Outcome): Promise<void> {
+function addSandbox(program: Command, io: CommandIo, outcome: Outcome): void {
   program
     .command("sandbox")
     .description("start only the sandbox: v2, native v1 and token exchange over made-up records")
@@ -180,25 +140,17 @@ async function addSandbox(program: Command, io: Io, outcome: Outcome): Promise<v
       readOneOf("all", "published"),
       "all",
     )
-    .action(async (flags: SandboxFlags) => {
+    .action(async ({ port, host, records, latency, tokenLifetime, ...options }: SandboxFlags) => {
       const { createSandbox } = await import("#sandbox");
       const sandbox = createSandbox({
-        seed: flags.seed,
-        size: flags.records,
-        latencyMs: flags.latency,
-        tokens: flags.tokens,
-        tokenLifetimeMs: flags.tokenLifetime * 1000,
-        errorRate: flags.errorRate,
-        recordTimes: flags.recordTimes,
+        ...options,
+        size: records,
+        latencyMs: latency,
+        tokenLifetimeMs: tokenLifetime * 1000,
       });
-      const place: ListenPort = {
-        what: "the sandbox",
-        port: flags.port,
-        option: "--port",
-        host: { address: flags.host, option: "--host" },
-      };
-      await openPorts([place], io, outcome, async () => {
-        const { url } = await sandbox.listen(flags.port, flags.host);
+      const ports = [{ what: "the sandbox", port, option: "--port", host: { address: host, option: "--host" } }];
+      outcome.code = await openPorts(ports, io, async () => {
+        const { url } = await sandbox.listen(port, host);
         io.onStop(() => sandbox.close());
         io.print(`Sandbox platform (made-up records) at ${url}\n\nTOKEN=${sandbox.token("admin")}`);
         io.print(`curl -s -H "Authorization: Bearer $TOKEN" '${url}/iam/v2beta1/groups?page_size=2'`);
@@ -232,15 +184,14 @@ function readOneOf<Word extends string>(...words: readonly Word[]): (text: strin
   };
 }
 
-/** Which option did somebody mean who gave one that there is not? (Beside the parser's own guess, which knows misspellings only.) */
-
 const MAX_HINTS = 5;
 
 /**
- * `message`: the parser's. `options`: long names of that command's. Gives a line to print below it, or an empty text: for
- * `--port` those that end in the same word, else those that have it.
+ * Suggests options for an unknown one, beside commander's own guess, which finds only misspellings. `--port` suggests the
+ * options whose last word is the same, or else those that contain the word. Gives a line to print below `message`, or an
+ * empty text.
  */
-export function optionHint(message: string, options: readonly string[]): string {
+function optionHint(message: string, options: readonly string[]): string {
   const [, given] = /unknown option '(--[\w-]+)/.exec(message) ?? [];
   if (given === undefined || message.includes("Did you mean")) return "";
   const word = lastWord(given);

@@ -1,25 +1,31 @@
 #!/usr/bin/env node
-/** Where does the process begin and end? (The only file that touches `process`.) */
-import { readFileSync } from "node:fs";
+/** The entry of the process, and the only file that touches `process`. */
+import { readFileSync, readSync, writeFileSync } from "node:fs";
 import * as nodeModule from "node:module";
 import { constants } from "node:os";
 import { join } from "node:path";
+import { isatty } from "node:tty";
 import { setFlagsFromString } from "node:v8";
 import closeWithGrace from "close-with-grace";
 
-/** When a command that was told to stop ends whatever is still under way, unless it says otherwise. */
+/** How long a stopping command may take by default. */
 const WITHIN_MS = 60_000;
-/** So many errors that nobody caught are told; the same one may come with every request. */
-const MOST_TOLD = 10;
+/** No more uncaught errors than this are printed: the same one may come with every request. */
+const MAX_PRINTED_ERRORS = 10;
 
-const ENDING = ["SIGINT", "SIGTERM"] as const;
+/** No token and no body that a command reads from standard input is longer. */
+const MAX_STDIN_BYTES = 64 * 1024 * 1024;
+const STDIN_RETRY_MS = 20;
 
-/** As a shell says it of a program that a signal ended. */
-const end = (signal: (typeof ENDING)[number]) => process.exit(128 + constants.signals[signal]);
+const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
+/** With the exit code that a shell gives for a signal. */
+const end = (signal: (typeof STOP_SIGNALS)[number]) => process.exit(128 + constants.signals[signal]);
+
+/** The kernel delivers to process 1 of a container only the signals that it handles: also during the start, and in short commands. */
 /**
- * Node 22.8 and newer keep compiled code for the next start. In a folder of the user's own, and not in the shared one that Node takes by default: what is
- * read from it is run.
+ * Node 22.8 and newer keep compiled code for the next start. The folder belongs to the user: Node's default folder is shared, and code read from it
+ * is executed.
  */
 function keepCompiledCode(): void {
   const { XDG_CACHE_HOME: caches, HOME: home } = process.env;
@@ -28,8 +34,7 @@ function keepCompiledCode(): void {
   if (folder && typeof enable === "function") enable(join(folder, "carryover"));
 }
 
-/** The first process of a container is ended only by signals that it listens for: while it starts, too, and in short commands. */
-if (process.pid === 1) for (const signal of ENDING) process.on(signal, end);
+if (process.pid === 1) for (const signal of STOP_SIGNALS) process.on(signal, end);
 
 /**
  * Loading fills V8's young generation with what is used only once, and it would grow to its largest size for that: 24 MiB
@@ -40,8 +45,8 @@ keepCompiledCode();
 const { run } = await import("./cli.ts");
 
 /**
- * What the library leaves alone. A command that simply ends has its own exit code; a hang-up ends those that reload nothing; a
- * second error would end the process at once, and with it requests that have nothing to do with it.
+ * Events that close-with-grace does not handle here. A command that simply ends has its own exit code. SIGHUP ends commands
+ * that reload nothing. A second error would end the process at once, and unrelated requests with it.
  */
 const skip: ("beforeExit" | "SIGHUP" | "uncaughtException" | "unhandledRejection")[] = [
   "beforeExit",
@@ -49,23 +54,27 @@ const skip: ("beforeExit" | "SIGHUP" | "uncaughtException" | "unhandledRejection
   "unhandledRejection",
 ];
 
-const tell = (error: unknown): void => {
+const printError = (error: unknown): void => {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? String(error)) : String(error)}\n`);
 };
 
 const code = await run(process.argv.slice(2), {
   env: process.env,
   readFile: (path) => readFileSync(path),
+  readStdin,
+  writeFile: (path, text, replace) => writeFileSync(path, text, { flag: replace ? "w" : "wx" }),
+  isTerminal: isatty(1),
+  fetch,
   print: (text) => process.stdout.write(`${text}\n`),
   warn: (text) => process.stderr.write(`${text}\n`),
   onReload: (reload) => {
     skip.push("SIGHUP");
     process.on("SIGHUP", () => void reload());
   },
-  // Before those who write out what the log hands them then.
+  // Before the listeners that flush the log.
   onExit: (run) => process.prependListener("exit", run),
-  onStop: (stop, { withinMs, failed } = { withinMs: WITHIN_MS, failed: tell }) => {
-    for (const signal of ENDING) process.off(signal, end);
+  onStop: (stop, { withinMs, failed } = { withinMs: WITHIN_MS, failed: printError }) => {
+    for (const signal of STOP_SIGNALS) process.off(signal, end);
     let failures = 0;
     let stopping = false;
     const { close } = closeWithGrace({ delay: withinMs, logger: false, skip }, async () => {
@@ -73,12 +82,33 @@ const code = await run(process.argv.slice(2), {
       await stop();
       if (failures > 0) throw new Error("nobody caught an error");
     });
-    // A rejection that nobody handles becomes one of these, too.
+    // Node reports unhandled rejections here as well.
     process.on("uncaughtException", (error) => {
-      if (++failures <= MOST_TOLD) failed(error);
+      if (++failures <= MAX_PRINTED_ERRORS) failed(error);
       if (!stopping) void close();
     });
   },
 });
 setFlagsFromString("--semi-space-growth-factor=2");
 if (code !== undefined) process.exitCode = code;
+
+/** All of standard input, by its descriptor: a socket cannot be opened as `/dev/stdin`. */
+function readStdin(): Uint8Array {
+  const chunks: Uint8Array[] = [];
+  for (let length = 0; length < MAX_STDIN_BYTES; ) {
+    const chunk = Buffer.allocUnsafe(64 * 1024);
+    try {
+      const read = readSync(0, chunk);
+      if (read === 0) break;
+      chunks.push(chunk.subarray(0, read));
+      length += read;
+    } catch (error) {
+      const code = error instanceof Error && "code" in error ? error.code : undefined;
+      if (code === "EOF") break;
+      if (code !== "EAGAIN") throw error;
+      // A descriptor that other processes share may be non-blocking: nothing has arrived yet.
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, STDIN_RETRY_MS);
+    }
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,4 +1,4 @@
-/** Who calls, by which rules, and what is known of all that so far? (Everything of the migration that outlives one request.) */
+/** Everything about the migration that outlives one request: rules and their evidence, the ledger, comparisons, progress. */
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Catalogue } from "./catalogue.ts";
 import type { ExplainCutover } from "./commands/explain/rule.ts";
@@ -6,7 +6,6 @@ import type { Config } from "./config/config.ts";
 import { ConfigError, faultText } from "./config/faults.ts";
 import { readRules } from "./config/rules.ts";
 import { faultsOf, readBounded } from "./config/watched-file.ts";
-import type { Decisions } from "./decide.ts";
 import { disk } from "./ledger/disk.ts";
 import { createLedgerFile, type LedgerFile } from "./ledger/file.ts";
 import { type ClientIdentity, createIdentity } from "./ledger/identity.ts";
@@ -14,41 +13,36 @@ import { createLedger, createOperationTraits, type Ledger } from "./ledger/ledge
 import { later, type Timer } from "./model/clock.ts";
 import type { Comparison } from "./model/comparison.ts";
 import { createExchange, type Exchange } from "./model/exchange.ts";
-import { type HeaderList, header } from "./model/http.ts";
+import { header } from "./model/http.ts";
 import type { LedgerSnapshot } from "./model/ledger.ts";
 import {
-  type DifferenceBound,
   PROGRESS_VERSION,
   type Progress,
   type RequestTotals,
   type RuleProgress,
+  type RuleStatus,
 } from "./model/progress.ts";
 import type { RequestHead } from "./model/request.ts";
 import type { CutoverMode } from "./model/rules.ts";
 import { clearLastMatch } from "./model/text.ts";
-import type { Cutover } from "./proxy.ts";
+import type { Cutover, Decisions } from "./proxy.ts";
 import { createBucket, createCredentials } from "./rollout/callers.ts";
 import { createRollout, type Rollout } from "./rollout/rollout.ts";
+import type { RolloutEvent } from "./rollout/rule-state.ts";
 import { createRulesFile, type RulesFile, rulesContext } from "./rollout/rules-file.ts";
-import type { RolloutEvent } from "./rollout/transitions.ts";
+import { percent } from "./rollout/text.ts";
 import { upperBound } from "./rollout/upper-bound.ts";
-import type { RuleStatus } from "./rollout/view.ts";
 import { cannotStream, discard } from "./server/respond.ts";
-import { compareAnswers } from "./shadow/compare.ts";
-import { withoutNoise } from "./shadow/differences.ts";
-import { comparisonError } from "./shadow/outcome.ts";
-import type { TranslateInShadow } from "./shadow/request.ts";
+import { ComparisonError } from "./shadow/outcome.ts";
+import type { ShadowOptions, TranslateInShadow } from "./shadow/request.ts";
 import { createShadow, type Shadow } from "./shadow/shadow.ts";
-import { shapeOf } from "./shadow/shape.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { RolloutMetricSources } from "./telemetry/rollout-metrics.ts";
 import { createTotals } from "./telemetry/totals.ts";
 import { createToolbox, PAGE_SIZE, TIME } from "./toolbox.ts";
-import { decode } from "./upstream/client.ts";
 import { createPageTurns } from "./upstream/list-queue.ts";
 import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "./upstreams.ts";
 
-/** Who else hears of it. */
 export interface MigrationHooks {
   readonly log: Log;
   readonly renewal: UpstreamParts["renewal"];
@@ -58,8 +52,13 @@ export interface MigrationHooks {
   readonly wall: () => number;
   /** When files are looked at and saved. */
   readonly later: Timer;
+}
+
+/** What happens beside requests. */
+export interface MigrationListener {
+  /** A comparison is over. */
   compared(comparison: Comparison): void;
-  /** `at`: milliseconds since 1970. */
+  /** The rules file was looked at; `at`: milliseconds since 1970. */
   reloaded(successful: boolean, at: number): void;
 }
 
@@ -67,7 +66,7 @@ export interface Migration {
   readonly cutover: Cutover;
   readonly sources: RolloutMetricSources;
   readonly explain: ExplainCutover;
-  readonly control: Rollout;
+  readonly rollout: Rollout;
   readonly ledger: Ledger;
   readonly identity: ClientIdentity;
   readonly shadow: Shadow | undefined;
@@ -76,15 +75,15 @@ export interface Migration {
   progress(): unknown;
   /** To be called once for each request, when it is over. */
   observe(exchange: Exchange): void;
+  /** `listener` hears of everything from now on; to be called before `start`. */
+  subscribe(listener: MigrationListener): void;
   /** Reads what was kept and the rules. Rejects with ConfigError for a rules file that is wrong. */
   start(): Promise<void>;
   /** Looks at the rules file now. */
   reload(): Promise<void>;
-  /** Ends comparisons, keeps what is to be kept. */
+  /** Ends comparisons, and saves the ledger. */
   close(): Promise<void>;
 }
-
-const LEDGER_SAVE_MS = 30_000;
 
 /** Nothing is read or sent before `start`. */
 export function createMigration(
@@ -94,72 +93,82 @@ export function createMigration(
   hooks: MigrationHooks,
 ): Migration {
   const { log, wall } = hooks;
+  const listeners: MigrationListener[] = [];
   const { mode, salt } = config.cutover;
   const instance = randomUUID();
   const identity = createIdentity({ ...config.clients, key: salt });
   const ledger = createLedger({
-    ...createOperationTraits(catalogue.resources),
     max: config.clients.max,
     wall,
     instance,
     pageSize: PAGE_SIZE,
-    labelOf: identity.labelOf,
-    isExcluded: identity.isExcluded,
-    nameNow: identity.nameNow,
+    identity,
+    traits: createOperationTraits(catalogue.resources),
   });
   const totals = createTotals(wall);
   const bucketOf = createBucket(salt);
-  const control = createRollout({
-    rules: undefined,
-    mode,
-    bucketOf,
-    wall,
-    onEvent: (event) => logRolloutEvent(log, event),
-  });
+  const onEvent = (event: RolloutEvent): void => logRolloutEvent(log, event);
+  const rollout = createRollout({ rules: undefined, mode, bucketOf, wall, onEvent });
   const credentialOf = createCredentials(config.clients.identify, randomBytes(32));
   const shadow = createBackgroundShadow(config, decisions, {
-    credentialOf,
-    report: (comparison, { headers }) => {
-      control.compared(comparison, credentialOf(headers));
-      hooks.compared(comparison);
-      // A comparison ends behind its request.
-      clearLastMatch();
-    },
     renewal: hooks.renewal,
     queues: hooks.queues,
+    ownerOf: ({ head }) => credentialOf(head.headers),
+    report: (comparison, { headers }) => {
+      rollout.compared(comparison, credentialOf(headers));
+      for (const listener of listeners) listener.compared(comparison);
+      // A comparison ends after its request.
+      clearLastMatch();
+    },
     learn: (exchange, { headers }) => ledger.learn({ ...exchange, client: identity.nameOf(headers) }),
   });
-  const rulesFile = rulesFileOf(config, catalogue, control, hooks);
+  const rulesFile = watchedRulesFile(config, catalogue, rollout, hooks, (successful) => {
+    for (const listener of listeners) listener.reloaded(successful, wall());
+  });
   const ledgerFile = ledgerFileOf(config, ledger, hooks);
-  const sources: ProgressSources = {
-    instance,
-    since: wall(),
-    wall,
-    mode,
-    control,
-    shadow,
-    lastReloadSuccessful: () => rulesFile?.state().failing === undefined,
-    totals: totals.snapshot,
-    ledger: ledger.snapshot,
-  };
+  const lastReloadSuccessful = (): boolean => rulesFile?.state().failing === undefined;
+  const since = wall();
   return {
-    cutover: { nameOf: identity.nameOf, credentialOf, control, shadow },
-    sources: sourcesOf({ config, identity, ledger, ledgerFile, control, shadow, wall }),
-    explain: { control, bucketOf, nameOf: identity.nameOf, wall },
-    control,
+    cutover: { nameOf: identity.nameOf, credentialOf, rollout, shadow },
+    sources: {
+      clientLabel: (name) => (identity.isExcluded(name) ? undefined : identity.labelOf(name)),
+      clientNames: identity.names,
+      metricSeries: config.clients.metricSeries,
+      clients: ledger.callers,
+      rules: rollout.states,
+      force: () => rollout.rules()?.force ?? "none",
+      digest: () => rollout.rules()?.digest,
+      ledgerSaved: () => ledgerFile?.failing() !== true,
+      wall,
+      shadow: () => shadow?.state() ?? { running: 0, waiting: 0, heldBytes: 0, passed: {} },
+    },
+    explain: { rollout, bucketOf, nameOf: identity.nameOf, wall },
+    rollout,
     ledger,
     identity,
     shadow,
     rulesFile,
-    progress: () => progressOf(sources),
+    progress: () =>
+      progressOf({
+        instance,
+        since,
+        wall,
+        mode,
+        rollout,
+        shadow,
+        lastReloadSuccessful,
+        totals: totals.snapshot,
+        ledger: ledger.snapshot,
+      }),
     observe: (exchange) => {
-      control.observe(exchange);
+      rollout.observe(exchange);
       ledger.observe(exchange);
       totals.observe(exchange);
     },
+    subscribe: (listener) => listeners.push(listener),
     start: async () => {
       await ledgerFile?.start();
-      await rulesFile?.start().catch(refuse);
+      await rulesFile?.start().catch(asConfigError);
     },
     reload: async () => rulesFile?.check(),
     close: async () => {
@@ -170,14 +179,14 @@ export function createMigration(
   };
 }
 
-/** Without right rules nothing begins, whatever is wrong with the file: that is a fault of the configuration. */
-function refuse(error: unknown): never {
+/** An invalid rules file is a fault of the configuration: carryover refuses to start. */
+function asConfigError(error: unknown): never {
   if (error instanceof ConfigError || !(error instanceof Error)) throw error;
   const faults = faultsOf(error);
   throw faults.length === 0 ? error : new ConfigError(faults);
 }
 
-/** What operators want to be woken for is a warning. */
+/** Changes that operators want an alert for are warnings. */
 function logRolloutEvent(log: Log, { kind, rule, from, to, reason }: RolloutEvent): void {
   const facts = { ...(rule === undefined ? {} : { rule }), from, to, reason };
   if (kind === "stepped-back" || kind === "forced" || kind === "expired")
@@ -185,16 +194,16 @@ function logRolloutEvent(log: Log, { kind, rule, from, to, reason }: RolloutEven
   else log.info(`cutover: ${kind}`, facts);
 }
 
-function rulesFileOf(
+function watchedRulesFile(
   config: Config,
   catalogue: Catalogue,
-  control: Rollout,
-  { log, reloaded, wall, later }: MigrationHooks,
+  rollout: Rollout,
+  { log, wall, later }: MigrationHooks,
+  reloaded: (successful: boolean) => void,
 ): RulesFile | undefined {
   const { rulesFile: path, reloadSeconds } = config.cutover;
   if (path === undefined) return undefined;
   const native = config.upstream.v1 !== undefined;
-  const inForce = (): ReadonlySet<string> => new Set(control.rules()?.rules.map(({ identity }) => identity));
   return createRulesFile({
     path,
     read: readBounded,
@@ -207,25 +216,25 @@ function rulesFileOf(
           fallback: config.fallback,
           now: wall(),
           expired: first ? "warn" : "refuse",
-          inForce: inForce(),
+          inForce: new Set(rollout.rules()?.rules.map(({ identity }) => identity)),
         }),
       ),
     everyMs: reloadSeconds * 1000,
     later,
     wall,
     apply: (rules, warnings) => {
-      control.replace(rules);
-      reloaded(true, wall());
+      rollout.replace(rules);
+      reloaded(true);
       for (const warning of warnings) log.warn("the rules file", undefined, { warning });
     },
     failed: (error, faults) => {
-      reloaded(false, wall());
+      reloaded(false);
       const what = faults.length > 0 ? faults.map(faultText).join(" | ") : error.message;
       log.error("the rules file cannot be used; the rules before it stay in force", undefined, { faults: what });
     },
     recovered: () => {
-      reloaded(true, wall());
-      log.info("the rules file holds the rules in force again", { digest: control.rules()?.digest ?? "none" });
+      reloaded(true);
+      log.info("the rules file holds the rules in force again", { digest: rollout.rules()?.digest ?? "none" });
     },
   });
 }
@@ -234,74 +243,31 @@ function ledgerFileOf(config: Config, ledger: Ledger, { log, later }: MigrationH
   const { file } = config.clients;
   if (file === undefined) return undefined;
   const warn = (message: string, cause: unknown): void => log.warn(message, cause);
-  return createLedgerFile({ path: file, disk, everyMs: LEDGER_SAVE_MS, later, ledger, warn });
+  return createLedgerFile({ path: file, disk, later, ledger, warn });
 }
 
-interface MetricsInput {
-  readonly config: Config;
-  readonly identity: ClientIdentity;
-  readonly ledger: Ledger;
-  readonly ledgerFile: LedgerFile | undefined;
-  readonly control: Rollout;
-  readonly shadow: Shadow | undefined;
-  readonly wall: () => number;
-}
-
-/** What metrics read. */
-function sourcesOf({
-  config,
-  identity,
-  ledger,
-  ledgerFile,
-  control,
-  shadow,
-  wall,
-}: MetricsInput): RolloutMetricSources {
-  return {
-    clientLabel: (name) => (identity.isExcluded(name) ? undefined : identity.labelOf(name)),
-    clientNames: identity.names,
-    metricSeries: config.clients.metricSeries,
-    clients: ledger.callers,
-    rules: control.states,
-    force: () => control.rules()?.force ?? "none",
-    digest: () => control.rules()?.digest,
-    ledgerSaved: () => ledgerFile?.failing() !== true,
-    wall,
-    shadow: () => shadow?.state() ?? { running: 0, waiting: 0, heldBytes: 0, passed: {} },
-  };
-}
-
-/** How are answers of both versions compared in the background? (Connections and memory of its own, and idle places: design section 7.) */
-
-/** Who asks, and who hears of what is found. */
-export interface BackgroundShadowHooks {
-  /** Stands for the credential that was sent along. */
-  credentialOf(headers: HeaderList): string;
-  /** A comparison of the request with this head is over. */
-  report(comparison: Comparison, head: RequestHead): void;
-  /** What a translation in the background noted about the request with this head. */
+interface BackgroundShadowHooks
+  extends Pick<ShadowOptions, "ownerOf" | "report">,
+    Pick<MigrationHooks, "renewal" | "queues"> {
+  /** Takes what a translation in the background noted about the request with this head. */
   learn(exchange: Exchange, head: RequestHead): void;
-  /** Keeps the connections up to date. */
-  readonly renewal: UpstreamParts["renewal"];
-  /** Where calls wait for their turn. */
-  readonly queues: Upstreams["queues"];
 }
 
-/** Pages of one list read at a time: slower than for a client, who waits. */
+/** Pages of one list that are read at a time: fewer than for a client, who waits. */
 const BACKGROUND_READERS = 2;
 
-/** Undefined without native v1: there is nothing to compare with. */
-export function createBackgroundShadow(
+/** Compares with connections and memory of its own. Undefined without a native v1 to compare with. */
+function createBackgroundShadow(
   config: Config,
   decisions: Decisions,
-  hooks: BackgroundShadowHooks,
+  { renewal, queues, learn, ...hooks }: BackgroundShadowHooks,
 ): Shadow | undefined {
   const { v1, v2 } = config.upstream;
   if (v1 === undefined) return undefined;
   const { concurrent, answerBytes, memoryBytes, seconds } = config.shadow;
   const upstreams = createBackgroundUpstreams({ v1, v2 }, concurrent * BACKGROUND_READERS, answerBytes, {
-    renewal: hooks.renewal,
-    queues: hooks.queues,
+    renewal,
+    queues,
     now: () => performance.now(),
     random: Math.random,
   });
@@ -309,29 +275,26 @@ export function createBackgroundShadow(
   const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
     const [path = ""] = head.target.split("?", 1);
     const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), head.method, path);
-    const decide = decisions.decide((noted, asked, stop) => toolbox.tools(noted, asked, stop, layer));
-    const plan = decide(head, exchange);
+    const decide = decisions.decide((asked, stop) => toolbox.tools(asked, stop, layer));
+    const plan = decide({ ...head, exchange });
     if (plan.kind !== "answer") throw new Error("what is compared is translated");
     try {
       const answer = await plan.respond(body, signal);
       if (cannotStream(head.httpVersion, answer.body)) {
         discard(answer.body);
-        throw comparisonError("old-http");
+        throw new ComparisonError("old-http");
       }
       return { answer, exchange };
     } finally {
-      hooks.learn(exchange, head);
+      learn(exchange, head);
     }
   };
   const shadow = createShadow({
+    ...hooks,
     limits: { concurrent, answerBytes, memoryBytes, seconds },
     native: upstreams.v1,
     translate,
-    decode,
-    compare: { shapeOf, compareAnswers, withoutNoise },
-    report: hooks.report,
     samples: { perOperation: config.shadow.samples, values: config.shadow.values },
-    ownerOf: ({ head }) => hooks.credentialOf(head.headers),
     now: () => performance.now(),
     wall: () => Date.now(),
     random: Math.random,
@@ -347,10 +310,7 @@ export function createBackgroundShadow(
   };
 }
 
-/**
- * Lists read for comparing: a few pages at a time. How long they may be is the client's own limit:
- * what is refused here would be refused there. A list too long to be compared comes in pieces, and is given up on the way.
- */
+/** Reads fewer pages at a time. The limits on a list's length stay: a list that a client would not get is not compared. */
 function backgroundLists({ lists, shadow }: Config): Config["lists"] {
   return {
     ...lists,
@@ -360,49 +320,38 @@ function backgroundLists({ lists, shadow }: Config): Config["lists"] {
   };
 }
 
-/** What does this instance tell a report? (Design section 8: `GET /progress`.) */
-
-/** Where it is read from. */
-export interface ProgressSources {
+interface ProgressSources {
   readonly instance: string;
   /** Milliseconds since 1970. */
   readonly since: number;
   readonly wall: () => number;
   /** Option `cutover.mode`. */
   readonly mode: CutoverMode;
-  readonly control: Pick<Rollout, "rules" | "states">;
+  readonly rollout: Pick<Rollout, "rules" | "states">;
   readonly shadow: Pick<Shadow, "bounds"> | undefined;
   readonly lastReloadSuccessful: () => boolean;
   readonly totals: () => RequestTotals;
   readonly ledger: () => LedgerSnapshot;
 }
 
-/** As it is now. */
+/** What this instance tells a report. */
 export function progressOf(sources: ProgressSources): Progress {
-  const { control, shadow } = sources;
+  const { rollout, shadow } = sources;
   return {
     version: PROGRESS_VERSION,
     instance: sources.instance,
     since: sources.since,
     at: sources.wall(),
     mode: sources.mode,
-    force: control.rules()?.force ?? "none",
+    force: rollout.rules()?.force ?? "none",
     lastReloadSuccessful: sources.lastReloadSuccessful(),
     totals: sources.totals(),
     ledger: sources.ledger(),
-    bounds: (shadow?.bounds() ?? []).map(boundOf),
-    rules: control.states().map(ruleProgressOf),
+    bounds: (shadow?.bounds() ?? []).map(({ resource, operation, client, comparisons, differences }) => {
+      return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
+    }),
+    rules: rollout.states().map(ruleProgressOf),
   };
-}
-
-function boundOf({
-  resource,
-  operation,
-  client,
-  comparisons,
-  differences,
-}: Omit<DifferenceBound, "upper">): DifferenceBound {
-  return { resource, operation, client, comparisons, differences, upper: upperBound(differences, comparisons) };
 }
 
 function ruleProgressOf(rule: RuleStatus): RuleProgress {
@@ -418,20 +367,15 @@ function ruleStateWord({ state, expired, promoted, couldMove }: RuleStatus): Rul
   return promoted ? "promoted" : "as-written";
 }
 
-/** The numbers that it rests on. */
 function ruleDetail(rule: RuleStatus): string {
   const { requests, failures, comparisons, differences, bound, step, heldBack } = rule;
   const parts = [
-    ...(step === undefined ? [] : [`${share(step)} of its clients are translated`]),
+    ...(step === undefined ? [] : [`${percent(step, 2)} of its clients are translated`]),
     ...(requests === 0 ? [] : [`${failures} of ${requests} requests failed because of translation`]),
     ...(comparisons === 0
       ? []
-      : [`${differences} of ${comparisons} comparisons differed: at most ${share(bound)} do (95 %)`]),
+      : [`${differences} of ${comparisons} comparisons differed: at most ${percent(bound, 2)} do (95 %)`]),
     ...(heldBack.length === 0 ? [] : [`not to be translated yet: ${heldBack.join("; ")}`]),
   ];
   return parts.join("; ");
-}
-
-function share(part: number): string {
-  return `${Number((part * 100).toPrecision(2))} %`;
 }

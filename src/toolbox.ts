@@ -1,4 +1,4 @@
-/** What may one translated request do? */
+/** What one translated request may do. */
 import { randomBytes } from "node:crypto";
 import type { Config } from "./config/config.ts";
 import { createDrains, createListHints, type DrainParts, type Drains } from "./drain/drain.ts";
@@ -6,7 +6,7 @@ import { type DrainLimits, FIXED_LIMITS } from "./drain/limits.ts";
 import { later, sleep, type Timer } from "./model/clock.ts";
 import { type Exchange, TRANSLATION_REFUSED_NOTE, type Witness } from "./model/exchange.ts";
 import { compose, header, type Send, type SendLayer } from "./model/http.ts";
-import type { RequestHead } from "./model/request.ts";
+import type { RequestContext } from "./model/request.ts";
 import type { Signal } from "./model/signal.ts";
 import type { MaskMemory, Tools } from "./translate/operation.ts";
 import { type CallOrigin, type CallQueue, createCallQueue } from "./upstream/call-queue.ts";
@@ -17,7 +17,7 @@ import { createListQueue, createPageTurns, type ListQueue } from "./upstream/lis
 import type { ResponseMemory } from "./upstream/response-memory.ts";
 import { createPageRetry, createRetry, type RetryBudget } from "./upstream/retry.ts";
 
-/** v2 serves at most this many records a page (specification section 8). */
+/** v2 serves at most this many records a page. */
 export const PAGE_SIZE = 200;
 
 /** Where the time comes from, and how it passes; a test hands in a clock of its own. */
@@ -49,7 +49,7 @@ export interface Toolbox {
    * Every call retried within the budget, timed, and noted in the request's exchange. `innermost` stands right before the
    * upstream: what only looks at what a request would do keeps its writes back there.
    */
-  tools(exchange: Exchange, head: RequestHead, signal: Signal, innermost?: SendLayer): Tools;
+  tools(request: RequestContext, signal: Signal, innermost?: SendLayer): Tools;
   /** Where its calls wait for a place, and lists for theirs. */
   readonly calls: CallQueue;
   readonly lists: ListQueue;
@@ -63,7 +63,7 @@ export function createToolbox(
   background = false,
 ): Toolbox {
   const { now, wall, sleep, later } = time;
-  const retry = createRetry({ budget: v2.budget, now: wall, random: Math.random, sleep });
+  const retry = createRetry({ budget: v2.budget, wall, random: Math.random, sleep });
   const { maskSpelling } = config.upstream.v2;
   const mask = createMaskMemory(maskSpelling === "auto" ? undefined : maskSpelling, maskSpelling !== "auto");
   // In JSON masks are camelCase, also on a gateway that wants snake_case in queries: only a refusal of the mask says otherwise.
@@ -76,10 +76,11 @@ export function createToolbox(
   const drainsFor = createDrainSource(config, lists, calls, now);
   const digest = createDigest(randomBytes(32).toString("hex"));
   const inTurns = createSerialQueue();
-  const tools: Toolbox["tools"] = (exchange, head, signal, innermost) => {
+  const tools: Toolbox["tools"] = (asked, signal, innermost) => {
+    const { exchange } = asked;
     const timed = createCallRecorder(exchange, "v2", now);
-    const credential = head.credential ?? digest(header(head.headers, "authorization") ?? "");
-    const request = { credential, since: exchange.startedAt, deadline: head.deadline ?? Number.POSITIVE_INFINITY };
+    const credential = asked.credential ?? digest(header(asked.headers, "authorization") ?? "");
+    const request = { credential, since: exchange.startedAt, deadline: asked.deadline ?? Number.POSITIVE_INFINITY };
     const queued = (kind: CallKind): SendLayer =>
       calls.layer(
         (): CallOrigin => ({ ...request, kind: background ? "background" : kind, begun: exchange.calls.length > 0 }),
@@ -187,8 +188,6 @@ function createMaskMemory(first: MaskMemory["known"], fixed: boolean): MaskMemor
     },
   };
 }
-
-/** Did v2 refuse what only carryover can have said: a field that v2 does not know, a mask that it does not take? */
 
 /** As decoders of JSON into messages say it, and those who read masks. */
 const TRANSLATION_REFUSED = /unknown (?:field|name)|could not find field|(?:field|update)[ _]?mask/i;

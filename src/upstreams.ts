@@ -1,4 +1,4 @@
-/** Over which connections are the upstreams reached? */
+/** The connections, queues and breakers of all upstreams. */
 import type { ConnectionRenewal, EventLog } from "./config/certificate-renewal.ts";
 import type { Config } from "./config/config.ts";
 import { later } from "./model/clock.ts";

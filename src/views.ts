@@ -1,4 +1,4 @@
-/** What can operators look at, and under which names? (Design section 10: the admin port.) */
+/** The views of the admin port. */
 import type { AdminTextView, AdminView } from "./admin/server.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { createExplainView } from "./commands/explain/view.ts";
@@ -9,22 +9,15 @@ import type { Migration } from "./migration.ts";
 import { Problem } from "./model/problem.ts";
 import type { UnknownFields } from "./telemetry/unknown-fields.ts";
 
-/** Everything below `/healthz`, `/readyz` and `/metrics`. */
-export interface Views {
-  readonly views: ReadonlyMap<string, AdminView>;
-  readonly texts: ReadonlyMap<string, AdminTextView>;
-}
-
-/** Nothing of it changes anything. */
 export function createViews(
   config: Config,
   catalogue: Catalogue,
   { migration, unknownFields }: { readonly migration: Migration; readonly unknownFields: UnknownFields },
-): Views {
-  const { ledger, control, shadow, rulesFile } = migration;
+): { readonly views: ReadonlyMap<string, AdminView>; readonly texts: ReadonlyMap<string, AdminTextView> } {
+  const { ledger, rollout, shadow, rulesFile } = migration;
   return {
     views: new Map<string, AdminView>([
-      ["rules", () => ({ ...asObject(control.view()), rulesFile: rulesFile?.state() ?? null })],
+      ["rules", () => ({ ...asObject(rollout.view()), rulesFile: rulesFile?.state() ?? null })],
       ["clients", (query) => clientsView(ledger.snapshot(), query)],
       ["samples", (query) => shadow?.samples(query) ?? []],
       ["progress", () => migration.progress()],
@@ -42,7 +35,7 @@ function asObject(value: unknown): object {
   return typeof value === "object" && value !== null ? value : {};
 }
 
-/** `?client=NAME`: what that client has to change, in Markdown. */
+/** `?client=NAME`: what this client must change, as Markdown. */
 function wayOutOf(query: URLSearchParams, { ledger }: Migration, catalogue: Catalogue): string {
   const name = query.get("client");
   if (name === null)

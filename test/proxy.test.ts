@@ -6,7 +6,7 @@ import type { OperationMatch, PassThroughObserver, Plan, RequestHead, RouteResul
 import type { Operation, Resource } from "../src/model/resource.ts";
 import { EVERY_REQUEST, type ModeDecision, type Rule } from "../src/model/rules.ts";
 import { type Cutover, createProxy, type ProxyParts } from "../src/proxy.ts";
-import type { ComparisonRequest } from "../src/shadow/shadow.ts";
+import type { ComparisonRequest } from "../src/shadow/request.ts";
 import type { V1Request } from "../src/translate/operation.ts";
 import { gathered } from "./support/whole.ts";
 
@@ -68,7 +68,7 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
     fallback: world.fallback ?? "refuse",
     cutover: world.cutover,
     audience: { from: "from" in world ? world.from : PUBLIC, to: "https://v2.example/a b" },
-    tools: (exchange) => ({
+    tools: ({ exchange }) => ({
       send: async (request) => {
         sent.push(request);
         return world.answer ?? OK;
@@ -83,7 +83,7 @@ function decide(world: World, method = "GET", target = "/iam/v1/things", headers
   };
   const exchange = createExchange("id", 0, method, target.split("?")[0] ?? "");
   const head: RequestHead = { method, target, headers };
-  return { plan: () => createProxy(parts)(head, exchange), exchange, sent, asked };
+  return { plan: () => createProxy(parts)({ ...head, exchange }), exchange, sent, asked };
 }
 
 function nativePass(target: string, mode = "native"): Plan {
@@ -94,9 +94,11 @@ async function unasked(): Promise<never> {
   throw new Error("not asked for");
 }
 
+/** The plan's own fields stand behind those of the response, as the server puts them. */
 async function respond(plan: Plan, body = new Uint8Array()): Promise<ApiResponse> {
   if (plan.kind !== "answer") throw new Error("it passes through");
-  return gathered(await plan.respond(body, new AbortController().signal));
+  const response = await gathered(await plan.respond(body, new AbortController().signal));
+  return { ...response, headers: [...response.headers, ...(plan.headers ?? [])] };
 }
 
 function problemOf(act: () => unknown): Problem {
@@ -329,7 +331,7 @@ describe("a target that the router refuses", () => {
         throw new Problem("INVALID_PATH", "odd");
       },
     } as unknown as ProxyParts;
-    expect(problemOf(() => createProxy(parts)({ method: "GET", target, headers: [] }, exchange)).reason).toBe(
+    expect(problemOf(() => createProxy(parts)({ method: "GET", target, headers: [], exchange })).reason).toBe(
       "INVALID_PATH",
     );
     return exchange.apiVersion;
@@ -365,7 +367,7 @@ function cutover(choice: Partial<ModeDecision>, fallback?: "native" | "refuse") 
   const parts: Cutover = {
     nameOf: (headers) => headers.find(([name]) => name === "user-agent")?.[1] ?? "unknown",
     credentialOf: (headers) => headers.find(([name]) => name === "authorization")?.[1] ?? "",
-    control: {
+    rollout: {
       choose: (request) => {
         asked.push(request);
         return { mode: "translate", rule: RULE, shadow: RULE.shadow, why: "rule", ...choice };
@@ -467,8 +469,8 @@ describe("the rules in force", () => {
     const response = await respond(plan());
     expect(response.headers).toEqual([
       ["x-from", "v2"],
-      ["carryover-mode", "translate"],
       ["x-followed", "yes"],
+      ["carryover-mode", "translate"],
     ]);
     expect(followed).toHaveLength(1);
   });

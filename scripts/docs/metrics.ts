@@ -1,17 +1,40 @@
-/** How do the metrics read in the documentation? (`docs/metrics.md`; a test keeps it up to date.) */
+/** Writes `docs/metrics.md` from the table of metrics; a test keeps it up to date. */
 import { PREFIX } from "../../src/telemetry/metric-factory.ts";
-import type { LabelDefinition } from "../../src/telemetry/metric-labels.ts";
 import { METRICS, type MetricDefinition, NODE_METRICS } from "../../src/telemetry/metric-table.ts";
 
-type Rows = readonly (readonly [name: string, facts: MetricDefinition])[];
-
-/** Every metric, by its full name, in the order of the table. */
-export function allMetrics(): ReadonlyMap<string, MetricDefinition> {
-  return new Map([...own(), ...ofNode()].map(([name, facts]) => [`${PREFIX}${name}`, facts]));
+/** One meaning of a label: of all metrics that have a label of this name, or of those in `on`. */
+interface LabelMeaning {
+  readonly name: string;
+  readonly means: string;
+  /** Which values there can be, whatever clients and upstreams send. */
+  readonly values: string;
+  readonly on?: readonly string[];
 }
 
-const own = (): Rows => Object.entries<MetricDefinition>(METRICS);
-const ofNode = (): Rows => Object.entries(NODE_METRICS);
+interface DocumentedMetric extends Omit<MetricDefinition, "labels"> {
+  readonly labels: readonly LabelMeaning[];
+}
+
+type Rows = readonly (readonly [name: string, metric: DocumentedMetric])[];
+
+/** Every metric, by its full name, in the order of the table. */
+export function allMetrics(): ReadonlyMap<string, DocumentedMetric> {
+  return new Map([...own(), ...ofNode()].map(([name, metric]) => [`${PREFIX}${name}`, metric]));
+}
+
+const own = (): Rows => Object.entries<MetricDefinition>(METRICS).map(documented);
+const ofNode = (): Rows => Object.entries(NODE_METRICS).map(documented);
+
+/** Throws `Error` for a label without a meaning. */
+function documented([name, metric]: readonly [string, MetricDefinition]): Rows[number] {
+  const labels = metric.labels.map((label) => {
+    const meanings = LABELS.filter((one) => one.name === label);
+    const meaning = meanings.find(({ on }) => on?.includes(name)) ?? meanings.find(({ on }) => on === undefined);
+    if (meaning === undefined) throw new Error(`label ${label} of ${name} has no meaning in scripts/docs/metrics.ts`);
+    return meaning;
+  });
+  return [name, { ...metric, labels }];
+}
 
 /** `docs/metrics.md`. */
 export function metricsPage(): string {
@@ -47,7 +70,7 @@ function row([name, { type, unit, labels, series, help }]: Rows[number]): string
 
 /** One row for each meaning that a label has, with the metrics that have it so. */
 function labelRows(): readonly string[] {
-  const users = new Map<LabelDefinition, string[]>();
+  const users = new Map<LabelMeaning, string[]>();
   for (const [name, { labels }] of own()) {
     for (const label of labels) users.set(label, [...(users.get(label) ?? []), `\`${name}\``]);
   }
@@ -58,6 +81,99 @@ function labelRows(): readonly string[] {
 }
 
 const cell = (text: string): string => text.replaceAll("|", "\\|");
+
+const VERSIONS_OF_CLIENTS = ["client_requests_total", "clients"];
+const LABELS: readonly LabelMeaning[] = [
+  {
+    name: "api_version",
+    means: "The version that was called",
+    values: "`v1`, `v2`, `sts` (token exchange), `none` (a path of none of them)",
+  },
+  { name: "api_version", on: VERSIONS_OF_CLIENTS, means: "The version that was called", values: "`v1`, `v2`" },
+  { name: "resource", means: "What the request is about", values: "The catalogue's, `unknown`, `other`" },
+  {
+    name: "operation",
+    means: "What is asked of it",
+    values: "The catalogue's for that resource, `unknown`, `other`",
+  },
+  {
+    name: "mode",
+    means: "What served the request",
+    values: "`native`, `shadow`, `translate`, `pass` (v2, untouched), `refused`",
+  },
+  {
+    name: "mode",
+    on: ["rule_mode"],
+    means: "What the rule does at present",
+    values: "`native`, `shadow`, `translate`, `nothing` (it has expired)",
+  },
+  { name: "mode", on: ["rules_force"], means: "What may be forced", values: "`native`, `translate`" },
+  {
+    name: "code",
+    means: "Status of the response",
+    values: "48 registered ones, `none` for no response, `other`",
+  },
+  { name: "upstream", means: "Which upstream was called", values: "`v1`, `v2`, `sts`" },
+  {
+    name: "kind",
+    means: "What the call is for",
+    values:
+      "`short` (a request of one call, or the first page of a list), `page` (a further page), `background` (comparisons)",
+  },
+  {
+    name: "kind",
+    on: ["nodejs_gc_duration_seconds"],
+    means: "Kind of collection",
+    values: "`major`, `minor`, `incremental`, `weakcb`",
+  },
+  { name: "witness", means: "What was proved about the list", values: "`cover`, `count`, `none`" },
+  {
+    name: "outcome",
+    means: "How it ended",
+    values: "`complete`, `incomplete`, `too-large`, `too-slow`, `unproven`, `overloaded`, `refused`, `aborted`",
+  },
+  { name: "direction", means: "Where the field was", values: "`request`, `response`" },
+  { name: "field", means: "The v1 field", values: "The catalogue's; beyond the bound of series `other`" },
+  {
+    name: "reason",
+    on: ["problems_total"],
+    means: "Reason of the error",
+    values: "Those of [errors.md](errors.md#carryovers-own)",
+  },
+  {
+    name: "reason",
+    on: ["comparison_failures_total"],
+    means: "Why there was nothing to compare",
+    values: "The 15 of [cutover.md](cutover.md#shadow-reads)",
+  },
+  {
+    name: "reason",
+    on: ["comparisons_skipped_total"],
+    means: "Why nothing was compared",
+    values: "`aborted`, `busy`, `unauthenticated`, `status`",
+  },
+  { name: "note", means: "What was noted", values: "Words of carryover's own; beyond the bound of series `other`" },
+  {
+    name: "client",
+    means: "Who called",
+    values:
+      "Each name of `clients.names`, `c-` and a keyed hash for up to `clients.metricSeries` (200) further clients (`/clients` names the client), `unknown`, `excluded`, `unauthenticated`, `other`",
+  },
+  { name: "rule", means: "Name of a rule", values: "Those of the rules file, at most 500" },
+  { name: "state", means: "Whether it rolled back", values: "`forward`, `back`, `returning`" },
+  {
+    name: "result",
+    means: "The worst difference",
+    values:
+      "`equal`, `status`, `error`, `missing`, `extra`, `value`, `presence`, `order`, `noise`, `failed` ([cutover.md](cutover.md#shadow-reads))",
+  },
+  { name: "version", means: "carryover's version", values: "one" },
+  { name: "version", on: ["nodejs_version_info"], means: "Node's version", values: "one" },
+  { name: "node", means: "Node's version", values: "one" },
+  ...["major", "minor", "patch"].map((name) => ({ name, means: "A part of Node's version", values: "one" })),
+  { name: "type", means: "What keeps the process busy", values: "Node's own words, some ten" },
+  { name: "space", means: "Part of the heap", values: "V8's own, some ten" },
+];
 
 const HEAD = [
   "# Metrics",

@@ -1,5 +1,4 @@
-/** What does carryover tell its operators, over which port? */
-
+/** The HTTP server for operators: probes, metrics, and views that need the admin token or the same machine. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
 import type { Socket } from "node:net";
@@ -10,36 +9,32 @@ export interface AdminOptions {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** What views ask for (a function gives what is in force); without it they answer to this machine only. */
+  /** The token for views, or a function that returns the one in force; without it only this machine may read them. */
   readonly token?: string | (() => string) | undefined;
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
-  /** Configured, listening and not stopping: nothing about the platform. */
+  /** True while configured, listening and not stopping, whatever the state of the platform. */
   readonly ready: () => boolean;
-  /** Further GETs by name: `unknown-fields` is served as JSON at `/unknown-fields`. */
+  /** JSON views by name: `unknown-fields` is served at `/unknown-fields`. */
   readonly views: ReadonlyMap<string, AdminView>;
-  /** The same for people, by name with its ending: `clients.txt` is served at `/clients.txt`. */
+  /** Text views by name with extension: `clients.txt` is served at `/clients.txt`; `.md` is Markdown, others are plain text. */
   readonly texts?: ReadonlyMap<string, AdminTextView>;
-  /** Hears of what a view or the metrics threw; the client does not. */
+  /** Receives what a view or the metrics threw, which the client does not see. */
   readonly log?: (message: string, cause: unknown) => void;
 }
 
-/**
- * Gives what is shown; `query` is that of the request, at most as long as a request's head. It changes nothing. A `Problem`
- * that it throws is the answer.
- */
+/** Returns what to show, and changes nothing. A `Problem` that it throws is the response. */
 export type AdminView = (query: URLSearchParams) => unknown;
 
-/** As `View`, but what is shown is the text itself; `.md` is Markdown, anything else plain. */
 export type AdminTextView = (query: URLSearchParams) => string | Promise<string>;
 
 export interface AdminServer {
-  /** Rejects when the port cannot be had. */
+  /** Rejects if the port is not available. */
   listen(): Promise<{ readonly url: string }>;
-  /** Cuts what is still open. */
+  /** Cuts open connections. */
   close(): Promise<void>;
 }
 
-/** A head within 5 s and a body within 10; looked at every second. Nobody sends more than a few fields and a query. */
+/** A request has a few headers and a query. */
 const HTTP = {
   headersTimeout: 5_000,
   requestTimeout: 10_000,
@@ -47,21 +42,21 @@ const HTTP = {
   maxHeaderSize: 16 * 1024,
 };
 const IDLE_MS = 30_000;
-/** Longer than most scrape intervals would only hold connections. */
+/** A longer time than most scrape intervals would only keep connections open. */
 const KEEP_ALIVE_MS = 20_000;
 
-/** No route has a schema: what would compile them takes a while to load, and is not. */
+/** No route has a schema, and loading fastify's compilers takes time. */
 const noSchemas = (): never => {
   throw new Error("no route has a schema");
 };
 
-/** The operators' side (design section 10): `/healthz`, `/readyz`, `/metrics` open to all, views to whom they may be shown. */
+/** `/healthz`, `/readyz` and `/metrics` are open to all, views are not. */
 export function createAdminServer(options: AdminOptions): AdminServer {
   const server = fastify({
     logger: false,
     forceCloseConnections: true,
     http: HTTP,
-    // Also for those that do not read.
+    // Applies to clients that do not read as well.
     connectionTimeout: IDLE_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     exposeHeadRoutes: true,
@@ -74,14 +69,14 @@ export function createAdminServer(options: AdminOptions): AdminServer {
   server.addHook("onRequest", refuseWriting);
   addOpen(server, options);
   addViews(server, options);
-  const shown = [...options.views.keys(), ...(options.texts?.keys() ?? [])].map((name) => `/${name}`);
-  const paths = ["/healthz", "/readyz", "/metrics", ...shown];
+  const names = ["healthz", "readyz", "metrics", ...options.views.keys(), ...(options.texts?.keys() ?? [])];
+  const paths = names.map((name) => `/${name}`).join(", ");
   server.setNotFoundHandler((_request, reply) =>
-    replyProblem(reply, new Problem("UNKNOWN_PATH", `there is nothing here; GET one of ${paths.join(", ")}`)),
+    replyProblem(reply, new Problem("UNKNOWN_PATH", `there is nothing here; GET one of ${paths}`)),
   );
   server.setErrorHandler((error, _request, reply) => {
     const problem = Problem.from(error);
-    if (problem.reason === "INTERNAL") options.log?.("an answer to an operator failed", error);
+    if (problem.reason === "INTERNAL") options.log?.("a response to an operator failed", error);
     return replyProblem(reply, problem);
   });
   return {
@@ -90,24 +85,24 @@ export function createAdminServer(options: AdminOptions): AdminServer {
   };
 }
 
-/** Nothing can be changed here, and no body is read. */
+/** Nothing can be changed here, and bodies are not read. */
 function refuseWriting(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   if (request.method === "GET" || request.method === "HEAD") {
     done();
     return;
   }
   reply.header("allow", "GET, HEAD").header("connection", "close");
-  replyProblem(reply, new Problem("METHOD_NOT_ALLOWED", "only GET and HEAD are answered here"), 405);
+  replyProblem(reply, new Problem("METHOD_NOT_ALLOWED", "only GET and HEAD are allowed here"), 405);
 }
 
 function addOpen(server: FastifyInstance, { ready, metrics }: AdminOptions): void {
   server.get("/healthz", (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
   server.get("/readyz", (_request, reply) => {
-    const is = ready();
+    const isReady = ready();
     return reply
-      .code(is ? 200 : 503)
+      .code(isReady ? 200 : 503)
       .header("cache-control", "no-store")
-      .send({ status: is ? "ready" : "not ready" });
+      .send({ status: isReady ? "ready" : "not ready" });
   });
   server.get("/metrics", async (_request, reply) => {
     const text = await metrics.text();
@@ -136,7 +131,7 @@ function addViews(server: FastifyInstance, { views, texts, token }: AdminOptions
   }
 }
 
-/** The same shape as on the clients' side. */
+/** In the same shape as for clients. */
 function replyProblem(reply: FastifyReply, problem: Problem, status: number = problem.http): FastifyReply {
   if (problem.reason === "UNAUTHENTICATED") reply.header("www-authenticate", "Bearer");
   return reply
@@ -146,11 +141,9 @@ function replyProblem(reply: FastifyReply, problem: Problem, status: number = pr
     .send(problemBody(problem));
 }
 
-/** Who may read what carryover knows? */
-
 /**
- * Undefined when the request may see views, else why not (design section 10): with a token, it must be shown; without
- * one, only this machine may ask, directly and by a name of its own.
+ * Why the request may not read views; undefined if it may. With a token, the request must have it; without one, it must come from
+ * this machine, directly and under a name of this machine.
  */
 export function accessRefusal(request: IncomingMessage, token: string | undefined): Problem | undefined {
   if (token !== undefined) {
@@ -162,7 +155,7 @@ export function accessRefusal(request: IncomingMessage, token: string | undefine
   return new Problem("UNAUTHENTICATED", "without admin.tokenFile this is answered to the same machine only");
 }
 
-/** Of several fields of one name Node shows the first, and what stands in front may have looked at another. */
+/** Node returns the first of several headers of a name, but a proxy may have checked another. */
 function isSingle({ rawHeaders }: IncomingMessage, name: string): boolean {
   return rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === name).length === 1;
 }
@@ -171,43 +164,41 @@ function bearerOf(authorization: string | undefined): string {
   return /^bearer +(\S+)$/i.exec(authorization ?? "")?.[1] ?? "";
 }
 
-/** Takes the same time whatever differs, lengths included. */
+/** Takes the same time for all texts, whatever their lengths. */
 function sameText(given: string, expected: string): boolean {
   const digest = (text: string) => createHash("sha256").update(text).digest();
   return timingSafeEqual(digest(given), digest(expected)) && given !== "";
 }
 
-/** What proxies add to a request. */
+/** Headers that proxies add. */
 const FROM_A_PROXY = /^(?:via|forwarded|x-real-ip|x-forwarded-.*)$/;
 
 function isLocal(request: IncomingMessage): boolean {
-  // A proxy on this machine makes everybody a local peer; what it adds gives it away.
+  // Behind a proxy on this machine every client looks local; its headers reveal it.
   if (Object.keys(request.headers).some((name) => FROM_A_PROXY.test(name))) return false;
   if (!isSingle(request, "host")) return false;
-  // A page in a local browser can reach a local port under a name of its own (DNS rebinding): its Host tells.
+  // A page in a local browser can reach a local port under its own name (DNS rebinding): the Host header reveals it.
   const host = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
   return isLoopback(request.socket.remoteAddress ?? "") && (host === "localhost" || isLoopback(host));
 }
 
-/** True for loopback addresses, also those of IPv4 in IPv6. */
+/** True for loopback addresses, including IPv4 in IPv6. */
 function isLoopback(address: string): boolean {
   return /^(\[?::1\]?|(::ffff:)?127(\.\d{1,3}){3})$/.test(address);
 }
 
-/** How many connections may operators' programs have, and who has to go when there are more? */
-
-/** Probes, scrapes and people need a handful. */
+/** Probes, scrapes and people need a handful of connections. */
 const MOST_CONNECTIONS = 64;
 
 /**
- * Keeps at most `most` connections to `server`: one more ends the one that is open the longest. Turning the newest away instead
- * would let those who hold connections and send nothing shut out the probes, and an instance whose probes fail is restarted.
+ * Limits the connections: one more ends the oldest. Rejecting the newest instead would let idle connections shut out the probes,
+ * and an instance whose probes fail is restarted.
  */
-export function boundConnections(server: Server, most: number = MOST_CONNECTIONS): void {
+function boundConnections(server: Server): void {
   const open = new Set<Socket>();
   server.on("connection", (socket) => {
     const [oldest] = open;
-    if (open.size >= most && oldest !== undefined) {
+    if (open.size >= MOST_CONNECTIONS && oldest !== undefined) {
       open.delete(oldest);
       oldest.destroy();
     }

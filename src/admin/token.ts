@@ -1,5 +1,4 @@
-/** Which token do the admin port's views ask for, when the file that holds it may change? */
-
+/** The token of the admin port's views, from a file that may change while carryover runs. */
 import type { Config } from "../config/config.ts";
 import { faultText } from "../config/faults.ts";
 import { isTokenText } from "../config/values.ts";
@@ -7,7 +6,7 @@ import { createWatchedFile } from "../config/watched-file.ts";
 import type { Timer } from "../model/clock.ts";
 
 export interface AdminTokenParts {
-  /** Rejects when the file cannot be read. */
+  /** Rejects if the file cannot be read. */
   readonly read: (path: string) => Promise<Uint8Array>;
   readonly later: Timer;
   /** Milliseconds since 1970. */
@@ -19,18 +18,18 @@ export interface AdminTokenParts {
 }
 
 export interface AdminToken {
-  /** What is in force now. */
+  /** The token in force. */
   now(): string;
   start(): void;
-  /** Looks at the file now; resolves when what it holds is in force or refused. */
+  /** Reads the file now; resolves when its token is in force or was refused. */
   check(): Promise<void>;
   close(): void;
 }
 
-/** A token that leaked is changed by people who wait for it. */
+/** Short, because a person who replaces a leaked token waits for it. */
 const EVERY_MS = 5_000;
 
-/** Undefined without a file. From the moment that another token is in force the one before it opens nothing. */
+/** Undefined without a file. When a token comes into force, the one before it stops working. */
 export function createAdminToken(admin: Config["admin"], parts: AdminTokenParts): AdminToken | undefined {
   const { token, tokenFile } = admin;
   if (token === undefined || tokenFile === undefined) return undefined;
@@ -44,13 +43,13 @@ export function createAdminToken(admin: Config["admin"], parts: AdminTokenParts)
       if (!isTokenText(found)) throw new Error("it is not one word of visible ASCII characters");
       return found;
     },
-    // What the process began with was read and judged with the rest of the configuration.
+    // The first token was read and checked with the rest of the configuration.
     begin: Buffer.from(token),
     everyMs: EVERY_MS,
     later,
     wall,
     apply: (found) => {
-      // White space around it may be new.
+      // Only the white space around it may have changed.
       if (found === inForce) return;
       inForce = found;
       log.info("the admin port's token was changed: views ask for the new one");

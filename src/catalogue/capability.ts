@@ -1,5 +1,6 @@
-/** Which v1 capability string stands for which v2 enum name? (All 217; the numbers are v2's, v1 carried plain strings.) */
 import type { EnumTable } from "../model/resource.ts";
+
+/** v1's capability strings and v2's enum. The numbers are v2's; v1 carried plain strings. */
 
 export const capability = {
   name: "capability",

@@ -1,32 +1,104 @@
-/** Do the files of a catalogue fit together? */
+/** Checks that the files of a catalogue fit together. Pure. */
 
+import { snakeCase } from "../model/field-names.ts";
 import { isJsonObject, type Json, type JsonObject } from "../model/json.ts";
-import type {
-  EnumTable,
-  EnvelopeRow,
-  Example,
-  Filter,
-  Join,
-  NativeDomain,
-  Operation,
-  Resource,
-  Row,
-  Shape,
-  WritableRow,
+import {
+  type EnumTable,
+  type EnvelopeRow,
+  type Example,
+  type Filter,
+  isWritable,
+  type Join,
+  type NativeDomain,
+  type Operation,
+  type Resource,
+  type Row,
+  type Shape,
+  v1Zero,
+  type WritableRow,
 } from "../model/resource.ts";
 
-/** One file of a catalogue, as it was found. */
 export interface CatalogueFile {
   readonly file: string;
   readonly resource: Resource;
 }
 
-/** Two paths are the same when only the names of their variables differ. */
-function pathKey(domain: string, method: string, path: string): string {
-  return `${method} /${domain}/v1/${path.replaceAll(/\{[^}=]*=/g, "{=")}`;
+/** Reports what is wrong, at which row, and how to fix it. */
+type ReportFault = (row: string, fault: string) => void;
+
+/** Every fault of a catalogue, each with its file, its row and a remedy. */
+export function faultsOf(files: readonly CatalogueFile[], natives: readonly NativeDomain[]): readonly string[] {
+  const faults: string[] = [];
+  const resources = files.map(({ resource }) => resource);
+  const all = new Map(resources.map((resource) => [resource.name, resource]));
+  const report: ReportFault = (name, fault) => faults.push(`${name}: ${fault}`);
+  if (files.length === 0) report("catalogue", "the folder holds no resource; add a file or correct the folder");
+  const names = resources.map(({ name }) => name);
+  checkUnique(names, report, "two files describe this resource; remove one");
+  for (const version of ["v1", "v2"] as const) {
+    const collections = resources.map((resource) => `/${resource.domain}/${version}/${resource[version]}`);
+    checkUnique(collections, report, "two resources have this collection; correct one");
+  }
+  checkUnique(allPaths(resources, natives), report, "two operations have this path; remove one");
+  return [...faults, ...files.flatMap((file) => checkResource(file, all))];
 }
 
-const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
+function checkResource({ file, resource }: CatalogueFile, all: ReadonlyMap<string, Resource>): readonly string[] {
+  const faults = new Set<string>();
+  const report: ReportFault = (at, fault) => faults.add(`${file}: ${at}: ${fault}`);
+  if (file.replace(/\.[jt]s$/, "") !== resource.name) {
+    faults.add(`${file}: its resource is called ${resource.name}; name the file like the resource`);
+  }
+  const names = resource.operations.map(({ name }) => name);
+  checkUnique(names, (name, fault) => report(`operation ${name}`, fault), "it is there twice; remove one");
+  for (const operation of resource.operations) {
+    checkOperation(resource, operation, all, (row, fault) => report(`${operation.name}: ${row}`, fault));
+  }
+  checkVolatile(resource, report);
+  checkExamples(resource, report);
+  return [...faults];
+}
+
+function checkOperation(
+  own: Resource,
+  operation: Operation,
+  all: ReadonlyMap<string, Resource>,
+  report: ReportFault,
+): void {
+  if (operation.kind === "native" || operation.kind === "delete") return;
+  const joins = "joins" in operation ? (operation.joins ?? []) : [];
+  checkShape(operation.answer, new Set(joins.map((join) => join.v1)), report);
+  checkJoins(joins, own, all, report);
+  for (const { v1, missing } of joins) {
+    const row = operation.answer.rows.find((each) => each.v1 === v1);
+    // With `missing: "own"` the row names the record's own member.
+    if ((row?.v2 !== null && missing !== "own") || row?.access !== "output") {
+      report(v1, 'a join fills it; give it a row with `v2: null` and `access: "output"`');
+    }
+  }
+  if ("body" in operation && operation.body !== undefined) checkShape(operation.body, new Set(), report);
+  if (operation.kind === "call") checkCall(operation, report);
+  if (operation.kind !== "list" && "filters" in operation) checkFilters(operation.filters ?? [], report);
+  if (operation.kind === "list") {
+    checkFilters(operation.filters, report);
+    checkEnvelope(operation.envelope ?? [], report);
+    if ((operation.envelope === undefined) === (own.list === "paged")) {
+      report("envelope", "a paged list has one, a drained list has none; add or remove it");
+    }
+  }
+  if (operation.kind !== "list" && operation.kind !== "get") return;
+  if (!operation.answer.rows.some((row) => row.v1 === own.key && row.v2 === "uid")) {
+    report(own.key, "it is the key, and no row carries v2's `uid` under this name; add the row");
+  }
+}
+
+/** `METHOD /domain/v1/template` of every operation that carryover knows. */
+export function allPaths(resources: readonly Resource[], natives: readonly NativeDomain[]): readonly string[] {
+  return [
+    ...resources.flatMap((resource) => resource.operations.map((operation) => operationPath(resource, operation))),
+    ...natives.flatMap(({ domain, operations }) => operations.map(({ method, path }) => pathKey(domain, method, path))),
+  ];
+}
 
 function operationPath(resource: Resource, operation: Operation): string {
   if ("path" in operation) return pathKey(resource.domain, operation.method, operation.path);
@@ -34,12 +106,11 @@ function operationPath(resource: Resource, operation: Operation): string {
   return pathKey(resource.domain, METHODS[operation.kind], path);
 }
 
-/** `METHOD /domain/v1/template` of every operation that carryover knows, ten resources and the rest. */
-export function allPaths(resources: readonly Resource[], natives: readonly NativeDomain[]): readonly string[] {
-  return [
-    ...resources.flatMap((resource) => resource.operations.map((operation) => operationPath(resource, operation))),
-    ...natives.flatMap(({ domain, operations }) => operations.map(({ method, path }) => pathKey(domain, method, path))),
-  ];
+const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
+
+/** Equal for paths that differ only in the names of their variables. */
+function pathKey(domain: string, method: string, path: string): string {
+  return `${method} /${domain}/v1/${path.replaceAll(/\{[^}=]*=/g, "{=")}`;
 }
 
 function checkFilters(filters: readonly Filter[], report: ReportFault): void {
@@ -81,15 +152,12 @@ function checkJoins(
   all: ReadonlyMap<string, Resource>,
   report: ReportFault,
 ): void {
-  checkUnique(
-    joins.map((join) => join.v1),
-    report,
-    "two joins fill this member; remove one",
-  );
+  const names = joins.map((join) => join.v1);
+  checkUnique(names, report, "two joins fill this member; remove one");
   for (const join of joins) checkJoin(join, own, all, report);
 }
 
-/** What the v2 path needs must be in the v1 path, and nothing of that may be lost. */
+/** The variables of the v2 path must be those of the v1 path. */
 function checkCall({ path, v2 }: Operation & { kind: "call" }, report: ReportFault): void {
   for (const [variable, inV1] of [
     ["{uid}", /\{[^}]*=\*\*\}/],
@@ -101,40 +169,7 @@ function checkCall({ path, v2 }: Operation & { kind: "call" }, report: ReportFau
   }
 }
 
-function checkOperation(
-  own: Resource,
-  operation: Operation,
-  all: ReadonlyMap<string, Resource>,
-  report: ReportFault,
-): void {
-  if (operation.kind === "native" || operation.kind === "delete") return;
-  const joins = "joins" in operation ? (operation.joins ?? []) : [];
-  checkShape(operation.answer, new Set(joins.map((join) => join.v1)), report);
-  checkJoins(joins, own, all, report);
-  for (const { v1, missing } of joins) {
-    const row = operation.answer.rows.find((each) => each.v1 === v1);
-    // One that falls back on the record's own member has it under that name.
-    if ((row?.v2 !== null && missing !== "own") || row?.access !== "output") {
-      report(v1, 'a join fills it; give it a row with `v2: null` and `access: "output"`');
-    }
-  }
-  if ("body" in operation && operation.body !== undefined) checkShape(operation.body, new Set(), report);
-  if (operation.kind === "call") checkCall(operation, report);
-  if (operation.kind !== "list" && "filters" in operation) checkFilters(operation.filters ?? [], report);
-  if (operation.kind === "list") {
-    checkFilters(operation.filters, report);
-    checkEnvelope(operation.envelope ?? [], report);
-    if ((operation.envelope === undefined) === (own.list === "paged")) {
-      report("envelope", "a paged list has one, a drained list has none; add or remove it");
-    }
-  }
-  if (operation.kind !== "list" && operation.kind !== "get") return;
-  if (!operation.answer.rows.some((row) => row.v1 === own.key && row.v2 === "uid")) {
-    report(own.key, "it is the key, and no row carries v2's `uid` under this name; add the row");
-  }
-}
-
-/** The row of the dotted v1 path `path`; `[]` stands behind the name of a list. */
+/** The row at the dotted v1 path `path`; `[]` follows the name of a list. */
 function rowAt(rows: readonly Row[], path: string): Row | undefined {
   const [head = "", ...rest] = path.split(".");
   const row = rows.find((each) => head === `${each.v1}${"list" in each && each.list === true ? "[]" : ""}`);
@@ -158,94 +193,19 @@ function checkVolatile({ operations, volatile = [] }: Resource, report: ReportFa
   }
 }
 
-function checkResource({ file, resource }: CatalogueFile, all: ReadonlyMap<string, Resource>): readonly string[] {
-  const faults = new Set<string>();
-  if (file.replace(/\.[jt]s$/, "") !== resource.name) {
-    faults.add(`${file}: its resource is called ${resource.name}; name the file like the resource`);
-  }
-  const operations: ReportFault = (name, fault) => faults.add(`${file}: operation ${name}: ${fault}`);
-  checkUnique(
-    resource.operations.map(({ name }) => name),
-    operations,
-    "it is there twice; remove one",
-  );
-  for (const operation of resource.operations) {
-    checkOperation(resource, operation, all, (row, fault) =>
-      faults.add(`${file}: ${operation.name}: ${row}: ${fault}`),
-    );
-  }
-  checkVolatile(resource, (path, fault) => faults.add(`${file}: ${path}: ${fault}`));
-  checkExamples(resource, (row, fault) => faults.add(`${file}: ${row}: ${fault}`));
-  return [...faults];
-}
-
-/** Every fault of a catalogue, each with its file, its row and a remedy; empty when there is none. */
-export function faultsOf(files: readonly CatalogueFile[], natives: readonly NativeDomain[]): readonly string[] {
-  const faults: string[] = [];
-  const resources = files.map(({ resource }) => resource);
-  const all = new Map(resources.map((resource) => [resource.name, resource]));
-  const report: ReportFault = (name, fault) => faults.push(`${name}: ${fault}`);
-  if (files.length === 0) report("catalogue", "the folder holds no resource; add a file or correct the folder");
-  checkUnique(
-    resources.map(({ name }) => name),
-    report,
-    "two files describe this resource; remove one",
-  );
-  for (const version of ["v1", "v2"] as const) {
-    checkUnique(
-      resources.map((resource) => `/${resource.domain}/${version}/${resource[version]}`),
-      report,
-      "two resources have this collection; correct one",
-    );
-  }
-  checkUnique(allPaths(resources, natives), report, "two operations have this path; remove one");
-  return [...faults, ...files.flatMap((file) => checkResource(file, all))];
-}
-
-/** Is every row of a shape sound: can it have an effect, and is its zero what a full replace would make of it? */
-
-/** What is wrong, at which row, and what to do about it. */
-export type ReportFault = (row: string, fault: string) => void;
-
-function isWritable(row: Row): row is Row & WritableRow {
-  return row.access !== "output";
-}
-
-/** The rows of the message or the messages that `row` holds; undefined when it holds something else. */
+/** The rows of the message or messages that `row` holds; undefined for any other type. */
 export function nestedRows(row: Row): readonly Row[] | undefined {
   if (row.kind === "message") return row.rows;
   return row.kind === "map" && typeof row.of === "object" ? row.of.rows : undefined;
 }
 
-/** The v1 zero of `row`: what an unset member is, as the wire format has it. Null: unset. */
+/** The v1 zero that `row` must declare. Null: unset. */
 export function zeroOf(row: Row): Json | undefined {
-  if (row.presence === "explicit") return null;
-  if (row.kind === "map") return {};
-  if (row.list === true) return [];
-  switch (row.kind) {
-    case "string":
-    case "bytes":
-      return "";
-    case "bool":
-      return false;
-    case "int32":
-    case "uint32":
-      return 0;
-    case "int64":
-      return "0";
-    case "enum":
-      return row.values.values.find(([v1, number]) => v1 !== null && number === 0)?.[0];
-    case "timestamp":
-    case "duration":
-    case "message":
-      return null;
-    default:
-      return row satisfies never;
-  }
+  return row.presence === "explicit" ? null : v1Zero(row);
 }
 
-/** Reports every name that is there twice. */
-export function checkUnique(names: readonly string[], report: ReportFault, fault: string): void {
+/** Reports every name that appears twice. */
+function checkUnique(names: readonly string[], report: ReportFault, fault: string): void {
   const seen = new Set<string>();
   for (const name of names) {
     if (seen.has(name)) report(name, fault);
@@ -278,7 +238,7 @@ function checkRow(row: Row, at: string, joined: ReadonlySet<string>, report: Rep
     report(at, "dead row: nothing fills it and nothing sends it; name `v2`, `from` or a join, or remove it");
   }
   if (row.kind === "enum") checkEnum(row.values, at, report);
-  // What a join fills follows from the other resource, which has checked its rows itself.
+  // The rows that a join fills are checked with the other resource.
   if (!joined.has(at)) checkNested(row, at, joined, report);
 }
 
@@ -300,19 +260,13 @@ function checkNested(row: Row, at: string, joined: ReadonlySet<string>, report: 
 }
 
 function checkNames(rows: readonly Row[], v2Only: readonly string[], prefix: string, report: ReportFault): void {
+  const v1 = rows.map((row) => row.v1);
   const v2 = rows.flatMap((row) => (row.v2 === null ? [] : [row.v2]));
   const prefixed: ReportFault = (row, fault) => report(`${prefix}${row}`, fault);
-  checkUnique(
-    rows.map((row) => row.v1),
-    prefixed,
-    "two rows have this v1 name; remove one",
-  );
+  checkUnique(v1, prefixed, "two rows have this v1 name; remove one");
   checkUnique(v2, prefixed, "two rows have this v2 name; read the second through `from`");
-  checkUnique(
-    [...new Set(v2), ...v2Only],
-    prefixed,
-    "dead `v2Only`: a row carries this member, or it is there twice; remove it there",
-  );
+  const deadV2Only = "dead `v2Only`: a row carries this member, or it is there twice; remove it there";
+  checkUnique([...new Set(v2), ...v2Only], prefixed, deadV2Only);
 }
 
 function pathsRead(rows: readonly Row[], prefix: string): readonly (readonly [row: string, path: string])[] {
@@ -322,8 +276,8 @@ function pathsRead(rows: readonly Row[], prefix: string): readonly (readonly [ro
   ]);
 }
 
-/** Reports what is wrong with `shape`. `joined`: v1 names of its members that joins fill. */
-export function checkShape(shape: Shape, joined: ReadonlySet<string>, report: ReportFault): void {
+/** `joined`: v1 names of members that joins fill. */
+function checkShape(shape: Shape, joined: ReadonlySet<string>, report: ReportFault): void {
   checkNames(shape.rows, shape.v2Only, "", report);
   for (const row of shape.rows) checkRow(row, row.v1, joined, report);
   const known = new Set([...shape.v2Only, ...shape.rows.map((row) => row.v2)]);
@@ -334,16 +288,14 @@ export function checkShape(shape: Shape, joined: ReadonlySet<string>, report: Re
   }
 }
 
-/** Reports what is wrong with the members of a list envelope. */
-export function checkEnvelope(rows: readonly EnvelopeRow[], report: ReportFault): void {
+function checkEnvelope(rows: readonly EnvelopeRow[], report: ReportFault): void {
   const repeated = new Set(rows.filter((row) => row.fromQuery !== undefined).map((row) => row.v1));
   checkNames(rows, [], "envelope.", report);
-  const inEnvelope: ReportFault = (row, fault) => report(`envelope.${row}`, fault);
-  for (const row of rows) checkRow(row, row.v1, repeated, inEnvelope);
+  for (const row of rows) checkRow(row, row.v1, repeated, (name, fault) => report(`envelope.${name}`, fault));
 }
 
-/** Reports what is wrong with `table`: both directions must be functions. */
-export function checkEnum(table: EnumTable, at: string, report: ReportFault): void {
+/** Both directions must be functions. */
+function checkEnum(table: EnumTable, at: string, report: ReportFault): void {
   const fault = (name: string | number, what: string): void => report(at, `enum ${table.name}: ${name} ${what}`);
   const once: ReportFault = (name) => fault(name, "is there twice; a value is one value in the other version");
   const names = (side: 0 | 2): string[] => table.values.flatMap((value) => value[side] ?? []);
@@ -356,8 +308,6 @@ export function checkEnum(table: EnumTable, at: string, report: ReportFault): vo
     if (v2 === null && v2Number >= 0) fault(v1 ?? "", "has a v2 number without a v2 name; write -1");
   }
 }
-
-/** Do the examples of a resource speak of nothing but its rows? */
 
 type ApiVersion = "v1" | "v2";
 
@@ -395,12 +345,8 @@ function checkMask(mask: readonly string[], shape: Shape, at: string, report: Re
   }
 }
 
-function snake(name: string): string {
-  return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-}
-
 /** The v2 parameter names that `filter` can send. */
-export function sentNames(filter: Filter): readonly string[] {
+function sentNames(filter: Filter): readonly string[] {
   if (filter.use === "parent") return ["uidp.in_root", "uidp.children_of"];
   return filter.use === "get" ? [] : [filter.v2];
 }
@@ -413,7 +359,7 @@ function checkQuery(
   report: ReportFault,
 ): void {
   for (const name of new URLSearchParams(query).keys()) {
-    if (!known.has(side === "v1" ? snake(name) : name)) {
+    if (!known.has(side === "v1" ? snakeCase(name) : name)) {
       report(at, `the example has the parameter ${name}, which no filter has; correct the name or add the filter`);
     }
   }
@@ -439,8 +385,7 @@ function checkExample(resource: Resource, example: Example, at: string, report: 
   if (example.of === "update") checkMask(example.mask, shape, at, report);
 }
 
-/** Reports what is wrong with the examples of `resource`. */
-export function checkExamples(resource: Resource, report: ReportFault): void {
+function checkExamples(resource: Resource, report: ReportFault): void {
   if (resource.examples.length === 0) report("examples", "there are none; add an answer for each shape");
   for (const [index, example] of resource.examples.entries()) {
     checkExample(resource, example, `examples[${index}] (${example.of})`, report);

@@ -1,7 +1,8 @@
-/** When was a record made and last changed? (Specification section 9: createdAt and updatedAt become createTime and updateTime.) */
+/** Rows and filters that most resources have. */
+
 import type { Filter, Row } from "../model/resource.ts";
 
-/** Every record shows both when v2 sends them; what v2 does not send is not there (so: explicit presence). */
+/** Shown when v2 sends it; otherwise absent, hence the explicit presence. */
 export const createdAt = {
   v1: "createdAt",
   v2: "createTime",
@@ -21,14 +22,12 @@ export const updatedAt = {
 /** Both, where the published v1 has them too. */
 export const recordTimes: readonly Row[] = [createdAt, updatedAt];
 
-/** The same two where the specification alone says so: the published v1 message has no such time. */
+/** The same, where only the specification has them: the published v1 message has no such member. */
 export const specifiedCreatedAt = { ...createdAt, unpublished: true } as const satisfies Row;
 export const specifiedUpdatedAt = { ...updatedAt, unpublished: true } as const satisfies Row;
 export const specifiedTimes: readonly Row[] = [specifiedCreatedAt, specifiedUpdatedAt];
 
-/** Which list filters look at a record's place in the hierarchy? (Specification section 4: list parameters.) */
-
-/** Same names and meanings in both versions, on every list that takes them. */
+/** Filters by a record's place in the hierarchy: the same in both versions, on every list that takes them. */
 export const uidpFilters: readonly Filter[] = [
   {
     v1: "uidp.ancestors_of",
@@ -49,15 +48,13 @@ export const uidpFilters: readonly Filter[] = [
   { v1: "uidp.ids", use: "send", v2: "uidp.ids", kind: "string", repeated: true, local: { hierarchy: "ids" } },
 ];
 
-/** The record with one uid. v2 has no such parameter and would answer with the whole list: a Get instead. */
+/** One record by its uid. v2's list has no such parameter and would return everything, so it becomes a Get. */
 export const idFilter: Filter = { v1: "id", use: "get" };
 
-/** Exact match on the name. An empty one is no filter, also where v2 could tell it from an absent one. */
+/** Exact match. An empty name is no filter, even where v2 could tell it from an absent one. */
 export const nameFilter: Filter = { v1: "name", use: "send", v2: "name", kind: "string", local: { member: "name" } };
 
-/** How do rows read that a client can set elsewhere, where they are only shown? */
-
-/** The same rows, never sent: the message around them is part of an answer alone. */
+/** The same rows for a message that is only part of a response. */
 export function shownOnly(rows: readonly Row[]): readonly Row[] {
   return rows.map((row): Row => {
     if (row.access === "output") return row;

@@ -1,4 +1,4 @@
-/** Which uids and times do the examples speak of? */
+/** Uids and times of the examples. */
 
 /** A root group. */
 export const ORG = "0a1b2c3d4e5f60718293a4b5c6d7e8f901234567";

@@ -1,25 +1,48 @@
-/** How can carryover be tried without a platform? A sandbox, carryover in front of it, and calls to paste. */
-
+/** `carryover demo`: a sandbox platform, carryover in front of it, and calls to try. */
 import { createSandbox, type Sandbox } from "#sandbox";
 import { createApp } from "../app.ts";
 import { loadCatalogue } from "../catalogue.ts";
 import { loadConfig } from "../config/config.ts";
 import { OurHeader } from "../model/http.ts";
 import { createLog } from "../telemetry/log.ts";
+import type { CommandIo } from "./command.ts";
 
-/** Where to listen; 0 takes a free port. */
+/** Where to listen; 0 takes any free port. */
 export interface DemoPorts {
   readonly listen: number;
   readonly admin: number;
   readonly sandbox: number;
 }
 
-interface DemoOutput {
-  print(text: string): void;
+/** Starts both, and prints what to try and how to stop. */
+export async function runDemo(ports: DemoPorts, io: Pick<CommandIo, "print" | "onStop">): Promise<void> {
+  const demo = await startDemo(ports);
+  // Before anything is printed: its reader may stop the process at once.
+  io.onStop(demo.close);
+  io.print(introduction(demo));
+  io.print(`# Paste this first: a ready token of the sandbox\nTOKEN=${demo.token}\n`);
+  for (const call of demoCalls(demo)) io.print(`# ${call.title}\n${toCurl(call)}\n`);
+  io.print(
+    `# Or see them all made, with the v2 calls behind each: npm start -- --tour\n\n${OUTLOOK}\n\nCtrl-C stops both.`,
+  );
 }
 
-interface DemoStopping {
-  onStop(stop: (graceMs?: number) => Promise<void>): void;
+/** Makes the calls, and prints for each the v1 request, the v2 calls and the response. Gives the exit code. */
+export async function runTour(io: Pick<CommandIo, "print">): Promise<number> {
+  const demo = await startDemo({ listen: 0, admin: 0, sandbox: 0 });
+  try {
+    io.print(introduction(demo));
+    let failed = 0;
+    for (const call of demoCalls(demo)) {
+      const { text, ok } = await makeCall(call, demo);
+      io.print(text);
+      if (!ok) failed += 1;
+    }
+    io.print(OUTLOOK);
+    return failed === 0 ? 0 : 1;
+  } finally {
+    await demo.close(1_000);
+  }
 }
 
 interface Demo {
@@ -28,7 +51,6 @@ interface Demo {
   readonly url: string;
   readonly adminUrl: string;
   readonly sandboxUrl: string;
-  readonly calls: readonly DemoCall[];
   close(graceMs?: number): Promise<void>;
 }
 
@@ -44,7 +66,7 @@ async function startDemo(ports: DemoPorts): Promise<Demo> {
         upstreamV2Url: sandboxUrl,
         upstreamV1Url: sandboxUrl,
         upstreamStsUrl: sandboxUrl,
-        // Who stops it waits at the keyboard.
+        // Whoever stops it is waiting at the keyboard.
         listenShutdownDelaySeconds: "0",
         logLevel: "warn",
       },
@@ -55,46 +77,14 @@ async function startDemo(ports: DemoPorts): Promise<Demo> {
       log: createLog({ level: "warn" }),
     });
     const { url, adminUrl } = await app.listen();
-    const calls = demoCalls({ url, adminUrl, sandboxUrl, group: sandbox.wellKnown.someGroup });
     const close = async (graceMs?: number) => {
       await app.close(graceMs);
       await sandbox.close();
     };
-    return { sandbox, token: sandbox.token("admin"), url, adminUrl, sandboxUrl, calls, close };
+    return { sandbox, token: sandbox.token("admin"), url, adminUrl, sandboxUrl, close };
   } catch (error) {
     await sandbox.close();
     throw error;
-  }
-}
-
-/** Starts both, says how they are stopped, and prints what to try. */
-export async function runDemo(ports: DemoPorts, output: DemoOutput & DemoStopping): Promise<void> {
-  const demo = await startDemo(ports);
-  // Before anything is printed: whoever reads it may stop us at once.
-  output.onStop(demo.close);
-  output.print(introduction(demo));
-  output.print(`# Paste this first: a ready token of the sandbox\nTOKEN=${demo.token}\n`);
-  for (const call of demo.calls) output.print(`# ${call.title}\n${toCurl(call)}\n`);
-  output.print(
-    `# Or see them all made, with the v2 calls behind each: npm start -- --tour\n\n${outlook()}\n\nCtrl-C stops both.`,
-  );
-}
-
-/** Makes the calls, shows for each the v1 request, the v2 calls made and the answer; gives the exit code. */
-export async function runTour(output: DemoOutput): Promise<number> {
-  const demo = await startDemo({ listen: 0, admin: 0, sandbox: 0 });
-  try {
-    output.print(introduction(demo));
-    let failed = 0;
-    for (const call of demo.calls) {
-      const { text, ok } = await showCall(call, demo.token, demo.sandbox);
-      output.print(text);
-      if (!ok) failed += 1;
-    }
-    output.print(outlook());
-    return failed === 0 ? 0 : 1;
-  } finally {
-    await demo.close(1_000);
   }
 }
 
@@ -107,39 +97,25 @@ function introduction({ url, adminUrl, sandboxUrl }: Demo): string {
 `;
 }
 
-function outlook(): string {
-  return `To put carryover in front of a real platform:
+const OUTLOOK = `To put carryover in front of a real platform:
   npx carryover serve --upstream-v2-url https://PLATFORM --upstream-v1-url https://PLATFORM`;
-}
 
-/** Which calls show what carryover does? */
-
-/** One call, made by the tour or pasted as a curl line. */
-export interface DemoCall {
+/** One call, made by the tour or pasted as a curl line. It succeeds with status 200. */
+interface DemoCall {
   readonly title: string;
   readonly method: "GET" | "PUT";
   readonly url: string;
   readonly body?: string;
   readonly token: boolean;
-  /** Status of a call that went well. */
-  readonly expect: number;
-  /** Only lines of the answer that begin with this are shown. */
+  /** Only the lines of the response that begin with this are shown. */
   readonly only?: string;
-  /** Its answer is long: only the beginning is shown, with its header fields. */
+  /** The response is long: only its beginning is shown, with its header fields. */
   readonly long?: true;
 }
 
-export interface DemoAddresses {
-  readonly url: string;
-  readonly adminUrl: string;
-  readonly sandboxUrl: string;
-  /** Uid of a group to read and change. */
-  readonly group: string;
-}
-
-/** A handful, from a long list to the metrics. */
-export function demoCalls({ url, adminUrl, sandboxUrl, group }: DemoAddresses): readonly DemoCall[] {
-  const read = { method: "GET", token: true, expect: 200 } as const;
+function demoCalls({ url, adminUrl, sandboxUrl, sandbox }: Demo): readonly DemoCall[] {
+  const group = sandbox.wellKnown.someGroup;
+  const read = { method: "GET", token: true } as const;
   return [
     {
       ...read,
@@ -154,7 +130,6 @@ export function demoCalls({ url, adminUrl, sandboxUrl, group }: DemoAddresses): 
       url: `${url}/iam/v1/groups/${group}`,
       body: '{"name":"renamed by the tour"}',
       token: true,
-      expect: 200,
     },
     {
       ...read,
@@ -165,7 +140,6 @@ export function demoCalls({ url, adminUrl, sandboxUrl, group }: DemoAddresses): 
     {
       method: "GET",
       token: false,
-      expect: 200,
       title: "What an operator sees of it",
       url: `${adminUrl}/metrics`,
       only: "carryover_requests_total",
@@ -174,27 +148,24 @@ export function demoCalls({ url, adminUrl, sandboxUrl, group }: DemoAddresses): 
 }
 
 /** The call as a line for a shell in which TOKEN is set. */
-export function toCurl({ method, url, body, token, only, long }: DemoCall): string {
+function toCurl({ method, url, body, token, only, long }: DemoCall): string {
   const words = ["curl", "-s"];
   if (method !== "GET") words.push("-X", method);
   if (token) words.push("-H", '"Authorization: Bearer $TOKEN"');
   if (body !== undefined) words.push("-d", `'${body}'`);
   words.push(`'${url}'`);
   if (only !== undefined) return `${words.join(" ")} | grep '^${only}'`;
-  // The answer's own header fields say what was proved of a list; its body is too long for a terminal.
+  // The header fields say what was proved of a list; its body is too long for a terminal.
   return long === true ? `${words.join(" ")} -D - | head -c 1200; echo` : `${words.join(" ")}; echo`;
 }
 
-/** What happens when a call of the demo is made? */
-
-/** Longest part of an answer that is shown. */
+/** Longest part of a response that is shown. */
 const MAX_SHOWN = 420;
 
-/** Makes the call and tells of it: request, calls that reached the platform, answer. `ok`: it went as it should. */
-export async function showCall(
+/** Makes the call and describes the request, the calls that reached the platform, and the response. */
+async function makeCall(
   call: DemoCall,
-  token: string,
-  sandbox: Sandbox,
+  { token, sandbox }: Demo,
 ): Promise<{ readonly text: string; readonly ok: boolean }> {
   const before = sandbox.requests.length;
   const response = await fetch(call.url, {
@@ -202,44 +173,38 @@ export async function showCall(
     ...(call.token ? { headers: { authorization: `Bearer ${token}` } } : {}),
     ...(call.body === undefined ? {} : { body: call.body }),
   });
-  const answer = await response.text();
+  const body = await response.text();
   const upstream = sandbox.requests
     .slice(before)
-    .map(({ method, target, status }) => `    ${method} ${shortTokens(target)} -> ${status}`);
+    .map(({ method, target, status }) => `    ${method} ${shortenToken(target)} -> ${status}`);
+  const list = response.headers.get(OurHeader.LIST);
   const lines = [
     `== ${call.title}`,
     `  $ ${toCurl(call)}`,
     `  calls that reached the platform: ${upstream.length}`,
-    ...shorten(upstream),
-    `  answer: ${response.status}${listFacts(response, answer)}`,
-    `    ${excerpt(call, answer)}`,
+    ...firstAndLast(upstream),
+    `  answer: ${response.status}${list === null ? "" : `, ${body.length} bytes, carryover-list: ${list}`}`,
+    `    ${excerpt(call, body)}`,
     "",
   ];
-  return { text: lines.join("\n"), ok: response.status === call.expect };
+  return { text: lines.join("\n"), ok: response.status === 200 };
 }
 
-/** Page tokens are opaque: their first characters are enough to tell them apart from each other's absence. */
-function shortTokens(target: string): string {
+/** The beginning of a page token says enough: tokens are opaque. */
+function shortenToken(target: string): string {
   return target.replace(/(page_token=[^&]{8})[^&]+/, "$1…");
 }
 
-/** The first calls and the last: pages in between look alike. */
-function shorten(lines: readonly string[]): readonly string[] {
+/** Calls for the pages in between look alike. */
+function firstAndLast(lines: readonly string[]): readonly string[] {
   if (lines.length <= 4) return lines;
   return [...lines.slice(0, 2), `    … ${lines.length - 3} more …`, ...lines.slice(-1)];
 }
 
-function listFacts(response: Response, answer: string): string {
-  const facts = response.headers.get(OurHeader.LIST);
-  return facts === null ? "" : `, ${answer.length} bytes, carryover-list: ${facts}`;
-}
-
-function excerpt({ only }: DemoCall, answer: string): string {
-  if (only !== undefined) {
-    return answer
-      .split("\n")
-      .filter((line) => line.startsWith(only))
-      .join("\n    ");
-  }
-  return answer.length <= MAX_SHOWN ? answer : `${answer.slice(0, MAX_SHOWN)} …`;
+function excerpt({ only }: DemoCall, body: string): string {
+  if (only === undefined) return body.length <= MAX_SHOWN ? body : `${body.slice(0, MAX_SHOWN)} …`;
+  return body
+    .split("\n")
+    .filter((line) => line.startsWith(only))
+    .join("\n    ");
 }

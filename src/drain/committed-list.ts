@@ -1,10 +1,10 @@
-/** The list as far as it has been read without a gap: a value, and how a page becomes part of it. */
+/** The list as far as it was read without a gap, how a page becomes part of it, and what its end proves. Pure. */
 
 import type { Witness } from "../model/exchange.ts";
 import type { ListPage } from "../model/list.ts";
 import { Problem } from "../model/problem.ts";
 
-/** A page of the list that is being read, and the rank of its first record; undefined when it was asked for by a token. */
+/** A page of the list, and the rank of its first record; undefined when it was requested by a token. */
 export interface RankedPage extends ListPage {
   readonly skip: number | undefined;
 }
@@ -15,13 +15,13 @@ interface KeyChain {
   readonly before: KeyChain | undefined;
 }
 
-/** All that is known of the records taken so far. */
+/** What is known of the records taken so far. */
 export interface CommittedList {
   /** Keys that need not be looked up yet: while all keys ascend, none can have come before. */
   readonly chain: KeyChain | undefined;
   /**
-   * Every key, once the order was broken: an order that breaks must not drop a record that was never seen. It is shared with later states
-   * and grows with them, since copying 100,000 keys for each page would cost more than the list: use only the newest state.
+   * Every key, once the order was broken, so that no unseen record is dropped. Shared with later states and growing with
+   * them, because copying 100,000 keys for each page would be too slow: use only the newest state.
    */
   readonly seen: Set<string> | undefined;
   /** False: only records after the last one are accepted from now on, so keys are not kept. */
@@ -38,11 +38,11 @@ export interface CommittedList {
   readonly firstKey: string | undefined;
   /** The commit point: every record up to this key has been taken. */
   readonly lastKey: string | undefined;
-  /** Rank of the record after the commit point, by what the platform said last. */
+  /** Rank of the record after the commit point, by the platform's latest page. */
   readonly rank: number;
-  /** Where the platform's cursor goes on after the commit point; empty when it has no further page. */
+  /** The platform's token after the commit point; empty when there is no further page. */
   readonly token: string;
-  /** The last page has been taken and was accepted as the end. */
+  /** The last page was taken, and accepted as the end. */
   readonly ended: boolean;
   /** Some key came twice where none should. */
   readonly repeated: boolean;
@@ -57,13 +57,13 @@ export interface CommittedList {
   readonly proved: boolean;
 }
 
-/** What a page adds: the list with it, and the bytes to show; undefined when it shows nothing. */
+/** The list with a page, and the bytes to show; undefined when the page shows nothing. */
 export interface TakenPage {
   readonly list: CommittedList;
   readonly chunk: Uint8Array | undefined;
 }
 
-/** Nothing yet. `keyOrder`: the platform promises an order; without one nothing can be proved. */
+/** `keyOrder`: the platform promises an order; without one nothing can be proved. */
 export function emptyList(keyOrder: boolean): CommittedList {
   return {
     chain: undefined,
@@ -88,12 +88,12 @@ export function emptyList(keyOrder: boolean): CommittedList {
   };
 }
 
-/** From now on only keys after the commit point are accepted; what came before need not be remembered. */
+/** From now on only keys after the commit point are accepted, so earlier keys need not be remembered. */
 export function forgetKeys(list: CommittedList): CommittedList {
   return { ...list, keepsKeys: false, chain: undefined };
 }
 
-/** The list is to be read again from its first page; what was taken stays taken, and what was counted counted. */
+/** The list is to be read again from its first page; records that were taken stay taken. */
 export function startOver(list: CommittedList): CommittedList {
   const seen = list.keepsKeys ? keySetOf(list) : undefined;
   return { ...list, chain: undefined, seen, pages: 0, rank: 0, catchingUp: true };
@@ -149,10 +149,10 @@ function counted(list: CommittedList, { totalCount }: RankedPage): CommittedList
   return { ...list, pages: list.pages + 1, firstTotal, lastTotal: total ?? list.lastTotal, steady };
 }
 
-/** `at`, made for this, with the records `i` of `page` that have `wanted[i]` set; undefined: all of them. */
+/** `at` (which may be changed) with the records `i` of `page` that have `wanted[i]` set; undefined: all of them. */
 function keep(at: Mutable<CommittedList>, page: RankedPage, wanted: Uint8Array | undefined): TakenPage {
   const last = page.keys.at(-1);
-  // Of a list that is read again, pages before the commit point come first.
+  // When a list is read again, pages before the commit point come first.
   const back = at.catchingUp && at.ascending && at.lastKey !== undefined && (last ?? "") < at.lastKey;
   at.firstKey ??= page.keys[0];
   if (!back) at.lastKey = last ?? at.lastKey;
@@ -194,7 +194,7 @@ export function reachesPast({ lastKey }: CommittedList, keys: readonly string[])
   return last !== undefined && (lastKey === undefined || last > lastKey);
 }
 
-/** True when `page` leaves no gap after the commit point: then every record up to its own last one is known. */
+/** True when `page` leaves no gap after the commit point: every record up to its own last one is known. */
 export function joins({ lastKey }: CommittedList, { skip, keys }: RankedPage): boolean {
   if (skip === 0) return true;
   const [first] = keys;
@@ -217,7 +217,7 @@ function keySetOf({ chain, seen }: CommittedList): Set<string> {
   return all;
 }
 
-/** A count is foreign input: undefined for what cannot be one. */
+/** A count comes from outside: undefined for what cannot be one. */
 export function plausible(count: number | undefined): number | undefined {
   return count !== undefined && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
 }
@@ -225,13 +225,10 @@ export function plausible(count: number | undefined): number | undefined {
 const COMMA = 0x2c;
 
 /**
- * The records `i` of `page` with `wanted[i]` set (undefined: all of them) that are not hidden, as `rec,…,rec`; undefined when there is none.
- * A page that is kept whole is not copied; any other is, so that the rest of it can be collected.
+ * The records `i` of `page` with `wanted[i]` set (undefined: all of them) that are not hidden, as `rec,…,rec`; undefined
+ * when there are none. Part of a page is copied, so that the rest of it can be collected.
  */
-export function keptBytes(
-  page: ListPage,
-  wanted: Uint8Array | undefined,
-): { bytes: Uint8Array; records: number } | undefined {
+function keptBytes(page: ListPage, wanted: Uint8Array | undefined): { bytes: Uint8Array; records: number } | undefined {
   const count = page.keys.length;
   const [first, last] = [page.starts[0], page.ends[count - 1]];
   if (wanted === undefined && page.hidden === undefined && first !== undefined && last !== undefined)
@@ -271,9 +268,7 @@ function joinRuns(bytes: Uint8Array, runs: readonly { start: number; end: number
   return copy;
 }
 
-/** What does it prove that a list came to its end, and is it the end? */
-
-/** What `upstream.v2.totals` says of `totalCount`: evidence, or nothing to be relied on. */
+/** What `upstream.v2.totals` says of `totalCount`: evidence, or not to be relied on. */
 export type TotalsPolicy = "verify" | "ignore";
 
 const WITNESS_RANK: Readonly<Record<Witness, number>> = { none: 0, count: 1, cover: 2 };
@@ -287,9 +282,9 @@ export interface Shortfall {
 }
 
 /**
- * What is missing when `page`, which has no token and brings `fresh` records, ends the list; undefined when nothing is. Its rank and the count may both have grown because
- * records were created before the place that was being read: they did not exist all the time. Where the count never changed, as
- * many different records must have come.
+ * What is missing when `page`, which has no token and brings `fresh` records, ends the list; undefined when nothing is.
+ * Its rank and the count may both have grown because records were created before the position being read: such records
+ * did not exist all the time. When the count never changed, as many distinct records must have come.
  */
 export function shortfall(
   list: CommittedList,
@@ -304,13 +299,13 @@ export function shortfall(
   return read >= total || reachesMoved(list, page, total) ? undefined : { read, total };
 }
 
-/** True when `page` ends at the rank that it counts, and the count has changed since the list was begun. */
+/** True when `page` ends at the rank that it counts, and the count has changed since the first page. */
 function reachesMoved(list: CommittedList, page: RankedPage, total: number): boolean {
   const moved = list.distinct > 0 && !(list.steady && total === list.firstTotal);
   return moved && (page.skip ?? list.rank) + page.keys.length >= total;
 }
 
-/** True when `page`, read by rank, shows that `last` was the end although it fell short of its count: it ends there, too. */
+/** True when `page`, read by rank, shows that `last` was the end although it fell short of its count. */
 export function confirms(list: CommittedList, page: RankedPage, last: RankedPage): boolean {
   const total = plausible(page.totalCount);
   if (total === undefined || page.nextPageToken !== "" || page.keys.at(-1) !== last.keys.at(-1)) return false;
@@ -325,17 +320,17 @@ export function isOvercounted({ skip, keys, totalCount }: RankedPage): boolean {
 
 /**
  * The strongest witness for a list whose last page was accepted as its end.
- * `cover`: the first page began at rank 0, every further page began at or before the last record already taken (or followed
- * a token that is known to be a position in the order), and the last one said itself that nothing follows. Whatever
- * existed all the time lies in one of them. A single page that contradicts its own count may have left a record out: no proof.
- * `count`: every page named the same count, and as many distinct records came.
+ * `cover`: the first page began at rank 0, every further page began at or before the last record taken (or followed a
+ * token that is known to be a position in the order), and the last one said that nothing follows. Whatever existed all
+ * the time is in one of them. A single page that contradicts its own count proves nothing.
+ * `count`: every page stated the same count, and as many distinct records came.
  */
 export function witnessOf(list: CommittedList): Witness {
   if (list.proved && list.ascending && !(list.pages === 1 && isMiscounted(list))) return "cover";
   return isCounted(list) ? "count" : "none";
 }
 
-/** The platform counted, but not the records that came: its count changed, or is wrong. */
+/** The platform counted other records than came: its count changed, or is wrong. */
 export function isMiscounted(list: CommittedList): boolean {
   return list.firstTotal !== undefined && !isCounted(list);
 }
@@ -344,7 +339,6 @@ function isCounted(list: CommittedList): boolean {
   return list.steady && list.firstTotal === list.distinct;
 }
 
-/** True when `witness` proves as much as `required`. */
 export function isEnough(witness: Witness, required: Witness): boolean {
   return WITNESS_RANK[witness] >= WITNESS_RANK[required];
 }

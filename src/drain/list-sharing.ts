@@ -1,7 +1,7 @@
-/** Which requests for a list get what was made for an equal one? (Design: sharing work; off by default.) */
+/** Gives equal requests for a list the response that was made for one of them; off by default. */
 import type { Exchange } from "../model/exchange.ts";
 import { type ClientResponse, isSafe } from "../model/http.ts";
-import type { Decide, RequestHead } from "../model/request.ts";
+import type { Plan, RequestContext } from "../model/request.ts";
 import type { Signal } from "../model/signal.ts";
 import { type Credential, credentialOf } from "../upstream/credentials.ts";
 import {
@@ -15,7 +15,6 @@ import {
 import {
   type CredentialLists,
   createListCache,
-  type ListCache,
   type ListCacheUsage,
   type ReadForMany,
   type SharedRead,
@@ -24,42 +23,36 @@ import {
 } from "./list-cache.ts";
 
 export interface ListSharingOptions extends ListKeyOptions {
-  /** Equal requests that come while one is being answered wait for its answer. */
+  /** Equal requests that come while one is served wait for its response. */
   readonly collapse: boolean;
-  /** How long a finished list may be given again, counted from when its reading began; 0: never. */
+  /** How long a finished list may be reused, counted from when its reading began; 0: never. */
   readonly seconds: number;
   /** For all finished lists; one credential gets a tenth of it. */
   readonly bytes: number;
   /** Monotonic clock, milliseconds. */
   readonly now: () => number;
-  /** Milliseconds since 1970: only to know when a token has ended. */
+  /** Milliseconds since 1970: only to know when a token has expired. */
   readonly wall: () => number;
 }
 
 export interface ListSharing {
   /**
-   * `next`, with lists shared: between equal requests of one credential, and only if that credential does not write
-   * meanwhile. An answer that was made for another request says its `age`, and its exchange `list-shared` or `list-collapsed`.
+   * `plan`, with its list shared between equal requests of one credential while that credential does not write. A response
+   * that was made for another request has its `age`, and its exchange the note `list-shared` or `list-collapsed`.
    */
-  decide(next: Decide): Decide;
-  /** To be told of every exchange when it is over: until then a write counts as under way. */
+  share(request: RequestContext, plan: Plan): Plan;
+  /** To be called with every exchange when it is over: until then a write counts as under way. */
   over(exchange: Exchange): void;
   /** What is held in memory. */
   usage(): ListCacheUsage;
 }
 
-/** A revoked token must not be of use for longer: nothing that is shared is older, whatever is configured (design: sharing work). */
+/** Nothing that is shared is older, whatever is configured: a revoked token must not be of use for longer. */
 export const MOST_SECONDS = 5;
-/** Requests that wait for one work; others make their own. */
-const MOST_FOLLOWERS = 100;
-/** Works that one request waits for in turn, when they fail; then it makes its own. */
-const MOST_WAITS = 2;
-
-/** What the requests of one process share. */
-interface SharingContext {
-  readonly options: ListSharingOptions;
-  readonly tenants: ListCache;
-}
+/** Requests that wait for one read; others read for themselves. */
+const MAX_FOLLOWERS = 100;
+/** Reads that one request waits for when they fail; then it reads for itself. */
+const MAX_WAITS = 2;
 
 /** One request for a list. */
 interface ListRequest {
@@ -70,37 +63,86 @@ interface ListRequest {
   readonly signal: Signal;
 }
 
-/**
- * Sharing as `options` ask for it: nothing by default, and then nothing is done for any request. Throws `Error` for more
- * than `MOST_SECONDS`.
- */
+/** By default nothing is shared, and then nothing is done for any request. Throws `Error` for more than `MOST_SECONDS`. */
 export function createListSharing(options: ListSharingOptions): ListSharing {
-  const { collapse, seconds, bytes, now, secret } = options;
+  const { collapse, seconds, bytes, now, wall, secret } = options;
   if (!(seconds >= 0 && seconds <= MOST_SECONDS)) throw new Error(`lists are shared for 0 to ${MOST_SECONDS} s`);
   const keeps = seconds > 0 && bytes > 0;
   const tenants = createListCache(keeps ? { bytes, now } : undefined);
-  if (!collapse && !keeps) return { decide: (next) => next, over: () => {}, usage: tenants.size };
-  const house = { options, tenants };
+  if (!collapse && !keeps) return { share: (_request, plan) => plan, over: () => {}, usage: tenants.size };
   const writing = new Map<Exchange, string>();
 
+  async function share(request: ListRequest): Promise<ClientResponse> {
+    const { key, credential, notes, make, signal } = request;
+    for (let waits = 0; ; waits += 1) {
+      signal.throwIfAborted();
+      // The platform would refuse an expired token.
+      if (wall() >= credential.ends * 1000) return make(signal);
+      const kept = tenants.store?.find(key);
+      if (kept !== undefined) {
+        notes.push("list-shared");
+        return responseOf(kept, now());
+      }
+      // After the store was searched, which may forget a tenant.
+      const tenant = tenants.enter(credential.digest);
+      if (tenant === undefined) return make(signal);
+      const read = tenant.sharedReads.get(key);
+      if (read === undefined || !isYoung(read, now())) return lead(request, tenant);
+      if (waits === MAX_WAITS || read.waiting() > MAX_FOLLOWERS) return make(signal);
+      const result = await read.follow(signal);
+      if (result.kind === "shared") {
+        notes.push("list-collapsed");
+        return responseOf(result.copy, now());
+      }
+      if (result.kind === "single") return make(signal);
+    }
+  }
+
+  /** Makes the response, for this request and for those that come meanwhile. */
+  function lead({ key, make, signal }: ListRequest, tenant: CredentialLists): Promise<ClientResponse> {
+    const read = startSharedRead(make, now(), (response) => {
+      if (tenant.sharedReads.get(key) === read) tenant.sharedReads.delete(key);
+      const result = resultOf(response, read.began, now());
+      if (result.kind === "shared") keep(result.copy, key, tenant);
+      // Last: a tenant with a read under way is not forgotten while its lists make room.
+      tenant.working -= 1;
+      tenants.settle(tenant);
+      return result;
+    });
+    tenant.working += 1;
+    if (collapse) tenant.sharedReads.set(key, read);
+    return read.lead(signal);
+  }
+
+  /** Keeps a list, unless its credential has written since its reading began. */
+  function keep(copy: SharedResponse, key: string, tenant: CredentialLists): void {
+    if (!tenants.isCurrent(tenant)) return;
+    tenants.store?.keep(tenant, key, copy, copy.began + Math.min(seconds * 1000, copy.freshMs));
+  }
+
   return {
-    decide: (next) => (head, exchange) => {
-      if (!isSafe(head.method)) {
-        const credential = credentialOf(head.headers, secret);
+    share(request, plan) {
+      const { exchange, headers } = request;
+      if (!isSafe(request.method)) {
+        const credential = credentialOf(headers, secret);
         if (credential !== undefined) {
           writing.set(exchange, credential.digest);
           tenants.beginWrite(credential.digest);
         }
-        return next(head, exchange);
+        return plan;
       }
-      const plan = next(head, exchange);
-      if (plan.kind !== "answer" || !isList(head, exchange)) return plan;
+      const isList = request.method === "GET" && exchange.mode === "translate" && exchange.operation === "list";
+      if (plan.kind !== "answer" || !isList) return plan;
       return {
-        kind: "answer",
-        respond: (body, signal) => {
+        ...plan,
+        respond: async (body, signal) => {
           const make: ReadForMany = async (until) => plan.respond(body, until);
-          // A GET has no body: what the plan says of it is for its sender alone.
-          return body.length > 0 ? make(signal) : respondToList({ head, exchange, make, signal }, house);
+          // A GET has no body: what the plan says about one is for its sender alone.
+          if (body.length > 0 || wantsOwn(headers)) return make(signal);
+          const credential = credentialOf(headers, secret);
+          if (credential === undefined) return make(signal);
+          const key = listKeyOf(request, credential, options);
+          return share({ key, credential, notes: exchange.notes, make, signal });
         },
       };
     },
@@ -114,91 +156,14 @@ export function createListSharing(options: ListSharingOptions): ListSharing {
   };
 }
 
-function isList({ method }: RequestHead, { mode, operation }: Exchange): boolean {
-  return method === "GET" && mode === "translate" && operation === "list";
+/** Not cancelled, and begun so recently that its response shows nothing older than a kept one may. */
+function isYoung(read: SharedRead, now: number): boolean {
+  return read.isOpen() && now - read.began < MOST_SECONDS * 1000;
 }
 
-interface IncomingList {
-  readonly head: RequestHead;
-  readonly exchange: Exchange;
-  readonly make: ReadForMany;
-  readonly signal: Signal;
-}
-
-/** The answer to a GET of a list: kept, made for another, or made now. */
-async function respondToList(
-  { head, exchange, make, signal }: IncomingList,
-  house: SharingContext,
-): Promise<ClientResponse> {
-  const { options } = house;
-  const credential = wantsOwn(head.headers) ? undefined : credentialOf(head.headers, options.secret);
-  if (credential === undefined) return make(signal);
-  const key = listKeyOf(head, credential, options);
-  return share({ key, credential, notes: exchange.notes, make, signal }, house);
-}
-
-async function share(ask: ListRequest, house: SharingContext): Promise<ClientResponse> {
-  const { key, credential, notes, make, signal } = ask;
-  const { tenants } = house;
-  const { now, wall } = house.options;
-  for (let waits = 0; ; waits += 1) {
-    signal.throwIfAborted();
-    // To a token that has ended the platform would say no.
-    if (wall() >= credential.ends * 1000) return make(signal);
-    const kept = tenants.store?.find(key);
-    if (kept !== undefined) {
-      notes.push("list-shared");
-      return responseOf(kept, now());
-    }
-    // Behind the look into the store, which may forget a tenant.
-    const tenant = tenants.enter(credential.digest);
-    if (tenant === undefined) return make(signal);
-    const flight = tenant.sharedReads.get(key);
-    if (flight === undefined || !isYoung(flight, now())) return lead(ask, tenant, house);
-    if (waits === MOST_WAITS || flight.waiting() > MOST_FOLLOWERS) return make(signal);
-    const landing = await flight.follow(signal);
-    if (landing.kind === "shared") {
-      notes.push("list-collapsed");
-      return responseOf(landing.copy, now());
-    }
-    if (landing.kind === "single") return make(signal);
-  }
-}
-
-/** Not cancelled, and begun so shortly ago that its answer will show nothing older than a kept one may. */
-function isYoung(flight: SharedRead, now: number): boolean {
-  return flight.isOpen() && now - flight.began < MOST_SECONDS * 1000;
-}
-
-/** Makes the answer, for this request and for those that come meanwhile. */
-function lead(ask: ListRequest, tenant: CredentialLists, house: SharingContext): Promise<ClientResponse> {
-  const { key, make, signal } = ask;
-  const { options } = house;
-  const flight = startSharedRead(make, options.now(), (made) => {
-    if (tenant.sharedReads.get(key) === flight) tenant.sharedReads.delete(key);
-    const landing = resultOf(made, flight.began, options.now());
-    if (landing.kind === "shared") keep(landing.copy, key, tenant, house);
-    // Last: a tenant with a work under way is not forgotten while its lists make room.
-    tenant.working -= 1;
-    house.tenants.settle(tenant);
-    return landing;
-  });
-  tenant.working += 1;
-  if (options.collapse) tenant.sharedReads.set(key, flight);
-  return flight.lead(signal);
-}
-
-/** Failures are not copied; what may not be given to others is not. */
-function resultOf(made: ClientResponse | undefined, began: number, now: number): SharedReadResult {
-  if (made?.status !== 200) return { kind: "failed" };
-  const copy = sharedResponseOf(made, began);
+/** Failures, and responses that others may not have, are not shared. */
+function resultOf(response: ClientResponse | undefined, began: number, now: number): SharedReadResult {
+  if (response?.status !== 200) return { kind: "failed" };
+  const copy = sharedResponseOf(response, began);
   return copy === undefined || now - began >= copy.freshMs ? { kind: "single" } : { kind: "shared", copy };
-}
-
-/** Keeps a list, unless its credential has written since it was begun. */
-function keep(copy: SharedResponse, key: string, tenant: CredentialLists, house: SharingContext): void {
-  const { tenants, options } = house;
-  if (!tenants.isCurrent(tenant)) return;
-  const freshMs = Math.min(options.seconds * 1000, copy.freshMs);
-  tenants.store?.keep(tenant, key, copy, copy.began + freshMs);
 }

@@ -1,17 +1,18 @@
-/** Parts of a list that are read ahead of the commit point, several at a time: a value, and what may be asked for next. */
+/** Parts of a list that are read ahead of the commit point, several at a time: a value, and which calls to make next. Pure. */
+
 import type { ApiResponse } from "../model/http.ts";
 import type { RankedPage } from "./committed-list.ts";
 import type { DrainLimits } from "./limits.ts";
 
-/** Where to read: at a rank, or behind a token; neither is the beginning. */
+/** Where to read: at a rank, or after a token; neither is the beginning. */
 export interface ReadPosition {
   readonly token?: string;
   readonly skip?: number;
-  /** Records before this place, as far as is known; of a place that is given by its token. */
+  /** Records before this position, as far as is known; for positions that are given by a token. */
   readonly rank?: number;
 }
 
-/** What one call brought. `unskipped`: the platform ignored `skip`, and the page is another one than was asked for. */
+/** What one call brought. `unskipped`: the platform ignored `skip`, so the page is another one. */
 export type FetchResult =
   | { readonly kind: "page"; readonly page: RankedPage }
   | { readonly kind: "unskipped" }
@@ -24,7 +25,7 @@ export interface ReadAheadPlan {
   readonly from: number;
   /** Ranks from one part to the next: less than a part holds, so that parts overlap. */
   readonly step: number;
-  /** Pages of a part: one, or more behind each other's tokens. */
+  /** Pages of a part: one, or several that follow each other's tokens. */
   readonly pages: number;
   /** Records at the end of a part that the next one repeats. */
   readonly overlap: number;
@@ -32,14 +33,14 @@ export interface ReadAheadPlan {
   readonly ahead: number;
   /** Calls at a time. */
   readonly readers: number;
-  /** Bytes of pages that may lie ahead: beyond them only the part in front goes on. */
+  /** Bytes of pages that may be read ahead; beyond them only the first part goes on. */
   readonly aheadBytes: number;
 }
 
 interface ReadAheadPart {
   readonly id: number;
   readonly skip: number;
-  /** Behind which token it goes on; undefined before its first page. */
+  /** Token of its next page; undefined before its first page. */
   readonly token: string | undefined;
   readonly rank: number;
   readonly read: number;
@@ -72,7 +73,7 @@ export interface WantedCall {
   readonly place: ReadPosition;
 }
 
-/** Nothing is asked for yet. `narrow`: one call at a time until it is known whether `skip` is heeded. */
+/** Nothing is requested yet. `narrow`: one call at a time until it is known whether `skip` is heeded. */
 export function startReadAhead(cut: ReadAheadPlan, total: number, narrow: boolean): ReadAhead {
   return { cut, parts: [], total, begun: 0, readers: narrow ? 1 : cut.readers, bytes: 0 };
 }
@@ -83,7 +84,7 @@ export function nextCalls(ahead: ReadAhead): { readonly ahead: ReadAhead; readon
   const calls: WantedCall[] = [];
   const roomy = ahead.bytes < cut.aheadBytes;
   const parts = ahead.parts.map((part, i) => {
-    // The part in front always goes on: the list waits for it.
+    // The first part always goes on, because the list waits for it.
     if (part.done || part.calling || (i > 0 && !roomy)) return part;
     calls.push({ part: part.id, place: positionOf(part) });
     return { ...part, calling: true };
@@ -93,15 +94,7 @@ export function nextCalls(ahead: ReadAhead): { readonly ahead: ReadAhead; readon
   const isPlanned = (): boolean => cut.from + begun * cut.step + cut.overlap < ahead.total;
   while (reading < ahead.readers && parts.length < cut.ahead && roomy && isPlanned()) {
     const skip = cut.from + begun * cut.step;
-    const part: ReadAheadPart = {
-      id: begun,
-      skip,
-      token: undefined,
-      rank: skip,
-      read: 0,
-      head: undefined,
-      ...NEW_PART,
-    };
+    const part: ReadAheadPart = { ...NEW_PART, id: begun, skip, rank: skip };
     parts.push(part);
     calls.push({ part: part.id, place: positionOf(part) });
     begun += 1;
@@ -110,15 +103,23 @@ export function nextCalls(ahead: ReadAhead): { readonly ahead: ReadAhead; readon
   return calls.length === 0 ? { ahead, calls } : { ahead: { ...ahead, parts, begun }, calls };
 }
 
-const NEW_PART = { last: "", steps: [], calling: true, done: false } as const;
+const NEW_PART = {
+  token: undefined,
+  read: 0,
+  head: undefined,
+  last: "",
+  steps: [],
+  calling: true,
+  done: false,
+} as const;
 
 function positionOf({ token, skip, rank }: ReadAheadPart): ReadPosition {
   return token === undefined ? { skip } : { token, rank };
 }
 
 /**
- * What a part's call brought. Beyond its pages a part goes on until it meets the next one, for at most as many again: records
- * were put into it meanwhile.
+ * Adds what a part's call brought. A part goes on beyond its pages until it meets the next part, for at most as many pages
+ * again: records were inserted into it meanwhile.
  */
 export function addResult(ahead: ReadAhead, id: number, step: FetchResult): ReadAhead {
   const at = ahead.parts.findIndex((part) => part.id === id);
@@ -153,14 +154,14 @@ function replaced(ahead: ReadAhead, at: number, part: ReadAheadPart): ReadAhead 
   return { ...ahead, parts: ahead.parts.with(at, part) };
 }
 
-/** What comes next of the part in front; `waiting`: it is under way; `over`: the part has ended. */
+/** The next result of the first part; `waiting`: a call is under way; `over`: the part has ended. */
 export function frontResult(ahead: ReadAhead): FetchResult | "waiting" | "over" {
   const [part] = ahead.parts;
   const [step] = part?.steps ?? [];
   return step ?? (part === undefined || part.done ? "over" : "waiting");
 }
 
-/** Without what `front` gave. */
+/** Without what `frontResult` gave. */
 export function withoutFront(ahead: ReadAhead): ReadAhead {
   const [part] = ahead.parts;
   const [step, ...steps] = part?.steps ?? [];
@@ -168,12 +169,12 @@ export function withoutFront(ahead: ReadAhead): ReadAhead {
   return { ...replaced(ahead, 0, { ...part, steps }), bytes: ahead.bytes - bytesOf(step) };
 }
 
-/** Without the part in front, which is over. */
+/** Without the first part, which is over. */
 export function withoutPart(ahead: ReadAhead): ReadAhead {
   return { ...ahead, parts: ahead.parts.slice(1) };
 }
 
-/** Forgets the rest of the part in front: it goes in a circle. */
+/** Forgets the rest of the first part, whose tokens go in a circle. */
 export function dropFront(ahead: ReadAhead): ReadAhead {
   const [part] = ahead.parts;
   if (part === undefined) return ahead;
@@ -185,14 +186,14 @@ function bytesOf(step: FetchResult): number {
   return step.kind === "page" ? step.page.bytes.length : 0;
 }
 
-/** Bytes of pages that may lie ahead of the commit point. */
+/** Bytes of pages that may be read ahead of the commit point. */
 const AHEAD_BYTES = 4 * 1024 * 1024;
-/** Lists of so many pages are read one page after another. */
+/** Lists of so few pages are read one page after another. */
 const FEW_PAGES = 3;
 
 /**
- * How the rest of a list of `total` records, from `rank` on, is cut when its pages hold `records` in `bytes`: windows of one page, or,
- * for a long list whose platform would have to count through all of it again and again, segments of several (design section 5).
+ * How the rest of a list of `total` records, from `rank` on, is cut when its pages hold `records` in `bytes`: into windows
+ * of one page, or for a long list, whose platform would count through all of it again and again, into segments of several.
  */
 export function planReadAhead(
   limits: DrainLimits,
@@ -203,7 +204,7 @@ export function planReadAhead(
   const overlap = Math.min(limits.overlap, Math.floor(records / 2));
   const room = Math.max(1, Math.floor(AHEAD_BYTES / Math.max(1, bytes)));
   const readers = total <= FEW_PAGES * records ? 1 : Math.min(limits.readers, room);
-  // A row number costs the platform as much as `skip`, and proves nothing.
+  // A row number is as expensive for the platform as `skip`, and proves nothing.
   const windows = total <= limits.windowRecords || tokens === "offset";
   const pages = windows ? 1 : Math.max(1, Math.min(limits.segmentPages, Math.floor(room / (2 * readers))));
   return {

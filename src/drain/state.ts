@@ -1,4 +1,5 @@
-/** One list while it is read: the value that steps change, and what they may ask for. */
+/** One list while it is read: the value that steps change, the actions they ask for, and the calls under way. */
+
 import type { Witness } from "../model/exchange.ts";
 import type { ApiResponse } from "../model/http.ts";
 import type { ListPage } from "../model/list.ts";
@@ -17,9 +18,9 @@ import type { DrainLimits } from "./limits.ts";
 import { type FetchResult, nextCalls, type ReadAhead, type ReadPosition } from "./read-ahead.ts";
 
 /**
- * What was odd about a list that is nevertheless whole, for `Exchange.notes`: begun anew; a gap that was closed; a page read
- * twice; keys out of the declared order; a key that came twice; a count that changed or was not met; `skip` without effect;
- * a token that began the list again; a way of reading that was left for the next.
+ * What was odd about a list that is complete all the same, for `Exchange.notes`: read again; a gap that was closed; a page
+ * read twice; keys out of the declared order; a repeated key; a count that changed or was not met; `skip` ignored; a token
+ * that began the list again; a way of reading that was given up.
  */
 export type DrainNote =
   | "list-read-again"
@@ -32,7 +33,7 @@ export type DrainNote =
   | "list-token-restarted"
   | "list-way-left";
 
-/** What is said of a list before it is read; it never changes. */
+/** What is known before a list is read; it never changes. */
 export interface DrainSettings {
   readonly resource: string;
   readonly keyOrder: boolean;
@@ -42,16 +43,16 @@ export interface DrainSettings {
   readonly tokens: "keyset" | "offset" | "unknown";
   readonly totals: TotalsPolicy;
   readonly require: Witness;
-  /** Whether `skip` was lately heeded; undefined: nobody knows. */
+  /** Whether `skip` was heeded lately; undefined: not known. */
   readonly heedsSkip: boolean | undefined;
-  /** Records that the list had the last time; undefined: nobody knows. */
+  /** Records that the list had the last time; undefined: not known. */
   readonly expected: number | undefined;
 }
 
 export type DrainEvent =
-  /** The next records are wanted: the client has taken what came before. */
+  /** The client has taken all records so far and wants the next ones. */
   | { readonly kind: "pull" }
-  /** A call has ended. `read`: what its response held, before anything of it was checked. */
+  /** A call has ended; `got` is not checked yet. */
   | { readonly kind: "came"; readonly call: number; readonly got: CallResult }
   /** The list begins to go out with what was emitted so far, and promises `witness`. */
   | { readonly kind: "announced"; readonly witness: Witness };
@@ -59,22 +60,21 @@ export type DrainEvent =
 /** What a call brought. */
 export type CallResult =
   | { readonly kind: "page"; readonly page: ListPage }
-  | { readonly kind: "refused"; readonly response: ApiResponse }
-  | { readonly kind: "failed"; readonly problem: unknown };
+  | Extract<FetchResult, { readonly kind: "refused" | "failed" }>;
 
 export type DrainAction =
   | { readonly kind: "fetch"; readonly call: number; readonly place: ReadPosition }
   | { readonly kind: "cancel"; readonly call: number }
-  /** Records of reading number `reading`: what an earlier reading emitted is void unless it was announced. */
+  /** Records of reading number `reading`. Those of an earlier reading are void unless it was announced. */
   | { readonly kind: "emit"; readonly chunk: Uint8Array; readonly reading: number }
   | { readonly kind: "finish"; readonly witness: Witness }
-  /** The platform refused a page: its response is the answer. */
+  /** The platform refused a page: its refusal is the response. */
   | { readonly kind: "refuse"; readonly response: ApiResponse }
   | { readonly kind: "fail"; readonly problem: unknown }
   | { readonly kind: "learn-skip"; readonly heeded: boolean }
   | { readonly kind: "learn-count"; readonly count: number };
 
-/** A call that is under way, or waits until one of the list's `readers` is free. */
+/** A call under way, or one that waits until one of the list's `readers` is free. */
 export interface PageCall {
   readonly id: number;
   readonly place: ReadPosition;
@@ -150,10 +150,10 @@ export interface DrainState {
   readonly actions: readonly DrainAction[];
 }
 
-/** Repairs that any list may take; longer ones may take as many more as they have pages. */
+/** Repairs of any list; longer lists get one more for each page. */
 export const REPAIRS = 16;
 
-/** Nothing is asked for until the first pull. */
+/** Nothing is requested before the first pull. */
 export function startOf(how: DrainSettings): DrainState {
   return {
     how,
@@ -182,7 +182,7 @@ export function startOf(how: DrainSettings): DrainState {
   };
 }
 
-/** What the head of a response may promise now, so that the end keeps it or breaks the list off. A count is promised only where it is required. */
+/** What may be promised now: the end keeps it, or the list is aborted. A count is promised only where it is required. */
 export function guaranteedWitness({ list, provable, how }: DrainState): Witness {
   if (list.ended) return witnessOf(list);
   if (provable && list.proved && list.ascending) return "cover";
@@ -201,18 +201,14 @@ export function noted(state: DrainState, note: DrainNote): DrainState {
   return state.notes.has(note) ? state : { ...state, notes: new Set(state.notes).add(note) };
 }
 
-/** Stops all calls that `leave` does not spare. */
+/** Stops all calls except those to `spare`. */
 export function cancelled(state: DrainState, spare: (call: PageCall) => boolean = () => false): DrainState {
   if (state.calls.every(spare)) return state;
-  const actions = state.calls.filter((call) => call.made && !spare(call)).map(cancelOf);
-  return { ...state, calls: state.calls.filter(spare), actions: [...state.actions, ...actions] };
+  const stopped = state.calls.filter((call) => call.made && !spare(call));
+  const cancels = stopped.map(({ id }): DrainAction => ({ kind: "cancel", call: id }));
+  return { ...state, calls: state.calls.filter(spare), actions: [...state.actions, ...cancels] };
 }
 
-function cancelOf({ id }: PageCall): DrainAction {
-  return { kind: "cancel", call: id };
-}
-
-/** Nothing is read ahead any more. */
 export function stopReadAhead(state: DrainState): DrainState {
   if (state.ahead === undefined) return state;
   return { ...cancelled(state, (call) => call.part === undefined), ahead: undefined };
@@ -223,12 +219,10 @@ export function ended(state: DrainState, end: DrainAction): DrainState {
   return { ...stopped, phase: { kind: "over" }, ahead: undefined, actions: [...stopped.actions, end] };
 }
 
-/** The calls of one list: how many are under way, which are made again, and whether a page is the one that was asked for. */
-
-/** AIP-158 allows empty pages with a token; a platform that sends nothing else must not hold a client for ever. */
+/** AIP-158 allows empty pages with a token, but a platform must not send nothing else for ever. */
 export const MAX_EMPTY_PAGES = 3;
 
-/** What came of a call; without `delivered` it is made once more, or was not waited for. */
+/** What came of a call; without `delivered` it is made once more, or was not awaited. */
 interface EndedCall {
   readonly state: DrainState;
   readonly delivered?: { readonly call: PageCall; readonly fetched: FetchResult };
@@ -269,7 +263,7 @@ export function dispatchCalls(from: DrainState): DrainState {
   return { ...state, calls, actions: [...state.actions, ...actions] };
 }
 
-/** What came of a call: one that cannot be read, or is answered 5xx, is made once more while there are repairs. */
+/** Takes the result of a call. A page that cannot be read, or a 5xx, is requested once more while there are repairs. */
 export function receiveResult(before: DrainState, id: number, got: CallResult): EndedCall {
   const call = before.calls.find((one) => one.id === id);
   if (call === undefined) return { state: before };
@@ -277,13 +271,8 @@ export function receiveResult(before: DrainState, id: number, got: CallResult): 
   const fetched = checkPage(state, call, got);
   const isStart = call.place.token === undefined && call.place.skip === undefined;
   if (isBad(fetched) && !isStart && !call.again && state.repairs > 0) {
-    return {
-      state: withCall(noted({ ...state, repairs: state.repairs - 1 }, "list-page-again"), {
-        ...call,
-        made: false,
-        again: true,
-      }),
-    };
+    const repaired = noted({ ...state, repairs: state.repairs - 1 }, "list-page-again");
+    return { state: withCall(repaired, { ...call, made: false, again: true }) };
   }
   if (fetched.kind !== "page") return { state, delivered: { call, fetched } };
   const { page } = fetched;
@@ -291,11 +280,11 @@ export function receiveResult(before: DrainState, id: number, got: CallResult): 
   const { greatest = "" } = state;
   const seen = last !== undefined && last > greatest ? { ...state, greatest: last } : state;
   if (call.skip !== undefined && isEmpty(page) && page.nextPageToken !== "" && call.empties < MAX_EMPTY_PAGES) {
-    // The records that begin at a rank may come behind the token of an empty page.
+    // The records at a rank may follow the token of an empty page.
     const place = { token: page.nextPageToken, rank: call.skip };
     return { state: withCall(seen, { ...call, place, made: false, again: false, empties: call.empties + 1 }) };
   }
-  // Nothing comes before rank 0, whatever is read there: of a page behind a token that cannot be said.
+  // Nothing comes before rank 0, which cannot be said of a page after a token.
   const stands = call.empties > 0 && call.skip !== undefined && call.skip > 0;
   const own = stands ? ({ kind: "page", page: { ...page, skip: call.skip } } as const) : fetched;
   return { state: seen, delivered: { call, fetched: own } };
@@ -310,7 +299,7 @@ export function isEmpty({ keys }: ListPage): boolean {
   return keys.length === 0;
 }
 
-/** Is this the page that was asked for? */
+/** Checks that a page is the one that was requested. */
 function checkPage(state: DrainState, { place }: PageCall, got: CallResult): FetchResult {
   if (got.kind !== "page") return got;
   const { how, list } = state;
@@ -322,13 +311,13 @@ function checkPage(state: DrainState, { place }: PageCall, got: CallResult): Fet
   if (page.keys.length > how.limits.pageSize) {
     return invalidPage(`a page of ${how.resource} holds more than the ${how.limits.pageSize} records asked for`);
   }
-  // No skip was asked for, so an echoed one means records left out.
+  // No skip was requested, so an echoed one means that records were left out.
   if (place.skip === undefined && page.skipped !== undefined && page.skipped !== 0) {
     return invalidPage(`a page of ${how.resource} skipped records that were asked for`);
   }
   if (saysNothing(list, page)) return invalidPage(`a page of ${how.resource} behind the first one says nothing at all`);
   if (page.bare === true) {
-    // Zeros may be left out, and an empty list with them: but not where records are to come.
+    // A platform that leaves out zeros leaves out empty lists, but not lists with records.
     const rank = skip ?? place.rank;
     const counted = rank !== undefined && (plausible(page.totalCount) ?? 0) > rank;
     if (counted || page.nextPageToken !== "") return invalidPage(`a page of ${how.resource} is without its records`);
@@ -337,8 +326,8 @@ function checkPage(state: DrainState, { place }: PageCall, got: CallResult): Fet
 }
 
 /**
- * True when `page`, behind the first one, is as good as `{}`: no record, no token, and no count where the list had one. A
- * front may have answered it; of a list that was emptied meanwhile a second reading shows the same in its first page.
+ * True when `page`, not the first one, is as good as `{}`: no record, no token, and no count although the list had one.
+ * A proxy may have responded; of a list that was emptied meanwhile, a second reading shows the same in its first page.
  */
 export function saysNothing({ pages, firstTotal = 0 }: CommittedList, page: ListPage): boolean {
   return pages > 0 && firstTotal > 0 && page.totalCount === undefined && isEmpty(page) && page.nextPageToken === "";

@@ -1,7 +1,8 @@
 /**
- * One list while it is read: one value, and one pure step from what happened to what to do next. One page, cursor, windows and
- * segments are ways through the same phases; whether the list is buffered or streamed makes no difference here.
+ * One list while it is read: one value, and one pure step from an event to the next actions. Single pages, cursor,
+ * windows and segments go through the same phases; whether the list is buffered or streamed makes no difference here.
  */
+
 import { Problem } from "../model/problem.ts";
 import {
   ascends,
@@ -53,7 +54,6 @@ import {
   isEmpty,
   MAX_EMPTY_PAGES,
   noted,
-  type PageCall,
   REPAIRS,
   receiveResult,
   requestPage,
@@ -64,20 +64,20 @@ import {
 
 /** Readings of a last page that is in doubt. */
 const END_TRIES = 3;
-/** How far back a second try begins, in pages, and by how much each further one goes back. */
+/** How far back a second seek begins, in pages, and the factor for each further one. */
 const BACK_PAGES = 1;
 const BACK_FACTOR = 4;
-/** A page of which less than this part is new uses up repairs; a gap whose page brings more than this part of a usual one does not. */
+/** A page with less than this part of new records uses up a repair; a gap that brings more than this part of a usual page does not. */
 const LITTLE_PART = 4;
 const MUCH_PART = 4;
 /** Pages may be shorter than asked for by this factor. */
 const MAX_SHORTNESS = 4;
 /** For planning before the first page is known. */
 const GUESSED_RECORD_BYTES = 400;
-/** What a platform may answer that knows no `skip`. */
+/** Responses of a platform that does not know `skip`. */
 const REFUSES_SKIP: ReadonlySet<number> = new Set([400, 404, 422, 501]);
 
-/** The step. Nothing is done here: `actions` of what it gives are to be done, in order. Never throws. */
+/** The step. The caller performs the `actions` of the result, in order. Never throws. */
 export function nextState(before: DrainState, event: DrainEvent): DrainState {
   const state: DrainState = { ...before, wanted: before.wanted || event.kind === "pull", actions: [] };
   if (state.phase.kind === "over") return state;
@@ -105,7 +105,7 @@ function applyEvent(state: DrainState, event: DrainEvent): DrainState {
   }
 }
 
-/** Goes on until a call has to be waited for, or nobody wants more. */
+/** Goes on until a call must be awaited, or no more records are wanted. */
 function advance(from: DrainState): DrainState {
   let state = from;
   for (;;) {
@@ -124,7 +124,7 @@ function advance(from: DrainState): DrainState {
   }
 }
 
-/** Asks for the first page, and for windows beside it where the list was long the last time. */
+/** Requests the first page, and windows beside it when the list was long the last time. */
 function begun(state: DrainState): DrainState {
   const { how, list, heedsSkip } = state;
   const asked = requestPage({ ...state, phase: { kind: "first" } }, {});
@@ -141,23 +141,22 @@ function begun(state: DrainState): DrainState {
 }
 
 function callEnded(before: DrainState, id: number, got: CallResult): DrainState {
-  const { state, delivered: brought } = receiveResult(before, id, got);
-  return brought === undefined ? state : delivered(state, brought.call, brought.fetched);
-}
-
-function delivered(state: DrainState, { part }: PageCall, got: FetchResult): DrainState {
-  if (part !== undefined)
-    return state.ahead === undefined ? state : { ...state, ahead: addResult(state.ahead, part, got) };
-  const { phase } = state;
+  const { state, delivered } = receiveResult(before, id, got);
+  if (delivered === undefined) return state;
+  const { fetched, call } = delivered;
+  const { phase, ahead } = state;
+  if (call.part !== undefined) {
+    return ahead === undefined ? state : { ...state, ahead: addResult(ahead, call.part, fetched) };
+  }
   switch (phase.kind) {
     case "first":
-      return onFirst(state, got);
+      return onFirst(state, fetched);
     case "seek":
-      return onSeek(state, phase, got);
+      return onSeek(state, phase, fetched);
     case "behind":
-      return onBehind(state, phase.page, phase.seek, got);
+      return onBehind(state, phase.page, phase.seek, fetched);
     case "token":
-      return phase.ahead ? onTokenOfParts(state, got) : onToken(state, got);
+      return phase.ahead ? onTokenOfParts(state, fetched) : onToken(state, fetched);
     default:
       throw new Problem("INTERNAL", "internal error");
   }
@@ -179,13 +178,12 @@ function onFirst(before: DrainState, got: FetchResult): DrainState {
   return takenInTurn(state, page);
 }
 
-/** Parallel where this very list shows that it can be; otherwise by its cursor. */
+/** In parallel when this very list shows that it can be read by rank; otherwise by its cursor. */
 function chooseWay(state: DrainState, first: RankedPage): DrainState {
   const { how, list } = state;
   const parallel = !list.catchingUp && canSeek(state, first);
   const asGuessed = first.keys.length === how.limits.pageSize && (list.lastTotal ?? 0) <= how.limits.windowRecords;
   const guessed = parallel && asGuessed ? state.ahead : undefined;
-  // What was guessed wrong must not be read beside what is right.
   const clean = guessed === undefined ? stopReadAhead(state) : state;
   if (!parallel)
     return provably({ ...clean, way: "cursor", phase: { kind: "cursor" }, provable: how.tokens === "keyset" });
@@ -203,7 +201,7 @@ function chooseWay(state: DrainState, first: RankedPage): DrainState {
   return provably({ ...going, ahead: { ...guessed, cut, total, readers }, provable: true });
 }
 
-/** Can the rest be read by rank? A count, an order of keys, a page long enough to overlap with the next. */
+/** True when the rest can be read by rank: there is a count, an order of keys, and a page long enough to overlap with the next. */
 function canSeek({ how, list, heedsSkip }: DrainState, first: RankedPage): boolean {
   const total = plausible(first.totalCount);
   return (
@@ -213,7 +211,7 @@ function canSeek({ how, list, heedsSkip }: DrainState, first: RankedPage): boole
     total !== undefined &&
     total > first.keys.length &&
     first.keys.length > 1 &&
-    // Of a page much shorter than asked for, as many windows would be needed as there are records.
+    // Pages much shorter than requested would need as many windows as there are records.
     first.keys.length * MAX_SHORTNESS >= how.limits.pageSize &&
     heedsSkip !== false
   );
@@ -226,7 +224,7 @@ function planned(state: DrainState, total: number): DrainState {
   return { ...stopReadAhead(state), provable, ahead: startReadAhead(cut, total, heedsSkip === undefined) };
 }
 
-/** A list that nothing in its way of being read can prove is refused now, not after all of it was read. */
+/** Refuses a list that cannot be proved by the way it is read, before all of it is read. */
 function provably(state: DrainState): DrainState {
   const { how, provable, list } = state;
   if ((provable && list.proved) || how.require !== "cover") return state;
@@ -245,7 +243,7 @@ function taken(state: DrainState, got: FetchResult): DrainState {
   if (got.kind !== "page") return notPage(state, got);
   const { page } = got;
   if (page.skip === undefined && !isEmpty(page) && !reachesPast(state.list, page.keys)) {
-    // A page behind a token with nothing but what came before it: such a token begins the list again, and leads nowhere.
+    // Only known records after a token: the token began the list again.
     const { ahead } = state;
     if (ahead === undefined) return state;
     const id = ahead.parts[0]?.id;
@@ -254,19 +252,19 @@ function taken(state: DrainState, got: FetchResult): DrainState {
   return takenAsPart(state, page, false);
 }
 
-/** Takes the next page of a part, after whatever is needed to join it on. */
+/** Takes the next page of a part, once it joins on. */
 function takenAsPart(state: DrainState, page: RankedPage, planAgain: boolean): DrainState {
   const { list, how } = state;
   if (!ascends(page.keys)) return fallBack(state, "order");
   // Read before the list's count was known.
   if (saysNothing(list, page)) throw incomplete(how.resource, "a page behind the first one says nothing at all");
   if (isFirstAgain(list, page)) return fallBack(state, "skip");
-  // A page behind a token of the page just taken cannot leave a gap that could be closed by rank.
+  // A page that follows the token of the page just taken leaves no gap that could be closed by rank.
   if (page.skip !== undefined && !joins(list, page)) return seeking(noted(state, "list-repaired"), { held: page });
   return judged(state, page, { ...NO_END_DOUBT, planAgain });
 }
 
-/** What begins the list cannot be so far behind its beginning, unless as many records were created before it. */
+/** True when a page that should be far into the list begins with its first record, and too few records were created before it. */
 function isFirstAgain({ firstKey, firstTotal = 0 }: CommittedList, { skip, keys, totalCount }: RankedPage): boolean {
   if (skip === undefined || skip === 0 || keys[0] === undefined || keys[0] !== firstKey) return false;
   return (plausible(totalCount) ?? 0) - firstTotal < skip;
@@ -275,17 +273,17 @@ function isFirstAgain({ firstKey, firstTotal = 0 }: CommittedList, { skip, keys,
 function nextPart(state: DrainState, ahead: ReadAhead): DrainState {
   const shorter = dispatchCalls({ ...state, ahead: withoutPart(ahead) });
   if (shorter.ahead !== undefined && shorter.ahead.parts.length > 0) return shorter;
-  // As many records as were counted, and still no end: there are more by now, or the end is behind a token.
+  // As many records as were counted, and no end yet: there are more by now, or a token leads to the end.
   const { list, how } = shorter;
   if (how.tokens !== "keyset" || list.token === "") return seeking(shorter, { planAgain: true });
-  // A token that is a position in the order says best how to go on; any other one only where reading by rank brings nothing new.
+  // A token that is a position in the order is the best way on; any other token is not.
   return requestPage({ ...shorter, phase: { kind: "token", ahead: true } }, { token: list.token, rank: list.rank });
 }
 
 function onTokenOfParts(state: DrainState, got: FetchResult): DrainState {
   if (got.kind !== "page") return notPage(state, got);
   const { page } = got;
-  // Nothing and a token is no progress.
+  // An empty page with a token is no progress.
   const says = !isEmpty(page) || page.nextPageToken === "";
   if (says && ascends(page.keys, state.list.lastKey)) return takenAsPart(state, page, true);
   return seeking(state, { planAgain: true });
@@ -297,9 +295,9 @@ type EndDoubt = Pick<CommitPointSeek, "held" | "tries" | "short" | "last" | "pla
 const NO_END_DOUBT: EndDoubt = { held: undefined, tries: 1, short: undefined, last: undefined, planAgain: false };
 
 /**
- * Reads the page that holds the commit point or the place where it was: a little before its last known rank, further back
- * while records seem to have gone from before it, further on while it holds nothing new. The page that is found joins on,
- * and holds a record after the commit point or is the end of the list.
+ * Reads the page that holds the commit point, or the position where it was: a little before its last known rank, further
+ * back when records before it seem to have gone, further on when the page holds nothing new. The page that is found
+ * joins on, and holds a record after the commit point or is the end of the list.
  */
 function seeking(state: DrainState, about: Partial<EndDoubt>): DrainState {
   const { list, how } = state;
@@ -333,7 +331,7 @@ function onSeek(state: DrainState, seek: CommitPointSeek, got: FetchResult): Dra
   if (reachesPast(list, page.keys) || page.nextPageToken === "") return judged(state, page, seek);
   if (page.keys.length >= pageSize || state.firstPage.records === 1 || state.repairs <= 0)
     return soughtOn(state, page, seek);
-  // Some platforms give every last page a token, which leads to an empty page. That is their end, as good as their tokens are.
+  // Some platforms give every last page a token, which leads to an empty page.
   const phase = { kind: "behind", page, seek } as const;
   return requestPage({ ...state, repairs: state.repairs - 1, phase }, { token: page.nextPageToken });
 }
@@ -344,7 +342,7 @@ function onBehind(state: DrainState, page: RankedPage, seek: CommitPointSeek, go
   return soughtOn(state, page, seek);
 }
 
-/** As many records were put before the commit point as this page holds. */
+/** As many records were inserted before the commit point as this page holds. */
 function soughtOn(state: DrainState, page: RankedPage, seek: CommitPointSeek): DrainState {
   return sought(state, { ...seek, skip: seek.skip + Math.max(1, page.keys.length - state.how.limits.overlap) });
 }
@@ -352,10 +350,10 @@ function soughtOn(state: DrainState, page: RankedPage, seek: CommitPointSeek): D
 // ---- the end, judged
 
 /**
- * Takes a page that joins on, unless it says that it is the last one and that is in doubt: its count promises more, or less, or records
- * were seen behind it. Then it is read again from the last record, before anything of it is taken: counts are often made beside the
- * page, a token may have expired, a replica may be ill. A page that goes on counting more than there are is no end while it
- * brings something; when nothing comes any more, the list contradicts itself.
+ * Takes a page that joins on, unless it is the last one by its own word and that is in doubt: its count promises more or
+ * fewer records, or records after it were seen. Then it is read again from the last record, before anything of it is
+ * taken: counts are often made apart from the page, a token may have expired, a replica may be out of date. While a page
+ * brings records it is no end, whatever it counts; when nothing more comes, the list contradicts itself.
  */
 function judged(state: DrainState, page: RankedPage, about: EndDoubt): DrainState {
   if (page.nextPageToken !== "") return takenInOrder(state, page, false, about);
@@ -379,8 +377,8 @@ function doubted(before: DrainState, page: RankedPage, short: Shortfall | undefi
 }
 
 /**
- * What is missing when `page` ends the list. A second reading that found as many records as the first one missed shows that they were
- * created meanwhile, and so may be what it falls short of itself.
+ * What is missing when `page` ends the list. When a second reading finds as many records as the first one missed, records
+ * were created meanwhile, which may also be what it misses itself.
  */
 function shortOf({ list, how, missed, announced }: DrainState, page: RankedPage, fresh: number): Shortfall | undefined {
   const short = shortfall(list, page, fresh, how.totals);
@@ -392,7 +390,7 @@ function mayReread({ how, list, heedsSkip }: DrainState, page: RankedPage): bool
   return how.keyOrder && list.ascending && heedsSkip !== false && ascends(page.keys);
 }
 
-/** A page that was fetched, taken or not, went further. */
+/** True when some page, taken or not, went further. */
 function sawMore({ list, greatest = "" }: DrainState, { keys }: RankedPage): boolean {
   return greatest > (keys.at(-1) ?? "") && greatest > (list.lastKey ?? "");
 }
@@ -402,25 +400,23 @@ function sawMore({ list, greatest = "" }: DrainState, { keys }: RankedPage): boo
 /** Takes what `page`, which joins on and ascends, holds after the commit point. */
 function takenInOrder(before: DrainState, page: RankedPage, end: boolean, about: EndDoubt): DrainState {
   const { how } = before;
-  // Unless it overlaps, a page behind a token is only as good as the token, and so is its being the end.
+  // Unless it overlaps, a page after a token proves no more than the token does, also about the end.
   const says = !isEmpty(page) || page.nextPageToken === "";
   const trusts = says && page.skip === undefined && how.tokens !== "keyset" && !joins(before.list, page);
   const proved = before.list.proved && !trusts;
   if (before.announced === "cover" && !proved) throw incomplete(how.resource, "a token was no position in the order");
   const { list, chunk } = takeAfter({ ...before.list, proved }, page);
-  const size = { records: list.distinct, bytes: list.bytes };
-  const tooLarge = refused({ ...before, list }, () => checkAfterPage(how.resource, size, how.limits));
-  if (tooLarge !== undefined) return tooLarge;
+  const pages = Math.floor(list.distinct / how.limits.pageSize);
+  const tooLarge =
+    checkAfterPage(how.resource, list, how.limits) ?? (end ? undefined : checkPages(how.resource, pages, how.limits));
+  if (tooLarge !== undefined) return ended({ ...before, list }, { kind: "fail", problem: tooLarge });
   const skips = page.skip !== undefined && page.skip > 0 && !isEmpty(page);
   const state = emitted(skips ? skipHeeded(before) : before, list, chunk);
   if (end) return { ...state, list: { ...list, token: "", ended: true } };
-  const pages = Math.floor(list.distinct / how.limits.pageSize);
-  const tooLong = refused({ ...before, list }, () => checkPages(how.resource, pages, how.limits));
-  if (tooLong !== undefined) return tooLong;
   const fresh = list.distinct - before.list.distinct;
   const usual = Math.min(how.limits.pageSize, Math.max(1, before.firstPage.records));
   const closesGap = before.phase.kind === "seek" && fresh * MUCH_PART >= usual;
-  // A list that always seems to go on, and brings hardly anything, is no list.
+  // A list must not go on for ever with hardly anything new.
   const little = fresh * LITTLE_PART < Math.max(1, page.keys.length);
   const repairs = state.repairs + (closesGap ? 1 : 0) - (little ? 1 : 0);
   if (repairs < 0) return fallBack(state, "repairs");
@@ -428,22 +424,14 @@ function takenInOrder(before: DrainState, page: RankedPage, end: boolean, about:
 }
 
 function skipHeeded(state: DrainState): DrainState {
-  if (state.heedsSkip === true && !state.trying) {
-    return state.ahead === undefined
-      ? state
-      : { ...state, ahead: { ...state.ahead, readers: state.ahead.cut.readers } };
-  }
   const { ahead } = state;
-  return {
-    ...state,
-    heedsSkip: true,
-    trying: false,
-    ahead: ahead === undefined ? undefined : { ...ahead, readers: ahead.cut.readers },
-    actions: [...state.actions, { kind: "learn-skip", heeded: true }],
-  };
+  const widened = ahead === undefined ? state : { ...state, ahead: { ...ahead, readers: ahead.cut.readers } };
+  if (state.heedsSkip === true && !state.trying) return widened;
+  const actions: DrainAction[] = [...state.actions, { kind: "learn-skip", heeded: true }];
+  return { ...widened, heedsSkip: true, trying: false, actions };
 }
 
-/** The way goes on behind the page just taken. */
+/** Goes on after the page just taken. */
 function goingOn(state: DrainState, { held, planAgain }: EndDoubt): DrainState {
   const { list, ahead, way } = state;
   if (held !== undefined) {
@@ -456,7 +444,7 @@ function goingOn(state: DrainState, { held, planAgain }: EndDoubt): DrainState {
   }
   const total = list.lastTotal ?? 0;
   if (planAgain) {
-    // Where the list goes on although its count is reached, the count is wrong: as many pages are tried as may be at a time.
+    // When the list goes on beyond its count, the count is wrong: as many pages are tried as may be read at a time.
     const { readers, pageSize } = state.how.limits;
     return { ...planned(state, total > list.rank ? total : list.rank + readers * pageSize), phase: { kind: "ahead" } };
   }
@@ -468,14 +456,11 @@ function takenInTurn(before: DrainState, page: RankedPage): DrainState {
   const { how } = before;
   const first = before.phase.kind === "first";
   const { list: grown, chunk } = inTurn(before.list, page, how.resource);
-  const size = { records: grown.distinct, bytes: grown.bytes };
   const announced = first && page.nextPageToken !== "" ? (grown.lastTotal ?? 0) : 0;
-  const tooLarge = refused({ ...before, list: grown }, () => {
-    checkAfterPage(how.resource, size, how.limits);
-    checkAnnounced(how.resource, announced, how.limits);
-  });
-  if (tooLarge !== undefined) return tooLarge;
-  // A front, or a replica that is ill, may answer nothing at all; rows behind a row number move.
+  const tooLarge =
+    checkAfterPage(how.resource, grown, how.limits) ?? checkAnnounced(how.resource, announced, how.limits);
+  if (tooLarge !== undefined) return ended({ ...before, list: grown }, { kind: "fail", problem: tooLarge });
+  // A proxy, or a faulty replica, may respond with nothing at all; offsets move when records come and go.
   const weak = first ? page.bare === true && how.bareProvesNothing : how.tokens !== "keyset";
   const list = { ...grown, proved: grown.proved && !weak, ended: page.nextPageToken === "" };
   if (list.ended) return emitted(stopReadAhead({ ...before, phase: { kind: "cursor" } }), list, chunk);
@@ -484,16 +469,6 @@ function takenInTurn(before: DrainState, page: RankedPage): DrainState {
     return chosen.phase.kind === "over" ? chosen : emitted(chosen, list, chunk);
   }
   return emitted({ ...before, phase: { kind: "cursor" } }, list, chunk);
-}
-
-/** The end of a list that `check` throws for. */
-function refused(state: DrainState, check: () => void): DrainState | undefined {
-  try {
-    check();
-    return undefined;
-  } catch (problem) {
-    return ended(state, { kind: "fail", problem });
-  }
 }
 
 function inTurn(list: CommittedList, page: RankedPage, resource: string): TakenPage {
@@ -515,15 +490,16 @@ function emitted(state: DrainState, list: CommittedList, chunk: Uint8Array | und
 
 // ---- by cursor
 
-/** Only a page without a token ends a list, least of all a short one. */
+/** Only a page without a token ends a list; a short page does not. */
 function followToken(state: DrainState): DrainState {
   const { list, how, followed, cursorPages } = state;
   const { token } = list;
-  // The whole set, not the last token only: A, B, A, B would go on for ever.
+  // The whole set, not only the last token: A, B, A, B would go on for ever.
   if (followed.has(token)) throw incomplete(how.resource, "a page token came twice");
-  // Pages that were read by rank overlap: they count by what they brought.
+  // Pages that were read by rank overlap, so they count by their new records.
   const pages = cursorPages > 0 ? cursorPages : list.pages === 1 ? 1 : Math.floor(list.distinct / how.limits.pageSize);
-  checkPages(how.resource, pages, how.limits);
+  const tooLong = checkPages(how.resource, pages, how.limits);
+  if (tooLong !== undefined) throw tooLong;
   const emptyPages = cursorPages === 0 && list.pages === 1 && list.distinct === 0 ? 1 : state.emptyPages;
   return requestPage(
     {
@@ -555,9 +531,10 @@ function onToken(before: DrainState, got: FetchResult): DrainState {
 }
 
 /**
- * True when `page`, asked for with a token, begins the list again: with its very first record, or with known records only.
- * Platforms answer an expired token like that, without an error. Known records beside new ones are no such sign: an insert
- * shifts the pages of an offset token. (A restart hidden by other writers is followed to its end, which is a whole reading too.)
+ * True when `page`, requested by a token, begins the list again: with its very first record, or with known records only.
+ * Platforms respond so to an expired token, without an error. Known records beside new ones are no such sign, because an
+ * insert shifts the pages of an offset token. (A restart hidden by other writers is followed to its end, which is a
+ * complete reading too.)
  */
 function beginsAgain(list: CommittedList, page: RankedPage): boolean {
   const [first] = page.keys;
@@ -574,15 +551,11 @@ function finished(state: DrainState): DrainState {
   const witness = witnessOf(list);
   checkWitness(how.resource, witness, announced ?? how.require);
   const counts = way === "parallel" || (guessed && list.pages === 1);
-  const learned = counts ? { ...state, actions: [...state.actions, learnCount(list.distinct)] } : state;
-  return ended(learned, { kind: "finish", witness });
+  const learned: DrainAction[] = counts ? [{ kind: "learn-count", count: list.distinct }] : [];
+  return ended({ ...state, actions: [...state.actions, ...learned] }, { kind: "finish", witness });
 }
 
-function learnCount(count: number): DrainAction {
-  return { kind: "learn-count", count };
-}
-
-/** A refusal is the list's answer; anything else is thrown. */
+/** A refusal is the list's response; anything else is thrown. */
 function notPage(state: DrainState, got: Exclude<FetchResult, { readonly kind: "page" }>): DrainState {
   if (got.kind === "refused") return ended(state, { kind: "refuse", response: got.response });
   if (got.kind === "failed" && got.problem instanceof Error) throw got.problem;
@@ -597,14 +570,14 @@ const FALLBACK_TEXTS: Readonly<Record<FallbackReason, string>> = {
   repairs: "it changes faster than it can be read",
 };
 
-/** This way is of no use any more: the list goes on by its cursor, unless it was promised to be proved and cannot be. */
+/** Goes on by the cursor, unless the list was promised to be proved and then cannot be. */
 function fallBack(before: DrainState, why: FallbackReason, short?: Shortfall): DrainState {
   const { how, list, announced } = before;
   const learned: DrainState = why === "skip" ? skipIgnored(before) : noted(before, "list-way-left");
   if (short !== undefined) return failed(learned, tooFew(how.resource, short), short);
   if (announced === "cover" && (why === "order" || how.tokens !== "keyset"))
     return failed(learned, incomplete(how.resource, FALLBACK_TEXTS[why]));
-  // Some page said that the list ends, which was not believed: no token leads on from there.
+  // A page without a token was not accepted as the end: no token leads on from there.
   if (list.token === "")
     return failed(learned, incomplete(how.resource, "it ends by its tokens, and goes on by its count"));
   return provably({
@@ -622,9 +595,9 @@ function skipIgnored(state: DrainState): DrainState {
 }
 
 /**
- * Begins the list anew, once, when its pages contradict each other or cannot be read: an expired token, a page cut short, a confused
- * replica may not be met again. While nothing has gone out, the second reading stands for itself. What went out is kept, and
- * only what is new is taken; behind what was promised to be proved, the second reading must prove as much.
+ * Begins the list anew, once, when its pages contradict each other or cannot be read: an expired token, a page cut short,
+ * an inconsistent replica may not be met again. While nothing has gone out, the second reading replaces the first.
+ * Otherwise only new records are taken, and the second reading must prove as much as was promised.
  */
 function failed(state: DrainState, thrown: unknown, short?: Shortfall): DrainState {
   const { how, announced, reading, list } = state;

@@ -1,4 +1,4 @@
-/** What does a plan come to, once every name is bytes? */
+/** Compiles a plan: names become bytes. */
 import { type KeyTable, keyTable } from "./keys.ts";
 import { tokenOf, type WritableToken } from "./output.ts";
 import type { EnumPlan, FinishObject, MemberPlan, ObjectPlan, ValuePlan } from "./plan.ts";

@@ -1,4 +1,4 @@
-/** What is wrong with a JSON text, and where? */
+/** What is wrong with a JSON text, and where. */
 import { decodeString } from "./text.ts";
 
 /** Longest part of a pointer that goes into a message: keys come from outside. */
@@ -47,8 +47,6 @@ export function relocated(text: Uint8Array, error: unknown): unknown {
   const offset = early ? text.length : error.offset;
   return new JsonError(early ? "unexpected end of data" : error.reason, offset, pointerAt(text, offset));
 }
-
-/** Where in a JSON document does a byte lie? */
 
 interface OpenContainer {
   readonly array: boolean;

@@ -1,4 +1,4 @@
-/** Which of these names is this, without decoding it? */
+/** Looks up the name of a member without decoding it. */
 import { decodeString, encodeString } from "./text.ts";
 
 interface KeyEntry<T> {

@@ -1,4 +1,4 @@
-/** How do edited bytes come together, with untouched ones copied in long runs? */
+/** The edited bytes: untouched ones are copied in long runs. */
 import { allocate, checkText, fill, padded } from "./scan.ts";
 
 /** Memory that is not larger is kept for the next text. */

@@ -1,4 +1,4 @@
-/** What is to be changed in a JSON document? The words in which the rewriter is told. */
+/** Plans: what to change in a JSON document. */
 import type { ScanOptions } from "./scan.ts";
 
 /**
@@ -122,8 +122,6 @@ export interface RewriteReport {
   readonly value?: string;
   readonly count: number;
 }
-
-/** What was met on the way that no plan foresaw? */
 
 /** Stands for the members of all reports that were too many. */
 const OTHERS = "…";

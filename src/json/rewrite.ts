@@ -1,4 +1,4 @@
-/** How is a whole JSON body, or a page of a list, edited without building objects? (Design: the rewriter.) */
+/** Edits a JSON body, or a page of a list, without building objects. */
 
 import { isAscii } from "node:buffer";
 import {
@@ -148,8 +148,6 @@ function refuseSurrogates(text: Uint8Array, options: ScanOptions): void {
   const lone = loneSurrogate(text);
   if (lone !== -1) fail(lone, "lone surrogate");
 }
-
-/** Where are the records of a list page, and what else does it say? */
 
 /** A page, taken apart. */
 export interface RewrittenPage {

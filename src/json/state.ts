@@ -1,4 +1,4 @@
-/** What must be remembered while one object, or all objects of one plan, are rewritten? */
+/** The state of rewriting one object, and of all objects of one plan. */
 import { type CompiledObject, type Compiler, type MemberRule, ruleFor } from "./compile.ts";
 import { findKey } from "./keys.ts";
 import { beginOutput, createOutput, endOutput, type OutputBuffer } from "./output.ts";
@@ -192,8 +192,6 @@ function ruleOfUnlisted(work: RewriteState, plan: CompiledObject, start: number,
     report: report ? "unknown" : undefined,
   });
 }
-
-/** Which member names were met before, and what do they mean? */
 
 /** A member name as it stands in texts, and what it means. Its bytes begin behind the member before it. */
 export interface KnownName {

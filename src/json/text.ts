@@ -1,4 +1,4 @@
-/** What do the bytes of a JSON string say, and which bytes say a string? */
+/** Compares and decodes the bytes of JSON strings. */
 
 /** The string whose JSON token (quotes included) lies at `start..end` of `bytes`. The token must be valid JSON. */
 export function decodeString(bytes: Buffer, start: number, end: number): string {

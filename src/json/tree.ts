@@ -1,4 +1,4 @@
-/** What does this JSON text hold, with nothing lost? (For small bodies; long lists go through the rewriter.) */
+/** Parses a small JSON body into a tree, with nothing lost. Long lists go through the rewriter. */
 import { fail, located } from "./error.ts";
 import {
   depthOf,
@@ -122,8 +122,6 @@ function array(text: PaddedText, start: number, depth: number, source: Uint8Arra
   return { kind: "array", source, start, end: at + 1, items };
 }
 
-/** How many values does a JSON text have, at the least expense? */
-
 /** Nobody reads on behind so many brackets: a text of nothing else is refused for them. */
 const MAX_COUNTED_DEPTH = 1000;
 
@@ -159,8 +157,6 @@ function endOfString(bytes: Buffer, start: number): number {
   }
   return bytes.length;
 }
-
-/** Which node lies at a dotted path below another? */
 
 /** The node at `path` (dotted member names) below `node`; undefined when there is none. */
 export function nodeAt(node: JsonNode | undefined, path: string): JsonNode | undefined {

@@ -1,4 +1,4 @@
-/** How is one value rewritten by its compiled plan? Each function takes where a token begins and returns where it ends. */
+/** Rewrites one value by its compiled plan. Each function takes where a token begins and returns where it ends. */
 import type { CompiledEnum, CompiledInsert, CompiledObject, CompiledPlan, MemberRule } from "./compile.ts";
 import { fail } from "./error.ts";
 import { findKey, sameBytes } from "./keys.ts";

@@ -1,19 +1,19 @@
-/** How is the ledger shown to operators? (`/clients` as JSON, `/clients.txt` as a table.) */
+/** The views `/clients` (JSON) and `/clients.txt` (a table) of the ledger. */
 import type { ClientEntry, Difficulty, LedgerSnapshot } from "../model/ledger.ts";
 import { Problem } from "../model/problem.ts";
 import { difficultyOf, difficultyWords } from "./difficulty.ts";
 
-/** A snapshot, with how hard each client is to move. */
+/** A snapshot, with the difficulty of each client. */
 export interface ClientsView extends Omit<LedgerSnapshot, "clients"> {
   readonly clients: readonly (ClientEntry & { readonly difficulty: Difficulty; readonly why: string })[];
 }
 
 /**
- * What `/clients` shows. `?client=NAME` (also `NAME*`, also several): those alone. `?v1=only`: those that called v1.
- * Throws `Problem` INVALID_REQUEST for another value of `v1`.
+ * `?client=NAME` (or `NAME*`, may be repeated): these clients only. `?v1=only`: clients that called v1 only. Throws `Problem`
+ * INVALID_REQUEST for another value of `v1`.
  */
 export function clientsView(snapshot: LedgerSnapshot, query = new URLSearchParams()): ClientsView {
-  const clients = chosen(snapshot, query).map((entry) => ({
+  const clients = selected(snapshot, query).map((entry) => ({
     ...entry,
     difficulty: difficultyOf(entry),
     why: difficultyWords(entry),
@@ -21,17 +21,20 @@ export function clientsView(snapshot: LedgerSnapshot, query = new URLSearchParam
   return { ...snapshot, clients };
 }
 
-/** What `/clients.txt` shows, with the same filters: one line for each client, most v1 requests first. Throws as `clientsView`. */
+/** One line for each client, most v1 requests first, with the same filters. */
 export function clientsTable(snapshot: LedgerSnapshot, query = new URLSearchParams()): string {
-  const clients = chosen(snapshot, query);
+  const clients = selected(snapshot, query);
   const rows = [HEAD, ...clients.map(rowOf)];
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => [...(row[column] ?? "")].length)));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => pad(cell, widths[column] ?? 0, column))
-      .join("  ")
-      .trimEnd(),
-  );
+  // In characters, not UTF-16 units.
+  const widthOf = (cell = "") => [...cell].length;
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => widthOf(row[column]))));
+  const lines = rows.map((row) => {
+    const cells = row.map((cell, column) => {
+      const blanks = " ".repeat((widths[column] ?? 0) - widthOf(cell));
+      return RIGHT.has(column) ? blanks + cell : cell + blanks;
+    });
+    return cells.join("  ").trimEnd();
+  });
   return `${[...lines, "", ...footer(snapshot, clients.length)].join("\n")}\n`;
 }
 
@@ -70,13 +73,7 @@ export function utcMinute(at: number): string {
   return Number.isNaN(date.getTime()) ? "?" : `${date.toISOString().slice(0, 16).replace("T", " ")}Z`;
 }
 
-/** By characters, as a terminal shows them. */
-function pad(cell: string, width: number, column: number): string {
-  const blanks = " ".repeat(Math.max(0, width - [...cell].length));
-  return RIGHT.has(column) ? blanks + cell : cell + blanks;
-}
-
-function chosen({ clients }: LedgerSnapshot, query: URLSearchParams): readonly ClientEntry[] {
+function selected({ clients }: LedgerSnapshot, query: URLSearchParams): readonly ClientEntry[] {
   const v1 = query.get("v1");
   if (v1 !== null && v1 !== "only") {
     throw new Problem("INVALID_REQUEST", "v1: expected `only` (clients that called v1), or leave it out");

@@ -1,20 +1,20 @@
-/** How hard is a client to move to v2, and why? (Design section 8.) */
+/** How hard a client is to move to v2, and why. */
 import type { ClientEntry, Difficulty } from "../model/ledger.ts";
 
-/** What of a client says how hard it is to move. */
+/** The part of an entry that decides. */
 export type ClientUsage = Pick<ClientEntry, "lastV1" | "operations" | "needs">;
 
-/** True for calls to paths that no row of the catalogue knows: nobody can say here what takes their place in v2. */
+/** True for paths that the catalogue does not know, so that carryover cannot name their replacement in v2. */
 export function isUnknown({ resource }: { readonly resource: string }): boolean {
   return resource === "unknown";
 }
 
-/** True when some of its calls are of that kind, answered or not: an error does not show that v1 lacks the path. */
+/** True if the client calls such paths, even without success: an error does not show that v1 lacks the path. */
 export function callsUnknown({ operations, needs }: Pick<ClientUsage, "operations" | "needs">): boolean {
   return operations.some(isUnknown) || needs.lacking.some(isUnknown);
 }
 
-/** The hardest need of a client; `none` when it never called v1. */
+/** The hardest need of a client; `none` if it never called v1. */
 export function difficultyOf(entry: ClientUsage): Difficulty {
   const { lastV1, needs } = entry;
   if (needs.lacking.length > 0 || callsUnknown(entry)) return "lacking";
@@ -27,7 +27,7 @@ export function difficultyOf(entry: ClientUsage): Difficulty {
 /** One reason why a client is hard to move. */
 export interface DifficultyReason {
   readonly what: string;
-  /** Operations or fields, the first few; they may be the client's own texts. */
+  /** The first few operations or fields, which may be the client's own texts. */
   readonly names: readonly string[];
   /** How many more there are. */
   readonly more: number;
@@ -39,7 +39,7 @@ export function reasonsOf(entry: ClientUsage): readonly DifficultyReason[] {
   const { lacking, zeroedFields, longLists, unknownFields, unseen } = needs;
   const operation = (one: { resource: string; operation: string }) => `${one.resource} ${one.operation}`;
   const field = (one: { resource: string; field: string }) => `${one.resource} ${one.field}`;
-  const known = [
+  const reasons = [
     ...reason("uses operations that v2 lacks", lacking.filter((one) => !isUnknown(one)).map(operation)),
     ...(callsUnknown(entry) ? [{ what: "calls paths that carryover does not know", names: [], more: 0 }] : []),
     ...reason("relies on full-replace PUT, left to zero", zeroedFields.map(field)),
@@ -51,7 +51,7 @@ export function reasonsOf(entry: ClientUsage): readonly DifficultyReason[] {
   ];
   const none = { what: lastV1 === undefined ? "does not call v1" : "renames only", names: [], more: 0 };
   return [
-    ...(known.length === 0 ? [none] : known),
+    ...(reasons.length === 0 ? [none] : reasons),
     ...reason("perhaps more, nobody looked into", unseen.map(operation)),
   ];
 }

@@ -1,15 +1,15 @@
-/** How is a file replaced so that whoever reads it finds the old one or the new one, whole? */
+/** Replaces a file so that every reader finds the old one or the new one, whole. */
 import { constants } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
-/** What the ledger's file needs of a file system. */
+/** What saving the ledger needs of a file system. */
 export interface Disk {
   /** Undefined when there is no such file. Rejects for any other reason. */
   read(path: string): Promise<string | undefined>;
-  /** Replaces the file. Rejects when it could not; then the old one is as it was. */
+  /** Replaces the file. When it rejects, the old file is unchanged. */
   write(path: string, text: string): Promise<void>;
-  /** Gives the file another name, over one that has it. */
+  /** Renames the file, replacing one of that name. */
   move(from: string, to: string): Promise<void>;
 }
 
@@ -18,15 +18,15 @@ export const disk: Disk = {
     try {
       return await readWhole(path);
     } catch (error) {
-      if (codeOf(error) === "ENOENT") return undefined;
+      if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
       throw error;
     }
   },
   write: async (path, text) => {
-    // Of this process alone, in the same folder, so that the rename is one step.
+    // In the same folder, so that the rename is atomic.
     const temporary = `${path}.${process.pid}.tmp`;
     try {
-      // One that a killed process left, or a link that somebody put there: it is neither followed nor filled.
+      // A killed process may have left one, and a link that somebody put there must not be followed.
       await rm(temporary, { force: true });
       const file = await open(temporary, "wx", PRIVATE);
       try {
@@ -48,7 +48,7 @@ export const disk: Disk = {
 /** Larger than any ledger. */
 const MAX_BYTES = 512 * 1024 ** 2;
 
-/** A pipe would be waited for until somebody writes into it, and nobody would be served meanwhile. */
+/** Opens without blocking: a pipe would wait for a writer, and carryover would not start. */
 async function readWhole(path: string): Promise<string> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -61,10 +61,10 @@ async function readWhole(path: string): Promise<string> {
   }
 }
 
-/** Names of clients are nobody else's. */
+/** For the owner only: the file holds names of clients. */
 const PRIVATE = 0o600;
 
-/** Keeps the rename over a power cut, where folders can be synced. The file itself is whole either way. */
+/** Makes the rename survive a power cut, where folders can be synced. The file itself is whole either way. */
 async function syncFolder(path: string): Promise<void> {
   try {
     const folder = await open(path, "r");
@@ -76,8 +76,4 @@ async function syncFolder(path: string): Promise<void> {
   } catch {
     // Some file systems refuse it.
   }
-}
-
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
 }

@@ -1,65 +1,63 @@
-/** How does the ledger outlive a restart? (Option `clients.file`.) */
+/** Saves the ledger to the file `clients.file`, so that it survives a restart. */
 import { createHash } from "node:crypto";
-import type { LedgerSnapshot } from "../model/ledger.ts";
-import { type Disk, disk as realDisk } from "./disk.ts";
+import type { Timer } from "../model/clock.ts";
+import type { Disk } from "./disk.ts";
+import type { Ledger } from "./ledger.ts";
 import { readSnapshot } from "./snapshot.ts";
 
 export interface LedgerFileOptions {
   readonly path: string;
-  /** The real one, unless said otherwise. */
-  readonly disk?: Disk;
-  /** Milliseconds between two looks at whether there is something new to save; 30,000 unless said otherwise. */
-  readonly everyMs?: number;
-  /** Calls `run` once after `ms`; what it gives back calls that off. */
-  readonly later: (ms: number, run: () => void) => () => void;
-  readonly ledger: { snapshot(): LedgerSnapshot; restore(snapshot: LedgerSnapshot): void; revision(): number };
-  /** Hears of what an operator should know, in one line. */
+  readonly disk: Disk;
+  readonly later: Timer;
+  readonly ledger: Pick<Ledger, "snapshot" | "restore" | "revision">;
+  /** Logs one line for the operator. */
   readonly warn: (message: string, cause: unknown) => void;
 }
 
 export interface LedgerFile {
   /**
-   * Reads the file into the ledger, before the first request, and begins to save. Never rejects: without a file the ledger
-   * is empty; a damaged one is moved to `.damaged`; one that cannot be read is left alone, and nothing is saved. Of both it
-   * warns.
+   * Reads the file into the ledger, before the first request, and starts to save. Never rejects: without a file the ledger
+   * is empty; a damaged one is moved to `.damaged`; one that cannot be read stays as it is, and nothing is saved. It warns of
+   * the last two.
    */
   start(): Promise<void>;
-  /** True while the file could not be read, or not be written when that was tried last: a restart would forget what came since. */
+  /** True if the file could not be read, or the last attempt to write it failed: a restart would lose data. */
   failing(): boolean;
-  /** Saves what is new and stops. Never rejects. */
+  /** Saves changes and stops. Never rejects. */
   close(): Promise<void>;
 }
 
+/** Milliseconds between two checks for changes to save. */
 const EVERY_MS = 30_000;
-/** Looks without anything new until the file is renewed all the same: it tells until when the ledger was watching. */
-const IDLE_LOOKS = 10;
+/** Checks without a change until the file is written all the same: it says until when the ledger was watching. */
+const IDLE_CHECKS = 10;
 
 interface LedgerFileState {
-  /** Digest of what the file holds, as far as this process knows; undefined: no file. */
-  held: string | undefined;
+  /** Digest of the file's content as this process knows it; undefined: no file. */
+  content: string | undefined;
   /** The ledger's revision that was saved last. */
   saved: number;
-  /** Looks since then. */
-  looks: number;
-  /** The last write failed, or somebody else's was found: said once, until it is over. */
+  /** Checks since then. */
+  checks: number;
+  /** The last write failed: logged once until a write succeeds. */
   failing: boolean;
+  /** Another process wrote the file: logged once. */
   shared: boolean;
   stopped: boolean;
-  /** Calls off the next look. */
+  /** Cancels the next check. */
   stop: () => void;
   writing: Promise<void>;
 }
 
 /**
- * Saves every `everyMs` when requests were entered, else every tenth time, and at the end. Of two processes with one file the
- * one that writes last wins, and says so: each needs a file of its own.
+ * Saves every 30 seconds if requests were counted, else every tenth time, and at the end. If two processes share a file, the
+ * last writer wins and logs it: each needs a file of its own.
  */
-export function createLedgerFile(given: LedgerFileOptions): LedgerFile {
-  const options: Required<LedgerFileOptions> = { disk: realDisk, everyMs: EVERY_MS, ...given };
+export function createLedgerFile(options: LedgerFileOptions): LedgerFile {
   const state: LedgerFileState = {
-    held: undefined,
+    content: undefined,
     saved: options.ledger.revision(),
-    looks: 0,
+    checks: 0,
     failing: false,
     shared: false,
     stopped: false,
@@ -67,9 +65,9 @@ export function createLedgerFile(given: LedgerFileOptions): LedgerFile {
     writing: Promise.resolve(),
   };
   const tick = (): void => {
-    state.stop = options.later(options.everyMs, () => {
-      state.looks += 1;
-      state.writing = save(options, state, state.looks >= IDLE_LOOKS).finally(() => {
+    state.stop = options.later(EVERY_MS, () => {
+      state.checks += 1;
+      state.writing = save(options, state, state.checks >= IDLE_CHECKS).finally(() => {
         if (!state.stopped) tick();
       });
     });
@@ -92,8 +90,8 @@ export function createLedgerFile(given: LedgerFileOptions): LedgerFile {
   };
 }
 
-/** False when nothing may be saved: what the file holds is not known, and must not be lost. */
-async function load(options: Required<LedgerFileOptions>, state: LedgerFileState): Promise<boolean> {
+/** False when nothing may be saved: the unknown content of the file must not be lost. */
+async function load(options: LedgerFileOptions, state: LedgerFileState): Promise<boolean> {
   const { path, disk, ledger, warn } = options;
   let text: string | undefined;
   try {
@@ -102,25 +100,22 @@ async function load(options: Required<LedgerFileOptions>, state: LedgerFileState
     warn(`clients.file: ${path} cannot be read; the ledger starts empty and is not saved`, error);
     return false;
   }
-  state.held = digest(text);
+  state.content = digest(text);
   if (text === undefined) return true;
   try {
-    ledger.restore(readSnapshot(text));
+    ledger.restore(readSnapshot(JSON.parse(text)));
     return true;
   } catch (error) {
     return moveAside(options, state, error);
   }
 }
 
-async function moveAside(
-  { path, disk, warn }: Required<LedgerFileOptions>,
-  state: LedgerFileState,
-  why: unknown,
-): Promise<boolean> {
+async function moveAside(options: LedgerFileOptions, state: LedgerFileState, why: unknown): Promise<boolean> {
+  const { path, disk, warn } = options;
   const aside = `${path}.damaged`;
   try {
     await disk.move(path, aside);
-    state.held = undefined;
+    state.content = undefined;
     warn(`clients.file: ${path} holds no ledger; it is now ${aside}, and the ledger starts empty`, why);
     return true;
   } catch (error) {
@@ -129,20 +124,20 @@ async function moveAside(
   }
 }
 
-/** `always`: also when nothing is new, unless that would replace what somebody else counted. */
-async function save(options: Required<LedgerFileOptions>, state: LedgerFileState, always: boolean): Promise<void> {
+/** `always`: also without changes, unless that would replace what another process counted. */
+async function save(options: LedgerFileOptions, state: LedgerFileState, always: boolean): Promise<void> {
   const { path, disk, ledger, warn } = options;
   const now = ledger.revision();
   const isNew = now !== state.saved;
   if (!isNew && !always) return;
-  state.looks = 0;
+  state.checks = 0;
   try {
-    const isForeign = digest(await disk.read(path)) !== state.held;
+    const isForeign = digest(await disk.read(path)) !== state.content;
     if (isForeign && !isNew) return;
     if (isForeign) warnOfOthers(options, state);
     const text = JSON.stringify(ledger.snapshot());
     await disk.write(path, text);
-    state.held = digest(text);
+    state.content = digest(text);
     state.saved = now;
     state.failing = false;
   } catch (error) {
@@ -151,8 +146,8 @@ async function save(options: Required<LedgerFileOptions>, state: LedgerFileState
   }
 }
 
-/** Somebody else wrote the file since this process read or wrote it: what they counted is about to be lost. */
-function warnOfOthers({ path, warn }: Required<LedgerFileOptions>, state: LedgerFileState): void {
+/** Another process wrote the file since this one read or wrote it: what that process counted is about to be lost. */
+function warnOfOthers({ path, warn }: LedgerFileOptions, state: LedgerFileState): void {
   if (state.shared) return;
   state.shared = true;
   warn(

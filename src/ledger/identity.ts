@@ -1,4 +1,4 @@
-/** Who is this client, under which name is it shown, and under which label counted? (Design section 8.) */
+/** Which client sent a request: the name under which it is shown, and the label under which metrics count it. */
 import { createHmac } from "node:crypto";
 import type { HeaderList } from "../model/http.ts";
 import { isJsonObject, member } from "../model/json.ts";
@@ -6,54 +6,55 @@ import { detachedText, headerText, isPrintableAscii, MAX_NAME, plainName } from 
 
 /** The options `clients.*`, as the configuration has them. */
 export interface IdentityOptions {
-  /** In order; the first that says something counts. */
+  /** In order of preference. */
   readonly identify: readonly string[];
-  /** `NAME=IDENTITY`: identities with a name of their own. */
+  /** `NAME=IDENTITY`: names for identities. */
   readonly names: readonly string[];
   /** Identities without a name become `h-` and 16 hexadecimal digits. */
   readonly hash: boolean;
-  /** Names, or beginnings of names and `*`, in any case. */
+  /** Names, or prefixes that end in `*`, in any case. */
   readonly exclude: readonly string[];
-  /** Keys every hash (`cutover.salt`): whoever knows it can try out identities. The same on every replica. */
+  /** Keys every hash (`cutover.salt`): anyone who knows it can test guessed identities. The same on every replica. */
   readonly key: string;
 }
 
 export interface ClientIdentity {
   /** The configured names. */
   readonly names: ReadonlySet<string>;
-  /** The name of whoever sent `headers`: never empty, at most 128 printable characters. Believed for nothing. */
+  /** The name of the client that sent `headers`: never empty, at most 128 printable characters. It proves nothing. */
   nameOf(headers: HeaderList): string;
-  /** The name that goes now for whom a ledger kept as `kept`: with `hash`, nobody's own text is shown any more. */
-  nameNow(kept: string): string;
+  /** The current name of a client that a ledger stored as `stored`: with `hash`, no client's own text is shown any more. */
+  nameNow(stored: string): string;
   /** What metrics call the client of that name: a configured name, `unknown`, or `c-` and 12 hexadecimal digits. */
   labelOf(name: string): string;
-  /** True for a client that is no part of the migration. */
+  /** True for a client that is not part of the migration. */
   isExcluded(name: string): boolean;
 }
 
 const UNKNOWN = "unknown";
-/** Put before a client's own text where that could be taken for a name of the operator's or of the ledger's. */
+/** Precedes a client's own text that could be mistaken for a configured name or one that the ledger made. */
 const RAW = "raw:";
 const HASHED = /^h-[0-9a-f]{16}$/;
-/** Labels remembered; it is only about time. */
+/** Labels cached, to save time only. */
 const MAX_LABELS = 1000;
 
-/** Nothing of a token is kept, not even its digest. Throws `Error` for a means, or a name, that is none. */
+/** Nothing of a token is kept, not even its digest. Throws `Error` for an invalid `identify` or `names`. */
 export function createIdentity(options: IdentityOptions): ClientIdentity {
   const { hash, key } = options;
-  const means = options.identify.map(identitySourceOf);
+  const sources = options.identify.map(identitySourceOf);
   const names = readNames(options.names);
-  const exclude = createExclusion(options.exclude);
+  const excludedBy = createExclusion(options.exclude);
   const own = new Set([...names.exact.values(), UNKNOWN, "other"]);
   const hashed = (identity: string): string => `h-${digest(key, "name", identity).slice(0, 16)}`;
   const nameOf = (headers: HeaderList): string => {
+    // Read once, and only if a source asks for them.
     let read: { readonly claims: ClaimReader | undefined } | undefined;
     const claims = (): ClaimReader | undefined => {
       read ??= { claims: readClaims(headers) };
       return read.claims;
     };
-    for (const one of means) {
-      const name = nameOfFound(one(headers, claims));
+    for (const source of sources) {
+      const name = nameOfFound(source(headers, claims));
       if (name !== undefined) return name;
     }
     return UNKNOWN;
@@ -61,26 +62,26 @@ export function createIdentity(options: IdentityOptions): ClientIdentity {
   const nameOfFound = (found: FoundIdentity | undefined): string | undefined => {
     if (found === undefined) return undefined;
     const { identity, secret, product } = found;
-    const given = names.exact.get(identity) ?? (product ? names.lower.get(identity) : undefined);
-    if (given !== undefined) return given;
-    // The pattern stands for it: it is the operator's text, and what is hashed could not be excluded any more.
-    if (hash || secret) return (secret ? undefined : exclude.patternOf(identity)) ?? hashed(identity);
-    const doubtful =
+    const configured = names.exact.get(identity) ?? (product ? names.lower.get(identity) : undefined);
+    if (configured !== undefined) return configured;
+    // An excluded client is shown as the operator's pattern, since a hash could not be excluded any more.
+    if (hash || secret) return (secret ? undefined : excludedBy(identity)) ?? hashed(identity);
+    const isAmbiguous =
       own.has(identity) || identity.startsWith(RAW) || HASHED.test(identity) || !isPrintableAscii(identity);
-    const name = doubtful ? `${RAW}${identity}` : identity;
-    // Names are kept, the fields that they were cut out of are not.
+    const name = isAmbiguous ? `${RAW}${identity}` : identity;
+    // The name is kept, the header that it was cut out of must not be.
     return name.length > MAX_NAME ? undefined : detachedText(name);
   };
   return {
     names: new Set(names.exact.values()),
     nameOf,
-    nameNow: (kept) => {
-      if (!hash || own.has(kept) || HASHED.test(kept)) return kept;
-      const identity = kept.startsWith(RAW) ? kept.slice(RAW.length) : kept;
-      return names.exact.get(identity) ?? exclude.patternOf(identity) ?? hashed(identity);
+    nameNow: (stored) => {
+      if (!hash || own.has(stored) || HASHED.test(stored)) return stored;
+      const identity = stored.startsWith(RAW) ? stored.slice(RAW.length) : stored;
+      return names.exact.get(identity) ?? excludedBy(identity) ?? hashed(identity);
     },
     labelOf: createLabels(own, key),
-    isExcluded: (name) => exclude.patternOf(name) !== undefined,
+    isExcluded: (name) => excludedBy(name) !== undefined,
   };
 }
 
@@ -91,14 +92,14 @@ function createLabels(own: ReadonlySet<string>, key: string): (name: string) => 
     const before = known.get(name);
     if (before !== undefined) return before;
     const label = `c-${digest(key, "label", name).slice(0, 12)}`;
-    // All at once: a clock or a list of uses would cost more than making them again.
+    // Dropped all at once: tracking their use would cost more than computing them again.
     if (known.size >= MAX_LABELS) known.clear();
     known.set(name, label);
     return label;
   };
 }
 
-/** Names and labels have digests of their own: a label must not tell which hashed name it belongs to elsewhere. */
+/** Names and labels have different digests: a label must not reveal which hashed name it belongs to. */
 function digest(key: string, use: "name" | "label", text: string): string {
   return createHmac("sha256", key).update(`carryover ledger ${use}\0`).update(text).digest("hex");
 }
@@ -122,43 +123,35 @@ function readNames(list: readonly string[]): ConfiguredNames {
   return { exact, lower };
 }
 
-/** Finds the pattern that excludes a text, in lower case. */
-function createExclusion(patterns: readonly string[]): { patternOf(text: string): string | undefined } {
-  const exact = new Set<string>();
-  const beginnings: string[] = [];
-  for (const pattern of patterns.map((each) => each.toLowerCase())) {
-    if (pattern.endsWith("*")) beginnings.push(pattern);
-    else exact.add(pattern);
-  }
-  return {
-    patternOf: (text) => {
-      const lower = text.toLowerCase();
-      if (exact.has(lower)) return lower;
-      return beginnings.find((beginning) => lower.startsWith(beginning.slice(0, -1)));
-    },
+/** Finds the pattern, in lower case, that excludes a text; an exact one comes before a prefix. */
+function createExclusion(patterns: readonly string[]): (text: string) => string | undefined {
+  const lower = patterns.map((pattern) => pattern.toLowerCase());
+  const prefixes = lower.filter((pattern) => pattern.endsWith("*"));
+  const exact = new Set(lower.filter((pattern) => !pattern.endsWith("*")));
+  return (text) => {
+    const name = text.toLowerCase();
+    return exact.has(name) ? name : prefixes.find((prefix) => name.startsWith(prefix.slice(0, -1)));
   };
 }
 
-/** By which means is a client known? (Options `clients.identify`, design section 8.) */
-
-/** What a means found. */
-export interface FoundIdentity {
+/** What a source found. */
+interface FoundIdentity {
   readonly identity: string;
-  /** It is a credential, or may be one: only its hash may be kept. */
+  /** It may be a credential: only its hash may be kept. */
   readonly secret: boolean;
-  /** It is the product of a user agent, in lower case: names are found in any case. */
+  /** It is the product of a user agent, in lower case, and matches configured names in any case. */
   readonly product: boolean;
 }
 
-/** One means of identity; undefined: it says nothing, or nothing that could be a name. `claims`: those of the request's token. */
-export type IdentitySource = (headers: HeaderList, claims: () => ClaimReader | undefined) => FoundIdentity | undefined;
+/** Finds an identity in a request; undefined: none, or none that could be a name. `claims`: those of the request's token. */
+type IdentitySource = (headers: HeaderList, claims: () => ClaimReader | undefined) => FoundIdentity | undefined;
 
-/** Names of fields that carry credentials. */
+/** Names of headers that carry credentials. */
 const SECRET = /auth|cookie|token|secret|key|pass|session|credential|assertion/;
 /** A product of RFC 9110 section 10.1.5, without its version. */
 const PRODUCT = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+/;
 
-/** The fields that `identify` names and that carry credentials, or certificates, in lower case. */
+/** The headers of `identify` that carry credentials or certificates, in lower case. */
 export function credentialFields(identify: readonly string[]): readonly string[] {
   return identify
     .filter((text) => text.startsWith("header:"))
@@ -166,8 +159,8 @@ export function credentialFields(identify: readonly string[]): readonly string[]
     .filter((name) => SECRET.test(name) || name.includes("cert"));
 }
 
-/** The means that `text` names: `header:NAME`, `claim:NAME`, `claim:A+B`, `user-agent`. Throws `Error` for any other. */
-export function identitySourceOf(text: string): IdentitySource {
+/** The source that `text` describes: `header:NAME`, `claim:NAME`, `claim:A+B`, `user-agent`. Throws `Error` for any other. */
+function identitySourceOf(text: string): IdentitySource {
   const colon = text.indexOf(":");
   const kind = colon < 0 ? text : text.slice(0, colon);
   const rest = text.slice(colon + 1);
@@ -177,7 +170,7 @@ export function identitySourceOf(text: string): IdentitySource {
   throw new Error(`clients.identify: ${JSON.stringify(text)} is no means of identity`);
 }
 
-/** The one value of field `name`: several that differ could be anybody's. */
+/** The value of header `name`; undefined if several differ, since any of them could be forged. */
 function oneValue(headers: HeaderList, name: string): string | undefined {
   let found: string | undefined;
   for (const [key, value] of headers) {
@@ -192,7 +185,7 @@ function byHeader(name: string): IdentitySource {
   const secret = SECRET.test(name);
   return (headers) => {
     const value = oneValue(headers, name);
-    // A credential is longer than any name, and only its hash is shown.
+    // A credential may be longer than a name, because only its hash is shown.
     const identity = value === undefined ? undefined : secret ? value.trim() : plainName(value);
     return identity === undefined || identity === "" ? undefined : { identity, secret, product: false };
   };
@@ -204,10 +197,10 @@ function byClaims(names: readonly string[]): IdentitySource {
     if (claim === undefined) return undefined;
     const values = names.map(claim);
     // Joined by a space, so none may hold one: "a b" and "c" are not "a" and "b c".
-    const said = values.every(
+    const areUsable = values.every(
       (value) => value !== undefined && value !== "" && (names.length === 1 || !/\s/.test(value)),
     );
-    const identity = said ? plainName(values.join(" ")) : undefined;
+    const identity = areUsable ? plainName(values.join(" ")) : undefined;
     return identity === undefined ? undefined : { identity, secret: false, product: false };
   };
 }
@@ -218,31 +211,29 @@ const byUserAgent: IdentitySource = (headers) => {
   return identity === undefined ? undefined : { identity, secret: false, product: true };
 };
 
-/** What does a bearer token say of whoever sends it? (Read WITHOUT verifying: for statistics, never for access.) */
-
 /** One bearer token (RFC 6750 section 2.1) that is a JWT: three parts (RFC 7519). Its payload is the first group. */
 const BEARER_JWT = /^Bearer +[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]*$/i;
-/** Longest payload that is read, decoded bytes. Real ones have a few hundred. */
+/** Longest payload that is read, in decoded bytes. Real ones have a few hundred. */
 export const MAX_PAYLOAD = 16 * 1024;
 const MAX_ENCODED = Math.ceil((MAX_PAYLOAD * 4) / 3);
 
-/** One claim at the top of a payload, as text; undefined when it is absent or no text. */
+/** One top-level claim of a payload, as text; undefined when it is absent or of another type. */
 export type ClaimReader = (name: string) => string | undefined;
 
 /**
- * Reads claims of the one bearer token among `headers`. Undefined when there is no token, more than one Authorization, one that is no JWT, or one with more than `MAX_PAYLOAD`.
- *
- * Nothing of it is verified: anybody can write any claim into a token. It may name, count and choose a side of the cutover;
- * it must never decide what somebody may do. The platform does that, and the ledger takes nobody whom it answered 401.
+ * Reads the claims of the bearer token, WITHOUT VERIFYING it: anybody can write any claim into a token. Use them for names,
+ * counts and the choice of a mode, never for access. The platform verifies the token, and the ledger ignores callers that
+ * got 401. Undefined without a token, with several Authorization headers, for a token that is no JWT, and for a payload of
+ * more than `MAX_PAYLOAD` bytes.
  */
 export function readClaims(headers: HeaderList): ClaimReader | undefined {
   let value: string | undefined;
-  for (const [name, given] of headers) {
+  for (const [name, text] of headers) {
     if (name !== "authorization") continue;
     if (value !== undefined) return undefined;
-    value = given;
+    value = text;
   }
-  // Before the pattern and the parser see it.
+  // Checked before the pattern and the parser see it.
   if (value === undefined || value.length > MAX_ENCODED * 4) return undefined;
   const encoded = BEARER_JWT.exec(value)?.[1];
   if (encoded === undefined || encoded.length > MAX_ENCODED) return undefined;
@@ -250,7 +241,7 @@ export function readClaims(headers: HeaderList): ClaimReader | undefined {
   return isJsonObject(payload) ? (name) => claimText(member(payload, name)) : undefined;
 }
 
-/** Without state of its own: it is never given a part of a text. */
+/** Stateless, because it never decodes a stream. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
 
 function parse(encoded: string): unknown {
@@ -262,7 +253,7 @@ function parse(encoded: string): unknown {
   }
 }
 
-/** Texts as they are, whole numbers in decimal (some issuers number their subjects). Anything else says nothing. */
+/** Texts as they are, whole numbers in decimal, because some issuers number their subjects. */
 function claimText(value: unknown): string | undefined {
   if (typeof value === "string") return value;
   return Number.isSafeInteger(value) ? String(value) : undefined;

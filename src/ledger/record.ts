@@ -1,13 +1,14 @@
-/** What does the ledger hold of one client, and how does that become an entry of a snapshot, and back? */
+/** What the ledger keeps of one client, and its conversion to and from an entry of a snapshot. */
 import type { ClientEntry, ClientNeeds, ClientOperation } from "../model/ledger.ts";
+import { detachedText } from "../model/text.ts";
 import type { MonitoredItem } from "./space-saving.ts";
 
-/** v1 operations by name of one client; one more is `other`. */
+/** v1 operations of one client by name; one more is `other`. */
 export const MAX_OPERATIONS = 63;
-/** Needs of one kind of one client. */
+/** Needs of one kind per client. */
 export const MAX_NEEDS = 32;
 
-/** One client. Lists are made with their first element: most clients need nothing. */
+/** One client. */
 export interface ClientRecord extends MonitoredItem {
   readonly label: string;
   readonly firstSeen: number;
@@ -16,8 +17,9 @@ export interface ClientRecord extends MonitoredItem {
   v1: number;
   v2: number;
   readonly operations: ClientFact[];
-  /** Requests of operations that there was no room for. */
+  /** Requests of operations beyond the limits. */
   others: ClientFact | undefined;
+  /** Undefined until there is one: most clients need nothing. */
   needs: RecordedNeeds | undefined;
 }
 
@@ -31,11 +33,11 @@ export interface RecordedNeeds {
 
 export function createRecord(name: string, label: string, at: number): ClientRecord {
   return {
-    name: ownText(name),
+    name: detachedText(name),
     count: 0,
     over: 0,
-    touched: 0,
-    place: 0,
+    lastUse: 0,
+    heapIndex: 0,
     label,
     firstSeen: at,
     lastSeen: at,
@@ -48,28 +50,24 @@ export function createRecord(name: string, label: string, at: number): ClientRec
   };
 }
 
-export function needsOf(record: ClientRecord): RecordedNeeds {
-  record.needs ??= { longLists: [], zeroedFields: [], lacking: [], unknownFields: [] };
-  return record.needs;
-}
-
-/** The fact of one operation; the common one for all others when there is no room. */
-export function operationOf(record: ClientRecord, resource: string, operation: string, room: FactBudget): ClientFact {
-  const own = factOf(record.operations, resource, operation, MAX_OPERATIONS, room);
+/** The fact of one operation; beyond the limits the common one for all others. */
+export function operationOf(record: ClientRecord, resource: string, operation: string, budget: FactBudget): ClientFact {
+  const own = factOf(record.operations, resource, operation, MAX_OPERATIONS, budget);
   if (own !== undefined) return own;
-  record.others ??= { resource: OTHER_NAME, name: OTHER_NAME, amount: 0, at: 0, looked: 0 };
+  record.others ??= { resource: OTHER_NAME, name: OTHER_NAME, amount: 0, at: 0, inspected: 0 };
   return record.others;
 }
 
-/** How many places in the room `record` takes. */
+/** How many facts of the budget `record` uses. */
 export function factsIn({ operations, needs }: ClientRecord): number {
-  if (needs === undefined) return operations.length;
-  const { longLists, zeroedFields, lacking, unknownFields } = needs;
-  return operations.length + longLists.length + zeroedFields.length + lacking.length + unknownFields.length;
+  return Object.values(needs ?? {}).reduce((sum, facts) => sum + facts.length, operations.length);
 }
 
-/** What a snapshot says of `record`. `tells`: whose requests have to be looked into. */
-export function entryOf(record: ClientRecord, tells: (resource: string, operation: string) => boolean): ClientEntry {
+/** The entry of a snapshot. `revealsNeeds`: operations whose content must be inspected before nothing more is to be found. */
+export function entryOf(
+  record: ClientRecord,
+  revealsNeeds: (resource: string, operation: string) => boolean,
+): ClientEntry {
   const { name, label, firstSeen, lastSeen, lastV1, v1, v2, over, operations, others } = record;
   const all = others === undefined ? operations : [...operations, others];
   return {
@@ -85,7 +83,7 @@ export function entryOf(record: ClientRecord, tells: (resource: string, operatio
       .sort(byRequests),
     needs: shownNeeds(
       record,
-      operations.filter(({ resource, name: operation, looked }) => looked === 0 && tells(resource, operation)),
+      operations.filter(({ resource, name, inspected }) => inspected === 0 && revealsNeeds(resource, name)),
     ),
   };
 }
@@ -104,8 +102,8 @@ function shownNeeds({ needs }: ClientRecord, unseen: readonly ClientFact[]): Cli
   };
 }
 
-/** Takes what `entry` says into `record`, which is new. */
-export function fillRecord(record: ClientRecord, entry: ClientEntry, room: FactBudget): void {
+/** Restores `entry` into a new `record`. */
+export function fillRecord(record: ClientRecord, entry: ClientEntry, budget: FactBudget): void {
   const { requests, over, needs } = entry;
   record.v1 = requests.v1;
   record.v2 = requests.v2;
@@ -114,32 +112,33 @@ export function fillRecord(record: ClientRecord, entry: ClientEntry, room: FactB
   record.lastSeen = entry.lastSeen;
   record.lastV1 = entry.lastV1;
   for (const { resource, operation, requests: amount, lastSeen } of entry.operations) {
-    const fact = operationOf(record, resource, operation, room);
+    const fact = operationOf(record, resource, operation, budget);
     const unseen = needs.unseen.some((one) => one.resource === resource && one.operation === operation);
     fact.amount += amount;
     fact.at = Math.max(fact.at, lastSeen);
-    fact.looked = unseen ? 0 : amount;
+    fact.inspected = unseen ? 0 : amount;
   }
-  for (const { resource, records } of needs.longLists) noteNeed(record, "longLists", resource, "", room, records);
-  for (const { resource, field } of needs.zeroedFields) noteNeed(record, "zeroedFields", resource, field, room);
-  for (const { resource, operation } of needs.lacking) noteNeed(record, "lacking", resource, operation, room);
-  for (const { resource, field } of needs.unknownFields) noteNeed(record, "unknownFields", resource, field, room);
+  for (const { resource, records } of needs.longLists) noteNeed(record, "longLists", resource, "", budget, records);
+  for (const { resource, field } of needs.zeroedFields) noteNeed(record, "zeroedFields", resource, field, budget);
+  for (const { resource, operation } of needs.lacking) noteNeed(record, "lacking", resource, operation, budget);
+  for (const { resource, field } of needs.unknownFields) noteNeed(record, "unknownFields", resource, field, budget);
 }
 
-/** Remembers one need, as far as there is room. */
+/** Adds one need, within the limits. */
 export function noteNeed(
   record: ClientRecord,
   kind: keyof RecordedNeeds,
   resource: string,
   name: string,
-  room: FactBudget,
+  budget: FactBudget,
   amount = 0,
 ): void {
-  const fact = factOf(needsOf(record)[kind], resource, name, MAX_NEEDS, room);
+  record.needs ??= { longLists: [], zeroedFields: [], lacking: [], unknownFields: [] };
+  const fact = factOf(record.needs[kind], resource, name, MAX_NEEDS, budget);
   if (fact !== undefined) fact.amount = Math.max(fact.amount, amount);
 }
 
-/** Orders by code units, the same on every machine. */
+/** Orders by code units, which is the same on every machine. */
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
@@ -169,8 +168,6 @@ export function byCount(a: ClientEntry, b: ClientEntry): number {
   return b.requests.v1 - a.requests.v1 || b.requests.v2 - a.requests.v2 || compareText(a.name, b.name);
 }
 
-/** What is remembered of one client beside its counts, and how much of it at most? */
-
 /** Something that a client does, or needs. */
 export interface ClientFact {
   readonly resource: string;
@@ -180,51 +177,31 @@ export interface ClientFact {
   amount: number;
   /** When last, milliseconds since 1970. */
   at: number;
-  /** How many of `amount` carryover looked into. */
-  looked: number;
+  /** How many of `amount` requests carryover saw the content of. */
+  inspected: number;
 }
 
-/** What there is no room for, under one name. */
+/** The name for everything beyond the limits. */
 export const OTHER_NAME = "other";
 
-/** Room for facts of all clients together, so that many clients with many facts each do not fill the memory. */
+/** How many more facts may be kept for all clients together: bounds the memory of many clients with many facts each. */
 export interface FactBudget {
-  /** True when there was room for one more; it is taken then. */
-  take(): boolean;
-  give(count: number): void;
+  left: number;
 }
 
-export function createFactBudget(most: number): FactBudget {
-  const state = { left: most };
-  return {
-    take() {
-      if (state.left <= 0) return false;
-      state.left -= 1;
-      return true;
-    },
-    give(count) {
-      state.left += count;
-    },
-  };
-}
-
-/** A fact of `facts`, made when there is room; undefined when there is none. */
+/** A fact of `facts`, added within the limits; undefined beyond them. */
 export function factOf(
   facts: ClientFact[],
   resource: string,
   name: string,
   most: number,
-  room: FactBudget,
+  budget: FactBudget,
 ): ClientFact | undefined {
-  // Few, and their texts are mostly the catalogue's own: looking through them costs less than a table for each client.
+  // They are few, and comparing texts of the catalogue is cheap: a search costs less than a Map for each client.
   for (const fact of facts) if (fact.name === name && fact.resource === resource) return fact;
-  if (facts.length >= most || !room.take()) return undefined;
-  const made: ClientFact = { resource: ownText(resource), name: ownText(name), amount: 0, at: 0, looked: 0 };
-  facts.push(made);
-  return made;
-}
-
-/** A copy: what was cut out of a longer text would keep all of it in memory. Of a part of a text nothing else is kept. */
-export function ownText(text: string): string {
-  return Buffer.from(text, "utf8").toString("utf8");
+  if (facts.length >= most || budget.left <= 0) return undefined;
+  budget.left -= 1;
+  const added = { resource: detachedText(resource), name: detachedText(name), amount: 0, at: 0, inspected: 0 };
+  facts.push(added);
+  return added;
 }

@@ -1,6 +1,6 @@
-/** What do the ledgers of several replicas say together? (Design section 8.) */
-
-import { isJsonObject, member } from "../model/json.ts";
+/** Merges the ledger snapshots of several instances, and reads snapshots from JSON. */
+import { LAST_TIME } from "../model/clock.ts";
+import { member } from "../model/json.ts";
 import type { ClientEntry, ClientNeeds, ClientOperation, LedgerSnapshot, VersionCounts } from "../model/ledger.ts";
 import { isPrintable, plainName } from "../model/text.ts";
 import {
@@ -14,17 +14,16 @@ import {
   OTHER_NAME,
 } from "./record.ts";
 
-/** Most clients of one ledger, so also of what many of them make together. */
-export const MAX_CLIENTS = 100_000;
+/** Most clients of one ledger, and of several merged. */
+const MAX_CLIENTS = 100_000;
 
 /**
- * One snapshot for all of `snapshots`: counts and bounds added, times widened but for what all have watched, needs united.
- * Of snapshots that share an instance only one counts: the one of more instances, then the later one. Most v1 requests first, then most v2 requests, at
- * most `max` clients; a caller of v1 that is cut raises the bound. A client made at most `bound` more v1 requests than it is
- * shown with, and at most `over` fewer.
+ * Merges `snapshots` in any order: counts and bounds add up, times widen except `watchedSince`, needs are united. Of snapshots
+ * that share an instance only one counts: the one of more instances, then the later one. Clients are ordered by v1 requests,
+ * then by v2 requests; at most `max` remain, and a caller of v1 that is cut raises the bound. A client made at most `bound`
+ * more v1 requests than its entry says, and at most `over` fewer. Without any snapshot the result is empty, at time 0.
  *
- * The order of `snapshots` does not matter, nor does it matter which are merged first, as long as no instance comes in two
- * states and no client or need is cut. Without any snapshot: an empty one, at time 0.
+ * Merging in several steps gives the same result as long as no instance comes in two states and no client or need is cut.
  */
 export function mergeSnapshots(snapshots: readonly LedgerSnapshot[], max = MAX_CLIENTS): LedgerSnapshot {
   const taken = distinctSnapshots(snapshots);
@@ -45,13 +44,13 @@ export function mergeSnapshots(snapshots: readonly LedgerSnapshot[], max = MAX_C
     watchedSince: watchedSince > since ? watchedSince : undefined,
     at: Math.max(0, ...taken.map(({ at }) => at)),
     requests: addCounts(taken.map(({ requests }) => requests)),
-    // The first that is cut made most v1 requests of those, and may be missing elsewhere, too.
+    // Of those that are cut, the first made most v1 requests, and other snapshots may have dropped it, too.
     bound: taken.reduce((sum, { bound }) => sum + bound, 0) + (clients[max]?.requests.v1 ?? 0),
     clients: clients.slice(0, max),
   };
 }
 
-/** Those that count, none sharing an instance with another. */
+/** The snapshots to count: no two share an instance. */
 function distinctSnapshots(snapshots: readonly LedgerSnapshot[]): readonly LedgerSnapshot[] {
   const seen = new Set<string>();
   const best = [...snapshots].sort(
@@ -87,24 +86,22 @@ function mergeEntries(a: ClientEntry, b: ClientEntry): ClientEntry {
   };
 }
 
-/** As many as a ledger keeps; what is beyond that goes to `other`. */
+const OTHER_OPERATION = { resource: OTHER_NAME, operation: OTHER_NAME };
+
+/** As many as a ledger keeps; the rest is summed up as `other`. */
 function mergeOperations(all: readonly ClientOperation[]): readonly ClientOperation[] {
   const named = new Map<string, ClientOperation>();
   for (const one of all) {
-    const key = keyOf(one.resource, one.operation);
+    const key = operationKey(one);
     const known = named.get(key);
     named.set(key, known === undefined ? one : addOperation(known, one));
   }
-  const rest = named.get(keyOf(OTHER_NAME, OTHER_NAME));
-  named.delete(keyOf(OTHER_NAME, OTHER_NAME));
+  const rest = named.get(operationKey(OTHER_OPERATION));
+  named.delete(operationKey(OTHER_OPERATION));
   const sorted = [...named.values()].sort(byRequests);
   const cut = sorted.slice(MAX_OPERATIONS);
   const others = [...(rest === undefined ? [] : [rest]), ...cut].reduce<ClientOperation | undefined>(
-    (sum, one) => ({
-      ...addOperation(sum ?? { ...one, requests: 0 }, one),
-      resource: OTHER_NAME,
-      operation: OTHER_NAME,
-    }),
+    (sum, one) => (sum === undefined ? { ...one, ...OTHER_OPERATION } : addOperation(sum, one)),
     undefined,
   );
   const kept = sorted.slice(0, MAX_OPERATIONS);
@@ -129,14 +126,14 @@ function mergeNeeds(a: ClientEntry, b: ClientEntry): ClientNeeds {
     zeroedFields: unite(a.needs.zeroedFields, b.needs.zeroedFields, fieldKey).sort(byField).slice(0, MAX_NEEDS),
     lacking: unite(a.needs.lacking, b.needs.lacking, operationKey).sort(byOperation).slice(0, MAX_NEEDS),
     unknownFields: unite(a.needs.unknownFields, b.needs.unknownFields, fieldKey).sort(byField).slice(0, MAX_NEEDS),
-    // One replica that looked is enough.
+    // It is enough that one instance saw the content of the requests.
     unseen: unite(a.needs.unseen, b.needs.unseen, operationKey)
       .filter((one) => !seen.has(operationKey(one)))
       .sort(byOperation),
   };
 }
 
-/** Operations that `entry` made and that somebody looked into. */
+/** Operations of `entry` whose requests its instance saw the content of. */
 function lookedInto({ operations, needs }: ClientEntry): readonly string[] {
   const unseen = new Set(needs.unseen.map(operationKey));
   return operations.map(operationKey).filter((key) => !unseen.has(key));
@@ -146,122 +143,132 @@ function unite<T>(a: readonly T[], b: readonly T[], key: (one: T) => string): T[
   return [...new Map([...a, ...b].map((one) => [key(one), one])).values()];
 }
 
-function keyOf(resource: string, name: string): string {
-  return JSON.stringify([resource, name]);
-}
-
 function fieldKey({ resource, field }: { readonly resource: string; readonly field: string }): string {
-  return keyOf(resource, field);
+  return JSON.stringify([resource, field]);
 }
 
 function operationKey({ resource, operation }: { readonly resource: string; readonly operation: string }): string {
-  return keyOf(resource, operation);
+  return JSON.stringify([resource, operation]);
 }
 
-/** Is this JSON a ledger's snapshot, whoever wrote it? */
+const MAX_INSTANCES = 10_000;
+/** Most characters of the name of a resource, an operation, a field or a label. */
+const MAX_WORD = 128;
+/** A million per second for 30 years. */
+const LARGEST_COUNT = 1e15;
 
 /**
- * The snapshot that `text` holds, with no member that is none of it and no list longer than a ledger writes. Throws `Error`
- * that says what is wrong: no JSON, another version, a member of another kind.
+ * Reads a snapshot from the JSON of a file or of another instance, without members that it does not know. Throws `Error` with
+ * the path of what is wrong: another version or type, or a list longer than a ledger writes.
  */
-export function readSnapshot(text: string): LedgerSnapshot {
-  const value: unknown = JSON.parse(text);
+export function readSnapshot(value: unknown): LedgerSnapshot {
+  const root = { value, path: "ledger" };
   const version = member(value, "version");
-  if (version !== 1)
-    throw new Error(`expected version 1 of a ledger's snapshot, found ${JSON.stringify(version ?? null)}`);
-  const clients = readList(value, "clients", MAX_CLIENTS, readEntry);
-  if (new Set(clients.map(({ name }) => name)).size < clients.length) throw invalidMember("clients", "a name twice");
+  if (version !== 1) throw new Error(`ledger.version: expected 1, found ${JSON.stringify(version ?? null)}`);
+  const clients = readList(root, "clients", MAX_CLIENTS, readEntry);
+  if (new Set(clients.map(({ name }) => name)).size < clients.length) throw new Error("ledger.clients: a name twice");
   return {
     version,
-    instances: readList(value, "instances", MAX_INSTANCES, readName),
-    since: wholeNumber(value, "since"),
-    watchedSince: member(value, "watchedSince") === undefined ? undefined : wholeNumber(value, "watchedSince"),
-    at: wholeNumber(value, "at"),
-    requests: readCounts(value),
-    bound: wholeNumber(value, "bound"),
+    instances: readList(root, "instances", MAX_INSTANCES, readName),
+    since: readTime(root, "since"),
+    watchedSince: optional(root, "watchedSince", readTime),
+    at: readTime(root, "at"),
+    requests: readCounts(root),
+    bound: readCount(root, "bound"),
     clients,
   };
 }
 
-const MAX_INSTANCES = 10_000;
-/** Names of resources, operations, fields and labels. */
-const MAX_WORD = 128;
+interface JsonNode {
+  readonly value: unknown;
+  readonly path: string;
+}
 
-function readEntry(value: unknown): ClientEntry {
-  const lastV1 = member(value, "lastV1");
-  const requests = readCounts(value);
-  const over = wholeNumber(value, "over");
-  if (over > requests.v1) throw invalidMember("over", "more than there are v1 requests");
+function inside({ value, path }: JsonNode, name: string): JsonNode {
+  return { value: member(value, name), path: `${path}.${name}` };
+}
+
+function invalid({ path }: JsonNode, expected: string): Error {
+  return new Error(`${path}: expected ${expected}`);
+}
+
+function readEntry(from: JsonNode): ClientEntry {
+  const requests = readCounts(from);
+  const over = readCount(from, "over");
+  if (over > requests.v1) throw invalid(inside(from, "over"), "no more than there are v1 requests");
+  const needs = inside(from, "needs");
   return {
-    name: readName(member(value, "name")),
-    label: readWord(value, "label"),
-    firstSeen: wholeNumber(value, "firstSeen"),
-    lastSeen: wholeNumber(value, "lastSeen"),
-    lastV1: lastV1 === undefined ? undefined : wholeNumber(value, "lastV1"),
+    name: readName(inside(from, "name")),
+    label: readWord(from, "label"),
+    firstSeen: readTime(from, "firstSeen"),
+    lastSeen: readTime(from, "lastSeen"),
+    lastV1: optional(from, "lastV1", readTime),
     requests,
     over,
-    operations: readList(value, "operations", MAX_OPERATIONS + 1, (one) => ({
+    operations: readList(from, "operations", MAX_OPERATIONS + 1, (one) => ({
       ...readOperation(one),
-      requests: wholeNumber(one, "requests"),
-      lastSeen: wholeNumber(one, "lastSeen"),
+      requests: readCount(one, "requests"),
+      lastSeen: readTime(one, "lastSeen"),
     })),
-    needs: readNeeds(member(value, "needs")),
+    needs: {
+      longLists: readList(needs, "longLists", MAX_NEEDS, (one) => ({
+        resource: readWord(one, "resource"),
+        records: readCount(one, "records"),
+      })),
+      zeroedFields: readList(needs, "zeroedFields", MAX_NEEDS, readField),
+      lacking: readList(needs, "lacking", MAX_NEEDS, readOperation),
+      unknownFields: readList(needs, "unknownFields", MAX_NEEDS, readField),
+      unseen: readList(needs, "unseen", MAX_OPERATIONS, readOperation),
+    },
   };
 }
 
-function readNeeds(value: unknown): ClientNeeds {
-  return {
-    longLists: readList(value, "longLists", MAX_NEEDS, (one) => ({
-      resource: readWord(one, "resource"),
-      records: wholeNumber(one, "records"),
-    })),
-    zeroedFields: readList(value, "zeroedFields", MAX_NEEDS, readField),
-    lacking: readList(value, "lacking", MAX_NEEDS, readOperation),
-    unknownFields: readList(value, "unknownFields", MAX_NEEDS, readField),
-    unseen: readList(value, "unseen", MAX_OPERATIONS, readOperation),
-  };
+function readField(from: JsonNode): { resource: string; field: string } {
+  return { resource: readWord(from, "resource"), field: readWord(from, "field") };
 }
 
-function readField(value: unknown): { resource: string; field: string } {
-  return { resource: readWord(value, "resource"), field: readWord(value, "field") };
+function readOperation(from: JsonNode): { resource: string; operation: string } {
+  return { resource: readWord(from, "resource"), operation: readWord(from, "operation") };
 }
 
-function readOperation(value: unknown): { resource: string; operation: string } {
-  return { resource: readWord(value, "resource"), operation: readWord(value, "operation") };
+function readCounts(from: JsonNode): VersionCounts {
+  const requests = inside(from, "requests");
+  return { v1: readCount(requests, "v1"), v2: readCount(requests, "v2") };
 }
 
-function readCounts(value: unknown): VersionCounts {
-  const requests = member(value, "requests");
-  return { v1: wholeNumber(requests, "v1"), v2: wholeNumber(requests, "v2") };
+function readCount(from: JsonNode, name: string): number {
+  return wholeNumber(inside(from, name), LARGEST_COUNT);
 }
 
-/** A count or a time: whole, not negative. */
-function wholeNumber(value: unknown, name: string): number {
-  const found = member(value, name);
-  if (typeof found !== "number" || !Number.isSafeInteger(found) || found < 0)
-    throw invalidMember(name, "no whole number from 0");
-  return found;
+function readTime(from: JsonNode, name: string): number {
+  return wholeNumber(inside(from, name), LAST_TIME);
 }
 
-function readName(value: unknown): string {
-  const name = typeof value === "string" ? plainName(value) : undefined;
-  if (name === undefined || name !== value) throw invalidMember("name", "no printable text of 1 to 128 characters");
-  return name;
+function wholeNumber(node: JsonNode, most: number): number {
+  const { value } = node;
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0 && value <= most) return value;
+  throw invalid(node, `a whole number from 0 to ${most}`);
 }
 
-function readWord(value: unknown, name: string): string {
-  const found = member(value, name);
-  if (typeof found !== "string" || found.length > MAX_WORD || !isPrintable(found))
-    throw invalidMember(name, `no printable text of at most ${MAX_WORD} characters`);
-  return found;
+function readName(node: JsonNode): string {
+  const { value } = node;
+  if (typeof value === "string" && plainName(value) === value) return value;
+  throw invalid(node, "a printable text of 1 to 128 characters");
 }
 
-function readList<T>(value: unknown, name: string, most: number, read: (one: unknown) => T): readonly T[] {
-  const found = isJsonObject(value) ? member(value, name) : undefined;
-  if (!Array.isArray(found) || found.length > most) throw invalidMember(name, `no list of at most ${most}`);
-  return found.map(read);
+function readWord(from: JsonNode, name: string): string {
+  const { value } = inside(from, name);
+  if (typeof value === "string" && value.length <= MAX_WORD && isPrintable(value)) return value;
+  throw invalid(inside(from, name), `a printable text of at most ${MAX_WORD} characters`);
 }
 
-function invalidMember(name: string, what: string): Error {
-  return new Error(`${name}: ${what}`);
+function readList<T>(from: JsonNode, name: string, most: number, read: (one: JsonNode) => T): readonly T[] {
+  const { value, path } = inside(from, name);
+  if (!Array.isArray(value) || value.length > most) throw invalid({ value, path }, `a list of at most ${most}`);
+  return value.map((one: unknown, at) => read({ value: one, path: `${path}[${at}]` }));
+}
+
+/** JSON has no undefined: null is absent as well. */
+function optional(from: JsonNode, name: string, read: (from: JsonNode, name: string) => number): number | undefined {
+  return (inside(from, name).value ?? undefined) === undefined ? undefined : read(from, name);
 }

@@ -1,35 +1,34 @@
-/** Which names are counted most often, when there is no room for all of them? (Space-Saving: Metwally, Agrawal, El Abbadi 2005.) */
+/** The most frequent names of a stream in bounded memory (Space-Saving: Metwally, Agrawal, El Abbadi 2005). */
 
-/** What is counted of one name. Only the summary changes it. */
+/** The counts of one name. Only the summary changes them. */
 export interface MonitoredItem {
   readonly name: string;
-  /** It was counted at most this often, and at least `count - over` times. 0: only seen so far, and the first to make room. */
+  /** The name was counted at most this often, and at least `count - over` times. 0: only seen so far, and the first to be dropped. */
   count: number;
-  /** How often it may have been counted before it got its place: at most `bound()` at that time. */
+  /** How often it may have been counted before it was added: at most `bound()` at that time. */
   over: number;
-  /** Grows when it is counted, and when it is seen before that: of names with one count the one with the least makes room. */
-  touched: number;
-  /** Where it is in the heap. */
-  place: number;
+  /** Grows when it is counted, or seen before it is counted: of names with equal counts the one with the least is dropped. */
+  lastUse: number;
+  heapIndex: number;
 }
 
 export interface SpaceSaving<T extends MonitoredItem> {
-  /** Counts `name` once. In a full summary a new name takes the place of the rarest, and may have been counted as often before. */
+  /** Counts `name` once. In a full summary a new name replaces the rarest, and may have been counted as often before. */
   add(name: string): T;
   /**
-   * Sees `name`, and counts nothing. A new name gets a place that is free, or that of the name longest unseen of those never
-   * counted; when there is none, undefined. Whoever was counted keeps place and rank, however often others are seen.
+   * Sees `name` without counting it. In a full summary a new name replaces the one longest unseen among those never counted;
+   * undefined when there is none. Counted names keep their rank, however often others are seen.
    */
   see(name: string): T | undefined;
   find(name: string): T | undefined;
-  /** Takes in what was counted before; nothing when there is no room. `name` must not be there. */
+  /** Restores an item; does nothing in a full summary. Its name must not be there. */
   load(item: T): void;
   /** From now on `bound()` is at least this. */
   raiseBound(bound: number): void;
   /**
-   * No name without a place was counted more often; nor was one that is only seen, before it got its place. While nothing is
-   * loaded it is at most the number of all `add` divided by `max`: the counts add up to that number, so the rarest of `max`
-   * has at most that share. Names that are only seen have no part in it.
+   * No missing name was counted more often; nor was one that is only seen, before it was added. While nothing is loaded, the
+   * bound is at most the number of all `add` divided by `max`: the counts add up to that number, so the rarest of `max` has
+   * at most that share. Names that are only seen have no part in it.
    */
   bound(): number;
   items(): Iterable<T>;
@@ -49,7 +48,7 @@ interface SummaryState<T extends MonitoredItem> {
 
 /**
  * At most `max` names in a heap by count, rarest on top: a name costs one look-up and at most 2 × log2(max) swaps, usually
- * none or one. `make` gives the item of a new name, `dropped` hears of each that makes room.
+ * none or one. `make` creates the item of a new name, `dropped` is called for each that is replaced.
  */
 export function createSpaceSaving<T extends MonitoredItem>(
   max: number,
@@ -62,7 +61,7 @@ export function createSpaceSaving<T extends MonitoredItem>(
     see: (name) => see(state, name),
     find: (name) => state.byName.get(name),
     load(item) {
-      if (state.heap.length < max) place(state, item);
+      if (state.heap.length < max) insert(state, item);
     },
     raiseBound(bound) {
       state.bound = Math.max(state.bound, bound);
@@ -80,12 +79,12 @@ function count<T extends MonitoredItem>(state: SummaryState<T>, name: string): T
   const item = known ?? state.make(name);
   if (known === undefined && state.heap.length >= state.max) makeRoom(state);
   if (item.count === 0) {
-    // Never counted since it has its place; before, at most as often as any name that is missing.
+    // Not counted since it was added; before, at most as often as any missing name.
     item.over = state.bound;
     item.count = state.bound;
   }
   item.count += 1;
-  if (known === undefined) place(state, item);
+  if (known === undefined) insert(state, item);
   else touch(state, item);
   return item;
 }
@@ -93,7 +92,7 @@ function count<T extends MonitoredItem>(state: SummaryState<T>, name: string): T
 function see<T extends MonitoredItem>(state: SummaryState<T>, name: string): T | undefined {
   const known = state.byName.get(name);
   if (known !== undefined) {
-    // Among those that were counted, only what counts gives a rank.
+    // Being seen gives no rank to a name that was counted.
     if (known.count === 0) touch(state, known);
     return known;
   }
@@ -103,20 +102,19 @@ function see<T extends MonitoredItem>(state: SummaryState<T>, name: string): T |
     makeRoom(state);
   }
   const item = state.make(name);
-  place(state, item);
+  insert(state, item);
   return item;
 }
 
-/** It is used more, or later, than before. */
 function touch<T extends MonitoredItem>(state: SummaryState<T>, item: T): void {
   state.uses += 1;
-  item.touched = state.uses;
-  sink(state.heap, item.place);
+  item.lastUse = state.uses;
+  sink(state.heap, item.heapIndex);
 }
 
-function place<T extends MonitoredItem>(state: SummaryState<T>, item: T): void {
+function insert<T extends MonitoredItem>(state: SummaryState<T>, item: T): void {
   state.uses += 1;
-  item.touched = state.uses;
+  item.lastUse = state.uses;
   state.byName.set(item.name, item);
   rise(state.heap, state.heap.push(item) - 1);
 }
@@ -133,12 +131,12 @@ function makeRoom<T extends MonitoredItem>(state: SummaryState<T>): void {
 }
 
 function isRarer(a: MonitoredItem, b: MonitoredItem): boolean {
-  return a.count < b.count || (a.count === b.count && a.touched < b.touched);
+  return a.count < b.count || (a.count === b.count && a.lastUse < b.lastUse);
 }
 
 function put<T extends MonitoredItem>(heap: T[], at: number, item: T): number {
   heap[at] = item;
-  item.place = at;
+  item.heapIndex = at;
   return at;
 }
 
@@ -167,7 +165,7 @@ function sink<T extends MonitoredItem>(heap: T[], from: number): void {
     const right = heap[2 * at + 2];
     const rarer = left !== undefined && right !== undefined && isRarer(right, left) ? right : left;
     if (rarer === undefined || !isRarer(rarer, item)) break;
-    const below = rarer.place;
+    const below = rarer.heapIndex;
     put(heap, at, rarer);
     at = below;
   }

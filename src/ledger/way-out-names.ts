@@ -1,50 +1,49 @@
-/** Which names change in the calls of one client? */
+/** How v1 calls, fields, query parameters and enum values are named in v2, as Markdown. */
 import type { EnumTable, Filter, Join, Operation, Resource, Row } from "../model/resource.ts";
+import { replaceUnprintable } from "../model/text.ts";
 
-/** Fields, query parameters and what else differs, of the operations of `resource` that are `called`. */
+/** Fields, query parameters and other differences of the operations of `resource` among `called`. */
 export function resourceSection(resource: Resource, called: readonly CalledOperation[]): readonly string[] {
   const operations = called.filter((one) => one.resource === resource).map(({ operation }) => operation);
   const fields = renamedFields(operations);
-  const queries = operations.flatMap((one) => ("filters" in one ? changedQueries(one.filters ?? []) : []));
+  const queries = new Map<string, string>();
+  for (const filter of operations.flatMap((one) => ("filters" in one ? (one.filters ?? []) : []))) {
+    const v2 = changedQuery(filter);
+    if (v2 !== undefined) queries.set(filter.v1, v2);
+  }
   const notes = operations.flatMap((one) => (one.docs?.differs ?? []).map((text) => `- ${one.name}: ${text}`));
-  const lists = operations.some(({ kind }) => kind === "list");
-  const key =
-    lists && resource.items !== "items"
-      ? `A list answers with \`items\` in v1, with ${code(resource.items)} in v2.`
-      : "";
-  const rest = [
-    ...(key === "" ? [] : [key, ""]),
+  const itemsDiffer = resource.items !== "items" && operations.some(({ kind }) => kind === "list");
+  const lines = [
+    ...(itemsDiffer ? [`A list answers with \`items\` in v1, with ${code(resource.items)} in v2.`, ""] : []),
     ...markdownTable(["field in v1", "in v2", "where"], fields.map(fieldRow)),
     ...markdownTable(
       ["query in v1", "in v2"],
-      [...new Map(queries)].map(([v1, v2]) => [code(v1), v2]),
+      Array.from(queries, ([v1, v2]) => [code(v1), v2]),
     ),
     ...(notes.length === 0 ? [] : ["Otherwise than in v1:", "", ...notes, ""]),
   ];
-  return rest.length === 0 ? [] : [`## ${resource.name}`, "", ...rest];
+  return lines.length === 0 ? [] : [`## ${resource.name}`, "", ...lines];
 }
 
 function fieldRow({ v1, v2, answers, requests, note }: RenamedField): readonly string[] {
-  const place = v2.map(placeWords).join(" or ");
+  // `uid/..` is the parent of that uid.
+  const pathText = (text: string) =>
+    text.endsWith("/..") ? `the parent in ${code(text.slice(0, -"/..".length))}` : code(text);
+  const path = v2.map(pathText).join(" or ");
   const where = [
     ...(answers.length === 0 ? [] : [`answers of ${answers.join(", ")}`]),
     ...(requests.length === 0 ? [] : [`requests of ${requests.join(", ")}`]),
   ];
-  return [code(v1), [place, note].filter((text) => text !== "").join(": "), where.join("; ")];
+  return [code(v1), [path, note].filter((text) => text !== "").join(": "), where.join("; ")];
 }
 
-/** `uid/..` is the parent of that uid. */
-function placeWords(path: string): string {
-  return path.endsWith("/..") ? `the parent in ${code(path.slice(0, -"/..".length))}` : code(path);
-}
-
-/** Values with other names, once for all that is `called`. */
+/** Enum values that have other names in v2, once for all of `called`. */
 export function enumSection(called: readonly CalledOperation[]): readonly string[] {
   const lines = renamedEnums(called.map(({ operation }) => operation)).flatMap(enumLines);
   return lines.length === 0 ? [] : ["## Names of values", "", ...lines];
 }
 
-/** Long ones are shown in part: they follow one pattern. */
+/** Long enums follow one pattern, so a part is enough. */
 const MOST_VALUES = 16;
 
 function enumLines({ name, values }: EnumTable): readonly string[] {
@@ -59,18 +58,16 @@ function enumLines({ name, values }: EnumTable): readonly string[] {
   ];
 }
 
-/** What are a resource's fields and enum values called in v2, where that is something else than in v1? */
-
-/** One field with another name, or another place. */
-export interface RenamedField {
+/** A field with another name or another path in v2. */
+interface RenamedField {
   /** Dotted. */
   readonly v1: string;
-  /** Dotted; several are read in turn, the first that is not empty counts. None: v2 has no such field. */
+  /** Dotted; of several, the first that is not empty counts. None: v2 has no such field. */
   readonly v2: readonly string[];
-  /** Names of the operations in whose answers, and in whose requests, it is so. */
+  /** Names of the operations in whose responses, and in whose requests, this is so. */
   readonly answers: readonly string[];
   readonly requests: readonly string[];
-  /** Markdown: what else there is to know. */
+  /** Markdown: anything else to know. */
   readonly note: string;
 }
 
@@ -78,15 +75,12 @@ export interface RenamedField {
 type FieldDifference = Omit<RenamedField, "answers" | "requests">;
 
 /** Fields of `operations` that differ, each once, in the order of the catalogue. */
-export function renamedFields(operations: readonly Operation[]): readonly RenamedField[] {
-  const all = new Map<
-    string,
-    { readonly found: FieldDifference; readonly answers: string[]; readonly requests: string[] }
-  >();
+function renamedFields(operations: readonly Operation[]): readonly RenamedField[] {
+  const all = new Map<string, FieldDifference & { readonly answers: string[]; readonly requests: string[] }>();
   const add = (side: "answers" | "requests", operation: string, list: readonly FieldDifference[]): void => {
-    for (const found of list) {
-      const key = JSON.stringify(found);
-      const known = all.get(key) ?? { found, answers: [], requests: [] };
+    for (const field of list) {
+      const key = JSON.stringify(field);
+      const known = all.get(key) ?? { ...field, answers: [], requests: [] };
       known[side].push(operation);
       all.set(key, known);
     }
@@ -94,16 +88,12 @@ export function renamedFields(operations: readonly Operation[]): readonly Rename
   for (const operation of operations) {
     const { name, kind } = operation;
     const joins = new Map(("joins" in operation ? (operation.joins ?? []) : []).map((join) => [join.v1, join]));
-    if ("answer" in operation && !isMadeUp(operation))
-      add("answers", name, answered(operation.answer.rows, joins, TOP));
+    // The response of a summary is computed by carryover: its rows name no fields of v2.
+    const isSummary = operation.kind === "composite" && operation.by === "summarise";
+    if ("answer" in operation && !isSummary) add("answers", name, answered(operation.answer.rows, joins, TOP));
     if ("body" in operation) add("requests", name, sent(operation.body?.rows ?? [], TOP, kind === "create"));
   }
-  return [...all.values()].map(({ found, answers, requests }) => ({ ...found, answers, requests }));
-}
-
-/** Its answer is carryover's own sum: its rows name no fields of v2. */
-function isMadeUp(operation: Operation): boolean {
-  return operation.kind === "composite" && operation.by === "summarise";
+  return [...all.values()];
 }
 
 interface PathPrefix {
@@ -112,28 +102,29 @@ interface PathPrefix {
 }
 const TOP: PathPrefix = { v1: "", v2: "" };
 
-function answered(rows: readonly Row[], joins: ReadonlyMap<string, Join>, place: PathPrefix): FieldDifference[] {
+function answered(rows: readonly Row[], joins: ReadonlyMap<string, Join>, prefix: PathPrefix): FieldDifference[] {
   return rows.flatMap((row) => {
-    const v1 = `${place.v1}${row.v1}`;
+    const v1 = `${prefix.v1}${row.v1}`;
     const join = joins.get(v1);
     if (join !== undefined) return [{ v1, v2: [], note: joined(join) }];
-    const v2 = row.from ?? (row.v2 === null ? [] : [`${place.v2}${row.v2}`]);
-    // A message that v2 lacks may lie flat in the one around it; then its rows say where they are.
-    const inner = answered(nested(row), NO_JOINS, innerPrefix(row, place));
+    const v2 = row.from ?? (row.v2 === null ? [] : [`${prefix.v2}${row.v2}`]);
+    // The rows of a message that v2 lacks may lie in the message around it.
+    const inner = answered(nested(row), NO_JOINS, innerPrefix(row, prefix));
     if (isFlat(row)) return inner;
-    const known = { v1, v2, note: v2.length === 0 ? NOT_IN_V2 : "" };
-    return [...(differs(row) ? [known] : []), ...(v2.length === 0 ? [] : inner)];
+    if (v2.length === 0) return [{ v1, v2, note: NOT_IN_V2 }];
+    const differs = row.from === undefined ? row.v1 !== row.v2 : row.from.length !== 1 || row.from[0] !== row.v1;
+    return [...(differs ? [{ v1, v2, note: "" }] : []), ...inner];
   });
 }
 
-function sent(rows: readonly Row[], place: PathPrefix, creates: boolean): FieldDifference[] {
+function sent(rows: readonly Row[], prefix: PathPrefix, creates: boolean): FieldDifference[] {
   return rows.flatMap((row) => {
     if (row.access === "output") return [];
-    const v1 = `${place.v1}${row.v1}`;
-    const inner = sent(nested(row), innerPrefix(row, place), creates);
+    const v1 = `${prefix.v1}${row.v1}`;
+    const inner = sent(nested(row), innerPrefix(row, prefix), creates);
     if (isFlat(row)) return inner;
     if (row.v2 === null) return [{ v1, v2: [], note: NOT_IN_V2 }];
-    const v2 = [`${place.v2}${row.v2}`];
+    const v2 = [`${prefix.v2}${row.v2}`];
     if (row.mask === "never") return [{ v1, v2, note: "v2 sets it: do not send it" }];
     const note = creates && row.required === true ? "v2 wants it" : "";
     return [...(row.v1 !== row.v2 || note !== "" ? [{ v1, v2, note }] : []), ...inner];
@@ -154,10 +145,10 @@ function nested(row: Row): readonly Row[] {
   return row.kind === "map" && typeof row.of === "object" ? row.of.rows : [];
 }
 
-function innerPrefix(row: Row, place: PathPrefix): PathPrefix {
+function innerPrefix(row: Row, prefix: PathPrefix): PathPrefix {
   const list = row.kind === "map" ? ".*" : row.list === true ? "[]" : "";
-  const v2 = isFlat(row) ? place.v2 : `${place.v2}${row.v2 ?? row.from?.[0] ?? ""}${list}.`;
-  return { v1: `${place.v1}${row.v1}${list}.`, v2 };
+  const v2 = isFlat(row) ? prefix.v2 : `${prefix.v2}${row.v2 ?? row.from?.[0] ?? ""}${list}.`;
+  return { v1: `${prefix.v1}${row.v1}${list}.`, v2 };
 }
 
 function isFlat(row: Row): boolean {
@@ -169,12 +160,8 @@ function isFlat(row: Row): boolean {
   );
 }
 
-function differs(row: Row): boolean {
-  return row.from === undefined ? row.v1 !== row.v2 : row.from.length !== 1 || row.from[0] !== row.v1;
-}
-
-/** Enums whose names differ that `operations` show, take or filter by; each once. */
-export function renamedEnums(operations: readonly Operation[]): readonly EnumTable[] {
+/** Enums with differing names that `operations` return, accept or filter by; each once. */
+function renamedEnums(operations: readonly Operation[]): readonly EnumTable[] {
   const tables = operations.flatMap((operation) => [
     ...("answer" in operation ? enumsIn(operation.answer.rows) : []),
     ...("body" in operation ? enumsIn(operation.body?.rows ?? []) : []),
@@ -189,16 +176,7 @@ function enumsIn(rows: readonly Row[]): EnumTable[] {
   return rows.flatMap((row) => (row.kind === "enum" ? [row.values] : enumsIn(nested(row))));
 }
 
-/** What becomes of a list's query parameters in v2? */
-
-/** v1's parameter, and Markdown for v2's; nothing for those that stay as they are. */
-export function changedQueries(filters: readonly Filter[]): readonly (readonly [v1: string, v2: string])[] {
-  return filters.flatMap((filter) => {
-    const v2 = changedQuery(filter);
-    return v2 === undefined ? [] : [[filter.v1, v2] as const];
-  });
-}
-
+/** Markdown for the v2 form of a query parameter; undefined if it stays as it is. */
 function changedQuery(filter: Filter): string | undefined {
   switch (filter.use) {
     case "get":
@@ -218,9 +196,7 @@ function changedQuery(filter: Filter): string | undefined {
   }
 }
 
-/** Which v2 call takes the place of a v1 call? (Said by method and path; `docs/coverage.md` says it for all.) */
-
-/** An operation that a client calls, as the catalogue has it. */
+/** An operation of the catalogue that a client calls. */
 export interface CalledOperation {
   readonly resource: Resource;
   readonly operation: Operation;
@@ -240,7 +216,7 @@ export function v1Call({ resource: { domain, v1 }, operation }: CalledOperation)
 export function v2Call({ resource: { domain, v2 }, operation }: CalledOperation, version: string): string | undefined {
   if (operation.kind === "native") return undefined;
   const base = `/${domain}/${version}`;
-  // The catalogue names verbs of the resource's own domain without it.
+  // The catalogue leaves the domain out of calls in the resource's own domain.
   if (operation.docs?.calls !== undefined) return operation.docs.calls.replace(VERB, `\`$1 ${base}/$2\``);
   if (operation.kind === "call") return `\`${operation.v2.method} ${base}/${operation.v2.path}\``;
   if (operation.kind === "composite") return `\`${base}/${operation.v2 ?? v2}\``;
@@ -259,30 +235,28 @@ function plainTemplate(path: string): string {
   return path.replace(/=\*+\}/g, "}");
 }
 
-/** How do texts of strangers stand in Markdown so that they are only text? */
-
-/** `text` as code, whatever it holds; a backquote, which would end it, is shown as an apostrophe. */
+/** Foreign text as code; a backquote, which would end it, is shown as an apostrophe. */
 export function code(text: string): string {
-  return `\`${text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "�").replaceAll("`", "'")}\``;
+  return `\`${replaceUnprintable(text).replaceAll("`", "'")}\``;
 }
 
-/** A table with a head; nothing when it has no rows. */
+/** A table with a head; nothing if it has no rows. */
 export function markdownTable(head: readonly string[], rows: readonly (readonly string[])[]): readonly string[] {
   if (rows.length === 0) return [];
   return [markdownRow(head), markdownRow(head.map(() => "---")), ...rows.map(markdownRow), ""];
 }
 
-/** Also in code a bar would end the cell. */
+/** A bar would end the cell, even in code. */
 function markdownRow(cells: readonly string[]): string {
   return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
 }
 
-/** `text` set apart as code in `language`, with an empty line behind it. */
+/** A code block in `language`, and an empty line. */
 export function block(language: string, text: string): readonly string[] {
   return [`\`\`\`${language}`, ...text.split("\n"), "```", ""];
 }
 
-/** Each one as code, with commas. */
+/** Texts as code, separated by commas. */
 export function codes(texts: readonly string[]): string {
   return texts.map(code).join(", ");
 }

@@ -1,6 +1,6 @@
-/** What does one client have to change so that it no longer needs v1? (Design section 8: each client's way out.) */
+/** The Markdown document that tells a client's owner what to change so that it no longer needs v1. */
 import type { ClientEntry, ClientOperation } from "../model/ledger.ts";
-import type { Operation, Resource, Row } from "../model/resource.ts";
+import type { Resource, Row } from "../model/resource.ts";
 import { utcMinute } from "./clients-view.ts";
 import { callsUnknown, isUnknown, reasonsOf } from "./difficulty.ts";
 import { replaces } from "./ledger.ts";
@@ -23,11 +23,14 @@ export interface WayOutOptions {
 }
 
 /**
- * Markdown for whoever looks after the client: the calls that replace its calls, the names that change in them, how to
- * read a long list and how to say a full replace. Operations that the catalogue does not know are named as lacking.
+ * The calls that replace the client's calls, the names that change in them, how to read a long list, and how to express a full
+ * replace. Operations that the catalogue does not know are listed as lacking.
  */
 export function wayOut(entry: ClientEntry, options: WayOutOptions): string {
-  const called = calledBy(entry, options.resources);
+  const { operations, needs } = entry;
+  const called = [...operations, ...needs.lacking]
+    .flatMap((one) => calledOperation(one, options.resources) ?? [])
+    .filter((one, at, all) => all.findIndex(({ operation }) => operation === one.operation) === at);
   const used = [...new Set(called.map(({ resource }) => resource))];
   const lines = [
     `# Way out of v1 for ${code(entry.name)}`,
@@ -35,13 +38,13 @@ export function wayOut(entry: ClientEntry, options: WayOutOptions): string {
     ...summary(entry),
     ...callSection(entry, options),
     ...lackingSection(entry, options),
-    ...strangeSection(entry),
+    ...unknownPathSection(entry),
     ...(called.length === 0 ? [] : [ALL_NAMES, ""]),
     ...used.flatMap((resource) => resourceSection(resource, called)),
     ...enumSection(called),
     ...listSection(entry, called, options.version),
     ...updateSection(entry, called, options.version),
-    ...unknownSection(entry),
+    ...unknownFieldSection(entry),
   ];
   return `${lines.join("\n").trimEnd()}\n`;
 }
@@ -49,20 +52,11 @@ export function wayOut(entry: ClientEntry, options: WayOutOptions): string {
 const ALL_NAMES =
   "In v2 every record is known by `uid`. Names below are JSON names; in a query they are snake_case. What is not listed stays as it is.";
 
-function calledBy({ operations, needs }: ClientEntry, resources: readonly Resource[]): readonly CalledOperation[] {
-  return [...operations, ...needs.lacking].flatMap((one) => calledOperation(one, resources) ?? []).filter(isFirst);
-}
+type OperationName = Pick<ClientOperation, "resource" | "operation">;
 
-function isFirst(called: CalledOperation, index: number, all: readonly CalledOperation[]): boolean {
-  return all.findIndex(({ operation }) => operation === called.operation) === index;
-}
-
-function calledOperation(
-  { resource: name, operation: asked }: Pick<ClientOperation, "resource" | "operation">,
-  resources: readonly Resource[],
-): CalledOperation | undefined {
-  const resource = resources.find((one) => one.name === name);
-  const operation = resource?.operations.find((one) => one.name === asked);
+function calledOperation(name: OperationName, resources: readonly Resource[]): CalledOperation | undefined {
+  const resource = resources.find((one) => one.name === name.resource);
+  const operation = resource?.operations.find((one) => one.name === name.operation);
   return resource === undefined || operation === undefined ? undefined : { resource, operation };
 }
 
@@ -85,16 +79,12 @@ function summary(entry: ClientEntry): readonly string[] {
 function callSection({ operations }: ClientEntry, { resources, version }: WayOutOptions): readonly string[] {
   const rows = operations.map((one) => {
     const called = calledOperation(one, resources);
-    const v1 = called === undefined ? nameOf(one) : code(v1Call(called));
-    const v2 = called === undefined ? undefined : v2Call(called, version);
+    const name = isUnknown(one) ? "paths that carryover does not know" : code(`${one.resource} ${one.operation}`);
+    const [v1, v2] = called === undefined ? [name, undefined] : [code(v1Call(called)), v2Call(called, version)];
     return [v1, v2 ?? "–", String(one.requests), utcMinute(one.lastSeen)];
   });
   if (rows.length === 0) return [];
   return ["## Calls", "", ...markdownTable(["v1", "v2", "requests", "last"], rows)];
-}
-
-function nameOf(one: Pick<ClientOperation, "resource" | "operation">): string {
-  return isUnknown(one) ? "paths that carryover does not know" : code(`${one.resource} ${one.operation}`);
 }
 
 function lackingSection({ operations, needs }: ClientEntry, { resources }: WayOutOptions): readonly string[] {
@@ -112,7 +102,7 @@ function lackingSection({ operations, needs }: ClientEntry, { resources }: WayOu
   ];
 }
 
-function strangeSection(entry: ClientEntry): readonly string[] {
+function unknownPathSection(entry: ClientEntry): readonly string[] {
   if (!callsUnknown(entry)) return [];
   return [
     "## What carryover does not know",
@@ -128,8 +118,8 @@ function listSection(entry: ClientEntry, called: readonly CalledOperation[], ver
   const longest = new Map(entry.needs.longLists.map(({ resource, records }) => [resource, records]));
   const lines = lists.map(({ resource: { name, domain, v2, items } }) => {
     const records = longest.get(name);
-    const told = records === undefined ? "" : `; its longest had ${records} records, ${Math.ceil(records / 200)} pages`;
-    return `- ${name}: ${code(`list_all /${domain}/${version}/${v2} ${items}`)}${told}`;
+    const size = records === undefined ? "" : `; its longest had ${records} records, ${Math.ceil(records / 200)} pages`;
+    return `- ${name}: ${code(`list_all /${domain}/${version}/${v2} ${items}`)}${size}`;
   });
   return [
     "## Lists come in pages",
@@ -150,17 +140,13 @@ function updateSection({ needs }: ClientEntry, called: readonly CalledOperation[
     "## A PUT becomes a PATCH",
     "",
     ...updates.flatMap((one) => {
-      const own = needs.zeroedFields.filter(({ resource }) => resource === one.resource.name);
-      return replaceSection(
-        one,
-        own.map(({ field }) => field),
-        version,
-      );
+      const left = needs.zeroedFields.flatMap(({ resource, field }) => (resource === one.resource.name ? [field] : []));
+      return replaceSection(one, left, version);
     }),
   ];
 }
 
-function unknownSection({ needs }: ClientEntry): readonly string[] {
+function unknownFieldSection({ needs }: ClientEntry): readonly string[] {
   if (needs.unknownFields.length === 0) return [];
   const names = needs.unknownFields.map(({ resource, field }) => `${resource} ${field}`);
   return [
@@ -171,10 +157,8 @@ function unknownSection({ needs }: ClientEntry): readonly string[] {
   ];
 }
 
-/** What takes the place of a PUT that replaced a whole record? */
-
-/** Markdown for one update; `left`: the fields that the client's PUTs leave out, so that v1 emptied them. */
-export function replaceSection(called: CalledOperation, left: readonly string[], version: string): readonly string[] {
+/** `left`: the fields that the client's PUTs leave out, so that v1 empties them. */
+function replaceSection(called: CalledOperation, left: readonly string[], version: string): readonly string[] {
   const { resource, operation } = called;
   if (!("body" in operation) || operation.body === undefined) return [];
   const fields = masked(operation.body.rows);
@@ -187,26 +171,22 @@ export function replaceSection(called: CalledOperation, left: readonly string[],
       ? []
       : [`This client leaves out ${codes(own)}: name that, with an empty value, only where it is to be emptied.`]),
     "",
-    ...(isOnePatch(operation)
+    ...(operation.kind === "update" && operation.by === undefined
       ? [...block("sh", patchLine(called, fields, own, version)), ...fieldsWords(fields), ""]
       : []),
   ];
-}
-
-function isOnePatch(operation: Operation): boolean {
-  return operation.kind === "update" && operation.by === undefined;
 }
 
 interface MaskedField {
   readonly v1: string;
   readonly v2: string;
   readonly when: "always" | "sometimes";
-  /** JSON texts: v2's zero, and something of the right kind. */
+  /** JSON texts: v2's zero, and an example value. */
   readonly zero: string;
-  readonly some: string;
+  readonly example: string;
 }
 
-/** What a mask may name, by v2's path. */
+/** The fields that a mask may name. */
 function masked(rows: readonly Row[], v1 = "", v2 = ""): readonly MaskedField[] {
   return rows.flatMap((row): readonly MaskedField[] => {
     if (row.access === "output" || row.mask === "never") return [];
@@ -215,7 +195,7 @@ function masked(rows: readonly Row[], v1 = "", v2 = ""): readonly MaskedField[] 
       return masked(row.rows, inner.v1, inner.v2);
     if (row.v2 === null) return [];
     const when = row.mask === undefined || row.mask === "always" ? "always" : "sometimes";
-    return [{ v1: `${v1}${row.v1}`, v2: `${v2}${row.v2}`, when, zero: zeroText(row), some: someText(row) }];
+    return [{ v1: `${v1}${row.v1}`, v2: `${v2}${row.v2}`, when, zero: zeroText(row), example: exampleText(row) }];
   });
 }
 
@@ -227,7 +207,7 @@ function zeroText(row: Row): string {
   return JSON.stringify(row.zero);
 }
 
-function someText(row: Row): string {
+function exampleText(row: Row): string {
   if (row.kind === "map") return '{"…": "…"}';
   if (row.list === true) return '["…"]';
   if (row.kind === "bool") return "true";
@@ -235,17 +215,19 @@ function someText(row: Row): string {
   return row.kind === "message" ? '{"…": "…"}' : '"…"';
 }
 
-/** Everything that v1 replaced, as one line for a shell; the fields that the client leaves out with their zeros. */
+/** A shell command that sets everything that v1 replaced; the fields that the client leaves out to zero. */
 function patchLine(
   { resource }: CalledOperation,
   fields: readonly MaskedField[],
   left: readonly string[],
   version: string,
 ): string {
-  // A member of a message would need the message around it, and is among those that are named only now and then.
+  // A member of a message would need the message around it.
   const always = fields.filter(({ when, v2 }) => when === "always" && !v2.includes("."));
   const mask = always.map(({ v2 }) => v2).join(",");
-  const members = always.map(({ v1, v2, zero, some }) => `${JSON.stringify(v2)}: ${left.includes(v1) ? zero : some}`);
+  const members = always.map(
+    ({ v1, v2, zero, example }) => `${JSON.stringify(v2)}: ${left.includes(v1) ? zero : example}`,
+  );
   return [
     `curl -fsS -X PATCH "$API/${resource.domain}/${version}/${resource.v2}/$RECORD?updateMask=${mask}" \\`,
     `  -H "Authorization: Bearer $TOKEN" -H "Content-Type: application/json" \\`,
@@ -264,9 +246,7 @@ function fieldsWords(fields: readonly MaskedField[]): readonly string[] {
   ];
 }
 
-/** How does a client read a whole list from v2's pages? (Shown to people; the tests run it.) */
-
-/** A shell function; needs curl and jq. Gives a JSON array of all records, each once, or fails. */
+/** A shell function that needs curl and jq. Prints a JSON array of all records, each once, or fails. */
 export const SHELL_LOOP = `# list_all PATH MEMBER, such as: list_all /iam/v2beta1/groups groups
 list_all() (
   records=$(mktemp) page=$(mktemp) token= count=0
@@ -287,7 +267,7 @@ list_all() (
   jq -s 'unique_by(.uid)' "$records"
 )`;
 
-/** A function in JavaScript, the same in TypeScript. Rejects rather than giving a part of a list. */
+/** A function for JavaScript and TypeScript. Rejects rather than returning a part of a list. */
 export const CODE_LOOP = `// API: the platform's address. headers: { authorization: "Bearer …" }. filters: those of the list, as URLSearchParams takes them.
 async function listAll(path, member, filters = {}) {
   for (let attempt = 1; attempt <= 3; attempt++) {

@@ -1,8 +1,9 @@
 import type { Signal } from "./signal.ts";
 
-/** How does something happen later, unless it is called off? */
+/** The latest time that a `Date` can hold, in milliseconds since 1970. */
+export const LAST_TIME = 8.64e15;
 
-/** Calls `run` once after `ms` milliseconds; what it gives back calls that off, and does nothing afterwards. */
+/** Calls `run` once after `ms` milliseconds; the returned function cancels that, and does nothing afterwards. */
 export type Timer = (ms: number, run: () => void) => () => void;
 
 /** The timers of the process. */
@@ -10,8 +11,6 @@ export const later: Timer = (ms, run) => {
   const timer = setTimeout(run, ms);
   return () => clearTimeout(timer);
 };
-
-/** How does a call wait before it is sent again? */
 
 /** Resolves after `ms` milliseconds; rejects with the signal's reason when it aborts first. */
 export function sleep(ms: number, signal: Signal): Promise<void> {

@@ -1,13 +1,13 @@
-/** What came out when an answer was compared with the other version's? (Design section 7: shadow.) */
+/** The result of comparing the responses of both versions to one request. */
 
-/** Worst first. `order`: the same records in another order, reported and never held against the translation. */
+/** Worst first. `order`: the same records in another order, which does not count as a difference. */
 export const DIFFERENCE_CLASSES = ["status", "error", "missing", "extra", "value", "presence", "order"] as const;
 export type DifferenceClass = (typeof DIFFERENCE_CLASSES)[number];
 
-/** `noise`: only what native also has against itself; `failed`: there was no answer to compare (the platform, a limit). */
+/** `noise`: two responses of native differ in the same way; `failed`: there was nothing to compare. */
 export type ComparisonResult = "equal" | DifferenceClass | "noise" | "failed";
 
-/** One place where two answers differ. */
+/** A path at which two responses differ. */
 export interface Difference {
   readonly class: DifferenceClass;
   /** v1 path without positions: `items[].name`, `status`, `code`. User-keyed maps end in `.*`. */
@@ -19,17 +19,53 @@ export interface Difference {
   readonly translated: string | undefined;
 }
 
-/** Two answers beside each other. */
 export interface ComparedResponses {
   /** The worst class of all differences. */
   readonly result: Exclude<ComparisonResult, "failed">;
-  /** How many places differ in all, noise included. */
+  /** How many differences there are in all, noise included. */
   readonly total: number;
   /** The first of them, worst first; at most 20, one per class and path. */
   readonly differences: readonly Difference[];
 }
 
-/** One comparison that is over. */
+/**
+ * Why there was nothing to compare. `refused` keeps strangers out of the evidence: anybody can send a thousand requests that
+ * are refused before a token is looked at, and their equal responses would prove nothing of the translation.
+ */
+export type ComparisonFailure =
+  /** No place in time. */
+  | "busy"
+  /** No memory for the responses. */
+  | "memory"
+  /** A response is longer than those that are compared. */
+  | "too-large"
+  | "timeout"
+  /** Native's own trouble: an outage, a rate limit, a body that is no JSON. */
+  | "native"
+  /** The same for v2. */
+  | "platform"
+  /** No response. */
+  | "unreachable"
+  /** A limit of carryover's own. */
+  | "overloaded"
+  /** The Content-Encoding cannot be decoded. */
+  | "unreadable"
+  /** Only executing the request would tell, or a record has too many members. */
+  | "not-comparable"
+  /** The written record does not exist any more. */
+  | "gone"
+  /** The record was written again meanwhile. */
+  | "overtaken"
+  /** Neither version let the caller in. */
+  | "refused"
+  /** Only because the client speaks HTTP/1.0 it would not get the translated list. */
+  | "old-http"
+  /** A fault of the comparison itself. */
+  | "internal"
+  /** carryover is shutting down. */
+  | "closed";
+
+/** A finished comparison. */
 export interface Comparison {
   readonly requestId: string;
   /** Milliseconds since 1970. */
@@ -37,31 +73,31 @@ export interface Comparison {
   readonly resource: string;
   readonly operation: string;
   readonly client: string;
-  /** Name of the rule that asked for it; undefined: `cutover.mode`. */
+  /** Name of the rule that asked for the comparison; undefined: `cutover.mode`. */
   readonly rule: string | undefined;
-  /** Its identity: a rule that is changed keeps its name. */
+  /** Its identity: a changed rule keeps its name. */
   readonly ruleId?: string | undefined;
-  /** Who answered the client: `shadow` native, `translate` carryover. */
+  /** Which response the client got: `shadow` native's, `translate` the translated one. */
   readonly served: "shadow" | "translate";
   readonly kind: "read" | "write";
   readonly result: ComparisonResult;
   readonly total: number;
   readonly differences: readonly Difference[];
-  /** Why there was nothing to compare, one word: `timeout`, `too-large`, `unreachable`, `not-comparable`. */
-  readonly failure: string | undefined;
-  /** True when native was asked a second time. */
+  /** Set exactly when `result` is `failed`. */
+  readonly failure: ComparisonFailure | undefined;
+  /** True when native was requested a second time. */
   readonly controlled: boolean;
   readonly ms: number;
-  /** Calls made for it, beside those of the request itself. */
+  /** Calls made for the comparison, without those of the request itself. */
   readonly calls: { readonly v1: number; readonly v2: number };
 }
 
-/** True when the result speaks against the translation. */
+/** True when the result is evidence against the translation. */
 export function isDifference(result: ComparisonResult): boolean {
   return result !== "equal" && result !== "order" && result !== "noise" && result !== "failed";
 }
 
-/** True when the result counts as a comparison. */
+/** True if the result counts as a comparison. */
 export function isConclusive(result: ComparisonResult): boolean {
   return result !== "failed";
 }

@@ -1,13 +1,13 @@
-/** What is a client told about v1's end, and where to go on? (Design section 8; RFC 9745, RFC 8594, RFC 8288.) */
+/** Headers that announce the end of v1 to its clients (RFC 9745, RFC 8594, RFC 8288). */
 import type { HeaderList } from "./http.ts";
 import type { RuleHeaders } from "./rules.ts";
 
-/** Fields of which an answer holds one: a second one would make both unreadable. */
+/** Headers that a response may have once: a second one would make both invalid. */
 const SINGLE_FIELDS: ReadonlySet<string> = new Set(["deprecation", "sunset"]);
 
 /**
- * The fields that a rule asks for, lower-case names. `successor`: URL, or path from the root, of what takes this request's
- * place in v2; undefined where there is no such thing. That a sunset is not before the deprecation is checked with the rules.
+ * The headers that a rule asks for, with lower-case names. `successor`: URL, or path from the root, of what replaces this request
+ * in v2; undefined if nothing does. The rules file is checked for a sunset before the deprecation.
  */
 export function deprecationHeaders(headers: RuleHeaders, successor: string | undefined): HeaderList {
   const { deprecation, sunset, documentation } = headers;
@@ -22,10 +22,10 @@ export function deprecationHeaders(headers: RuleHeaders, successor: string | und
   return fields;
 }
 
-/** Those of `ours` that an answer with the fields `there` (lower-case names) still lacks: what the platform says of itself stays. */
-export function missingHeaders(there: HeaderList, ours: HeaderList): HeaderList {
+/** Those of `ours` that a response with the headers `existing` lacks: headers of the platform stay. */
+export function missingHeaders(existing: HeaderList, ours: HeaderList): HeaderList {
   return ours.filter(
-    ([name, value]) => !there.some(([key, said]) => key === name && (SINGLE_FIELDS.has(name) || said === value)),
+    ([name, value]) => !existing.some(([key, theirs]) => key === name && (SINGLE_FIELDS.has(name) || theirs === value)),
   );
 }
 
@@ -33,7 +33,7 @@ function linkField(target: string, parameters: string): readonly [string, string
   return ["link", `<${escaped(target)}>; ${parameters}`];
 }
 
-/** What no URL may hold as it is (RFC 3986), percent-encoded: nothing ends the `<…>` or the line before its time. */
+/** Percent-encodes what no URL may contain (RFC 3986), so that nothing ends the `<…>` or the line early. */
 function escaped(target: string): string {
   const whole = target.replaceAll(/\p{Surrogate}/gu, "\ufffd");
   return whole.replaceAll(/[^\x21-\x7e]|["<>\\^`{|}]/gu, (character) => encodeURIComponent(character));

@@ -1,10 +1,11 @@
-/** What happened to one request? The one wide record that metrics, log line and ledger read. */
+/** The one wide record of a request, which metrics, log line and ledger read. */
+import type { ApiRequest } from "./http.ts";
 import { type FaultOrigin, PROBLEMS } from "./problem.ts";
 
 export type Upstream = "v1" | "v2" | "sts";
 /** What served the request: `pass` is untouched v2 or token exchange, `refused` never left carryover. */
 export type Mode = "native" | "shadow" | "translate" | "pass" | "refused";
-/** What a drain proved about its list, strongest first (design section 2). */
+/** What a drain proved about its list, strongest first. */
 export type Witness = "cover" | "count" | "none";
 
 /** One call to an upstream. */
@@ -116,6 +117,19 @@ export function createExchange(requestId: string, startedAt: number, method: str
   };
 }
 
+/** Notes a call to an upstream that took `ms`; `status` 0: there was no response. */
+export function recordCall(
+  exchange: Exchange,
+  upstream: Upstream,
+  { method, target }: Pick<ApiRequest, "method" | "target">,
+  status: number,
+  ms: number,
+): void {
+  const query = target.indexOf("?");
+  exchange.upstreamMs += ms;
+  exchange.calls.push({ upstream, method, path: query < 0 ? target : target.slice(0, query), status, ms });
+}
+
 /** Status of a request whose client did not wait for an answer, as servers write it into their logs: no client sees it. */
 export const CLIENT_LEFT = 499;
 
@@ -131,8 +145,6 @@ export function isRecognised(status: number): boolean {
 export function wasLetIn({ calls }: Pick<Exchange, "calls">): boolean {
   return calls.some(({ status }) => isRecognised(status));
 }
-
-/** Whose fault is it that a client did not get what it asked for? (The log says so, and rules go back to native by it.) */
 
 /** Note of an exchange: v2 refused what only carryover can have said. */
 export const TRANSLATION_REFUSED_NOTE = "own-words-refused";

@@ -1,4 +1,4 @@
-/** How is a name spelled in the other JSON spelling? (Both are read: specification section 4, design: fields in requests.) */
+/** The two spellings of JSON names: proto3 JSON accepts both. */
 
 /** `claimMatch` → `claim_match`; dots stay. */
 export function snakeCase(name: string): string {

@@ -1,10 +1,12 @@
-/** What does a request or a response look like between the parts? */
-
 import type { Problem } from "./problem.ts";
 import type { Signal } from "./signal.ts";
 
-/** Header fields in the order of the wire: lower-case names, repeats kept as entries of their own. */
-export type HeaderList = readonly (readonly [name: string, value: string])[];
+/**
+ * Header fields in the order of the wire, repeats as entries of their own. `name` is in lower case; `spelling` is the name as its sender
+ * wrote it, where that differs and the field may pass through.
+ */
+export type HeaderList = readonly HeaderField[];
+export type HeaderField = readonly [name: string, value: string, spelling?: string | undefined];
 
 /** One request with its whole body. */
 export interface ApiRequest {
@@ -83,12 +85,17 @@ export function header(headers: HeaderList, name: string): string | undefined {
   return undefined;
 }
 
-/** `headers` without the fields called `names` (lower case); a list of its own, to which more may be added. */
-export function withoutHeaders(headers: HeaderList, names: ReadonlySet<string>): HeaderList[number][] {
-  return headers.filter(([name]) => !names.has(name));
+/** The values of all fields called `name` (lower case), in order. */
+export function headerValues(headers: HeaderList, name: string): string[] {
+  const values: string[] = [];
+  for (const [key, value] of headers) if (key === name) values.push(value);
+  return values;
 }
 
-/** What does HTTP itself say that more than one part has to know: our own headers, those of a connection, safe methods, Retry-After? */
+/** `headers` without the fields called `names` (lower case); a list of its own, to which more may be added. */
+export function withoutHeaders(headers: HeaderList, names: ReadonlySet<string>): HeaderField[] {
+  return headers.filter(([name]) => !names.has(name));
+}
 
 /** The headers by which carryover tells clients what it did. */
 export const OurHeader = {
@@ -147,11 +154,28 @@ export function namedByConnection(values: readonly string[]): ReadonlySet<string
 }
 const NONE: ReadonlySet<string> = new Set();
 
-/** Headers as the wire has them, flat (name, value, name, value), as pairs with lower-case names. */
-export function toHeaderList(flat: readonly string[]): HeaderList {
-  const list: (readonly [string, string])[] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) list.push([(flat[i] ?? "").toLowerCase(), flat[i + 1] ?? ""]);
+/** Headers as Node and undici give them (name, value, name, value); `spelled`: they may pass through, and keep the spelling of their names. */
+export function readHeaders(flat: readonly string[], spelled: boolean): HeaderField[] {
+  const list: HeaderField[] = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) {
+    const spelling = flat[i] ?? "";
+    const name = spelling.toLowerCase();
+    const value = flat[i + 1] ?? "";
+    list.push(spelled && name !== spelling ? [name, value, spelling] : [name, value]);
+  }
   return list;
+}
+
+/** `field` with another value. */
+export function withValue([name, , spelling]: HeaderField, value: string): HeaderField {
+  return spelling === undefined ? [name, value] : [name, value, spelling];
+}
+
+/** Headers as Node and undici take them (name, value, name, value), each name as its sender spelled it. */
+export function writeHeaders(list: HeaderList): string[] {
+  const flat: string[] = [];
+  for (const [name, value, spelling] of list) flat.push(spelling ?? name, value);
+  return flat;
 }
 
 /** A `Retry-After` as milliseconds from `now`; a past date is 0, anything that is neither seconds nor a date undefined. */
@@ -163,15 +187,13 @@ export function retryAfter(value: string | undefined, now: number): number | und
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
-/** How do bytes pass through untouched? The port between what takes requests in and what sends them out. */
-
 /** One request as it goes on the wire. */
 export interface StreamRequest {
   readonly method: string;
   /** Origin form; not parsed, not normalised. */
   readonly target: string;
-  /** Flat: name, value, name, value; in order, repeats kept, nothing that belongs to one connection, no Host. */
-  readonly headers: string[];
+  /** Nothing that belongs to one connection, no Host. */
+  readonly headers: HeaderList;
   readonly body: NodeJS.ReadableStream | undefined;
   /** Whose share of the upstream it takes (a keyed digest), when it came, and when its time is over; of nobody when absent. */
   readonly from?: { readonly credential: string; readonly since: number; readonly deadline: number } | undefined;
@@ -179,8 +201,8 @@ export interface StreamRequest {
 
 /** Who takes the answer: `head` once, then `data`, then `end`; `fail` ends it at any time. */
 export interface StreamSink {
-  /** `headers` flat as in the request. */
-  head(status: number, statusText: string, headers: string[]): void;
+  /** `headers` is the sink's own, to change. */
+  head(status: number, statusText: string, headers: HeaderField[]): void;
   /** False: no more until `resume` is called. */
   data(chunk: Uint8Array): boolean;
   end(): void;

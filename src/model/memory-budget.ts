@@ -1,30 +1,29 @@
-/** How many bytes does the process hold for clients, and who waits until there is room for more? */
+/** A budget for the bytes that the process holds for clients. */
 import type { Signal } from "./signal.ts";
 
-/** Bytes held for one caller. */
+/** Bytes held for one owner. */
 export interface MemoryReservation {
-  /** Holds so many from now on, whether there is room or not: they are here already. 0 ends it. */
+  /** Sets the number of bytes, whether there is room or not, because they are in memory already. 0 ends the reservation. */
   resize(bytes: number): void;
 }
 
 export interface MemoryBudget {
-  /** Bytes held now. */
   held(): number;
-  /** So little is held that nobody needs to wait for a little more. */
+  /** True if so little is held that small amounts need not wait. */
   hasHeadroom(): boolean;
-  /** Is there room for `bytes`, whoever waits for some? */
+  /** True if there is room for `bytes`, regardless of those that wait. */
   fits(owner: string, bytes: number): boolean;
-  /** Counts bytes that are here already. */
+  /** A reservation of 0 bytes, to be resized as bytes arrive. */
   open(owner: string): MemoryReservation;
-  /** Holds `bytes` if there is room for them, and nobody of `owner` waits for some. */
+  /** Reserves `bytes` if there is room and `owner` has no other reservation waiting. */
   tryReserve(owner: string, bytes: number): MemoryReservation | undefined;
-  /** Waits for room. Rejects with the signal's reason when it aborts first. */
+  /** Waits for room. Rejects with the signal's reason if it aborts first. */
   reserve(owner: string, bytes: number, signal: Signal): Promise<MemoryReservation>;
 }
 
 interface MemoryWaiter {
   readonly bytes: number;
-  readonly go: (hold: MemoryReservation) => void;
+  readonly admit: (reservation: MemoryReservation) => void;
 }
 
 interface MemoryOwner {
@@ -32,13 +31,13 @@ interface MemoryOwner {
   readonly waiting: MemoryWaiter[];
 }
 
-/** One owner may hold this part of the budget: one client cannot leave the others without. */
+/** The part of the budget that one owner may hold, so that one client cannot starve the others. */
 const SHARE = 0.5;
-const PLENTY = 0.25;
+const HEADROOM = 0.25;
 
 /**
- * A budget of `limit` bytes. When room comes, the owner that holds least is next, and within one owner who came first. More than a
- * share is taken for a whole share: anything fits when nothing else is held.
+ * A budget of `limit` bytes. Freed bytes go to the owner that holds least, and within one owner to the first that waits. More
+ * than a share counts as a whole share, so that anything fits while nothing else is held.
  */
 export function createMemoryBudget(limit: number): MemoryBudget {
   const share = limit * SHARE;
@@ -48,9 +47,9 @@ export function createMemoryBudget(limit: number): MemoryBudget {
   const ownerOf = (name: string): MemoryOwner => {
     const known = owners.get(name);
     if (known !== undefined) return known;
-    const made: MemoryOwner = { held: 0, waiting: [] };
-    owners.set(name, made);
-    return made;
+    const added: MemoryOwner = { held: 0, waiting: [] };
+    owners.set(name, added);
+    return added;
   };
   const forget = (name: string, owner: MemoryOwner): void => {
     if (owner.held === 0 && owner.waiting.length === 0) owners.delete(name);
@@ -59,20 +58,20 @@ export function createMemoryBudget(limit: number): MemoryBudget {
     const wanted = Math.min(bytes, share);
     return (owner?.held ?? 0) + wanted <= share && total + wanted <= limit;
   };
-  const hold = (name: string, first: number): MemoryReservation => {
-    let mine = 0;
-    const set = (bytes: number): void => {
-      const more = bytes - mine;
+  const reserveNow = (name: string, first: number): MemoryReservation => {
+    let reserved = 0;
+    const resize = (bytes: number): void => {
+      const more = bytes - reserved;
       if (more === 0) return;
       const owner = ownerOf(name);
-      mine = bytes;
+      reserved = bytes;
       owner.held += more;
       total += more;
       forget(name, owner);
       if (more < 0) admit();
     };
-    set(first);
-    return { resize: set };
+    resize(first);
+    return { resize };
   };
   const next = (): readonly [string, MemoryOwner] | undefined => {
     let best: readonly [string, MemoryOwner] | undefined;
@@ -87,46 +86,46 @@ export function createMemoryBudget(limit: number): MemoryBudget {
     for (let found = next(); found !== undefined; found = next()) {
       const [name, owner] = found;
       const waiter = owner.waiting.shift();
-      if (waiter !== undefined) waiter.go(hold(name, waiter.bytes));
+      if (waiter !== undefined) waiter.admit(reserveNow(name, waiter.bytes));
     }
   };
-  const take = (name: string, bytes: number): MemoryReservation | undefined => {
+  const tryReserve = (name: string, bytes: number): MemoryReservation | undefined => {
     const owner = owners.get(name);
     if ((owner !== undefined && owner.waiting.length > 0) || !fits(owner, bytes)) return undefined;
-    return hold(name, bytes);
+    return reserveNow(name, bytes);
   };
   return {
     held: () => total,
-    hasHeadroom: () => total < limit * PLENTY,
+    hasHeadroom: () => total < limit * HEADROOM,
     fits: (name, bytes) => fits(owners.get(name), bytes),
-    open: (name) => hold(name, 0),
-    tryReserve: take,
+    open: (name) => reserveNow(name, 0),
+    tryReserve,
     reserve: (name, bytes, signal) => {
-      const taken = take(name, bytes);
-      if (taken !== undefined) return Promise.resolve(taken);
+      const reservation = tryReserve(name, bytes);
+      if (reservation !== undefined) return Promise.resolve(reservation);
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(signal.reason);
         const owner = ownerOf(name);
-        const gone = (): void => {
+        const onAbort = (): void => {
           owner.waiting.splice(owner.waiting.indexOf(waiter), 1);
           forget(name, owner);
           reject(signal.reason);
         };
         const waiter: MemoryWaiter = {
           bytes,
-          go: (given) => {
-            signal.removeEventListener("abort", gone);
-            resolve(given);
+          admit: (reservation) => {
+            signal.removeEventListener("abort", onAbort);
+            resolve(reservation);
           },
         };
         owner.waiting.push(waiter);
-        signal.addEventListener("abort", gone, { once: true });
+        signal.addEventListener("abort", onAbort, { once: true });
       });
     },
   };
 }
 
-/** Counts, and never lets anybody wait. */
+/** Counts, but has no limit. */
 export function unlimitedMemory(): MemoryBudget {
   return createMemoryBudget(Number.POSITIVE_INFINITY);
 }

@@ -1,6 +1,5 @@
-/** Which HTTP status stands for which RPC code? (Specification section 7; the mapping of stock gateways.) */
+/** RPC codes, their HTTP statuses, and the errors of carryover itself. */
 
-/** RPC codes by name. */
 export const RpcCode = {
   OK: 0,
   CANCELLED: 1,
@@ -26,12 +25,12 @@ const HTTP_OF_RPC: readonly number[] = [
   200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401,
 ];
 
-/** The HTTP status of an RPC code; 500 for a code that does not exist. */
+/** The HTTP status of an RPC code, as gRPC gateways map it; 500 for an unknown code. */
 export function httpOfRpc(code: number): number {
   return HTTP_OF_RPC[code] ?? 500;
 }
 
-/** What an error without a body of the API's is taken for, by its HTTP status. */
+/** The RPC code of an error response without a body of the API. */
 export const RPC_OF_HTTP: ReadonlyMap<number, RpcCode> = new Map<number, RpcCode>([
   [400, RpcCode.INVALID_ARGUMENT],
   [401, RpcCode.UNAUTHENTICATED],
@@ -51,20 +50,18 @@ export const RPC_OF_HTTP: ReadonlyMap<number, RpcCode> = new Map<number, RpcCode
   [504, RpcCode.DEADLINE_EXCEEDED],
 ]);
 
-/** The RPC code of an HTTP status; one that the table lacks is UNKNOWN from 500 on, else FAILED_PRECONDITION. */
+/** For other statuses UNKNOWN from 500, else FAILED_PRECONDITION. */
 export function rpcOfHttp(status: number): RpcCode {
   return RPC_OF_HTTP.get(status) ?? (status >= 500 ? RpcCode.UNKNOWN : RpcCode.FAILED_PRECONDITION);
 }
 
-/** What can go wrong in carryover itself, and what does a client see of it? (The only home of these reasons.) */
-
 /**
- * The `client`'s request, the `platform`'s outage, a limit of this instance's `capacity`, or `translation`: what native v1
- * would have answered. Rules go back to native on the last only (design section 7).
+ * Who caused an error: the request (`client`), an outage of the `platform`, a limit of this instance (`capacity`), or the
+ * `translation`: native v1 would have served the request. Only the last makes rules roll back.
  */
 export type FaultOrigin = "client" | "platform" | "capacity" | "translation";
 
-/** Every reason with its HTTP status, its RPC code, and whose fault it usually is. */
+/** Every reason with its HTTP status, its RPC code, and its usual origin. */
 export const PROBLEMS = {
   INVALID_REQUEST: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
   INVALID_PATH: { http: 400, code: RpcCode.INVALID_ARGUMENT, fault: "client" },
@@ -97,25 +94,25 @@ export const PROBLEMS = {
 } as const;
 export type ProblemReason = keyof typeof PROBLEMS;
 
-/** One wrong field of a request, in the client's own (v1) words. */
+/** One invalid field of a request, by its v1 name. */
 export interface FieldViolation {
   readonly field: string;
   readonly description: string;
 }
 
 export interface ProblemOptions {
-  /** Small facts for the client: a limit, a count, `state: unknown`. Never an address, a token or a cause text. */
+  /** Details for the client: a limit, a count, `state: unknown`. Never an address, a token or the text of a cause. */
   readonly metadata?: Readonly<Record<string, string>>;
   readonly fieldViolations?: readonly FieldViolation[];
-  /** Seconds after which a retry makes sense; becomes `Retry-After`. */
+  /** Seconds, for `Retry-After`. */
   readonly retryAfter?: number;
-  /** Whose fault it is, where that is not what the reason says. */
+  /** The origin, if it is not the usual one. */
   readonly fault?: FaultOrigin;
   /** For the log only. */
   readonly cause?: unknown;
 }
 
-/** Everything that goes wrong inside carryover. Made anywhere, turned into a reply in one place (the listener). */
+/** An error of carryover itself. The server turns it into a response. */
 export class Problem extends Error {
   readonly reason: ProblemReason;
   readonly metadata: Readonly<Record<string, string>>;
@@ -123,7 +120,7 @@ export class Problem extends Error {
   readonly retryAfter: number | undefined;
   readonly fault: FaultOrigin;
 
-  /** `message` is shown to clients: what was wrong, where, what is expected. */
+  /** `message` is for the client: what is wrong, where, what is expected. */
   constructor(reason: ProblemReason, message: string, options: ProblemOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "Problem";
@@ -142,20 +139,27 @@ export class Problem extends Error {
     return PROBLEMS[this.reason].code;
   }
 
-  /** Any thrown thing as a Problem: a stranger becomes `INTERNAL` with a fixed text, itself kept as the cause. */
+  /** Any other error becomes the cause of `INTERNAL`, whose text does not reveal it. */
   static from(thrown: unknown): Problem {
     if (thrown instanceof Problem) return thrown;
     return new Problem("INTERNAL", "internal error", { cause: thrown });
   }
 }
 
-/** Errors that read as those of v1's gateway do. */
+/** The result of `read`; undefined when it throws a Problem. */
+export function unlessProblem<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (thrown) {
+    if (thrown instanceof Problem) return undefined;
+    throw thrown;
+  }
+}
+
+/** Errors that the platform's own gateway returns without details. */
 const GATEWAY: ReadonlySet<ProblemReason> = new Set(["NOT_FOUND", "METHOD_NOT_ALLOWED"]);
 
-/**
- * The error body a client gets for `problem` (design: carryover's own errors; specification section 7).
- * What the platform's gateway itself answers, for want of a path or a method, has no details.
- */
+/** The JSON body of the response. */
 export function problemBody(problem: Problem): string {
   const details: unknown[] = [];
   if (!GATEWAY.has(problem.reason)) {

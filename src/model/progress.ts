@@ -1,16 +1,16 @@
-/** How far is the migration, as one instance sees it? (Design section 8: what `GET /progress` tells a report.) */
+/** The progress of the migration as one instance sees it: what `GET /progress` tells a report. */
 import type { LedgerSnapshot } from "./ledger.ts";
 import type { CutoverMode, Rules } from "./rules.ts";
 
-/** Version of this form. A reader refuses any other: what it does not know it could only leave out. */
+/** Version of this format. A reader refuses any other. */
 export const PROGRESS_VERSION = 1;
 
 /** Times are milliseconds since 1970. */
 export interface Progress {
   readonly version: typeof PROGRESS_VERSION;
-  /** Random, one per process: the same instance behind two addresses is counted once. */
+  /** Random, one per process: an instance behind two addresses counts once. */
   readonly instance: string;
-  /** When the process began to count. */
+  /** When the process started to count. */
   readonly since: number;
   readonly at: number;
   /** Option `cutover.mode`. */
@@ -32,19 +32,19 @@ export interface RequestTotals {
   readonly rows: readonly RequestTotalsRow[];
 }
 
-/** Requests of one kind; words as in metrics, bounded, the rest under `other`. */
+/** Requests of one kind, with the labels of metrics. */
 export interface RequestTotalsRow {
   readonly apiVersion: string;
   readonly resource: string;
   readonly operation: string;
   readonly mode: string;
-  /** `2xx`, …; `none`: there was no answer. */
+  /** `2xx`, …; `none`: there was no response. */
   readonly codes: string;
   readonly requests: number;
   readonly lastSeen: number;
 }
 
-/** What comparisons say of one operation. */
+/** The evidence of comparisons for one operation. */
 export interface DifferenceBound {
   readonly resource: string;
   readonly operation: string;
@@ -52,11 +52,11 @@ export interface DifferenceBound {
   readonly client: string | undefined;
   readonly comparisons: number;
   readonly differences: number;
-  /** At most this share of answers differs (95 %), 0 to 1. */
+  /** Upper bound (95 %) of the share of responses that differ, 0 to 1. */
   readonly upper: number;
 }
 
-/** What a rule does at present. */
+/** The state of a rule. */
 export interface RuleProgress {
   readonly name: string;
   /** As the file says. */
@@ -64,10 +64,42 @@ export interface RuleProgress {
   /** `nothing`: it has expired. */
   readonly doing: CutoverMode | "nothing";
   readonly state: RuleStateName;
-  /** Since when; undefined when that is not known. */
+  /** Since when; undefined if unknown. */
   readonly since: number | undefined;
-  /** One sentence for people: why, and what would change it; empty when there is nothing to say. */
+  /** One sentence for people: why, and what would change it; may be empty. */
   readonly detail: string;
+}
+
+/** One rule at one time, for metrics and reports. */
+export interface RuleStatus {
+  readonly name: string;
+  /** As the file says. */
+  readonly mode: CutoverMode;
+  /**
+   * As it is, `force` included; while the rule returns, for those of its clients that are translated; `nothing` when it has
+   * expired, since it matches no request then.
+   */
+  readonly effective: CutoverMode | "nothing";
+  readonly state: "forward" | "back" | "returning";
+  /** While it returns: the share of its clients that are translated, 0.1 to 1. */
+  readonly step: number | undefined;
+  /** Milliseconds since 1970 of the last change of mode or state. */
+  readonly since: number;
+  /** Translated requests that count as evidence, and those that failed because of the translation, since the rule changed. */
+  readonly requests: number;
+  readonly failures: number;
+  /** The latest ones, on which the bound rests. */
+  readonly comparisons: number;
+  readonly differences: number;
+  /** Upper bound (95 %) of the share of differing responses; 1 without a comparison. */
+  readonly bound: number;
+  /** It may become `translate` by its `promoteWhen`, and has not. */
+  readonly couldMove: boolean;
+  /** Operations that keep it from its promotion, or that were not promoted with it, and why: a sentence each, at most eleven. */
+  readonly heldBack: readonly string[];
+  readonly promoted: boolean;
+  readonly stepBacks: number;
+  readonly expired: boolean;
 }
 
 export const RULE_STATES = ["as-written", "stepped-back", "returning", "could-move", "promoted", "expired"] as const;

@@ -1,5 +1,3 @@
-/** Which operation of which resource does a request ask for? */
-
 import type { Exchange, Upstream } from "./exchange.ts";
 import type { ClientResponse, HeaderList } from "./http.ts";
 import type { Operation, Resource } from "./resource.ts";
@@ -30,7 +28,7 @@ export type RouteResult =
   | { readonly kind: "v2"; readonly resource: string }
   | { readonly kind: "sts"; readonly query: string };
 
-/** The v2 path of a resource's collection (specification section 4). `version`: v2's version segment. */
+/** The v2 path of a resource's collection. `version`: v2's version segment. */
 export function collectionPath(resource: Resource, version: string): string {
   return `/${resource.domain}/${version}/${resource.v2}`;
 }
@@ -48,8 +46,6 @@ export function v2PathOf(
   return uidPath === "" ? collection : `${collection}/${uidPath}`;
 }
 
-/** What is to be done with a request, known from its head alone? */
-
 /** A request before its body was read. */
 export interface RequestHead {
   readonly method: string;
@@ -64,14 +60,24 @@ export interface RequestHead {
   readonly deadline?: number | undefined;
 }
 
+/** One request on its way: what its client asks for, and what becomes of it. */
+export interface RequestContext extends RequestHead {
+  readonly exchange: Exchange;
+  /** What it asks for; set once, when it is routed. */
+  route?: RouteResult | undefined;
+}
+
+interface PlannedResponse {
+  /** Fields of carryover's own, put behind those of the response; paths in them as clients call them. */
+  readonly headers?: HeaderList;
+}
+
 /** Streams through untouched to an upstream. */
-export interface PassPlan {
+export interface PassPlan extends PlannedResponse {
   readonly kind: "pass";
   readonly upstream: Upstream;
   /** The target to send; the client's own bytes unless said otherwise. */
   readonly target: string;
-  /** Fields of carryover's own, put behind those of the answer. */
-  readonly headers?: HeaderList;
   /** Sees what goes by. */
   readonly watch?: PassThroughObserver;
 }
@@ -83,15 +89,15 @@ export interface PassPlan {
 export interface PassThroughObserver {
   /** A piece of the request's body. */
   sent(chunk: Uint8Array): void;
-  /** `headers` flat, as the upstream sent them. */
-  head(status: number, headers: readonly string[]): void;
+  /** `headers` as the upstream sent them. */
+  head(status: number, headers: HeaderList): void;
   data(chunk: Uint8Array): void;
   /** Called once: true when the whole answer went by. */
   over(whole: boolean): void;
 }
 
 /** Answered by carryover, usually after calls to v2. */
-export interface ResponsePlan {
+export interface ResponsePlan extends PlannedResponse {
   readonly kind: "answer";
   /** `body` is the whole request body (empty when there was none). Throws `Problem`. */
   respond(body: Uint8Array, signal: Signal): Promise<ClientResponse>;
@@ -99,5 +105,5 @@ export interface ResponsePlan {
 
 export type Plan = PassPlan | ResponsePlan;
 
-/** Decides on a request from its head, noting what it learns in `exchange`. Throws `Problem` for what must be refused. */
-export type Decide = (head: RequestHead, exchange: Exchange) => Plan;
+/** Decides on a request before its body is read, noting what it learns in its exchange. Throws `Problem` for what must be refused. */
+export type Decide = (request: RequestContext) => Plan;

@@ -1,9 +1,9 @@
-/** Which rules say what serves a v1 request? (Design section 7; checked, complete, frozen.) */
+/** The rules that say what serves a v1 request: valid, complete, frozen. */
 
 /** What serves a v1 request that v2 could serve too. */
 export type CutoverMode = "native" | "shadow" | "translate";
 
-/** A rules file that was read and found right. */
+/** A valid rules file. */
 export interface Rules {
   /** Overrides every rule and `cutover.mode` from the next request on. */
   readonly force: "none" | "native" | "translate";
@@ -11,7 +11,7 @@ export interface Rules {
   readonly fallback: "native" | "refuse" | undefined;
   /** In order: the first that matches decides. */
   readonly rules: readonly Rule[];
-  /** Digest of the file's bytes, for people to tell files apart: 12 hexadecimal digits. */
+  /** Digest of the file's bytes, to tell files apart: 12 hexadecimal digits. */
   readonly digest: string;
 }
 
@@ -22,17 +22,17 @@ export interface Rule {
   readonly line: number;
   readonly match: RuleMatch;
   readonly mode: CutoverMode;
-  /** Milliseconds since 1970 from which on it matches nothing. */
+  /** When it stops matching, in milliseconds since 1970. */
   readonly expires: number | undefined;
   readonly shadow: ShadowSettings;
   readonly stepBack: StepBackSettings | undefined;
   readonly promoteWhen: PromoteSettings | undefined;
   readonly headers: RuleHeaders | undefined;
-  /** Changes with whatever is said of the rule: what was learnt about it before (a step back) is forgotten then. */
+  /** Changes with the rule: its counters and evidence start anew. */
   readonly identity: string;
 }
 
-/** All that are given must hold; of header, cookie and percent the first that decides does, as in ingress controllers. */
+/** All conditions must hold; of header, cookie and percent the first that decides counts, as in ingress controllers. */
 export interface RuleMatch {
   /** Catalogue names; undefined: all. */
   readonly resources: ReadonlySet<string> | undefined;
@@ -41,14 +41,14 @@ export interface RuleMatch {
   /** Names as the ledger has them; undefined: all. */
   readonly clients: ReadonlySet<string> | undefined;
   readonly time: TimeWindow | undefined;
-  /** Lower-case name and the value that selects; `never` always deselects, any other value leaves it to what follows. */
+  /** Lower-case name and the value that selects; `never` deselects, any other value leaves the decision to the next. */
   readonly header: CanarySelector | undefined;
   readonly cookie: CanarySelector | undefined;
   /** 0 to 100: share of clients, sticky. */
   readonly percent: number | undefined;
 }
 
-/** No restriction at all: takes every request. */
+/** Matches every request. */
 export const EVERY_REQUEST: RuleMatch = {
   resources: undefined,
   operations: undefined,
@@ -68,61 +68,60 @@ export interface CanarySelector {
 export interface TimeWindow {
   readonly from: number | undefined;
   readonly until: number | undefined;
-  /** 0 is Sunday; of a window over midnight the day on which it begins. */
+  /** 0 is Sunday; of a window over midnight, the day on which it starts. */
   readonly days: ReadonlySet<number> | undefined;
-  /** Minutes of the day; `end` may be below `begin` (over midnight). */
+  /** Minutes of the day; `end` below `begin` runs over midnight. */
   readonly hours: { readonly begin: number; readonly end: number } | undefined;
 }
 
 export interface ShadowSettings {
   /** Share of requests that are compared, 0 to 1. A `translate` rule compares reads only, with native. */
   readonly sample: number;
-  /** Share of compared reads for which native is asked a second time, to measure what differs by itself, 0 to 1. */
+  /** Share of compared reads for which native is asked twice, to measure how it differs from itself, 0 to 1. */
   readonly control: number;
 }
 
-/** When a rule gives up `translate` by itself. */
+/** When a rule rolls back from `translate` by itself. */
 export interface StepBackSettings {
-  /** Share of requests that failed because of translation; undefined: not looked at. */
+  /** Share of requests that failed because of translation; undefined: not checked. */
   readonly failures: number | undefined;
-  /** Share of comparisons with a difference; undefined: not looked at. */
+  /** Share of comparisons with a difference; undefined: not checked. */
   readonly differences: number | undefined;
   /** Requests (or comparisons) in the window below which nothing is decided. */
   readonly minRequests: number;
-  /** Distinct clients that must have met it; never more than the rule names. */
+  /** Distinct clients that must be affected; never more than the rule names. */
   readonly minClients: number;
   /** Milliseconds. */
   readonly window: number;
-  /** Quiet milliseconds before a step towards `translate` is tried again; undefined: only an operator brings it back. */
+  /** Quiet milliseconds before a step towards `translate` is tried again; undefined: only an operator returns to it. */
   readonly returnAfter: number | undefined;
 }
 
 /** When a `shadow` rule may become `translate`. */
 export interface PromoteSettings {
-  /** Upper bound (95 %) of the share of differing answers. */
+  /** Upper bound (95 %) of the share of differing responses. */
   readonly differencesBelow: number;
   /** Distinct clients that must have been compared. */
   readonly minClients: number;
-  /** False: it only says that it could. */
+  /** False: it is only reported that the rule could move. */
   readonly automatic: boolean;
 }
 
-/** What clients are told (RFC 9745, RFC 8594); milliseconds since 1970. */
+/** Headers for clients (RFC 9745, RFC 8594); times in milliseconds since 1970. */
 export interface RuleHeaders {
   readonly deprecation: number | undefined;
   readonly sunset: number | undefined;
-  /** Where people read about it: an http(s) URL. */
+  /** An http(s) URL for people. */
   readonly documentation: string | undefined;
   /** `Link: <v2 URL of this request>; rel="successor-version"`. */
   readonly successor: boolean;
 }
 
-/** What a rule does at present, after what was learnt. */
+/** The mode of a request, after the evidence about its rule. */
 export interface ModeDecision {
   readonly mode: CutoverMode;
-  /** Undefined: no rule matched, or `force` decided, or nobody knows v1's answer and no rule names the operation. */
+  /** Undefined: no rule matched, or `force` decided, or v1's response is a guess and no rule names the operation. */
   readonly rule: Rule | undefined;
-  /** How much of it is compared. */
   readonly shadow: ShadowSettings;
   readonly why: "rule" | "default" | "forced" | "guessed" | "stepped-back" | "promoted";
 }

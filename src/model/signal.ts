@@ -1,12 +1,10 @@
-/** How does one part tell the others that nobody waits any more? */
-
 /**
- * What carryover uses of an AbortSignal; every AbortSignal is one. A real one of its own would cost each translated
- * request several microseconds, more than any other thing that is made for it.
+ * The part of AbortSignal that carryover uses; every AbortSignal is one. Creating a real one costs each translated request
+ * several microseconds, more than anything else that a request needs.
  */
 export interface Signal {
   readonly aborted: boolean;
-  /** What `abort` was given; undefined before. */
+  /** The argument of `abort`; undefined before. */
   readonly reason: unknown;
   /** Throws `reason` when aborted. */
   throwIfAborted(): void;
@@ -14,14 +12,13 @@ export interface Signal {
   removeEventListener(type: "abort", listener: () => void): void;
 }
 
-/** A signal, and the means to give it. */
+/** A signal, and the function that aborts it. */
 export interface SignalController {
   readonly signal: Signal;
-  /** Calls each listener once, in order; the first call counts. A listener must not throw. */
+  /** Calls each listener once, in order; later calls do nothing. A listener must not throw. */
   abort(reason: unknown): void;
 }
 
-/** A signal that nobody has given yet. */
 export function createSignalController(): SignalController {
   const listeners = new Set<() => void>();
   const state: { aborted: boolean; reason: unknown } = { aborted: false, reason: undefined };

@@ -1,9 +1,7 @@
-/** What is a uid, and where does it stand in the hierarchy? (Specification section 2; design: paths.) */
-
-/** One or more segments of letters, digits, `-`, `_`, `.`, none of them only dots; lengths are not checked. */
+/** One or more segments of letters, digits, `-`, `_`, `.`, none of only dots; lengths are not checked. */
 const UID = /^(?!\.+(?:\/|$))[A-Za-z0-9._-]+(?:\/(?!\.+(?:\/|$))[A-Za-z0-9._-]+)*$/;
 
-/** True when `text` can be the uid of a record. */
+/** True if `text` can be the uid of a record. */
 export function isUid(text: string): boolean {
   return UID.test(text);
 }
@@ -14,10 +12,10 @@ export function parentOf(uid: string): string {
   return slash < 0 ? "" : uid.slice(0, slash);
 }
 
-/** A place in the hierarchy as the list filters mean it (`uidp.*`; specification section 4). */
+/** The relations of the list filters `uidp.*`. */
 export type Hierarchy = "ancestors" | "descendants" | "children" | "root" | "ids";
 
-/** Whether the record `uid` is where a filter of kind `hierarchy` with `value` looks. `descendants` and `ancestors` include the record itself. */
+/** True if a filter of kind `hierarchy` with `value` selects `uid`. `descendants` and `ancestors` include the record itself. */
 export function isInHierarchy(uid: string, hierarchy: Hierarchy, value: string): boolean {
   switch (hierarchy) {
     case "ancestors":

@@ -1,45 +1,44 @@
-/** In which bucket is a client, the same on every replica? (Design section 7: sticky.) */
+/** How the rollout tells callers apart: by a bucket for percentages, and by a keyed digest of the credential. */
 import { createHmac } from "node:crypto";
 import { credentialFields, readClaims } from "../ledger/identity.ts";
 import { type HeaderList, header } from "../model/http.ts";
-import { bucketOfDigest } from "../model/rule-match.ts";
 import { credentialOf, keyedDigest } from "../upstream/credentials.ts";
 
-/** Set before the client's name, so that the salt's other uses (hashes of clients) tell nothing about buckets. */
+/** Set before the client's name, so that other uses of the salt (hashes of clients) tell nothing about buckets. */
 const PURPOSE = "bucket\0";
-
-/** Clients remembered; it is only about time. */
+/** Bytes of the digest that make a bucket: 48 bits, which a number holds exactly. */
+const BYTES = 6;
+/** Clients whose buckets are remembered, to save time. */
 const REMEMBERED = 1000;
 
 /**
- * Buckets (0 included to 100 excluded) by nothing but salt and client: not by rule, so that the rules nest and reads and
- * writes of one client fall on the same side.
+ * Buckets from 0 to below 100, the same on every replica. They depend on salt and client alone, not on the rule: rules nest,
+ * and all requests of a client fall on the same side.
  */
 export function createBucket(salt: string): (client: string) => number {
   const known = new Map<string, number>();
   return (client) => {
     const before = known.get(client);
     if (before !== undefined) return before;
-    const bucket = bucketOfDigest(createHmac("sha256", salt).update(PURPOSE).update(client).digest());
-    // All at once: a list of uses would cost more than making them again.
+    const digest = createHmac("sha256", salt).update(PURPOSE).update(client).digest();
+    const bucket = (digest.readUIntBE(0, BYTES) / 256 ** BYTES) * 100;
+    // All at once: keeping them in the order of use would cost more than computing them again.
     if (known.size >= REMEMBERED) known.clear();
     known.set(client, bucket);
     return bucket;
   };
 }
 
-/** Whose credential came with a request, so that a caller under many names is still one? (Design section 7: step back.) */
-
-/** What stands for whoever sent `headers`: a keyed digest, to be counted and never to be shown. */
+/** Gives a keyed digest for the sender of `headers`, to be counted and never to be shown. */
 export type CredentialOf = (headers: HeaderList) => string;
 
-/** All who send no credential are one caller. */
+/** All callers without a credential count as one. */
 export const NO_CREDENTIAL = "";
 
 /**
- * Goes by the subject of a token that names one, so that a fresh token is no further caller; by any other Authorization as
- * it is; without one by the first field of `identify` (`clients.identify`) that carries a credential. Claims are not verified
- * here: what is counted was let in by the platform, and whoever writes a token of his own is not.
+ * Uses the subject of a token that has one, so that a fresh token is no further caller; else the Authorization field as it is;
+ * else the first field of `identify` (`clients.identify`) with a credential. Claims are not verified here, but only requests
+ * that the platform let in are counted.
  */
 export function createCredentials(identify: readonly string[], secret: Uint8Array): CredentialOf {
   const fields = credentialFields(identify);

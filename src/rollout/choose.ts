@@ -1,4 +1,3 @@
-/** Which rule takes a request? (Design section 7: the first that matches.) */
 import type { HeaderList } from "../model/http.ts";
 import {
   type CanaryDecision,
@@ -6,22 +5,21 @@ import {
   canaryInputsOf,
   decideCanary,
   indexRules,
-  isAbout,
   isWithin,
   type RequestedOperation,
 } from "../model/rule-match.ts";
 import type { Rule, RuleMatch } from "../model/rules.ts";
 
-/** What rules look at of a request. */
+/** What rules look at in a request. */
 export interface RuleInput extends RequestedOperation {
-  /** As the ledger names it. */
+  /** The ledger's name for it. */
   readonly client: string;
   readonly headers: HeaderList;
   /** Milliseconds since 1970. */
   readonly at: number;
 }
 
-/** What became of one rule; `why` is for a person. */
+/** Whether a rule matched; `why` is for people. */
 export interface RuleJudgement {
   readonly rule: Rule;
   readonly matched: boolean;
@@ -29,8 +27,8 @@ export interface RuleJudgement {
 }
 
 /**
- * Rules made ready for many requests: those about a resource and an operation are found beforehand. `bucketOf`: 0 to 100, by
- * client alone. The function given back has no memory and, without rules, does nothing.
+ * Returns a function that finds the first rule that matches a request, by an index of `rules` that is built once.
+ * `bucketOf`: 0 to 100, by client alone.
  */
 export function createChooser(
   rules: readonly Rule[],
@@ -41,31 +39,9 @@ export function createChooser(
   return (asked) => {
     const candidates = about(asked);
     if (candidates.length === 0) return undefined;
-    const signs = canaryInputsOf(asked.headers, asked.client, bucketOf);
-    return candidates.find((rule) => isOpen(rule, asked) && decideCanary(rule.match, signs).taken);
+    const inputs = canaryInputsOf(asked.headers, asked.client, bucketOf);
+    return candidates.find((rule) => isOpen(rule, asked) && decideCanary(rule.match, inputs).taken);
   };
-}
-
-/** Every rule up to and with the first that matched, each with what decided; all of them when none did. */
-export function judgeRules(
-  rules: readonly Rule[],
-  bucketOf: (client: string) => number,
-  asked: RuleInput,
-): readonly RuleJudgement[] {
-  const signs = canaryInputsOf(asked.headers, asked.client, bucketOf);
-  const judged: RuleJudgement[] = [];
-  for (const rule of rules) {
-    const asks = isAbout(rule.match, asked) && isOpen(rule, asked);
-    const canary = asks ? decideCanary(rule.match, signs) : undefined;
-    const matched = canary?.taken === true;
-    judged.push({
-      rule,
-      matched,
-      why: canary === undefined ? mismatchText(rule, asked) : canaryText(rule.match, canary, signs),
-    });
-    if (matched) break;
-  }
-  return judged;
 }
 
 /** Whether client and time of a rule let the request in. */
@@ -75,34 +51,42 @@ function isOpen({ match, expires }: Rule, { client, at }: RuleInput): boolean {
   return match.time === undefined || isWithin(match.time, at);
 }
 
-/** In which words is it told why a rule took a request, or did not? */
+/** Every rule up to and with the first that matched, each with what decided; all of them when none did. */
+export function judgeRules(
+  rules: readonly Rule[],
+  bucketOf: (client: string) => number,
+  asked: RuleInput,
+): readonly RuleJudgement[] {
+  const inputs = canaryInputsOf(asked.headers, asked.client, bucketOf);
+  const judged: RuleJudgement[] = [];
+  for (const rule of rules) {
+    const mismatch = mismatchText(rule, asked);
+    const canary = decideCanary(rule.match, inputs);
+    const matched = mismatch === undefined && canary.taken;
+    judged.push({ rule, matched, why: mismatch ?? canaryText(rule.match, canary, inputs) });
+    if (matched) break;
+  }
+  return judged;
+}
 
-/** Why a rule is not about a request: the first of resource, operation, client, expiry and time that does not hold. */
-export function mismatchText(
-  { match, expires }: Rule,
-  {
-    resource,
-    operation,
-    write,
-    guessed,
-    client,
-    at,
-  }: RequestedOperation & { readonly client: string; readonly at: number },
-): string {
-  const { resources, operations, clients } = match;
+/** The first of resource, operation, client, expiry and time that does not match; undefined when all do. */
+function mismatchText({ match, expires }: Rule, asked: RuleInput): string | undefined {
+  const { resources, operations, clients, time } = match;
+  const { resource, operation, write, client, at } = asked;
   if (resources !== undefined && !resources.has(resource)) return `resource is ${resource}, not ${anyOf(resources)}`;
   if (operations !== undefined && !operations.has(operation) && !operations.has(write ? "writes" : "reads")) {
     return `operation is ${operation} (${write ? "a write" : "a read"}), not ${anyOf(operations)}`;
   }
-  if (guessed === true && operations?.has(operation) !== true)
+  if (asked.guessed === true && operations?.has(operation) !== true) {
     return `${operation} is guessed, and it does not name it`;
+  }
   if (clients !== undefined && !clients.has(client)) return `client is ${client}, not ${anyOf(clients)}`;
   if (expires !== undefined && at >= expires) return `expired on ${new Date(expires).toISOString()}`;
-  return `${new Date(at).toISOString()} is outside its time`;
+  return time === undefined || isWithin(time, at) ? undefined : `${new Date(at).toISOString()} is outside its time`;
 }
 
-/** What header, cookie and percentage said. Header and cookie values are not repeated, except `never` and the rule's own. */
-export function canaryText(match: RuleMatch, canary: CanaryDecision, signs: CanaryInputs): string {
+/** What header, cookie and percentage decided. Values of the request are not repeated, except `never` and the rule's own. */
+function canaryText(match: RuleMatch, canary: CanaryDecision, inputs: CanaryInputs): string {
   const { header, cookie, percent } = match;
   switch (canary.by) {
     case "all":
@@ -112,7 +96,7 @@ export function canaryText(match: RuleMatch, canary: CanaryDecision, signs: Cana
     case "cookie":
       return `cookie ${cookie?.name} is ${canary.taken ? cookie?.value : "never"}`;
     case "percent":
-      return `client is in bucket ${signs.bucket().toFixed(4)}, ${canary.taken ? "below" : "not below"} ${percent}`;
+      return `client is in bucket ${inputs.bucket().toFixed(4)}, ${canary.taken ? "below" : "not below"} ${percent}`;
     case "unselected":
       return `${[header && `header ${header.name}`, cookie && `cookie ${cookie.name}`].filter(Boolean).join(" and ")} did not select it, and it has no percentage`;
     default:

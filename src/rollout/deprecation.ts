@@ -1,23 +1,13 @@
-/** How does an answer tell its client that v1 ends, and which v2 URL takes this very request's place? (Design section 8.) */
-import { deprecationHeaders, missingHeaders } from "../model/deprecation.ts";
-import type { Exchange } from "../model/exchange.ts";
+/** How a client is told that v1 ends, and which v2 URL takes the place of its very request. */
+import { deprecationHeaders } from "../model/deprecation.ts";
 import type { HeaderList } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
-import {
-  collectionPath,
-  type Decide,
-  type OperationMatch,
-  type Plan,
-  type RequestHead,
-  v2PathOf,
-} from "../model/request.ts";
+import { collectionPath, type OperationMatch, type RequestContext, v2PathOf } from "../model/request.ts";
 import type { CompositeName, Filter } from "../model/resource.ts";
 import type { Rule } from "../model/rules.ts";
-import type { Router } from "../router/router.ts";
 import { readListQuery } from "../translate/query.ts";
 
 export interface DeprecationOptions {
-  readonly route: Router;
   /** v2's version segment. */
   readonly version: string;
   /** What clients call carryover, with or without the base path at its end; without it successors are paths. */
@@ -35,54 +25,35 @@ const MAX_SUCCESSOR_LENGTH = 2000;
 const ONE_CALL: ReadonlySet<CompositeName> = new Set(["create-or-replace", "replace-with-sub", "list-member"]);
 
 /**
- * Puts what the request's rule says of v1's end behind answers to v1 requests, those with the platform's errors included.
- * Carryover's own errors (a thrown `Problem`) get nothing: they are made behind every plan. It belongs outside of list
- * sharing: what was made for one client must not tell another what a rule says of the first.
+ * What the rule of a v1 request tells its client of v1's end, put behind responses, those with the platform's errors included.
+ * Carryover's own errors (a thrown `Problem`) get nothing: no plan makes them.
  */
-export function createDeprecationLayer(options: DeprecationOptions): (next: Decide) => Decide {
+export function createDeprecationNotice(options: DeprecationOptions): (request: RequestContext) => HeaderList {
+  const { version, rule } = options;
   const base = publicBase(options);
-  return (next) => (head, exchange) => {
-    const plan = next(head, exchange);
-    const headers = headersOf(exchange, options);
-    if (headers === undefined) return plan;
-    const path = headers.successor ? successorOf(head, options) : undefined;
-    // The listener puts the base path into links of answers, as into those of v2; what passes gets ours as they are.
-    const ownBase = plan.kind === "pass" ? options.basePath : "";
-    const fields = deprecationHeaders(headers, path === undefined ? undefined : (base ?? ownBase) + path);
-    return fields.length === 0 ? plan : withFields(plan, fields);
+  return ({ exchange, route }) => {
+    const name = exchange.apiVersion === "v1" ? exchange.rule : undefined;
+    const headers = name === undefined ? undefined : rule(name)?.headers;
+    if (headers === undefined) return [];
+    const path = headers.successor && route?.kind === "match" ? successorOf(route.match, version) : undefined;
+    return deprecationHeaders(headers, path === undefined ? undefined : base + path);
   };
 }
 
 /** What stands before a path in the URLs that clients use. The base path does so once, wherever the operator wrote it. */
-function publicBase({ publicUrl, basePath }: DeprecationOptions): string | undefined {
-  if (publicUrl === undefined) return undefined;
+function publicBase({ publicUrl, basePath }: DeprecationOptions): string {
+  if (publicUrl === undefined) return basePath;
   const url = publicUrl.replace(/\/+$/, "");
   return new URL(url).pathname.endsWith(basePath) ? url : url + basePath;
 }
 
-function headersOf({ apiVersion, rule }: Exchange, options: DeprecationOptions): Rule["headers"] {
-  return rule === undefined || apiVersion !== "v1" ? undefined : options.rule(rule)?.headers;
-}
-
-function withFields(plan: Plan, fields: HeaderList): Plan {
-  if (plan.kind === "pass") return { ...plan, headers: [...(plan.headers ?? []), ...fields] };
-  return {
-    kind: "answer",
-    respond: async (body, signal) => {
-      const answer = await plan.respond(body, signal);
-      return { ...answer, headers: [...answer.headers, ...missingHeaders(answer.headers, fields)] };
-    },
-  };
-}
-
-/** Path and query in v2 of what `head` asks for; undefined where v2 has nothing that one call could ask. */
-function successorOf({ method, target }: RequestHead, { route, version }: DeprecationOptions): string | undefined {
+/** Path and query in v2 of what `match` asks for; undefined where v2 has nothing that one call could ask. */
+function successorOf(match: OperationMatch, version: string): string | undefined {
   try {
-    const routed = route(method, target);
-    const successor = routed.kind === "match" ? successorPath(routed.match, version) : undefined;
+    const successor = successorPath(match, version);
     return successor === undefined || successor.length > MAX_SUCCESSOR_LENGTH ? undefined : successor;
   } catch (error) {
-    // What cannot be read cannot be mapped; native v1 may still know what to do with it.
+    // A query that cannot be read cannot be mapped; native v1 may still know what to do with it.
     if (error instanceof Problem) return undefined;
     throw error;
   }

@@ -1,23 +1,22 @@
-/** What happened to a rule lately, on a clock that may jump? (Design section 7: a window of a fixed number of slices.) */
+/** Counts of what happened to a rule lately, on a clock that may jump. Immutable values. */
 
-/** Slices of a window; it forgets one at a time, so it always covers at least nine tenths of its length. */
+/** Slices of a window. It forgets one at a time, so it always covers at least nine tenths of its length. */
 export const SLICES = 10;
 
-/** Milliseconds that have passed, and the reading at which that was known. Never goes back. */
+/** Milliseconds that have passed, and the clock's reading at that time. Never goes back. */
 export interface ElapsedTime {
   readonly now: number;
   readonly reading: number | undefined;
 }
 
-/** No leap of a clock counts for more (a year): times stay whole numbers, and small steps still count after it. */
+/** A longer leap of the clock counts as a year: times stay whole numbers, and small steps still count after it. */
 const LONGEST_LEAP = 366 * 24 * 3_600_000;
 
 export const UNSTARTED: ElapsedTime = { now: 0, reading: undefined };
 
 /**
- * The time after a clock read `at` (milliseconds of any clock). What is a little late counts as now; a clock that was set
- * back by more than `tolerance`, or that reads no number, costs nothing: time goes on from here. A leap forward is taken
- * for a time in which nothing happened.
+ * The time after a clock read `at` (milliseconds of any clock). A reading a little in the past counts as now. When the clock
+ * was set back by more than `tolerance`, time goes on from here. A leap forward is a time in which nothing happened.
  */
 export function elapse(time: ElapsedTime, at: number, tolerance: number): ElapsedTime {
   if (!Number.isFinite(at)) return time;
@@ -26,7 +25,6 @@ export function elapse(time: ElapsedTime, at: number, tolerance: number): Elapse
   return time.reading - at > tolerance ? { now: time.now, reading: at } : time;
 }
 
-/** Numbers of one slice, or of a window. */
 export interface WindowCounts {
   readonly requests: number;
   readonly failures: number;
@@ -35,16 +33,16 @@ export interface WindowCounts {
 }
 
 interface WindowSlice extends WindowCounts {
-  /** Which one since the clock began. */
+  /** Number of the slice since the clock began. */
   readonly index: number;
-  /** Who met a failure, and a difference. */
+  /** Callers with a failure, and with a difference. */
   readonly failing: DistinctCallers;
   readonly differing: DistinctCallers;
-  /** Names of clients that sent a request, as far as that was to be known. */
+  /** Names of clients whose requests were added with `asking`. */
   readonly asking: readonly string[];
 }
 
-/** Memory: at most `SLICES` slices with two crowds of at most `keep` each, whatever the load. */
+/** Bounded whatever the load: `SLICES` slices, each with at most `keep` callers in each list. */
 export interface EvidenceWindow {
   /** Milliseconds. */
   readonly slice: number;
@@ -53,24 +51,23 @@ export interface EvidenceWindow {
   readonly slices: readonly WindowSlice[];
 }
 
-/** One thing that was seen: a request that was over, or a comparison; `bad`: it failed, or it differed. */
+/** A finished request or comparison; `bad`: it failed, or it differed. */
 export interface Observation {
   readonly of: "requests" | "comparisons";
   readonly bad: boolean;
   readonly who: CallerIdentity;
-  /** Whether to remember who asked though nothing was bad. */
+  /** Whether to remember the client even if nothing was bad. */
   readonly asking?: boolean;
 }
 
-/** Who asked. */
 export interface CallerIdentity {
-  /** As the ledger names it: what the caller says of itself. */
+  /** The ledger's name for it, which is the caller's own claim. */
   readonly client: string;
-  /** Stands for its credential; one value for all that have none, undefined where nobody knows. */
+  /** Stands for its credential: one value for all callers without one, undefined where it is not known. */
   readonly credential: string | undefined;
 }
 
-/** Distinct names and distinct credentials of callers, each at most as many as are needed. */
+/** Distinct names and distinct credentials of callers, as many of each as are needed. */
 export interface DistinctCallers {
   readonly clients: readonly string[];
   readonly credentials: readonly string[];
@@ -78,7 +75,7 @@ export interface DistinctCallers {
 
 export const NO_CALLERS: DistinctCallers = { clients: [], credentials: [] };
 
-const NOTHING: Omit<WindowSlice, "index"> = {
+const EMPTY_SLICE: Omit<WindowSlice, "index"> = {
   requests: 0,
   failures: 0,
   comparisons: 0,
@@ -88,22 +85,21 @@ const NOTHING: Omit<WindowSlice, "index"> = {
   asking: [],
 };
 
-/** `length` in milliseconds; `keep`: how many distinct clients need be told apart. */
+/** `length` in milliseconds; `keep`: how many distinct clients are counted. */
 export function emptyWindow(length: number, keep: number): EvidenceWindow {
   return { slice: Math.max(1, length / SLICES), keep, slices: [] };
 }
 
-/** The window with `seen` in it at `now`, and without what is too old. */
-export function addObservation(window: EvidenceWindow, now: number, seen: Observation): EvidenceWindow {
+/** The window with `observation` in it at `now`, and without what is too old. */
+export function addObservation(window: EvidenceWindow, now: number, observation: Observation): EvidenceWindow {
   const index = Math.floor(now / window.slice);
   const kept = slicesAt(window, now);
   const last = kept.at(-1);
-  const slice = last?.index === index ? last : { index, ...NOTHING };
+  const slice = last?.index === index ? last : { index, ...EMPTY_SLICE };
   const before = slice === last ? kept.slice(0, -1) : kept;
-  return { ...window, slices: [...before, withObservation(slice, seen, window.keep)] };
+  return { ...window, slices: [...before, withObservation(slice, observation, window.keep)] };
 }
 
-/** What the window holds at `now`. */
 export function countsIn(window: EvidenceWindow, now: number): WindowCounts {
   const total = { requests: 0, failures: 0, comparisons: 0, differences: 0 };
   for (const slice of slicesAt(window, now)) {
@@ -115,33 +111,26 @@ export function countsIn(window: EvidenceWindow, now: number): WindowCounts {
   return total;
 }
 
-/**
- * How many distinct clients met what is `bad` in the window. Exact up to `keep`; where there are more it says at least `keep`:
- * either one slice alone holds so many, or no slice left one out.
- */
+/** How many distinct clients had a failure (a difference). Exact up to `keep`, and at least `keep` where there are more. */
 export function affectedClients(window: EvidenceWindow, now: number, of: Observation["of"]): number {
   return countCallers(slicesAt(window, now).map((slice) => (of === "requests" ? slice.failing : slice.differing)));
 }
 
-/** How many distinct clients sent requests that were put with `asking`; exact up to `keep`, as above. */
+/** How many distinct clients sent requests that were added with `asking`; exact up to `keep`, as above. */
 export function requestingClients(window: EvidenceWindow, now: number): number {
   return new Set(slicesAt(window, now).flatMap(({ asking }) => asking)).size;
 }
 
-/** Those that are not too old at `now`. */
 function slicesAt({ slice: length, slices }: EvidenceWindow, now: number): readonly WindowSlice[] {
   const oldest = Math.floor(now / length) - SLICES;
   return slices.filter(({ index }) => index > oldest);
 }
 
-function withObservation(
-  slice: WindowSlice,
-  { of, bad, who, asking: isAsking }: Observation,
-  keep: number,
-): WindowSlice {
+function withObservation(slice: WindowSlice, observation: Observation, keep: number): WindowSlice {
+  const { of, bad, who } = observation;
   if (of === "requests") {
     const requests = slice.requests + 1;
-    const asking = isAsking === true ? withText(slice.asking, who.client, keep) : slice.asking;
+    const asking = observation.asking === true ? withText(slice.asking, who.client, keep) : slice.asking;
     if (!bad) return { ...slice, requests, asking };
     const failing = withCaller(slice.failing, who, keep);
     return { ...slice, requests, asking, failures: slice.failures + 1, failing };
@@ -152,28 +141,24 @@ function withObservation(
   return { ...slice, comparisons, differences: slice.differences + 1, differing };
 }
 
-/** `crowd` with `who` in it. */
-export function withCaller(
-  crowd: DistinctCallers,
-  { client, credential }: CallerIdentity,
-  keep: number,
-): DistinctCallers {
-  const clients = withText(crowd.clients, client, keep);
-  const credentials = credential === undefined ? crowd.credentials : withText(crowd.credentials, credential, keep);
-  return clients === crowd.clients && credentials === crowd.credentials ? crowd : { clients, credentials };
+/** `callers` with `who` in it. */
+export function withCaller(callers: DistinctCallers, who: CallerIdentity, keep: number): DistinctCallers {
+  const clients = withText(callers.clients, who.client, keep);
+  const credentials =
+    who.credential === undefined ? callers.credentials : withText(callers.credentials, who.credential, keep);
+  return clients === callers.clients && credentials === callers.credentials ? callers : { clients, credentials };
 }
 
 /**
- * How many callers there are in `crowds` together: as many as there are names, and no more than there are credentials. A name
- * is only said, so one caller can have many; and one client may have many tokens, as each of its runs gets a fresh one. The
- * fewer of both is what no caller can raise alone.
+ * How many callers there are in `lists` together: the distinct names or the distinct credentials, whichever are fewer. One
+ * caller can claim many names, and one client can have many tokens, but no caller can raise both counts alone.
  */
-export function countCallers(crowds: readonly DistinctCallers[]): number {
-  const clients = new Set(crowds.flatMap((crowd) => crowd.clients)).size;
-  return Math.min(clients, new Set(crowds.flatMap((crowd) => crowd.credentials)).size);
+export function countCallers(lists: readonly DistinctCallers[]): number {
+  const clients = new Set(lists.flatMap((list) => list.clients)).size;
+  return Math.min(clients, new Set(lists.flatMap((list) => list.credentials)).size);
 }
 
-/** `texts` with `text`, unless it is there or there are `keep` already. */
+/** `texts` with `text` in it, unless there are `keep` already. */
 function withText(texts: readonly string[], text: string, keep: number): readonly string[] {
   return texts.length >= keep || texts.includes(text) ? texts : [...texts, text];
 }

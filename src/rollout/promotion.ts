@@ -1,30 +1,31 @@
-/** Has a rule's shadow been compared often enough to move on? (Design section 7: a bound, and who moves.) */
+/** When a shadow rule has been compared often enough to translate: evidence for the rule as a whole, and for each operation. */
+import type { ComparisonFailure } from "../model/comparison.ts";
 import type { PromoteSettings } from "../model/rules.ts";
 import { type CallerIdentity, countCallers, type DistinctCallers, NO_CALLERS, withCaller } from "./evidence-window.ts";
 import { upperBound } from "./upper-bound.ts";
 
-/** Comparisons without a difference that give a bound `b` are `3 / b`: a half holds four times as many, and old ones leave by halves. */
+/** A bound `b` takes `3 / b` comparisons without a difference. A half holds four times as many. */
 const COMPARISONS_PER_HALF = 12;
 const SMALLEST_HALF = 100;
 const LARGEST_HALF = 10_000_000;
-/** What is counted for a rule that says nothing of moving on: its bound can be shown. */
+/** For rules without `promoteWhen`, whose bound is shown all the same. */
 const DEFAULT_PROMOTE_SETTINGS: PromoteSettings = { differencesBelow: 0.001, minClients: 1, automatic: false };
 
 export interface PromotionState {
   readonly settings: PromoteSettings;
-  /** Distinct clients that must have been compared: what is set, or as many as the rule names. */
+  /** Distinct clients that must have been compared: `minClients`, or as many as the rule names. */
   readonly clientsNeeded: number;
   readonly older: PromotionCounts;
   readonly newer: PromotionCounts;
-  /** True from `promote` on, whatever comes after; stepping back is `retreat.ts`. */
+  /** True from `promote` on. */
   readonly promoted: boolean;
 }
 
 interface PromotionCounts {
   readonly comparisons: number;
   readonly differences: number;
-  /** Who was compared, at most as many as are needed. */
-  readonly crowd: DistinctCallers;
+  /** Whose requests were compared; at most as many as are needed. */
+  readonly callers: DistinctCallers;
 }
 
 /** What a bound rests on. */
@@ -33,17 +34,18 @@ export interface PromotionEvidence {
   readonly differences: number;
   /** Distinct; at most as many as are needed are counted. */
   readonly clients: number;
-  /** Upper bound (95 %) of the share of differing answers; 1 without a comparison. */
+  /** Upper bound (95 %) of the share of differing responses; 1 without a comparison. */
   readonly bound: number;
 }
 
-const NO_PROMOTION_COUNTS: PromotionCounts = { comparisons: 0, differences: 0, crowd: NO_CALLERS };
+const NO_PROMOTION_COUNTS: PromotionCounts = { comparisons: 0, differences: 0, callers: NO_CALLERS };
 
-/** `settings`: undefined where the rule never moves by itself; `named`: how many clients the rule names, undefined: all. */
-export function initialPromotion(settings: PromoteSettings | undefined, named: number | undefined): PromotionState {
-  const { minClients } = settings ?? DEFAULT_PROMOTE_SETTINGS;
+/** `declared`: undefined where the rule is never promoted; `named`: how many clients the rule names, undefined: all. */
+export function initialPromotion(declared: PromoteSettings | undefined, named: number | undefined): PromotionState {
+  const settings = declared ?? DEFAULT_PROMOTE_SETTINGS;
+  const { minClients } = settings;
   return {
-    settings: settings ?? DEFAULT_PROMOTE_SETTINGS,
+    settings,
     clientsNeeded: Math.max(1, Math.min(minClients, named ?? minClients)),
     older: NO_PROMOTION_COUNTS,
     newer: NO_PROMOTION_COUNTS,
@@ -51,42 +53,37 @@ export function initialPromotion(settings: PromoteSettings | undefined, named: n
   };
 }
 
-/**
- * The state after one more comparison. Old differences age by number, not by time, and not by a run of luck: once the newer
- * half is full, the older one is forgotten. A state belongs to one identity of a rule; a rule that is changed begins afresh.
- */
+/** The state after one more comparison. Once the newer half is full, the older one is forgotten: evidence ages by number. */
 export function reducePromotion(
   state: PromotionState,
-  seen: { readonly who: CallerIdentity; readonly differs: boolean },
+  { who, differs }: { readonly who: CallerIdentity; readonly differs: boolean },
 ): PromotionState {
   const { newer, clientsNeeded } = state;
   const half: PromotionCounts = {
     comparisons: newer.comparisons + 1,
-    differences: newer.differences + (seen.differs ? 1 : 0),
-    crowd: withCaller(newer.crowd, seen.who, clientsNeeded),
+    differences: newer.differences + (differs ? 1 : 0),
+    callers: withCaller(newer.callers, who, clientsNeeded),
   };
   const full = half.comparisons >= halfOf(state.settings);
   return full ? { ...state, older: half, newer: NO_PROMOTION_COUNTS } : { ...state, newer: half };
 }
 
-/** The state of a rule that moves now, for it could, and no operation that it takes holds it back (`operation.ts`). */
 export function promote(state: PromotionState): PromotionState {
   return { ...state, promoted: true };
 }
 
-/** What has been compared. */
 export function evidence({ older, newer }: PromotionState): PromotionEvidence {
   const comparisons = older.comparisons + newer.comparisons;
   const differences = older.differences + newer.differences;
-  const clients = countCallers([older.crowd, newer.crowd]);
+  const clients = countCallers([older.callers, newer.callers]);
   return { comparisons, differences, clients, bound: upperBound(differences, comparisons) };
 }
 
-/** True when what has been compared is, all operations together, enough for the rule's settings. */
+/** True when the comparisons of all operations together are enough. */
 export function canPromote(state: PromotionState): boolean {
   const { differencesBelow } = state.settings;
   const { older, newer } = state;
-  // The bound is never below (differences + 2.99) / comparisons: most of the time this is seen without working it out.
+  // The bound is never below (differences + 2.99) / comparisons: most of the time this decides without working it out.
   const least = older.differences + newer.differences + 2.99;
   if (least >= differencesBelow * (older.comparisons + newer.comparisons)) return false;
   const { clients, bound } = evidence(state);
@@ -98,26 +95,19 @@ function halfOf({ differencesBelow }: PromoteSettings): number {
   return Number.isFinite(wanted) ? Math.min(LARGEST_HALF, Math.max(SMALLEST_HALF, wanted)) : LARGEST_HALF;
 }
 
-/** Was one operation compared often enough, and well enough, to move with its rule? (Design section 7: promotion.) */
-
-/** So many comparisons say something of an operation, however often it is asked for. */
+/** Comparisons that are enough for an operation, however often it is requested. */
 const ENOUGH = 20;
-/** An operation that is asked for less often needs this part of the comparisons that its rule's `sample` lets expect. */
+/** An operation that is requested less often needs this part of the comparisons that `sample` leads to expect. */
 const PART = 0.5;
-/** More than this share of its comparisons must not fail, nor differ (or `differencesBelow`, where that is more). */
+/** At most this share of its comparisons may fail, or differ (or `differencesBelow`, where that is more). */
 const TOLERATED = 0.1;
-/** Old comparisons leave by halves of so many. */
 const OPERATION_HALF = 100;
 
-/**
- * Failures of comparisons that are no reason to doubt the operation: this instance had no room, native was in trouble, the
- * caller was not let in, left or speaks HTTP/1.0, somebody wrote meanwhile. Any other means that it was tried and could not be shown right.
- */
-const NEUTRAL_FAILURES: ReadonlySet<string> = new Set([
+/** Failures that say nothing against the operation. After any other, it was compared and could not be shown to be right. */
+const NEUTRAL_FAILURES: ReadonlySet<ComparisonFailure> = new Set([
   "busy",
   "memory",
   "native",
-  "aborted",
   "refused",
   "gone",
   "overtaken",
@@ -128,35 +118,35 @@ const NEUTRAL_FAILURES: ReadonlySet<string> = new Set([
 
 /** What is known of one operation under one rule. */
 export interface OperationEvidence {
-  /** Requests that native served for it, since the rule is as it is. */
+  /** Requests that native served, since the rule was changed. */
   readonly requests: number;
   readonly older: OperationCounts;
   readonly newer: OperationCounts;
   /** Why a comparison failed last. */
-  readonly failure: string | undefined;
+  readonly failure: ComparisonFailure | undefined;
 }
 
 interface OperationCounts {
-  /** Comparisons that came to a verdict, and those of them that differed. */
+  /** Comparisons with a result, and those of them that differed. */
   readonly compared: number;
   readonly differences: number;
   readonly failures: number;
 }
 
-/** What happened: a request that native served, or a comparison; `failure` is one word (`Comparison.failure`). */
+/** A request that native served, or a comparison. */
 export type OperationEvent =
   | { readonly kind: "request" }
   | { readonly kind: "compared"; readonly differs: boolean }
-  | { readonly kind: "failed"; readonly failure: string };
+  | { readonly kind: "failed"; readonly failure: ComparisonFailure };
 
-/** Why an operation does not move, and the numbers that it rests on. */
+/** Why an operation is not promoted, and the numbers that decided. */
 export interface PromotionBlocker extends OperationCounts {
   readonly why: "failures" | "differences" | "too-few";
   readonly requests: number;
   /** Comparisons that it needs. */
   readonly needed: number;
   /** Why a comparison failed last. */
-  readonly failure: string | undefined;
+  readonly failure: ComparisonFailure | undefined;
 }
 
 const NO_OPERATION_COUNTS: OperationCounts = { compared: 0, differences: 0, failures: 0 };
@@ -168,7 +158,7 @@ export const UNKNOWN_OPERATION: OperationEvidence = {
   failure: undefined,
 };
 
-/** True for what is told of an operation; a failure that says nothing is not. */
+/** False for a failure that says nothing of the operation. */
 export function isEvidence(event: OperationEvent): boolean {
   return event.kind !== "failed" || !NEUTRAL_FAILURES.has(event.failure);
 }
@@ -187,26 +177,25 @@ export function reduceOperation(evidence: OperationEvidence, event: OperationEve
   return { ...evidence, failure, ...(full ? { older: half, newer: NO_OPERATION_COUNTS } : { newer: half }) };
 }
 
-/** What its rule says. */
+/** What the operation's rule says. */
 export interface PromotionTerms {
   /** Share of requests that are compared; 0 to 1. */
   readonly sample: number;
-  /** What the rule allows in all. */
+  /** For all operations together. */
   readonly differencesBelow: number;
-  /** The rule has moved already: its first request is no sign that an operation is asked for seldom. */
+  /** The rule was promoted already: so far few requests say nothing of how often the operation is requested. */
   readonly late: boolean;
 }
 
-/** What keeps the operation from moving; undefined: nothing does. */
+/** What keeps the operation from being promoted; undefined: nothing does. */
 export function promotionBlocker(
-  evidence: OperationEvidence,
+  { requests, older, newer, failure }: OperationEvidence,
   { sample, differencesBelow, late }: PromotionTerms,
 ): PromotionBlocker | undefined {
-  const { requests, older, newer, failure } = evidence;
   const compared = older.compared + newer.compared;
   const differences = older.differences + newer.differences;
   const failures = older.failures + newer.failures;
-  // Whatever was asked for only once needs one, too.
+  // An operation that was requested once needs one, too.
   const needed = late ? ENOUGH : Math.min(ENOUGH, Math.max(1, Math.ceil(requests * sample * PART)));
   const why =
     failures > TOLERATED * (compared + failures)

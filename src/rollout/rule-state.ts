@@ -1,75 +1,107 @@
-/** What is known of one rule, and what does it do now? (Design section 7.) */
-
 import { type Comparison, isConclusive, isDifference } from "../model/comparison.ts";
-import type { Exchange } from "../model/exchange.ts";
+import { CLIENT_LEFT, type Exchange, faultOf, wasLetIn } from "../model/exchange.ts";
 import type { CutoverMode, ModeDecision, Rule, ShadowSettings, StepBackSettings } from "../model/rules.ts";
 import {
+  canPromote,
+  evidence,
   initialPromotion,
   isEvidence,
   type OperationEvent,
   type OperationEvidence,
   type PromotionBlocker,
   type PromotionState,
+  promote,
   promotionBlocker,
   reduceOperation,
+  reducePromotion,
   UNKNOWN_OPERATION,
 } from "./promotion.ts";
-import { initialStepBack, type StepBack, translatedShare } from "./step-back.ts";
+import { initialStepBack, reduceStepBack, type StepBack, type StepBackEvent, translatedShare } from "./step-back.ts";
+import { changeText, evidenceText, percent, phaseText } from "./text.ts";
 
 /** Nothing is compared. */
 export const NO_SHADOW: ShadowSettings = { sample: 0, control: 0 };
 
-/** A rule and what was learnt about it since it has been as it is. */
+/** A rule and everything learnt about it since it was last changed. An immutable value: only `next` makes a new one. */
 export interface RuleState {
   readonly rule: Rule;
-  readonly choices: RuleChoices;
-  /** Undefined: it can never step back. */
-  stepBack: StepBack | undefined;
-  promotion: PromotionState;
-  /** Of a rule that may move: what is known of each operation that it was asked for, and those that moved with it. */
-  readonly operations: Map<string, OperationEvidence>;
-  readonly promotedOperations: Set<string>;
-  /** It was told that the rule could move, and since then nothing was wrong. */
-  promotionReported: boolean;
-  /** Translated requests that spoke for or against translation, and those that failed because of it. */
-  requests: number;
-  failures: number;
-  /** Of the last change: milliseconds since 1970. */
-  since: number;
+  /** Undefined: the rule never steps back. */
+  readonly stepBack: StepBack | undefined;
+  readonly promotion: PromotionState;
+  /** Evidence for each operation that was requested, by `operationNameOf`; empty for a rule that cannot be promoted. */
+  readonly operations: ReadonlyMap<string, OperationEvidence>;
+  /** The operations that were promoted with the rule. */
+  readonly promotedOperations: ReadonlySet<string>;
+  /** `could-promote` was reported, and no difference has come since. */
+  readonly promotionReported: boolean;
+  /** Translated requests that count as evidence, and those of them that failed because of the translation. */
+  readonly requests: number;
+  readonly failures: number;
+  /** When the mode last changed, milliseconds since 1970. */
+  readonly since: number;
 }
 
-/** Made once for each rule, so that choosing makes nothing. */
-interface RuleChoices {
-  readonly declared: ModeDecision;
-  readonly promoted: ModeDecision;
-  readonly back: ModeDecision;
+/** What can change a rule's state. `at`: milliseconds since 1970. */
+export type RuleEvent =
+  /** A request that the rule decided on is over. */
+  | { readonly kind: "request"; readonly at: number; readonly exchange: Exchange }
+  /** A comparison that the rule asked for is over. `credential` stands for the credential of the compared request. */
+  | {
+      readonly kind: "comparison";
+      readonly at: number;
+      readonly comparison: Comparison;
+      readonly credential: string | undefined;
+    }
+  | { readonly kind: "tick" | "expired"; readonly at: number };
+
+/** A change to report, once. `at`: milliseconds since 1970; `rule`: undefined where all rules are concerned. */
+export interface RolloutEvent {
+  readonly kind:
+    | "stepped-back"
+    | "returning"
+    | "returned"
+    | "promoted"
+    | "could-promote"
+    | "expired"
+    | "forced"
+    | "rules";
+  readonly rule: string | undefined;
+  readonly at: number;
+  readonly from: string;
+  readonly to: string;
+  /** For people, with the numbers that decided. */
+  readonly reason: string;
 }
 
-/**
- * What moves by itself goes back by itself: the brakes of an `automatic` rule that names none. It returns only when it is
- * changed.
- */
-const DEFAULT_STEP_BACK = {
-  failures: 0.02,
-  minRequests: 200,
-  minClients: 1,
-  window: 300_000,
-  returnAfter: undefined,
-} as const;
+/** A state, and the change that led to it where there is one to report. */
+export interface RuleTransition {
+  readonly state: RuleState;
+  readonly report?: RolloutEvent;
+}
 
-/** A rule of which nothing is known yet; `at`: milliseconds since 1970. */
+/** The state after `event`. */
+export function next(state: RuleState, event: RuleEvent): RuleTransition {
+  switch (event.kind) {
+    case "request":
+      return afterRequest(state, event.exchange, event.at);
+    case "comparison":
+      return afterComparison(state, event);
+    case "tick":
+      return afterStepBackEvent(state, { kind: "tick", at: event.at });
+    case "expired":
+      return afterExpiry(state, event.at);
+    default:
+      return event satisfies never;
+  }
+}
+
+/** The state of a new or changed rule; `at`: milliseconds since 1970. */
 export function initialRuleState(rule: Rule, at: number): RuleState {
   const named = rule.match.clients?.size;
-  const brakes = stepBackSettingsOf(rule);
+  const stepBack = stepBackSettingsOf(rule);
   return {
     rule,
-    choices: {
-      declared: { mode: rule.mode, rule, shadow: rule.mode === "native" ? NO_SHADOW : rule.shadow, why: "rule" },
-      promoted: { mode: "translate", rule, shadow: rule.shadow, why: "promoted" },
-      // Native answers. Comparisons go on where the rule makes them: they show whether it is mended.
-      back: { mode: rule.shadow.sample > 0 ? "shadow" : "native", rule, shadow: rule.shadow, why: "stepped-back" },
-    },
-    stepBack: brakes === undefined ? undefined : initialStepBack({ ...brakes, named }),
+    stepBack: stepBack && initialStepBack({ ...stepBack, named }),
     promotion: initialPromotion(rule.mode === "shadow" ? rule.promoteWhen : undefined, named),
     operations: new Map(),
     promotedOperations: new Set(),
@@ -80,156 +112,244 @@ export function initialRuleState(rule: Rule, at: number): RuleState {
   };
 }
 
-function stepBackSettingsOf(rule: Rule): StepBackSettings | undefined {
-  if (rule.mode === "native") return undefined;
-  if (rule.stepBack !== undefined || rule.mode === "translate") return rule.stepBack;
-  const { promoteWhen } = rule;
-  return promoteWhen?.automatic === true
-    ? { ...DEFAULT_STEP_BACK, differences: promoteWhen.differencesBelow }
-    : undefined;
+/** What a rule that is promoted automatically steps back by when it names nothing else. Only a change brings it back. */
+const DEFAULT_STEP_BACK = {
+  failures: 0.02,
+  minRequests: 200,
+  minClients: 1,
+  window: 300_000,
+  returnAfter: undefined,
+} as const;
+
+function stepBackSettingsOf({ mode, stepBack, promoteWhen }: Rule): StepBackSettings | undefined {
+  if (mode === "native") return undefined;
+  if (stepBack !== undefined || mode === "translate" || promoteWhen?.automatic !== true) return stepBack;
+  return { ...DEFAULT_STEP_BACK, differences: promoteWhen.differencesBelow };
 }
 
 /** An operation by its catalogue names. */
-export type OperationName = Pick<Exchange, "resource" | "operation">;
+type OperationName = Pick<Exchange, "resource" | "operation">;
 
-export function operationNameOf({ resource, operation }: OperationName): string {
+function operationNameOf({ resource, operation }: OperationName): string {
   return `${resource} ${operation}`;
 }
 
-/**
- * True when the rule, as far as it and its promotion say, translates this operation. One that moved by itself took along what
- * it had been asked for until then: whatever comes first afterwards was never compared.
- */
-export function translatesOperation(held: RuleState, named: OperationName): boolean {
-  return (
-    held.rule.mode === "translate" || (held.promotion.promoted && held.promotedOperations.has(operationNameOf(named)))
-  );
-}
-
-/** True when the rule translates, as far as it and its promotion say. */
+/** True when the rule translates, unless it has stepped back. */
 export function translates({ rule, promotion }: RuleState): boolean {
   return rule.mode === "translate" || promotion.promoted;
 }
 
+/** The same for one operation. What was never compared before the rule was promoted is not promoted with it. */
+function translatesOperation(state: RuleState, operation: OperationName): boolean {
+  return (
+    state.rule.mode === "translate" ||
+    (state.promotion.promoted && state.promotedOperations.has(operationNameOf(operation)))
+  );
+}
+
 /**
- * What the rule does for a client that asks for this operation. While it returns, its clients are divided anew, for a rule may consist of low buckets only;
- * the same client is always on the same side, and a later step never gives one back.
+ * What the rule does for a request of this client. While it returns, its clients are divided by a bucket of its own, since the
+ * rule may match low buckets only. A client stays on its side, and a later step moves none back.
  */
 export function choiceFor(
-  held: RuleState,
+  state: RuleState,
   asked: OperationName & { readonly client: string },
   bucketOf: (client: string) => number,
 ): ModeDecision {
-  const { choices, stepBack: retreat, promotion } = held;
-  const { client } = asked;
-  if (!translatesOperation(held, asked)) return choices.declared;
-  const forward = promotion.promoted ? choices.promoted : choices.declared;
-  if (retreat === undefined || retreat.phase.kind === "forward") return forward;
-  const share = translatedShare(retreat);
-  if (share === 0) return choices.back;
-  return share === 1 || bucketOf(`returning\0${client}`) < share * 100 ? forward : choices.back;
+  const { rule, stepBack, promotion } = state;
+  const declared: ModeDecision = {
+    mode: rule.mode,
+    rule,
+    shadow: rule.mode === "native" ? NO_SHADOW : rule.shadow,
+    why: "rule",
+  };
+  if (!translatesOperation(state, asked)) return declared;
+  const share = stepBack === undefined ? 1 : translatedShare(stepBack);
+  if (share === 1 || (share > 0 && bucketOf(`returning\0${asked.client}`) < share * 100)) {
+    return promotion.promoted ? { ...declared, mode: "translate", why: "promoted" } : declared;
+  }
+  return { ...declared, mode: modeWhenBack(rule), why: "stepped-back" };
 }
 
-/** When the first of those expires that have not at `now`; both are milliseconds since 1970, infinite when none will. */
-export function nextExpiry(all: Iterable<RuleState>, now: number): number {
-  let next = Number.POSITIVE_INFINITY;
-  for (const { rule } of all) if (rule.expires !== undefined && rule.expires > now) next = Math.min(next, rule.expires);
-  return next;
+/** Native responds. Comparisons go on where the rule makes them: they show when the translation is right again. */
+function modeWhenBack({ shadow }: Rule): CutoverMode {
+  return shadow.sample > 0 ? "shadow" : "native";
 }
 
-/** What the rule does for those of its clients that it goes furthest for. */
-export function effectiveMode(held: RuleState): CutoverMode {
-  if (!translates(held)) return held.rule.mode;
-  return held.stepBack?.phase.kind === "back" ? held.choices.back.mode : "translate";
+/** The mode of the clients and operations that are furthest ahead. */
+export function effectiveMode(state: RuleState): CutoverMode {
+  if (!translates(state)) return state.rule.mode;
+  return state.stepBack?.phase.kind === "back" ? modeWhenBack(state.rule) : "translate";
 }
 
-/** Which operations does a rule that may move take, and which of them hold it back? (Design section 7: promotion.) */
+/** True for a rule that waits for its promotion. */
+export function awaitsPromotion({ rule, promotion }: RuleState): boolean {
+  return rule.mode === "shadow" && rule.promoteWhen !== undefined && !promotion.promoted;
+}
 
-/** More than a catalogue has. What comes beyond is never known to be right, so it holds the rule back. */
+/**
+ * Whether a finished v1 request failed because of the translation. Undefined when it says nothing of the translation, and then
+ * it is not counted at all, as it would make the share of failures smaller than it is: it was not translated, the client left
+ * or sent an invalid request, a limit was reached, the platform was down, or the platform did not let the caller in.
+ */
+export function failedByTranslation(exchange: Exchange): boolean | undefined {
+  const { apiVersion, mode, aborted, status, reason } = exchange;
+  if (apiVersion !== "v1" || mode !== "translate" || aborted || status === CLIENT_LEFT) return undefined;
+  const fault = faultOf(exchange);
+  // An internal error, or a request of ours that v2 refused, counts whoever the caller is.
+  if (fault === "translation" && (reason === "INTERNAL" || reason === undefined)) return true;
+  if (!wasLetIn(exchange)) return undefined;
+  if (fault !== undefined) return fault === "translation" ? true : undefined;
+  return status >= 200 && status < 400 ? false : undefined;
+}
+
+function afterRequest(before: RuleState, exchange: Exchange, at: number): RuleTransition {
+  const { mode, aborted, status, client } = exchange;
+  // A request that native refused needs no translation that is right.
+  const served = mode === "shadow" && !aborted && status >= 200 && status < 400;
+  const state = served ? withEvidence(before, exchange, { kind: "request" }) : before;
+  const failed = failedByTranslation(exchange);
+  if (failed === undefined || !translates(state)) return { state };
+  const counted = { ...state, requests: state.requests + 1, failures: state.failures + (failed ? 1 : 0) };
+  // The credential of a success is not needed, and costs time to work out.
+  const who = { client, credential: failed ? exchange.credential?.() : undefined };
+  return afterStepBackEvent(counted, { kind: "request", at, who, failed });
+}
+
+function afterComparison(
+  before: RuleState,
+  { comparison, credential, at }: RuleEvent & { readonly kind: "comparison" },
+): RuleTransition {
+  const { result, failure, client } = comparison;
+  const differs = isDifference(result);
+  if (!isConclusive(result)) {
+    return { state: withEvidence(before, comparison, { kind: "failed", failure: failure ?? "internal" }) };
+  }
+  const who = { client, credential };
+  const state: RuleState = {
+    ...withEvidence(before, comparison, { kind: "compared", differs }),
+    promotion: reducePromotion(before.promotion, { who, differs }),
+  };
+  if (translatesOperation(state, comparison)) return afterStepBackEvent(state, { kind: "compared", at, who, differs });
+  if (!mayPromote(state)) return { state };
+  return state.promotion.promoted ? promoteLate(state, comparison, at) : considerPromotion(state, at);
+}
+
+function afterStepBackEvent(state: RuleState, event: StepBackEvent): RuleTransition {
+  const before = state.stepBack;
+  if (before === undefined) return { state };
+  const stepBack = reduceStepBack(before, event);
+  const kind = phaseChange(before, stepBack);
+  if (kind === undefined) return { state: { ...state, stepBack } };
+  const [from, to, reason] = [phaseText(before), phaseText(stepBack), changeText(before, stepBack)];
+  return {
+    state: { ...state, stepBack, since: event.at },
+    report: { kind, rule: state.rule.name, at: event.at, from, to, reason },
+  };
+}
+
+function phaseChange({ phase: from }: StepBack, { phase: to }: StepBack): RolloutEvent["kind"] | undefined {
+  if (to.kind === "returning") return from.kind === "returning" && from.step === to.step ? undefined : "returning";
+  if (from.kind === to.kind) return undefined;
+  return to.kind === "back" ? "stepped-back" : "returned";
+}
+
+function afterExpiry(state: RuleState, at: number): RuleTransition {
+  const { name, expires = at } = state.rule;
+  const reason = `it expired on ${new Date(expires).toISOString()}: later rules and cutover.mode decide`;
+  return {
+    state: { ...state, since: expires },
+    report: { kind: "expired", rule: name, at, from: effectiveMode(state), to: "nothing", reason },
+  };
+}
+
+/** More than a catalogue has. Whatever comes beyond has no evidence for it, so it keeps the rule from its promotion. */
 const MAX_OPERATIONS = 300;
 const BEYOND = "further operations";
 
-/** An operation that does not move, by its names: `group list`. */
+function mayPromote({ rule }: RuleState): boolean {
+  return rule.mode === "shadow" && rule.promoteWhen !== undefined;
+}
+
+function withEvidence(state: RuleState, operation: OperationName, event: OperationEvent): RuleState {
+  if (!mayPromote(state) || !isEvidence(event)) return state;
+  const { operations } = state;
+  const name = operationNameOf(operation);
+  const known = operations.get(name);
+  const after =
+    known !== undefined || operations.size < MAX_OPERATIONS
+      ? ([name, reduceOperation(known ?? UNKNOWN_OPERATION, event)] as const)
+      : ([BEYOND, reduceOperation(operations.get(BEYOND) ?? UNKNOWN_OPERATION, { kind: "request" })] as const);
+  return { ...state, operations: new Map(operations).set(...after) };
+}
+
+/** An operation that came after its rule was promoted follows once there is enough evidence for it. */
+function promoteLate(state: RuleState, comparison: Comparison, at: number): RuleTransition {
+  const name = operationNameOf(comparison);
+  if (blockerOf(state, name) !== undefined) return { state };
+  const reason = `${name} follows: it was compared often enough now`;
+  return {
+    state: { ...state, promotedOperations: new Set([...state.promotedOperations, name]) },
+    report: { kind: "promoted", rule: state.rule.name, at, from: "shadow", to: "translate", reason },
+  };
+}
+
+/** This comparison may have been the last one that was needed. */
+function considerPromotion(state: RuleState, at: number): RuleTransition {
+  const { rule, promotion, operations } = state;
+  if (!canPromote(promotion)) return { state: { ...state, promotionReported: false } };
+  // Reported once, and again only after differences: further operations come and are compared all the time.
+  if (state.promotionReported || !isClear(state)) return { state };
+  const found = evidenceText(evidence(promotion), promotion.clientsNeeded);
+  const { automatic, differencesBelow } = promotion.settings;
+  const report = { rule: rule.name, at, from: "shadow", reason: `${found}, less than ${percent(differencesBelow)}` };
+  if (!automatic) {
+    return {
+      state: { ...state, promotionReported: true },
+      report: { ...report, kind: "could-promote", to: "shadow" },
+    };
+  }
+  const promotedOperations = new Set([...operations.keys()].filter((name) => blockerOf(state, name) === undefined));
+  return {
+    state: { ...state, promotion: promote(promotion), promotedOperations, since: at },
+    report: { ...report, kind: "promoted", to: "translate" },
+  };
+}
+
+/** An operation that is not promoted, by its names: `group list`. */
 export interface BlockedOperation extends PromotionBlocker {
   readonly operation: string;
 }
 
-/** True for a `shadow` rule with `promoteWhen`: only of such a rule it matters what it takes. */
-export function mayPromote({ rule }: RuleState): boolean {
-  return rule.mode === "shadow" && rule.promoteWhen !== undefined;
-}
-
-/** A request that the rule left to native is over. What native refused asks for nothing that would have to be right. */
-export function noteRequest(held: RuleState, exchange: Exchange): void {
-  const { mode, aborted, status } = exchange;
-  if (mode === "shadow" && !aborted && status >= 200 && status < 400) note(held, exchange, { kind: "request" });
-}
-
-/** A comparison that the rule asked for is over, failed ones included. */
-export function noteComparison(held: RuleState, comparison: Comparison): void {
-  const { result, failure } = comparison;
-  const event: OperationEvent = isConclusive(result)
-    ? { kind: "compared", differs: isDifference(result) }
-    : { kind: "failed", failure: failure ?? "internal" };
-  note(held, comparison, event);
-}
-
-function note(held: RuleState, named: OperationName, event: OperationEvent): void {
-  if (!mayPromote(held) || !isEvidence(event)) return;
-  const { operations } = held;
-  const name = operationNameOf(named);
-  const known = operations.get(name);
-  if (known !== undefined || operations.size < MAX_OPERATIONS)
-    operations.set(name, reduceOperation(known ?? UNKNOWN_OPERATION, event));
-  else operations.set(BEYOND, reduceOperation(operations.get(BEYOND) ?? UNKNOWN_OPERATION, { kind: "request" }));
-}
-
-/** Operations that hold the rule back, or that it left behind when it moved; those that are asked for most first. */
-export function blockedOperations(held: RuleState): readonly BlockedOperation[] {
+/** The operations that keep the rule from its promotion, or that were not promoted with it; most requested first. */
+export function blockedOperations(state: RuleState): readonly BlockedOperation[] {
+  const { operations, promotedOperations, promotion } = state;
   const found: BlockedOperation[] = [];
-  for (const operation of held.operations.keys()) {
-    if (held.promotedOperations.has(operation)) continue;
-    const hindered = blockerOf(held, operation);
-    if (hindered === undefined || !(held.promotion.promoted || isInUse(hindered))) continue;
-    found.push({ operation, ...hindered });
+  for (const operation of operations.keys()) {
+    const blocker = promotedOperations.has(operation) ? undefined : blockerOf(state, operation);
+    if (blocker !== undefined && (promotion.promoted || isInUse(blocker))) found.push({ operation, ...blocker });
   }
   return found.sort((a, b) => b.requests - a.requests);
 }
 
-/** True when every operation that the rule serves may move. */
-export function isClear(held: RuleState): boolean {
-  for (const operation of held.operations.keys()) {
-    const hindered = blockerOf(held, operation);
-    if (hindered !== undefined && isInUse(hindered)) return false;
+/** True when no operation keeps the rule from its promotion. */
+function isClear(state: RuleState): boolean {
+  for (const operation of state.operations.keys()) {
+    const blocker = blockerOf(state, operation);
+    if (blocker !== undefined && isInUse(blocker)) return false;
   }
   return true;
 }
 
-/** False where native refused whatever was asked, and nothing came of comparing that: it does not move, and holds nothing. */
+/** False where native refused every request and no comparison succeeded: such an operation blocks nothing. */
 function isInUse({ requests, compared }: PromotionBlocker): boolean {
   return requests > 0 || compared > 0;
 }
 
 function blockerOf({ rule, operations, promotion }: RuleState, operation: string): PromotionBlocker | undefined {
-  const { promoteWhen, shadow } = rule;
   return promotionBlocker(operations.get(operation) ?? UNKNOWN_OPERATION, {
-    sample: shadow.sample,
-    differencesBelow: promoteWhen?.differencesBelow ?? 0,
+    sample: rule.shadow.sample,
+    differencesBelow: rule.promoteWhen?.differencesBelow ?? 0,
     late: promotion.promoted,
   });
-}
-
-/** All that may move does; called when the rule is about to. */
-export function promoteOperations(held: RuleState): void {
-  for (const operation of held.operations.keys()) {
-    if (blockerOf(held, operation) === undefined) held.promotedOperations.add(operation);
-  }
-}
-
-/** An operation that was first asked for after its rule had moved follows when it is known to be right; true when it does. */
-export function promoteLateOperation(held: RuleState, named: OperationName): boolean {
-  const name = operationNameOf(named);
-  if (held.promotedOperations.has(name) || blockerOf(held, name) !== undefined) return false;
-  held.promotedOperations.add(name);
-  return true;
 }

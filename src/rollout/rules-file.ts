@@ -1,5 +1,4 @@
-/** Which rules does the file hold that operators change while carryover runs? (Design section 7.) */
-
+/** The rules file: watched by the server, read once by commands. */
 import type { Catalogue } from "../catalogue.ts";
 import type { Config, ConfigInput } from "../config/config.ts";
 import { ConfigError } from "../config/faults.ts";
@@ -15,16 +14,8 @@ import { snakeCase } from "../model/field-names.ts";
 import type { Operation, Resource } from "../model/resource.ts";
 import type { Rules } from "../model/rules.ts";
 
-export interface RulesFileOptions
-  extends Pick<
-    WatchedFileOptions<ParsedRules>,
-    "path" | "read" | "everyMs" | "later" | "wall" | "failed" | "recovered"
-  > {
-  /**
-   * Throws for what is no right rules file; `faults` of what it throws, where there are any, say where. `first`: it is
-   * the file that the process starts with, which may have grown old without anybody's doing.
-   */
-  readonly parse: (bytes: Uint8Array, first: boolean) => ParsedRules;
+/** `parse`: `first` is true for the file that the process starts with, whose rules may have expired without anybody's doing. */
+export interface RulesFileOptions extends Omit<WatchedFileOptions<ParsedRules>, "apply" | "unreadable" | "begin"> {
   /** Takes the rules into force, at once. */
   readonly apply: (rules: Rules, warnings: readonly string[]) => void;
 }
@@ -41,12 +32,11 @@ export interface RulesFileState extends Omit<WatchedState<ParsedRules>, "content
   readonly warnings: readonly string[];
 }
 
-/** `start` rejects when there are no right rules. */
+/** `start` rejects when the file is invalid. */
 export interface RulesFile extends Omit<WatchedFile<ParsedRules>, "state"> {
   state(): RulesFileState;
 }
 
-/** Rules from a file, kept up to date. */
 export function createRulesFile(options: RulesFileOptions): RulesFile {
   const { path, apply } = options;
   const file = createWatchedFile<ParsedRules>({
@@ -74,8 +64,6 @@ function unreadable(path: string, cause: Error): Error {
   return Object.assign(error, { faults: [fault] });
 }
 
-/** Which rules does a command mean? (A file that it is given, or that of the configuration.) */
-
 export interface RulesSource {
   /** The file that `--rules` names; undefined: `cutover.rulesFile`. */
   readonly file: string | undefined;
@@ -85,37 +73,34 @@ export interface RulesSource {
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly expired: RulesContext["expired"];
-  /** Whether native v1 is there; undefined: as the configuration has it. */
+  /** Whether there is a native v1; undefined: as the configuration says. */
   readonly native?: boolean | undefined;
 }
 
-/** The name of the file, and the option that it comes from; undefined when none is named. */
-export function givenRulesFile({
-  file,
-  config,
-}: Pick<RulesSource, "file" | "config">): { readonly name: string; readonly option: string } | undefined {
+/** The file, and the option that names it; undefined when none does. */
+interface GivenRulesFile {
+  readonly name: string;
+  readonly option: string;
+}
+
+export function givenRulesFile({ file, config }: Pick<RulesSource, "file" | "config">): GivenRulesFile | undefined {
   if (file !== undefined) return { name: file, option: "--rules" };
   const { rulesFile } = config.cutover;
   return rulesFile === undefined ? undefined : { name: rulesFile, option: "cutover.rulesFile" };
 }
 
-/** The rules; undefined without a file. Throws ConfigError with all that is wrong, each with line and remedy. */
-export function readGivenRules(
-  given: RulesSource,
-): { readonly rules: Rules; readonly warnings: readonly string[] } | undefined {
-  const named = givenRulesFile(given);
-  if (named === undefined) return undefined;
-  const { config, catalogue, now, expired, native = config.upstream.v1 !== undefined } = given;
-  const bytes = readRulesBytes(named, given.readFile);
-  // Without native v1 the default says nothing of how it would be with one.
+/** Reads the file that a command means; undefined without one. Throws ConfigError with every fault, its line and its remedy. */
+export function readGivenRules(source: RulesSource): ParsedRules | undefined {
+  const given = givenRulesFile(source);
+  if (given === undefined) return undefined;
+  const { config, catalogue, now, expired, native = config.upstream.v1 !== undefined } = source;
+  const bytes = readRulesBytes(given, source.readFile);
+  // Without a native v1 the default says nothing of how it would be with one.
   const fallback = config.upstream.v1 === undefined ? undefined : config.fallback;
-  return readRules(bytes, rulesContext(catalogue, { name: named.name, native, fallback, now, expired }));
+  return readRules(bytes, rulesContext(catalogue, { name: given.name, native, fallback, now, expired }));
 }
 
-function readRulesBytes(
-  { name, option }: { readonly name: string; readonly option: string },
-  readFile: ConfigInput["readFile"],
-): Uint8Array {
+function readRulesBytes({ name, option }: GivenRulesFile, readFile: ConfigInput["readFile"]): Uint8Array {
   try {
     return readFile(name);
   } catch (error) {
@@ -126,11 +111,9 @@ function readRulesBytes(
   }
 }
 
-/** Which resources and operations can a rules file speak of? (What it is read against, from the catalogue.) */
-
 /**
- * What `readRules` needs to know beside the file. Resources may also be called as v1 and v2 call their collections. Operations
- * that only native v1 serves are left out: no rule decides about them.
+ * What `readRules` needs to know beside the file. A resource has the names of its v1 and v2 collections as aliases. Operations
+ * that only native v1 serves are left out, since no rule decides about them.
  */
 export function rulesContext(
   { resources }: { readonly resources: readonly Resource[] },
@@ -150,7 +133,6 @@ export function rulesContext(
   };
 }
 
-/** As a request of that operation is judged: whatever is no GET. */
 function isWriteOperation(operation: Operation): boolean {
   return "method" in operation ? operation.method !== "GET" : operation.kind !== "list" && operation.kind !== "get";
 }

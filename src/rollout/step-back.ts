@@ -1,4 +1,4 @@
-/** When does a rule give up `translate` by itself, and when does it try again? (Design section 7: step back.) */
+/** When a rule goes back to native by itself, and when it returns to `translate`: a pure state and its reducer. */
 import type { StepBackSettings } from "../model/rules.ts";
 import {
   addObservation,
@@ -12,15 +12,16 @@ import {
   type Observation,
   requestingClients,
   UNSTARTED,
+  type WindowCounts,
 } from "./evidence-window.ts";
 
-/** Shares of a rule's clients that translation serves again, one after the other. */
+/** Shares of a rule's clients that are translated again, step by step. */
 export const STEPS = [0.1, 0.3, 1] as const;
-/** Comparisons that decide, where the rule asks for more requests: a sample of a tenth makes 20 of 200 requests. */
+/** Comparisons that are enough even where `minRequests` is more: a sample of a tenth makes 20 of 200 requests. */
 export const DECISIVE_COMPARISONS = 20;
-/** The quiet time at most grows to so many times what was configured. */
+/** The quiet time grows to at most this many times `returnAfter`. */
 export const LONGEST_WAIT = 16;
-/** A step that too few requests meet is over after so many quiet times. */
+/** A step that sees too few requests ends after this many times `returnAfter`. */
 export const MAX_QUIET_TIMES_PER_STEP = 4;
 
 export interface StepBackConfig extends StepBackSettings {
@@ -28,16 +29,13 @@ export interface StepBackConfig extends StepBackSettings {
   readonly named: number | undefined;
 }
 
-/**
- * `request`: a translated request is over that speaks for or against translation (the platform's and the client's own errors
- * are not told). `compared`: a comparison is over. `return`: somebody wants it back now. `at`: milliseconds of any clock.
- */
+/** `request`: a translated request that counts as evidence is over. `compared`: a comparison is over. `at`: milliseconds of any clock. */
 export type StepBackEvent =
   | { readonly kind: "request"; readonly at: number; readonly who: CallerIdentity; readonly failed: boolean }
   | { readonly kind: "compared"; readonly at: number; readonly who: CallerIdentity; readonly differs: boolean }
-  | { readonly kind: "tick" | "return"; readonly at: number };
+  | { readonly kind: "tick"; readonly at: number };
 
-/** Why a rule stepped back: `bad` of `all` in the window, and at least so many clients. */
+/** Why a rule stepped back: `bad` of `all` in the window, met by at least this many clients. */
 export interface StepBackCause {
   readonly what: "failures" | "differences";
   readonly bad: number;
@@ -45,7 +43,7 @@ export interface StepBackCause {
   readonly clients: number;
 }
 
-/** Times on the state's own clock. `quietSince`: when something last spoke against going on. */
+/** Times on the state's own clock. `quietSince`: since when no threshold has been exceeded. */
 export type StepBackPhase =
   | { readonly kind: "forward"; readonly since: number }
   | { readonly kind: "back"; readonly since: number; readonly quietSince: number; readonly cause: StepBackCause }
@@ -54,8 +52,8 @@ export type StepBackPhase =
       readonly step: number;
       readonly since: number;
       readonly quietSince: number;
-      /** Requests in this step. */
-      readonly seen: number;
+      /** In this step. */
+      readonly requests: number;
     };
 
 export interface StepBack {
@@ -63,12 +61,12 @@ export interface StepBack {
   readonly time: ElapsedTime;
   readonly window: EvidenceWindow;
   readonly phase: StepBackPhase;
-  /** By how much the quiet time before the present (or last) return is longer than configured; 0: it never stepped back. */
+  /** How many times `returnAfter` the present (or last) quiet time is; 0: the rule never stepped back. */
   readonly factor: number;
   readonly stepBacks: number;
 }
 
-/** A rule that does as it says. */
+/** A rule that translates. */
 export function initialStepBack(settings: StepBackConfig): StepBack {
   return {
     settings,
@@ -80,40 +78,30 @@ export function initialStepBack(settings: StepBackConfig): StepBack {
   };
 }
 
-/**
- * The state after `event`; the phase changes at most once. Events of one time may come in any order: the window holds the
- * same in the end, and what is over a threshold then is seen by whichever event is the last of them.
- */
+/** The state after `event`; the phase changes at most once. Events of the same time may come in any order. */
 export function reduceStepBack(state: StepBack, event: StepBackEvent): StepBack {
   const timed = { ...state, time: elapse(state.time, event.at, state.settings.window) };
   switch (event.kind) {
     case "tick":
       return judge(timed);
-    case "return":
-      return {
-        ...initialStepBack(state.settings),
-        time: timed.time,
-        phase: forward(timed),
-        stepBacks: state.stepBacks,
-      };
     case "request":
-      // Sent while the rule was still forward: known already.
+      // It was sent while the rule was still forward.
       if (timed.phase.kind === "back") return judge(timed);
-      return judge(noted(counted(timed), { of: "requests", bad: event.failed, who: event.who }));
+      return judge(withObservation(withRequest(timed), { of: "requests", bad: event.failed, who: event.who }));
     case "compared":
-      return judge(noted(timed, { of: "comparisons", bad: event.differs, who: event.who }));
+      return judge(withObservation(timed, { of: "comparisons", bad: event.differs, who: event.who }));
     default:
       return event satisfies never;
   }
 }
 
-/** Share of the rule's clients that translation serves. */
+/** Share of the rule's clients that are translated. */
 export function translatedShare({ phase }: StepBack): number {
   if (phase.kind === "forward") return 1;
   return phase.kind === "back" ? 0 : (STEPS[phase.step] ?? 1);
 }
 
-/** Milliseconds of quiet after which it goes on from where it is; undefined: it never does by itself. */
+/** Milliseconds of quiet after which the rule takes its next step; undefined: it takes none by itself. */
 export function quietNeeded({ settings, phase, factor }: StepBack): number | undefined {
   if (settings.returnAfter === undefined || phase.kind === "forward") return undefined;
   return phase.kind === "back" ? settings.returnAfter * factor : settings.returnAfter;
@@ -127,37 +115,38 @@ function clientsNeeded({ minClients, named }: StepBackConfig): number {
   return Math.max(1, Math.min(minClients, named ?? minClients));
 }
 
-function forward(state: StepBack): StepBackPhase {
-  return state.phase.kind === "forward" ? state.phase : { kind: "forward", since: state.time.now };
-}
-
-function counted(state: StepBack): StepBack {
+function withRequest(state: StepBack): StepBack {
   const { phase } = state;
-  return phase.kind === "returning" ? { ...state, phase: { ...phase, seen: phase.seen + 1 } } : state;
+  return phase.kind === "returning" ? { ...state, phase: { ...phase, requests: phase.requests + 1 } } : state;
 }
 
-/** With `seen` in the window; what puts a share over its threshold, by however few requests of enough clients, ends the quiet. */
-function noted(state: StepBack, seen: Observation): StepBack {
-  const { now } = state.time;
-  const asking = state.phase.kind === "returning";
-  const after = { ...state, window: addObservation(state.window, now, { ...seen, asking }) };
-  if (!seen.bad || after.phase.kind === "forward" || !isAboveThreshold(after, seen.of)) return after;
-  return { ...after, phase: { ...after.phase, quietSince: now } };
+/** A failure or difference that exceeds a threshold for enough clients ends the quiet time, however few requests there are. */
+function withObservation(state: StepBack, observation: Observation): StepBack {
+  const { phase, time } = state;
+  const asking = phase.kind === "returning";
+  const after = { ...state, window: addObservation(state.window, time.now, { ...observation, asking }) };
+  if (!observation.bad || phase.kind === "forward" || !isAboveThreshold(after, observation.of)) return after;
+  return { ...after, phase: { ...phase, quietSince: time.now } };
 }
 
 function isAboveThreshold(state: StepBack, of: Observation["of"]): boolean {
-  const counts = countsIn(state.window, state.time.now);
-  if (affectedClients(state.window, state.time.now, of) < mustMeet(state, of)) return false;
+  const { bad, all, threshold } = sharesOf(state, countsIn(state.window, state.time.now), of);
+  return (
+    affectedClients(state.window, state.time.now, of) >= clientsToAffect(state, of) && exceeds(bad, all, threshold)
+  );
+}
+
+function sharesOf({ settings }: StepBack, counts: WindowCounts, of: Observation["of"]) {
   return of === "requests"
-    ? exceeds(counts.failures, counts.requests, state.settings.failures)
-    : exceeds(counts.differences, counts.comparisons, state.settings.differences);
+    ? { bad: counts.failures, all: counts.requests, threshold: settings.failures }
+    : { bad: counts.differences, all: counts.comparisons, threshold: settings.differences };
 }
 
 /**
- * How many clients must have met what is bad: one client's own trouble is no reason to turn back for all. While the rule
- * returns, fewer are translated than it names: then all of them, where those are less.
+ * How many clients must be affected: one client's own trouble is no reason to step back for all. While the rule returns, fewer
+ * clients are translated than it names, and then all of those are enough.
  */
-function mustMeet({ settings, phase, window, time }: StepBack, of: Observation["of"]): number {
+function clientsToAffect({ settings, phase, window, time }: StepBack, of: Observation["of"]): number {
   const needed = clientsNeeded(settings);
   if (of === "comparisons" || phase.kind !== "returning") return needed;
   return Math.max(1, Math.min(needed, requestingClients(window, time.now)));
@@ -181,25 +170,28 @@ function isQuiet(state: StepBack): boolean {
   return needed !== undefined && phase.kind !== "forward" && time.now - phase.quietSince >= needed;
 }
 
-/** What is over a threshold with enough behind it. */
 function causeOf(state: StepBack): StepBackCause | undefined {
-  const { settings, window, time } = state;
-  const counts = countsIn(window, time.now);
-  // A share of the clients makes a share of the requests. Comparisons are made for all of them.
-  const share = translatedShare(state);
-  const requests = Math.max(1, Math.ceil(settings.minRequests * share));
-  if (counts.requests >= requests && exceeds(counts.failures, counts.requests, settings.failures)) {
-    const clients = affectedClients(window, time.now, "requests");
-    const cause: StepBackCause = { what: "failures", bad: counts.failures, all: counts.requests, clients };
-    if (clients >= mustMeet(state, "requests")) return cause;
-  }
-  const comparisons = Math.max(1, Math.min(settings.minRequests, DECISIVE_COMPARISONS));
-  if (counts.comparisons >= comparisons && exceeds(counts.differences, counts.comparisons, settings.differences)) {
-    const clients = affectedClients(window, time.now, "comparisons");
-    const cause: StepBackCause = { what: "differences", bad: counts.differences, all: counts.comparisons, clients };
-    if (clients >= mustMeet(state, "comparisons")) return cause;
-  }
-  return undefined;
+  const { minRequests } = state.settings;
+  const counts = countsIn(state.window, state.time.now);
+  // A share of the clients makes a share of the requests. Comparisons are made for all clients.
+  return (
+    causeIn(state, counts, "requests", Math.ceil(minRequests * translatedShare(state))) ??
+    causeIn(state, counts, "comparisons", Math.min(minRequests, DECISIVE_COMPARISONS))
+  );
+}
+
+/** A threshold that is exceeded, for enough clients, after at least `needed` requests or comparisons. */
+function causeIn(
+  state: StepBack,
+  counts: WindowCounts,
+  of: Observation["of"],
+  needed: number,
+): StepBackCause | undefined {
+  const { bad, all, threshold } = sharesOf(state, counts, of);
+  if (all < Math.max(1, needed) || !exceeds(bad, all, threshold)) return undefined;
+  const clients = affectedClients(state.window, state.time.now, of);
+  if (clients < clientsToAffect(state, of)) return undefined;
+  return { what: of === "requests" ? "failures" : "differences", bad, all, clients };
 }
 
 function stepBack(state: StepBack, cause: StepBackCause): StepBack {
@@ -213,7 +205,7 @@ function stepBack(state: StepBack, cause: StepBackCause): StepBack {
   };
 }
 
-/** Doubles each time; a rule that has stood forward for the longest wait begins with the shortest again. */
+/** Doubles each time. A rule that has been forward for the longest wait begins with the shortest again. */
 function nextFactor({ factor, phase, settings, time }: StepBack): number {
   const longest = LONGEST_WAIT * (settings.returnAfter ?? 0);
   if (factor === 0 || (phase.kind === "forward" && time.now - phase.since >= longest)) return 1;
@@ -223,16 +215,16 @@ function nextFactor({ factor, phase, settings, time }: StepBack): number {
 function goTo(state: StepBack, step: number): StepBack {
   const { now } = state.time;
   if (step >= STEPS.length) return { ...state, phase: { kind: "forward", since: now } };
-  const phase: StepBackPhase = { kind: "returning", step, since: now, quietSince: now, seen: 0 };
-  // What was compared while native answered is another matter than what translation does now.
+  const phase: StepBackPhase = { kind: "returning", step, since: now, quietSince: now, requests: 0 };
+  // Comparisons made while native responded say nothing of what the translation does now.
   return { ...state, phase, window: step === 0 ? freshWindow(state.settings) : state.window };
 }
 
-/** On to the next step after the quiet time, once requests have shown that this one holds, or there are none to do so. */
+/** Takes the next step after the quiet time, once enough requests have gone well, or too few came for too long. */
 function stepOn(state: StepBack, phase: StepBackPhase & { kind: "returning" }): StepBack {
   const { settings, time } = state;
   if (settings.returnAfter === undefined || !isQuiet(state)) return state;
-  const shown = phase.seen >= Math.ceil(settings.minRequests * translatedShare(state));
+  const shown = phase.requests >= Math.ceil(settings.minRequests * translatedShare(state));
   const waited = time.now - phase.since >= MAX_QUIET_TIMES_PER_STEP * settings.returnAfter;
   return shown || waited ? goTo(state, phase.step + 1) : state;
 }

@@ -1,20 +1,17 @@
-/** How large can the share of differing answers still be, after so many comparisons? */
-
 /** Chance that the true share lies above the bound. */
 const RISK = 0.05;
 /** Terms below this share of the sum change no digit of it. */
 const NEGLIGIBLE = 1e-17;
-/** From this count on the series is as exact as the sum, whose terms would grow without an end. */
+/** From this count on the series is as exact as the sum, which would take a term for each. */
 const MANY = 100_000;
 /** What a standard normal variable exceeds with a chance of 5 %. */
 const Z = 1.6448536269514722;
 
 /**
- * One-sided 95 % upper bound of the share of comparisons that differ, from 0 to 1, after `differences` in `comparisons`:
- * the largest Poisson mean that shows so few differences in 5 % of cases, by number of comparisons. Poisson rather than
- * Clopper-Pearson: it is the rule of three that the design promises (2.996/n without a difference), never below the
- * binomial bound, and as good as equal to it for the small shares that matter here.
- * 1 when nothing was compared; grows with `differences`, falls with `comparisons`.
+ * One-sided 95 % upper bound of the share of comparisons that differ, from 0 to 1, after `differences` in `comparisons`; 1
+ * without a comparison. It is the largest Poisson mean that shows so few differences in 5 % of cases, divided by the
+ * comparisons: 2.996/n without a difference (the rule of three). It is never below the binomial (Clopper-Pearson) bound, and
+ * practically equal to it for small shares.
  */
 export function upperBound(differences: number, comparisons: number): number {
   if (!(comparisons > 0)) return 1;
@@ -25,7 +22,7 @@ export function upperBound(differences: number, comparisons: number): number {
 /** The mean at which a Poisson variable is at most `count` with a chance of 5 %, to the last digits. */
 function largestMean(count: number): number {
   if (count >= MANY) return largeMean(count);
-  // 3 and 2.8 standard deviations more are always above it; the chance falls with the mean, so halving finds it.
+  // The mean is always below this upper end, and the chance falls with the mean: bisection.
   let [low, high] = [count, count + 3 + 2.8 * Math.sqrt(count)];
   for (let step = 0; step < 60; step++) {
     const middle = (low + high) / 2;
@@ -36,7 +33,7 @@ function largestMean(count: number): number {
   return high;
 }
 
-/** The same for many: the mean is a quantile of the gamma distribution of `count` + 1, by the series of Cornish and Fisher. */
+/** For a large `count`: a quantile of the gamma distribution of shape `count` + 1, by the Cornish-Fisher expansion. */
 function largeMean(count: number): number {
   const shape = count + 1;
   const root = Math.sqrt(shape);
@@ -45,7 +42,7 @@ function largeMean(count: number): number {
   return shape + Z * root + (Z ** 2 - 1) / 3 + third - fourth;
 }
 
-/** The chance that a Poisson variable of `mean` (above `count`) is at most `count`: its terms, from the largest down. */
+/** The chance that a Poisson variable of `mean` (above `count`) is at most `count`: the sum of its terms, largest first. */
 function chanceOfAtMost(count: number, mean: number): number {
   let sum = 1;
   let term = 1;
@@ -56,7 +53,7 @@ function chanceOfAtMost(count: number, mean: number): number {
   return sum * Math.exp(count * Math.log(mean) - mean - logFactorial(count));
 }
 
-/** The logarithm of `n`!: its series of Stirling from 20 on, which is exact to 15 digits there. */
+/** The logarithm of `n`!; from 20 on by Stirling's series, which is exact to 15 digits there. */
 function logFactorial(n: number): number {
   if (n >= 20) {
     const [inverse, square] = [1 / n, 1 / (n * n)];

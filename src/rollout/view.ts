@@ -1,106 +1,137 @@
-/** What do operators and metrics see of the rules and of what became of them? (Design section 10: `GET /rules`.) */
-
-import type { CutoverMode, Rule, RuleMatch, Rules } from "../model/rules.ts";
+/** What operators and metrics see of rules: `GET /rules`, `GET /progress`, `carryover_rule_*`. */
+import type { RuleStatus } from "../model/progress.ts";
+import type { Rule, RuleMatch, Rules } from "../model/rules.ts";
 import { countsIn, elapse } from "./evidence-window.ts";
 import { canPromote, evidence } from "./promotion.ts";
-import { effectiveMode, type RuleState } from "./rule-state.ts";
-import { translatedShare } from "./step-back.ts";
-import { blockedOperationTexts, type RolloutEvent, stateText } from "./transitions.ts";
-
-/** One rule at one time, for metrics. */
-export interface RuleStatus {
-  readonly name: string;
-  /** As the file says. */
-  readonly mode: CutoverMode;
-  /**
-   * As it is, `force` included; while it returns, for those of its clients that are translated; `nothing` when it has expired,
-   * for it decides on no request.
-   */
-  readonly effective: CutoverMode | "nothing";
-  readonly state: "forward" | "back" | "returning";
-  /** While it returns: the share of its clients that are translated, 0.1 to 1. */
-  readonly step: number | undefined;
-  /** Milliseconds since 1970 of the last change of mode or state. */
-  readonly since: number;
-  /** Translated requests that spoke for or against translation, and failures because of it, since the rule is as it is. */
-  readonly requests: number;
-  readonly failures: number;
-  /** What the bound rests on: the latest, old ones leave. */
-  readonly comparisons: number;
-  readonly differences: number;
-  /** Upper bound (95 %) of the share of differing answers; 1 without a comparison. */
-  readonly bound: number;
-  /** It may become `translate` by its `promoteWhen`, and has not. */
-  readonly couldMove: boolean;
-  /** Operations that keep it from that, or that did not move with it, and why: a sentence each, at most eleven. */
-  readonly heldBack: readonly string[];
-  readonly promoted: boolean;
-  readonly stepBacks: number;
-  readonly expired: boolean;
-}
+import {
+  awaitsPromotion,
+  type BlockedOperation,
+  blockedOperations,
+  effectiveMode,
+  type RolloutEvent,
+  type RuleState,
+  translates,
+} from "./rule-state.ts";
+import { LONGEST_WAIT, quietNeeded, type StepBack, translatedShare } from "./step-back.ts";
+import { causeText, duration, evidenceText, percent } from "./text.ts";
 
 /** `now`: milliseconds since 1970. */
-export function statusOf(held: RuleState, force: Rules["force"], now: number): RuleStatus {
-  const { rule, stepBack: retreat, promotion } = held;
+export function statusOf(state: RuleState, force: Rules["force"], now: number): RuleStatus {
+  const { rule, stepBack, promotion, since, requests, failures } = state;
   const { comparisons, differences, bound } = evidence(promotion);
-  const state = retreat?.phase.kind ?? "forward";
-  const heldBack = blockedOperationTexts(held);
+  const phase = stepBack?.phase.kind ?? "forward";
+  const heldBack = blockedOperationTexts(state);
   const expired = isExpired(rule, now);
   return {
     name: rule.name,
     mode: rule.mode,
-    effective: expired ? "nothing" : force === "none" ? effectiveMode(held) : force,
-    state,
-    step: retreat !== undefined && state === "returning" ? translatedShare(retreat) : undefined,
-    since: held.since,
-    requests: held.requests,
-    failures: held.failures,
+    effective: expired ? "nothing" : force === "none" ? effectiveMode(state) : force,
+    state: phase,
+    step: stepBack !== undefined && phase === "returning" ? translatedShare(stepBack) : undefined,
+    since,
+    requests,
+    failures,
     comparisons,
     differences,
     bound,
-    couldMove: !expired && waitsToMove(held) && heldBack.length === 0 && canPromote(promotion),
+    couldMove: !expired && awaitsPromotion(state) && heldBack.length === 0 && canPromote(promotion),
     heldBack,
     promoted: promotion.promoted,
-    stepBacks: retreat?.stepBacks ?? 0,
+    stepBacks: stepBack?.stepBacks ?? 0,
     expired,
   };
 }
 
-/** Everything about a rule for a person to read; JSON. */
-export function viewOf(held: RuleState, force: Rules["force"], now: number): unknown {
-  const { rule, stepBack: retreat } = held;
-  const { since, ...state } = statusOf(held, force, now);
+/** Everything about a rule, for people; JSON. */
+export function viewOf(state: RuleState, force: Rules["force"], now: number): unknown {
+  const { rule, stepBack } = state;
+  const { since, ...status } = statusOf(state, force, now);
   return {
     line: rule.line,
     match: matchView(rule.match),
     expires: instant(rule.expires),
-    ...state,
+    ...status,
     since: instant(since),
-    says: saysOf(held, force, now),
+    says: saysOf(state, force, now),
     shadow: rule.shadow,
     stepBack: rule.stepBack,
     promoteWhen: rule.promoteWhen,
-    // What would make it step back, as far as it has come.
-    window: retreat && countsIn(retreat.window, elapse(retreat.time, now, retreat.settings.window).now),
+    // What would make it step back, as counted so far.
+    window: stepBack && countsIn(stepBack.window, elapse(stepBack.time, now, stepBack.settings.window).now),
   };
 }
 
-function saysOf(held: RuleState, force: Rules["force"], now: number): string {
-  if (isExpired(held.rule, now)) return "expired: it matches nothing";
-  return force === "none" ? stateText(held) : `overridden by force: ${force}; without it: ${stateText(held)}`;
-}
-
-/** A transition for a person to read; JSON. */
+/** A reported change, for people; JSON. */
 export function transitionView(event: RolloutEvent): unknown {
   return { ...event, at: instant(event.at) };
 }
 
-function waitsToMove({ rule, promotion }: RuleState): boolean {
-  return rule.mode === "shadow" && rule.promoteWhen !== undefined && !promotion.promoted;
+function saysOf(state: RuleState, force: Rules["force"], now: number): string {
+  if (isExpired(state.rule, now)) return "expired: it matches nothing";
+  return force === "none" ? stateText(state) : `overridden by force: ${force}; without it: ${stateText(state)}`;
 }
 
 function isExpired({ expires }: Rule, now: number): boolean {
   return expires !== undefined && now >= expires;
+}
+
+/** What the rule does, in a sentence or two. */
+export function stateText(state: RuleState): string {
+  const { rule, stepBack, promotion } = state;
+  const compared = rule.shadow.sample > 0 ? `, ${percent(rule.shadow.sample)} of requests are compared` : "";
+  if (!translates(state)) {
+    return rule.mode === "native" ? "native answers" : `native answers${compared}${promotionText(state)}`;
+  }
+  const promoted = promotion.promoted ? "moved on by itself: " : "";
+  const left = blockedOperationTexts(state);
+  const but = left.length === 0 ? "" : `; native still answers ${left.join("; ")}`;
+  if (stepBack === undefined || stepBack.phase.kind === "forward") return `${promoted}translates${compared}${but}`;
+  if (stepBack.phase.kind === "returning") {
+    return `${promoted}translates for ${percent(translatedShare(stepBack))} of its clients, native answers the rest${compared}${but}`;
+  }
+  return `stepped back: ${causeText(stepBack.phase.cause, stepBack)}; native answers${compared}; ${returnText(stepBack)}`;
+}
+
+function returnText(stepBack: StepBack): string {
+  const needed = quietNeeded(stepBack);
+  if (needed === undefined) return "it stays so until the rule is changed";
+  const longest = stepBack.factor === LONGEST_WAIT ? ", the longest wait" : "";
+  return `it tries again after ${duration(needed)} without a difference${longest}`;
+}
+
+function promotionText(state: RuleState): string {
+  const { rule, promotion } = state;
+  if (rule.promoteWhen === undefined) return "";
+  const { differencesBelow, automatic } = rule.promoteWhen;
+  const blocked = blockedOperationTexts(state);
+  const says =
+    blocked.length === 0 && canPromote(promotion)
+      ? "it could be set to translate"
+      : `${automatic ? "it moves" : "it may move"} on below ${percent(differencesBelow)}`;
+  const waits = blocked.length === 0 ? "" : `; held back by ${blocked.join("; ")}`;
+  return `; ${says}: ${evidenceText(evidence(promotion), promotion.clientsNeeded)}${waits}`;
+}
+
+/** How many operations are named in full. */
+const MAX_NAMED = 10;
+
+/** The operations that are not promoted, a sentence each, those requested most first. */
+function blockedOperationTexts(state: RuleState): readonly string[] {
+  const found = blockedOperations(state);
+  const more = found.length - MAX_NAMED;
+  return [...found.slice(0, MAX_NAMED).map(blockedOperationText), ...(more > 0 ? [`${more} more operations`] : [])];
+}
+
+/** `repo create: 12 requests, 0 compared: cannot be compared` */
+function blockedOperationText(blocked: BlockedOperation): string {
+  return `${blocked.operation}: ${blocked.requests} requests, ${blocked.compared} compared: ${blockerText(blocked)}`;
+}
+
+function blockerText({ why, compared, differences, failures, needed, failure }: BlockedOperation): string {
+  if (why === "differences") return `${differences} of them differ`;
+  if (why === "too-few") return `${needed} needed`;
+  if (compared === 0 && failure === "not-comparable") return "cannot be compared";
+  return `${failures} failed (${failure ?? "internal"})`;
 }
 
 function matchView({ resources, operations, clients, time, header, cookie, percent }: RuleMatch): unknown {

@@ -1,4 +1,4 @@
-/** Is a v1 path written the one way carryover accepts, and what does it say once decoded? */
+/** v1 paths: the one way of writing them that carryover accepts, and what they say once decoded. */
 import { Problem } from "../model/problem.ts";
 
 /** Anything but the characters that a path may hold as themselves (RFC 3986 pchar and `/`), less `;` and `%`. */
@@ -76,14 +76,12 @@ export function checkSegments(path: string): void {
   if (dots !== -1) throw invalidPath("dot segment", `as segment ${dots}`, "segments that are not only dots");
 }
 
-/** How is a uid written into a path? */
-
 /** What a uid may not hold: anything but letters, digits, `-`, `_`, `.` and the `/` between its segments. */
 const NOT_IN_UID = /[^A-Za-z0-9\-_./]/;
 const UID_FORM = 'segments of letters, digits, "-", "_" and "." with single "/" between them';
 
 /**
- * `uid` itself when it has the shape of a uid (design: paths): one or more segments of letters, digits, `-`, `_`, `.`,
+ * `uid` itself when it has the shape of a uid: one or more segments of letters, digits, `-`, `_`, `.`,
  * none of them empty or of nothing but dots. Lengths are not checked, hex is not required.
  * Throws `Problem` INVALID_PATH.
  */

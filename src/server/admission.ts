@@ -1,12 +1,12 @@
-/** Is a request let in? (Decided as soon as its head has come, and before anything is made for it.) */
+/** Admission: decided as soon as the head of a request has come, before anything is made for it; and the cheapest refusal. */
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createExchange, type Exchange } from "../model/exchange.ts";
 import { Problem, problemBody } from "../model/problem.ts";
 import type { CallQueue } from "../upstream/call-queue.ts";
 import type { ListQueue } from "../upstream/list-queue.ts";
-import { recordProblem } from "./request-context.ts";
-import { isRequestId } from "./request-head.ts";
+import { isRequestId } from "./headers.ts";
+import { recordProblem } from "./incoming-request.ts";
 import { rawHead } from "./response.ts";
 
 /** Why not, as metrics say it. */
@@ -75,8 +75,6 @@ export function createAdmission({ inFlight, requestSeconds, calls, lists, accept
     return Math.min(...waits) > leftMs ? refuse("shed-wait", false) : undefined;
   };
 }
-
-/** How is a request turned away at the least expense? */
 
 /** Why a request is turned away, as metrics say it: too many are here, or it would wait too long. */
 export type ShedReason = "shed-in-flight" | "shed-wait";

@@ -1,8 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { Problem } from "../model/problem.ts";
 
-/** Does a client send its body fast enough? */
-
 export interface SendRateOptions {
   /** Bytes a second that a client has to send on the average; 0: none. */
   readonly minRate: number;
@@ -93,8 +91,6 @@ export function createSendRateWatch({ minRate, graceMs, stallMs, tooSlow, later 
   };
 }
 
-/** How long may a client take for what it was given? */
-
 /** How long a client may take nothing of its answer. */
 export const STALL_MS = 30_000;
 
@@ -107,8 +103,7 @@ export interface StallTimer {
 }
 
 /**
- * Calls `stalled` when the client takes no byte for a while between half of `stallMs` and all of it, while some wait for it (design:
- * drains). One that is slow, but takes something, goes on: the socket's own timer, used for this, knows how much of a write is
+ * Calls `stalled` when the client takes no byte for a while between half of `stallMs` and all of it, while some wait for it. One that is slow, but takes something, goes on: the socket's own timer, used for this, knows how much of a write is
  * still to go.
  */
 export function createStallTimer(res: ServerResponse, stallMs: number, stalled: () => void): StallTimer {

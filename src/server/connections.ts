@@ -1,15 +1,15 @@
-/** Which requests are open on a connection, and what becomes of them when it breaks? */
+/** The requests that are open on each connection, and what becomes of them when it breaks. */
 import type { Socket } from "node:net";
 import { isSafe } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
-import { type RequestContext, stopRequest } from "./request-context.ts";
+import { type IncomingRequest, stopRequest } from "./incoming-request.ts";
 import { rawProblem, sendProblem } from "./response.ts";
 
 /** How long a client may take for the last that is said to it. */
 const LAST_RESPONSE_MS = 1_000;
 
 interface OpenRequest {
-  readonly visit: RequestContext;
+  readonly request: IncomingRequest;
   readonly gone: () => void;
 }
 
@@ -33,14 +33,14 @@ export interface Connections {
    * A request has begun. `gone` is called when its answer has been sent, or its client has left: once. False when it came behind
    * a request that was told to be the last of its connection.
    */
-  add(visit: RequestContext, gone: () => void): boolean;
+  add(request: IncomingRequest, gone: () => void): boolean;
   /**
-   * False when `visit`, the newest of its connection, may not be served beside the one before it: only requests that change
+   * False when `request`, the newest of its connection, may not be served beside the one before it: only requests that change
    * nothing may be under way at the same time (RFC 9112 section 9.3.2). The connection then ends with the one before.
    */
-  admits(visit: RequestContext): boolean;
+  admits(request: IncomingRequest): boolean;
   /** Those that are here now. */
-  requests(): readonly RequestContext[];
+  requests(): readonly IncomingRequest[];
   /** Ends the connections that have had a request and have none. */
   endIdle(): void;
   /** Node's parser gave up on a connection, or waited too long. Returns what is said to the client when no open request is to blame. */
@@ -55,41 +55,41 @@ type ConnectionSocket = Socket & { [CONNECTION]?: ClientConnection };
 export function createConnections(): Connections {
   const all: ConnectionList = { first: undefined };
   return {
-    add(visit, gone) {
-      const socket: ConnectionSocket = visit.req.socket;
+    add(request, gone) {
+      const socket: ConnectionSocket = request.req.socket;
       const peer = socket[CONNECTION] ?? addConnection(socket, all);
-      const entry: OpenRequest = { visit, gone };
-      const before = peer.open.at(-1)?.visit;
+      const entry: OpenRequest = { request, gone };
+      const before = peer.open.at(-1)?.request;
       const ending = peer.ending || before?.last === true;
-      if (ending) visit.last = true;
+      if (ending) request.last = true;
       else if (before !== undefined) before.followed = true;
       peer.open.push(entry);
-      visit.res.once("close", () => {
+      request.res.once("close", () => {
         removeRequest(peer, entry);
         if (peer.broken !== undefined && peer.open.length === 0) endConnection(socket, peer.broken);
       });
       return !ending;
     },
-    admits(visit) {
-      const { [CONNECTION]: peer } = visit.req.socket as ConnectionSocket;
+    admits(request) {
+      const { [CONNECTION]: peer } = request.req.socket as ConnectionSocket;
       if (peer === undefined || peer.open.length < 2) return true;
-      const before = peer.open.at(-2)?.visit;
+      const before = peer.open.at(-2)?.request;
       if (
         before === undefined ||
         before.res.headersSent ||
-        (isSafe(before.exchange.method) && isSafe(visit.exchange.method))
+        (isSafe(before.exchange.method) && isSafe(request.exchange.method))
       )
         return true;
       before.last = true;
-      visit.last = true;
+      request.last = true;
       return false;
     },
     requests() {
-      const visits: RequestContext[] = [];
+      const requests: IncomingRequest[] = [];
       for (let peer = all.first; peer !== undefined; peer = peer.next) {
-        for (const { visit } of peer.open) visits.push(visit);
+        for (const { request } of peer.open) requests.push(request);
       }
-      return visits;
+      return requests;
     },
     endIdle() {
       for (let peer = all.first; peer !== undefined; peer = peer.next) {
@@ -101,7 +101,7 @@ export function createConnections(): Connections {
     fail(error, socket) {
       const problem = parserProblem(error);
       const { [CONNECTION]: peer } = socket as ConnectionSocket;
-      const last = peer?.open.at(-1)?.visit;
+      const last = peer?.open.at(-1)?.request;
       if (problem === undefined || !socket.writable || isUnused(error, socket)) {
         socket.destroy();
         return undefined;
@@ -163,18 +163,18 @@ function removeRequest(peer: ClientConnection, entry: OpenRequest): void {
   const at = peer.open.indexOf(entry);
   if (at < 0) return;
   peer.open.splice(at, 1);
-  if (entry.visit.last) peer.ending = true;
+  if (entry.request.last) peer.ending = true;
   entry.gone();
 }
 
 /** The request whose body could not be read gets the answer, unless it has one. */
-function failRequest(visit: RequestContext, problem: Problem): void {
-  if (visit.whole) {
-    visit.res.end();
+function failRequest(request: IncomingRequest, problem: Problem): void {
+  if (request.whole) {
+    request.res.end();
     return;
   }
-  stopRequest(visit, problem);
-  sendProblem(visit, problem);
+  stopRequest(request, problem);
+  sendProblem(request, problem);
 }
 
 function endConnection(socket: Socket, problem: Problem): void {

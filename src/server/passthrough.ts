@@ -1,123 +1,90 @@
-/** How does a request pass through to an upstream untouched? */
 import type { Readable } from "node:stream";
-import httpProxy from "@fastify/http-proxy";
-import type { FastifyInstance } from "fastify";
 import { missingHeaders } from "../model/deprecation.ts";
 import type { Upstream } from "../model/exchange.ts";
-import { type HeaderList, type StreamSend, type StreamSink, toHeaderList } from "../model/http.ts";
+import type { StreamSend, StreamSink } from "../model/http.ts";
 import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
-import type { PassThroughObserver } from "../model/request.ts";
+import type { PassPlan, PassThroughObserver } from "../model/request.ts";
 import { createStallTimer, STALL_MS, type StallTimer, stallProblem } from "./client-timeouts.ts";
-import { responseHeaders } from "./forwarded-headers.ts";
+import { addResponseHeaders } from "./headers.ts";
+import { hasBody, type IncomingRequest, recordCredential, recordPassedCall, stopRequest } from "./incoming-request.ts";
 import { type BodyLimits, callerOf, holdUnsent, relayBody } from "./request-body.ts";
-import {
-  contextOf,
-  hasBody,
-  type RequestContext,
-  recordCall,
-  recordCredential,
-  stopRequest,
-} from "./request-context.ts";
 import { sendProblem, writeHead } from "./response.ts";
 import type { UploadSlots } from "./upload-limits.ts";
-
-/** Milliseconds. */
-export interface PassThroughTimeouts {
-  /** How long a client may take nothing of an answer (half a minute). */
-  readonly stallMs?: number | undefined;
-}
 
 export interface PassThroughOptions {
   readonly upstreams: Partial<Readonly<Record<Upstream, StreamSend>>>;
   readonly basePath: string;
-  readonly timeouts?: PassThroughTimeouts | undefined;
+  /** `stallMs`: how long a client may take nothing of a response (half a minute). */
+  readonly timeouts?: { readonly stallMs?: number | undefined } | undefined;
   readonly bodies: BodyLimits;
   /** Connections of each upstream that bodies may hold. */
-  readonly uploads: (upstream: Upstream) => UploadSlots;
+  readonly uploads: Readonly<Record<Upstream, UploadSlots>>;
   /** Told of what should never happen. */
   readonly log?: ((message: string, cause: unknown) => void) | undefined;
 }
 
 /**
- * Registers @fastify/http-proxy for everything. Its routing, hooks and checks are used; the request target, the fields and
- * the bytes go around its URL parsing and header objects, over our own connections.
+ * Passes a request through untouched: target, fields and bytes as they came, over our own queue and connections. Written by hand, since
+ * proxies on top of a URL parser and a header object (@fastify/http-proxy) respell targets and names, and join or drop repeated fields.
  */
-export function registerPassThrough(server: FastifyInstance, options: PassThroughOptions): void {
-  server.register(httpProxy, {
-    // Never called: the handler below knows the upstreams. It only lets the plugin check its own URL.
-    upstream: "http://upstream.invalid",
-    handler: (request, reply) => {
-      reply.hijack();
-      const visit = contextOf(request.raw);
-      try {
-        relay(visit, options);
-      } catch (error) {
-        // Whoever hijacks a reply is not told of by fastify: the client would wait for its whole time.
-        sendProblem(visit, Problem.from(error));
-      }
-    },
-  });
-}
-
-function relay(visit: RequestContext, options: PassThroughOptions): void {
-  const { pass } = visit;
-  if (pass?.watch !== undefined)
-    visit.watch = guardWatch(pass.watch, (cause) => options.log?.("a watch failed", cause));
-  if (!hasBody(visit)) {
-    call(visit, undefined, options);
+export function passThrough(request: IncomingRequest, plan: PassPlan, options: PassThroughOptions): void {
+  request.pass = plan;
+  if (plan.watch !== undefined) {
+    request.watch = guardWatch(plan.watch, (cause) => options.log?.("a watch failed", cause));
+  }
+  if (!hasBody(request)) {
+    call(request, plan, undefined, options);
     return;
   }
   // A client that does not send has no connection to the platform: there are few, and others need them.
-  relayBody(visit, options.bodies, {
+  relayBody(request, options.bodies, {
     begin: (body) => {
       try {
-        call(visit, body, options);
+        call(request, plan, body, options);
       } catch (error) {
-        sendProblem(visit, Problem.from(error));
+        sendProblem(request, Problem.from(error));
       }
     },
-    tooSlow: (problem) => endPassThrough(visit, problem),
-    uploads: options.uploads(pass?.upstream ?? "v2"),
+    tooSlow: (problem) => endPassThrough(request, problem),
+    uploads: options.uploads[plan.upstream],
   });
 }
 
-function call(visit: RequestContext, body: Readable | undefined, options: PassThroughOptions): void {
-  const { pass, exchange, outgoing, server: house, credential, deadline } = visit;
-  const { upstreams } = options;
+function call(
+  request: IncomingRequest,
+  plan: PassPlan,
+  body: Readable | undefined,
+  { upstreams, ...options }: PassThroughOptions,
+): void {
+  const { method, exchange, headers, server, credential, deadline } = request;
+  const stream = upstreams[plan.upstream];
+  if (stream === undefined) throw new Error(`no such upstream: ${plan.upstream}`);
+  request.passedAt = server.now();
+  // What stops a call finds it on the request. A closure kept there would make the collector carry every request along.
   const from = { credential, since: exchange.startedAt, deadline };
-  const stream = pass === undefined ? undefined : upstreams[pass.upstream];
-  if (pass === undefined || stream === undefined) {
-    sendProblem(visit, new Problem("INTERNAL", "internal error", { cause: new Error("no such upstream") }));
-    return;
-  }
-  visit.passedAt = house.now();
-  // What stops a call finds it on the visit. A closure kept there would make the collector carry every request along.
-  visit.call = stream(
-    { method: exchange.method, target: pass.target, headers: outgoing, body, from },
-    sinkOf(visit, options),
-  );
+  request.call = stream({ method, target: plan.target, headers, body, from }, sinkOf(request, options));
 }
 
-function sinkOf(visit: RequestContext, { basePath, timeouts, bodies }: PassThroughOptions): StreamSink {
+function sinkOf(
+  request: IncomingRequest,
+  { basePath, timeouts, bodies }: Omit<PassThroughOptions, "upstreams">,
+): StreamSink {
   const stallMs = timeouts?.stallMs ?? STALL_MS;
   const { callers, memory } = bodies;
-  const { res, exchange } = visit;
+  const { res, exchange } = request;
   let patience: StallTimer | undefined;
   let hold: MemoryReservation | undefined;
   return {
     head: (status, statusText, headers) => {
-      recordCall(visit, status);
-      recordCredential(visit, callers);
-      visit.watch?.head(status, headers);
+      recordPassedCall(request, status);
+      recordCredential(request, callers);
+      request.watch?.head(status, headers);
       if (res.destroyed) return;
       res.sendDate = false;
-      writeHead(
-        visit,
-        status,
-        statusText,
-        withOwn(responseHeaders(headers, exchange.requestId, basePath), visit.pass?.headers),
-      );
+      addResponseHeaders(headers, exchange.requestId, basePath);
+      headers.push(...missingHeaders(headers, request.pass?.headers ?? []));
+      writeHead(request, status, statusText, headers);
       // What came in the same packet has been written by then, and takes the head along.
       queueMicrotask(() => {
         if (exchange.responseBytes === 0 && !res.writableEnded) res.flushHeaders();
@@ -125,45 +92,36 @@ function sinkOf(visit: RequestContext, { basePath, timeouts, bodies }: PassThrou
     },
     data: (chunk) => {
       exchange.responseBytes += chunk.length;
-      visit.watch?.data(chunk);
+      request.watch?.data(chunk);
       if (res.write(chunk)) return true;
       // Most answers are small, and taken at once.
-      patience ??= createStallTimer(res, stallMs, () => endPassThrough(visit, stallProblem(stallMs)));
-      hold ??= memory.open(callerOf(visit, callers));
+      patience ??= createStallTimer(res, stallMs, () => endPassThrough(request, stallProblem(stallMs)));
+      hold ??= memory.open(callerOf(request, callers));
       hold.resize(res.writableLength);
       void patience.taken().then(() => {
         hold?.resize(0);
-        visit.call?.resume();
+        request.call?.resume();
       });
       return false;
     },
     end: () => {
       res.end();
-      holdUnsent(visit, bodies);
-      visit.watch?.over(true);
+      holdUnsent(request, bodies);
+      request.watch?.over(true);
     },
     fail: (problem) => {
-      recordCall(visit, 0);
-      visit.watch?.over(false);
-      sendProblem(visit, problem);
+      recordPassedCall(request, 0);
+      request.watch?.over(false);
+      sendProblem(request, problem);
     },
   };
 }
 
 /** The client does not do its part: the call ends, and what is still to come of it. */
-function endPassThrough(visit: RequestContext, problem: Problem): void {
-  stopRequest(visit, problem);
-  sendProblem(visit, problem);
+function endPassThrough(request: IncomingRequest, problem: Problem): void {
+  stopRequest(request, problem);
+  sendProblem(request, problem);
 }
-
-/** `flat` with the plan's own fields behind it, but for those that may stand once and are there. Changes and returns `flat`. */
-function withOwn(flat: string[], own: HeaderList | undefined): string[] {
-  if (own === undefined) return flat;
-  for (const [name, value] of missingHeaders(toHeaderList(flat), own)) flat.push(name, value);
-  return flat;
-}
-
-/** How does somebody watch what passes by, and cannot disturb it? */
 
 /** `watch`, heard once of the end; what it throws ends the watching and nothing else. */
 export function guardWatch(watch: PassThroughObserver, failed: (error: unknown) => void): PassThroughObserver {

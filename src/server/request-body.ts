@@ -1,12 +1,11 @@
-/** How is the body of a request read? */
 import { Readable } from "node:stream";
 import { ANONYMOUS_SHARE, type CredentialShares } from "../model/credential-shares.ts";
-import { isSafe } from "../model/http.ts";
+import { header, isSafe } from "../model/http.ts";
 import type { MemoryBudget, MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
 import { afterReading, createSendRateWatch } from "./client-timeouts.ts";
-import { isAnswered, type RequestContext } from "./request-context.ts";
+import { type IncomingRequest, isAnswered } from "./incoming-request.ts";
 import type { ProcessorShare, UploadSlots } from "./upload-limits.ts";
 
 const NO_BYTES = new Uint8Array(0);
@@ -43,12 +42,12 @@ export interface WholeBody {
  * Error when it leaves midway.
  */
 export async function readBody(
-  visit: RequestContext,
+  request: IncomingRequest,
   limit: number,
   parts: BodyLimits,
   signal: Signal,
 ): Promise<WholeBody> {
-  const stated = statedLength(visit);
+  const stated = statedLength(request);
   if ((stated ?? 0) > limit) throw tooLarge(limit);
   const { memory, processorShare: duty } = parts;
   const gathered = createByteBuffer(limit);
@@ -60,18 +59,18 @@ export async function readBody(
   };
   try {
     await new Promise<void>((resolve, reject) => {
-      const { req } = visit;
+      const { req } = request;
       const pace = createSendRateWatch({
         ...parts,
         later: afterReading,
-        tooSlow: (what) => reject(tooSlow(visit, what, false)),
+        tooSlow: (what) => reject(tooSlow(request, what, false)),
       });
       let waited = false;
       const waitForRoom = (): void => {
         waited = true;
         req.pause();
         pace.rests();
-        const caller = callerOf(visit, parts.callers);
+        const caller = callerOf(request, parts.callers);
         const bytes = stated ?? limit;
         const turn = caller === ANONYMOUS_SHARE ? duty.run(signal, () => {}, bytes * MS_PER_BYTE) : undefined;
         const room = async () => {
@@ -101,13 +100,13 @@ export async function readBody(
         reject(new Error("the client left while it was sending"));
       });
       pace.waits(false);
-      writeContinue(visit);
+      writeContinue(request);
     });
   } catch (error) {
     release();
     throw error;
   }
-  visit.exchange.requestBytes = gathered.length();
+  request.exchange.requestBytes = gathered.length();
   return { bytes: gathered.take(), release };
 }
 
@@ -126,9 +125,9 @@ export interface RelayCallbacks {
  * has no room, when its caller may hold a connection for it. Whoever destroys it leaves the client's connection alone: the rest is
  * read and forgotten, so that an early answer can still be delivered.
  */
-export function relayBody(visit: RequestContext, parts: BodyLimits, relaying: RelayCallbacks): void {
-  const { req, exchange } = visit;
-  const stated = statedLength(visit);
+export function relayBody(request: IncomingRequest, parts: BodyLimits, relaying: RelayCallbacks): void {
+  const { req, exchange } = request;
+  const stated = statedLength(request);
   const wanted = Math.min(stated ?? parts.heldBytes, parts.heldBytes);
   const gathered = createByteBuffer(Math.max(wanted, GATHERED_BYTES));
   let room = GATHERED_BYTES;
@@ -142,8 +141,8 @@ export function relayBody(visit: RequestContext, parts: BodyLimits, relaying: Re
     later: afterReading,
     tooSlow: (what) => {
       // The client that has its answer already need not send the rest.
-      if (isAnswered(visit)) return;
-      relaying.tooSlow(tooSlow(visit, what, begun));
+      if (isAnswered(request)) return;
+      relaying.tooSlow(tooSlow(request, what, begun));
       relay.destroy();
     },
   });
@@ -164,7 +163,7 @@ export function relayBody(visit: RequestContext, parts: BodyLimits, relaying: Re
   // Nobody listens while the call waits for a connection, and an error that nobody hears ends the process.
   relay.on("error", () => {});
   const begin = (whole: boolean): boolean => {
-    if (isAnswered(visit)) {
+    if (isAnswered(request)) {
       relay.destroy();
       leave?.();
       return true;
@@ -180,7 +179,7 @@ export function relayBody(visit: RequestContext, parts: BodyLimits, relaying: Re
   /** True when more of the body may be gathered. */
   const hasRoom = (): boolean => {
     if (gathered.length() < room || room === stated) return true;
-    hold ??= parts.memory.tryReserve(callerOf(visit, parts.callers), wanted);
+    hold ??= parts.memory.tryReserve(callerOf(request, parts.callers), wanted);
     room = hold === undefined ? GATHERED_BYTES : wanted;
     return gathered.length() < room || room === stated;
   };
@@ -190,7 +189,7 @@ export function relayBody(visit: RequestContext, parts: BodyLimits, relaying: Re
     gathered.add(chunk);
     if (asked || hasRoom()) return !asked;
     asked = true;
-    const giveUp = relaying.uploads.enter(callerOf(visit, parts.callers), (given) => {
+    const giveUp = relaying.uploads.enter(callerOf(request, parts.callers), (given) => {
       leave = given;
       begin(false);
     });
@@ -198,10 +197,10 @@ export function relayBody(visit: RequestContext, parts: BodyLimits, relaying: Re
     return false;
   };
   req.on("data", (chunk: Uint8Array) => {
-    if (!begun && isAnswered(visit)) relay.destroy();
+    if (!begun && isAnswered(request)) relay.destroy();
     if (relay.destroyed) return;
     exchange.requestBytes += chunk.length;
-    visit.watch?.sent(chunk);
+    request.watch?.sent(chunk);
     pace.came(chunk.length);
     if (take(chunk) || relay.destroyed) return;
     pace.rests();
@@ -218,31 +217,31 @@ export function relayBody(visit: RequestContext, parts: BodyLimits, relaying: Re
     if (!req.complete) relay.destroy(new Error("the client left while it was sending"));
   });
   pace.waits(false);
-  writeContinue(visit);
+  writeContinue(request);
 }
 
-function statedLength({ head }: RequestContext): number | undefined {
-  const length = head.watched.get("content-length")?.[0];
+function statedLength({ received }: IncomingRequest): number | undefined {
+  const length = header(received, "content-length");
   return length === undefined ? undefined : Number(length);
 }
 
 /** Who counts as the caller of a request; worked out for those that take up much. */
-export function callerOf({ credential }: RequestContext, callers: CredentialShares): string {
+export function callerOf({ credential }: IncomingRequest, callers: CredentialShares): string {
   return callers.shareOf(credential);
 }
 
 /** Counts what was written to a client and not taken by it, until its response is over. */
-export function holdUnsent(visit: RequestContext, { memory, callers }: BodyLimits): void {
-  const { res } = visit;
+export function holdUnsent(request: IncomingRequest, { memory, callers }: BodyLimits): void {
+  const { res } = request;
   // Most responses are with the kernel by now.
   if (res.writableLength === 0 || res.destroyed) return;
-  const hold = memory.open(callerOf(visit, callers));
+  const hold = memory.open(callerOf(request, callers));
   hold.resize(res.writableLength);
   res.once("close", () => hold.resize(0));
 }
 
 /** What is said to a client that sends too slowly; `begun`: a part of its request has reached the platform. */
-function tooSlow({ exchange: { method } }: RequestContext, what: string, begun: boolean): Problem {
+function tooSlow({ exchange: { method } }: IncomingRequest, what: string, begun: boolean): Problem {
   const safe = !begun || isSafe(method);
   return new Problem("REQUEST_TIMEOUT", `the client sent ${what}`, { metadata: safe ? {} : { state: "unknown" } });
 }
@@ -277,10 +276,10 @@ function createByteBuffer(most: number) {
 }
 
 /** Tells a client that asked with `Expect: 100-continue` to go on. */
-function writeContinue(visit: RequestContext): void {
-  if (!visit.expects) return;
-  visit.expects = false;
-  visit.res.writeContinue();
+function writeContinue(request: IncomingRequest): void {
+  if (!request.expects) return;
+  request.expects = false;
+  request.res.writeContinue();
 }
 
 /** For a body of more than `limit` bytes. */

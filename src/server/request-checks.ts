@@ -1,6 +1,7 @@
-/** Is this request well-formed enough to be looked at? */
+/** What makes a request too malformed to be looked at. */
+import { type HeaderList, headerValues } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
-import { type HeaderFields, single } from "./request-head.ts";
+import { onlyValue } from "./headers.ts";
 
 /** What the gate judges, all of it before anything is routed or read. */
 export interface UncheckedRequest {
@@ -9,7 +10,8 @@ export interface UncheckedRequest {
   readonly target: string;
   /** As Node says it: `1.1`. */
   readonly httpVersion: string;
-  readonly head: HeaderFields;
+  /** The fields as they came. */
+  readonly received: HeaderList;
 }
 
 export interface RequestCheckLimits {
@@ -28,20 +30,20 @@ const DOT_SEGMENT = /(?:\/|\\|%2f|%5c)(?:\.|%2e){1,2}(?:;(?:(?!\/|\\|%2f|%5c).)*
 
 /**
  * What must be refused for everyone, pass-through included: bad framing, ambiguous credentials, targets that another
- * parser could read differently (design: pass-through). Undefined: it may go on.
+ * parser could read differently. Undefined: it may go on.
  */
 export function checkRequest(arrival: UncheckedRequest, limits: RequestCheckLimits): Problem | undefined {
-  const { method, head, target } = arrival;
+  const { method, received, target } = arrival;
   return (
-    checkFieldCount(head) ??
+    checkFieldCount(received) ??
     checkFraming(arrival) ??
     checkTargetLength(target, limits) ??
     checkTarget(target) ??
-    checkLoop(head) ??
+    checkLoop(received) ??
     (METHODS.has(method) ? undefined : new Problem("METHOD_NOT_ALLOWED", "Method Not Allowed")) ??
-    checkUpgrade(head) ??
-    checkAuthorization(head) ??
-    checkGrpc(head)
+    checkUpgrade(received) ??
+    checkAuthorization(received) ??
+    checkGrpc(received)
   );
 }
 
@@ -49,29 +51,29 @@ function invalid(message: string): Problem {
   return new Problem("INVALID_REQUEST", message);
 }
 
-function checkFraming({ httpVersion, head }: UncheckedRequest): Problem | undefined {
+function checkFraming({ httpVersion, received }: UncheckedRequest): Problem | undefined {
   if (httpVersion !== "1.1" && httpVersion !== "1.0") return invalid("HTTP version: expected 1.1 or 1.0");
-  const hosts = head.watched.get("host");
-  if (hosts === undefined) {
+  const hosts = headerValues(received, "host");
+  if (hosts.length === 0) {
     if (httpVersion === "1.1") return invalid("Host: missing");
   } else if (hosts.length > 1 || !HOST.test(hosts[0] ?? "")) return invalid("Host: expected one host name");
-  const transfer = head.watched.get("transfer-encoding");
-  if (transfer !== undefined) {
+  const transfer = headerValues(received, "transfer-encoding");
+  const lengths = headerValues(received, "content-length");
+  if (transfer.length > 0) {
     if (transfer.length > 1 || transfer[0]?.toLowerCase() !== "chunked" || httpVersion === "1.0") {
       return invalid("Transfer-Encoding: expected only chunked");
     }
-    if (head.watched.has("content-length")) return invalid("Content-Length beside Transfer-Encoding");
+    if (lengths.length > 0) return invalid("Content-Length beside Transfer-Encoding");
   }
-  const lengths = head.watched.get("content-length");
-  if (lengths === undefined) return undefined;
+  if (lengths.length === 0) return undefined;
   if (lengths.length > 1) return invalid("Content-Length: more than one");
   // Beyond 2^53 the upstream would be told a length that was rounded.
   return Number.isSafeInteger(Number(lengths[0])) ? undefined : invalid("Content-Length: expected less than 2^53");
 }
 
 /** Before anything is looked for among them: Node does not tell of all when there are thousands. (Their bytes are counted by the parser.) */
-function checkFieldCount(head: HeaderFields): Problem | undefined {
-  if (head.names.length <= MAX_FIELDS) return undefined;
+function checkFieldCount(received: HeaderList): Problem | undefined {
+  if (received.length <= MAX_FIELDS) return undefined;
   return new Problem("HEADERS_TOO_LARGE", `more than ${MAX_FIELDS} header fields`);
 }
 
@@ -96,31 +98,31 @@ function checkTarget(target: string): Problem | undefined {
  * A request that has come through carryover before would go round until its head is too long: an upstream leads to the
  * ingress in front, and from there back here.
  */
-function checkLoop(head: HeaderFields): Problem | undefined {
-  if (!head.watched.get("via")?.some((value) => VIA_CARRYOVER.test(value))) return undefined;
+function checkLoop(received: HeaderList): Problem | undefined {
+  if (!headerValues(received, "via").some((value) => VIA_CARRYOVER.test(value))) return undefined;
   const remedy = "upstreams must be addresses that do not lead to carryover";
   return new Problem("LOOP_DETECTED", `this request has come through carryover before: ${remedy}`);
 }
 
 /** An offer to speak HTTP/2 may be left alone (RFC 9110 section 7.8), and some clients always make it. */
-function checkUpgrade(head: HeaderFields): Problem | undefined {
-  const protocols = head.watched.get("upgrade");
-  if (protocols === undefined) return undefined;
-  const asked = head.watched.get("connection")?.some((value) => /(?:^|[,\s])upgrade(?:[,\s]|$)/i.test(value));
-  if (asked !== true || protocols.every((value) => value.toLowerCase() === "h2c")) return undefined;
+function checkUpgrade(received: HeaderList): Problem | undefined {
+  const protocols = headerValues(received, "upgrade");
+  if (protocols.length === 0) return undefined;
+  const asked = headerValues(received, "connection").some((value) => /(?:^|[,\s])upgrade(?:[,\s]|$)/i.test(value));
+  if (!asked || protocols.every((value) => value.toLowerCase() === "h2c")) return undefined;
   return new Problem("UPGRADE_REFUSED", "protocol upgrades are not supported");
 }
 
-function checkAuthorization(head: HeaderFields): Problem | undefined {
-  const values = head.watched.get("authorization");
-  if (values === undefined) return undefined;
+function checkAuthorization(received: HeaderList): Problem | undefined {
+  const values = headerValues(received, "authorization");
+  if (values.length === 0) return undefined;
   if (values.length > 1) return new Problem("UNAUTHENTICATED", "Authorization: more than one");
   if (AUTHORIZATION.test(values[0] ?? "")) return undefined;
   return new Problem("UNAUTHENTICATED", "Authorization: expected a scheme and one token");
 }
 
-function checkGrpc(head: HeaderFields): Problem | undefined {
-  const media = single(head, "content-type");
+function checkGrpc(received: HeaderList): Problem | undefined {
+  const media = onlyValue(received, "content-type");
   if (media === undefined || !/^application\/grpc(?:[-+;\s]|$)/i.test(media)) return undefined;
   return new Problem("GRPC_UNSUPPORTED", "gRPC is not served here: use HTTP with JSON bodies");
 }

@@ -1,23 +1,25 @@
-/** How is a request answered that carryover answers itself? */
+/** Responses of carryover's own: read the body, run the plan, deliver the response whole or in portions, compressed where that is asked for. */
+import { promisify } from "node:util";
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from "node:zlib";
 import { ANONYMOUS_SHARE } from "../model/credential-shares.ts";
-import { type BodyStream, type ClientResponse, type HeaderList, HOP_BY_HOP, header } from "../model/http.ts";
+import { missingHeaders } from "../model/deprecation.ts";
+import {
+  type BodyStream,
+  type ClientResponse,
+  type HeaderField,
+  type HeaderList,
+  HOP_BY_HOP,
+  header,
+  headerValues,
+} from "../model/http.ts";
 import type { MemoryReservation } from "../model/memory-budget.ts";
 import { Problem } from "../model/problem.ts";
 import type { ResponsePlan } from "../model/request.ts";
 import { createSignalController, type Signal } from "../model/signal.ts";
 import { createStallTimer, STALL_MS, stallProblem } from "./client-timeouts.ts";
-import {
-  type BodyPortions,
-  type ContentEncoding,
-  chooseEncoding,
-  compress,
-  compressPortions,
-  isCompressible,
-  readPortions,
-} from "./compression.ts";
-import { withBasePath } from "./forwarded-headers.ts";
+import { withBasePath } from "./headers.ts";
+import { hasBody, type IncomingRequest, isAnswered, recordCredential } from "./incoming-request.ts";
 import { type BodyLimits, callerOf, GATHERED_BYTES, holdUnsent, readBody, type WholeBody } from "./request-body.ts";
-import { hasBody, isAnswered, type RequestContext, recordCredential } from "./request-context.ts";
 import { isBodyless, sendProblem, writeHead, writeWhole } from "./response.ts";
 
 export interface RespondOptions {
@@ -34,24 +36,24 @@ const NO_BYTES = new Uint8Array(0);
 const OWN_HEADERS: ReadonlySet<string> = new Set([...HOP_BY_HOP, "content-length"]);
 
 /** Reads the body, asks the plan and answers. Never rejects: what goes wrong becomes a reply. */
-export async function respond(visit: RequestContext, plan: ResponsePlan, options: RespondOptions): Promise<void> {
+export async function respond(request: IncomingRequest, plan: ResponsePlan, options: RespondOptions): Promise<void> {
   const controller = createSignalController();
-  visit.controller = controller;
+  request.controller = controller;
   const { callers } = options.bodies;
   let body: WholeBody | undefined;
   try {
-    if (hasBody(visit)) body = await readBody(visit, options.bodyBytes, options.bodies, controller.signal);
-    const response = await runPlan(visit, plan, body?.bytes ?? NO_BYTES, controller.signal, options.bodies);
-    recordCredential(visit, callers);
-    if (isAnswered(visit)) discard(response.body);
+    if (hasBody(request)) body = await readBody(request, options.bodyBytes, options.bodies, controller.signal);
+    const response = await runPlan(request, plan, body?.bytes ?? NO_BYTES, controller.signal, options.bodies);
+    recordCredential(request, callers);
+    if (isAnswered(request)) discard(response.body);
     else {
-      const delivering = deliver(visit, response, controller.signal, options);
+      const delivering = deliver(request, response, plan.headers ?? [], controller.signal, options);
       // Most are whole by now: then there is nothing to wait for.
       if (delivering !== undefined) await delivering;
     }
   } catch (error) {
-    recordCredential(visit, callers);
-    if (!isAnswered(visit)) sendProblem(visit, Problem.from(error));
+    recordCredential(request, callers);
+    if (!isAnswered(request)) sendProblem(request, Problem.from(error));
   } finally {
     body?.release();
   }
@@ -59,71 +61,73 @@ export async function respond(visit: RequestContext, plan: ResponsePlan, options
 
 /** What a long body costs is known once it is read: callers that the platform has not accepted yet take turns at it. */
 function runPlan(
-  visit: RequestContext,
+  request: IncomingRequest,
   plan: ResponsePlan,
   body: Uint8Array,
   signal: Signal,
   parts: BodyLimits,
 ): Promise<ClientResponse> {
-  const light = body.length <= GATHERED_BYTES || callerOf(visit, parts.callers) !== ANONYMOUS_SHARE;
+  const light = body.length <= GATHERED_BYTES || callerOf(request, parts.callers) !== ANONYMOUS_SHARE;
   return light
     ? plan.respond(body, signal)
     : parts.processorShare.run(signal, () => plan.respond(body, signal)).then((made) => made);
 }
 
 function deliver(
-  visit: RequestContext,
+  request: IncomingRequest,
   response: ClientResponse,
+  planned: HeaderList,
   signal: Signal,
   options: RespondOptions,
 ): Promise<void> | undefined {
-  const { exchange } = visit;
+  const { exchange } = request;
   const { status, body } = response;
   const headers = ownHeaders(response.headers, options.basePath);
-  if (header(response.headers, "x-request-id") === undefined) headers.push("x-request-id", exchange.requestId);
-  const encoding = negotiate(visit, response, headers);
+  headers.push(...missingHeaders(headers, planned));
+  if (header(response.headers, "x-request-id") === undefined) headers.push(["x-request-id", exchange.requestId]);
+  const encoding = negotiate(request, response, headers);
   if (!(body instanceof Uint8Array)) {
-    if (encoding !== undefined) headers.push("content-encoding", encoding);
-    return writeStream(visit, { status, headers, body, encoding }, signal, options);
+    if (encoding !== undefined) headers.push(["content-encoding", encoding]);
+    return writeStream(request, { status, headers, body, encoding }, signal, options);
   }
-  if (encoding !== undefined) return deliverCompressed(visit, { status, headers, body }, encoding, options.bodies);
-  writeWhole(visit, status, headers, body);
-  holdUnsent(visit, options.bodies);
+  if (encoding !== undefined) return deliverCompressed(request, { status, headers, body }, encoding, options.bodies);
+  writeWhole(request, status, headers, body);
+  holdUnsent(request, options.bodies);
   return undefined;
 }
 
 async function deliverCompressed(
-  visit: RequestContext,
-  { status, headers, body }: { readonly status: number; readonly headers: string[]; readonly body: Uint8Array },
+  request: IncomingRequest,
+  { status, headers, body }: { readonly status: number; readonly headers: HeaderField[]; readonly body: Uint8Array },
   encoding: ContentEncoding,
   bodies: BodyLimits,
 ): Promise<void> {
-  const hold = bodies.memory.open(callerOf(visit, bodies.callers));
+  const hold = bodies.memory.open(callerOf(request, bodies.callers));
   hold.resize(body.length);
   const compressed = await compress(body, encoding).finally(() => hold.resize(0));
-  visit.exchange.notes.push(encoding);
-  headers.push("content-encoding", encoding);
-  if (isAnswered(visit)) return;
-  writeWhole(visit, status, headers, compressed);
-  holdUnsent(visit, bodies);
+  request.exchange.notes.push(encoding);
+  headers.push(["content-encoding", encoding]);
+  if (isAnswered(request)) return;
+  writeWhole(request, status, headers, compressed);
+  holdUnsent(request, bodies);
 }
 
-/** The encoding that this client gets; says in `flat` when another might get another. */
+/** The encoding that this client gets; says in `own` when another might get another. */
 function negotiate(
-  { head }: RequestContext,
+  { received }: IncomingRequest,
   { headers, body }: ClientResponse,
-  flat: string[],
+  own: HeaderField[],
 ): ContentEncoding | undefined {
   if (header(headers, "content-encoding") !== undefined) return undefined;
   const bytes = body instanceof Uint8Array ? body.length : Number.POSITIVE_INFINITY;
   if (!isCompressible(header(headers, "content-type"), bytes)) return undefined;
-  flat.push("vary", "Accept-Encoding");
-  return chooseEncoding(head.watched.get("accept-encoding"));
+  own.push(["vary", "Accept-Encoding"]);
+  return chooseEncoding(headerValues(received, "accept-encoding"));
 }
 
-/** No cache may keep an answer made for one credential, unless the platform itself was stricter (design: promise 2). */
-function ownHeaders(list: HeaderList, basePath: string): string[] {
-  const flat: string[] = [];
+/** No cache may keep an answer made for one credential, unless the platform itself was stricter. */
+function ownHeaders(list: HeaderList, basePath: string): HeaderField[] {
+  const headers: HeaderField[] = [];
   let kept = false;
   let varies = false;
   for (const [name, value] of list) {
@@ -132,20 +136,17 @@ function ownHeaders(list: HeaderList, basePath: string): string[] {
       if (!/\bno-store\b/i.test(value)) continue;
       kept = true;
     } else if (name === "vary" && /(?:^|,)\s*(?:\*|authorization)\s*(?:,|$)/i.test(value)) varies = true;
-    flat.push(name, basePath === "" ? value : withBasePath(name, value, basePath));
+    headers.push([name, basePath === "" ? value : withBasePath(name, value, basePath)]);
   }
-  if (!kept) flat.push("cache-control", "private, no-store");
-  if (!varies) flat.push("vary", "Authorization");
-  return flat;
+  if (!kept) headers.push(["cache-control", "private, no-store"]);
+  if (!varies) headers.push(["vary", "Authorization"]);
+  return headers;
 }
 
-/** How does an answer go out that comes in pieces? */
-
-/** An answer whose body is still being made. */
 export interface StreamedResponse {
   readonly status: number;
-  /** Flat, without length and connection. */
-  readonly headers: string[];
+  /** Without length and connection. */
+  readonly headers: HeaderField[];
   readonly body: BodyStream;
   readonly encoding: ContentEncoding | undefined;
 }
@@ -166,7 +167,7 @@ export function cannotStream(httpVersion: string | undefined, body: Uint8Array |
   return !(body instanceof Uint8Array || httpVersion === undefined || httpVersion === "1.1");
 }
 
-/** Throws DRAIN_TOO_LARGE where the client's HTTP is too old for `body` (design: drains), and ends the making of it. */
+/** Throws DRAIN_TOO_LARGE where the client's HTTP is too old for `body`, and ends the making of it. */
 function refuseOldHttp(httpVersion: string, body: Uint8Array | BodyStream): void {
   if (!cannotStream(httpVersion, body)) return;
   discard(body);
@@ -181,35 +182,35 @@ function refuseOldHttp(httpVersion: string, body: Uint8Array | BodyStream): void
 /**
  * Writes `reply` in chunks, the next portion only when the client has taken the last. Rejects when there is no first portion,
  * before anything was written, so that the failure gets a reply of its own. Later a failure cuts the answer off, and so does a
- * client that takes nothing for `stallMs`: no final chunk, nothing that could be read as whole (design: drains).
+ * client that takes nothing for `stallMs`: no final chunk, nothing that could be read as whole.
  * When `signal` aborts, whatever makes the body is stopped at once.
  */
 export async function writeStream(
-  visit: RequestContext,
+  request: IncomingRequest,
   reply: StreamedResponse,
   signal: Signal,
   options: StreamedResponseOptions,
 ): Promise<void> {
-  refuseOldHttp(visit.req.httpVersion, reply.body);
-  if (isBodyless(visit, reply.status)) {
+  refuseOldHttp(request.req.httpVersion, reply.body);
+  if (isBodyless(request, reply.status)) {
     discard(reply.body);
-    writeHead(visit, reply.status, undefined, reply.headers);
-    visit.res.end();
+    writeHead(request, reply.status, undefined, reply.headers);
+    request.res.end();
     return;
   }
   const taken = readPortions(reply.body);
   const pieces = reply.encoding === undefined ? taken : compressPortions(taken, reply.encoding);
-  await writePortions(visit, reply, pieces, signal, options);
+  await writePortions(request, reply, pieces, signal, options);
 }
 
 async function writePortions(
-  visit: RequestContext,
+  request: IncomingRequest,
   reply: StreamedResponse,
   pieces: BodyPortions,
   signal: Signal,
   { stallMs = STALL_MS, bodies }: StreamedResponseOptions,
 ): Promise<void> {
-  const { res } = visit;
+  const { res } = request;
   let hold: MemoryReservation | undefined;
   let over = false;
   const stop = () => {
@@ -220,25 +221,25 @@ async function writePortions(
   const fail = (error: unknown) => {
     if (over) return;
     stop();
-    sendProblem(visit, Problem.from(error));
+    sendProblem(request, Problem.from(error));
   };
-  const patience = createStallTimer(visit.res, stallMs, () => fail(stallProblem(stallMs)));
+  const patience = createStallTimer(request.res, stallMs, () => fail(stallProblem(stallMs)));
   let begun = false;
   signal.addEventListener("abort", stop, { once: true });
   try {
     for (;;) {
       const portion = await pieces.next();
       if (over) return;
-      if (!begun) beginResponse(visit, reply);
+      if (!begun) beginResponse(request, reply);
       begun = true;
       if (portion === undefined) break;
-      if (writePortion(visit, portion)) continue;
-      hold ??= bodies.memory.open(callerOf(visit, bodies.callers));
+      if (writePortion(request, portion)) continue;
+      hold ??= bodies.memory.open(callerOf(request, bodies.callers));
       hold.resize(res.writableLength);
       await patience.taken();
       hold.resize(0);
     }
-    visit.res.end();
+    request.res.end();
   } catch (error) {
     if (!begun && !over) throw error;
     fail(error);
@@ -249,17 +250,160 @@ async function writePortions(
   }
 }
 
-function beginResponse(visit: RequestContext, { status, headers, encoding }: StreamedResponse): void {
-  if (encoding !== undefined) visit.exchange.notes.push(encoding);
-  writeHead(visit, status, undefined, headers);
+function beginResponse(request: IncomingRequest, { status, headers, encoding }: StreamedResponse): void {
+  if (encoding !== undefined) request.exchange.notes.push(encoding);
+  writeHead(request, status, undefined, headers);
 }
 
 /** False when the client has to take something first. Node holds what is written within one tick and hands it over at once. */
-function writePortion({ res, exchange }: RequestContext, portion: readonly Uint8Array[]): boolean {
+function writePortion({ res, exchange }: IncomingRequest, portion: readonly Uint8Array[]): boolean {
   let ready = true;
   for (const piece of portion) {
     exchange.responseBytes += piece.length;
     ready = res.write(piece);
   }
   return ready;
+}
+
+export type ContentEncoding = "br" | "gzip";
+
+/** Shorter bodies are not worth it. */
+const MIN_BYTES = 1024;
+const JSON_TYPE = /^application\/(?:[a-z0-9.+-]+\+)?json(?:\s*;|\s*$)/i;
+
+const compressors: Readonly<Record<ContentEncoding, (body: Uint8Array) => Promise<Uint8Array>>> = {
+  // Quality 4 is faster than gzip's default and still smaller.
+  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }),
+  gzip: (body) => promisify(gzip)(body),
+};
+
+/** True when an answer may come compressed to those who ask: then it varies with what they ask. */
+export function isCompressible(contentType: string | undefined, bytes: number): boolean {
+  return bytes >= MIN_BYTES && contentType !== undefined && JSON_TYPE.test(contentType);
+}
+
+/** The client's choice among ours by the values of its Accept-Encoding (RFC 9110 section 12.5.3); undefined: identity. */
+export function chooseEncoding(accepted: readonly string[]): ContentEncoding | undefined {
+  if (accepted.length === 0) return undefined;
+  const weights = new Map<string, number>();
+  for (const part of accepted.join(",").toLowerCase().split(",")) {
+    const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim());
+    const q = parameters.find((parameter) => parameter.startsWith("q="));
+    const weight = q === undefined ? 1 : Number(q.slice(2));
+    weights.set(name === "x-gzip" ? "gzip" : name, Number.isFinite(weight) ? weight : 0);
+  }
+  const of = (name: ContentEncoding) => weights.get(name) ?? weights.get("*") ?? 0;
+  const best = of("br") >= of("gzip") ? "br" : "gzip";
+  return of(best) > 0 && of(best) >= (weights.get("identity") ?? 0) ? best : undefined;
+}
+
+/** `body` in `encoding`, off the event loop. */
+export function compress(body: Uint8Array, encoding: ContentEncoding): Promise<Uint8Array> {
+  return compressors[encoding](body);
+}
+
+/**
+ * Every portion is flushed: a page goes out when it is there, for a thousandth of the size; brotli alone would wait for
+ * megabytes. Levels and window are for lists of many pages: hardly larger than what a whole answer gets, and a third cheaper.
+ */
+const encoders = {
+  br: () =>
+    createBrotliCompress({
+      flush: constants.BROTLI_OPERATION_FLUSH,
+      params: { [constants.BROTLI_PARAM_QUALITY]: 3, [constants.BROTLI_PARAM_LGWIN]: 18 },
+    }),
+  gzip: () => createGzip({ flush: constants.Z_SYNC_FLUSH, level: 3 }),
+};
+
+/** `pieces` in `encoding`, off the event loop: as many portions, and one more that makes the whole readable. */
+export function compressPortions(pieces: BodyPortions, encoding: ContentEncoding): BodyPortions {
+  const encoder = encoders[encoding]();
+  let made: Uint8Array[] = [];
+  let fail: (error: Error) => void = () => {};
+  let over = false;
+  encoder.on("data", (bytes: Uint8Array) => made.push(bytes));
+  encoder.on("error", (error) => fail(error));
+  const run = async (start: (done: () => void) => void): Promise<readonly Uint8Array[]> => {
+    await new Promise<void>((resolve, reject) => {
+      fail = reject;
+      start(resolve);
+    });
+    const portion = made;
+    made = [];
+    return portion;
+  };
+  return {
+    next: async () => {
+      const portion = over ? undefined : await pieces.next();
+      if (over) return undefined;
+      // Every write costs a trip to another thread, so a portion is one write.
+      if (portion !== undefined) return run((done) => encoder.write(joinPortion(portion), () => done()));
+      over = true;
+      return run((done) => encoder.once("end", done).end());
+    },
+    stop: () => {
+      over = true;
+      pieces.stop();
+      encoder.destroy();
+    },
+  };
+}
+
+function joinPortion(portion: readonly Uint8Array[]): Uint8Array {
+  const [only] = portion;
+  return portion.length === 1 && only !== undefined ? only : Buffer.concat(portion);
+}
+
+/** A portion has at least so many bytes: separators and brackets go out with what is beside them, in one write. */
+const PORTION_BYTES = 1024;
+
+/** The pieces of a body, taken one portion after another. */
+export interface BodyPortions {
+  /** The next portion, its pieces as they came and none empty; undefined at the end. Rejects as the body does. */
+  next(): Promise<readonly Uint8Array[] | undefined>;
+  /** Nothing more is wanted: ends the making at once, even while a portion is being waited for. Never throws; counts once. */
+  stop(): void;
+}
+
+/** To be made once for a body; it asks for nothing before `next`, and for one piece at a time. */
+export function readPortions(body: BodyStream): BodyPortions {
+  const iterator = body[Symbol.asyncIterator]();
+  let over = false;
+  const take = async (): Promise<Uint8Array | undefined> => {
+    try {
+      const step = await iterator.next();
+      if (step.done !== true) return step.value;
+    } catch (error) {
+      // An iteration that failed has ended: there is nothing left to stop.
+      over = true;
+      throw error;
+    }
+    over = true;
+    return undefined;
+  };
+  return {
+    next: async () => {
+      const portion: Uint8Array[] = [];
+      for (let bytes = 0; !over && bytes < PORTION_BYTES; ) {
+        const piece = await take();
+        if (piece === undefined || piece.length === 0) continue;
+        portion.push(piece);
+        bytes += piece.length;
+      }
+      return portion.length === 0 ? undefined : portion;
+    },
+    stop: () => {
+      if (over) return;
+      over = true;
+      void endIteration(iterator);
+    },
+  };
+}
+
+async function endIteration(iterator: AsyncIterator<Uint8Array>): Promise<void> {
+  try {
+    await iterator.return?.();
+  } catch {
+    // Nobody waits for these pieces any more, so nobody can be told how their making ended.
+  }
 }

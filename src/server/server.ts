@@ -1,17 +1,15 @@
-/** How do requests come in, and how does the listener stop? */
+import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { FastifyInstance } from "fastify";
-import fastify from "fastify";
+import type { AddressInfo } from "node:net";
 import { type CredentialShares, SINGLE_SHARE } from "../model/credential-shares.ts";
 import type { Exchange, Upstream } from "../model/exchange.ts";
-import { type StreamSend, toHeaderList } from "../model/http.ts";
+import type { StreamSend } from "../model/http.ts";
 import { type MemoryBudget, unlimitedMemory } from "../model/memory-budget.ts";
 import { Problem, problemBody } from "../model/problem.ts";
-import type { Decide, RequestHead } from "../model/request.ts";
-import { createTrustedProxies, plainAddress, requestHeaders, type TrustedProxy } from "./forwarded-headers.ts";
-import { registerPassThrough } from "./passthrough.ts";
+import type { Decide } from "../model/request.ts";
+import type { IncomingRequest } from "./incoming-request.ts";
+import { passThrough } from "./passthrough.ts";
 import type { BodyLimits } from "./request-body.ts";
-import { contextOf, REQUEST_CONTEXT, type RequestContext } from "./request-context.ts";
 import {
   createRequestLifecycle,
   type Expectation,
@@ -20,7 +18,7 @@ import {
 } from "./request-lifecycle.ts";
 import { respond } from "./respond.ts";
 import { sendProblem } from "./response.ts";
-import { createProcessorShare, createUploadSlots, type UploadSlots } from "./upload-limits.ts";
+import { createProcessorShare, createUploadSlots } from "./upload-limits.ts";
 
 /**
  * Connections that may wait until they are accepted; the system may allow fewer (Linux: 4096). A crowd that comes at once is no reason
@@ -74,7 +72,7 @@ export interface HttpServerOptions {
   readonly trustedProxies: readonly string[];
   readonly decide: Decide;
   readonly upstreams: Partial<Readonly<Record<Upstream, StreamSend>>>;
-  /** See `IntakeOptions`. */
+  /** See `RequestLifecycleOptions`. */
   readonly admit?: RequestLifecycleOptions["admit"];
   readonly credentialOf?: RequestLifecycleOptions["credentialOf"];
   /** How many connections there may be to each (128). */
@@ -116,50 +114,87 @@ const MIN_BODY_RATE = 1024;
 const HELD_BYTES = 1024 * 1024;
 const CONNECTIONS = 128;
 
-const NO_HEADERS = Object.freeze({});
 const INTERNAL = problemBody(new Problem("INTERNAL", "internal error"));
-
-/** No route has a schema: what would compile them takes a while to load, and is not. */
-const noSchemas = (): never => {
-  throw new Error("no route has a schema");
-};
 
 /**
  * One server for everything that clients send. Throws RangeError for a proxy network that is none.
  * A client that closes its sending side has left: an answer to it is given up (no half-open connections).
  */
 export function createHttpServer(options: HttpServerOptions): HttpServer {
-  const { keepAliveMs } = options.timeouts ?? TIMEOUTS;
-  const intake = createRequestLifecycle({ ...options, keepAliveMs, log: options.log ?? (() => {}) });
-  const bodies = bodyParts(options);
-  const { app, server } = createApp(options, intake, bodies);
-  registerPassThrough(app, { ...options, bodies, uploads: uploadsOf(options.connections ?? {}) });
+  const { limits, timeouts = TIMEOUTS, log = () => {} } = options;
+  const lifecycle = createRequestLifecycle({ ...options, keepAliveMs: timeouts.keepAliveMs, log });
+  const serve = createServe(options);
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: timeouts.headersMs,
+    requestTimeout: timeouts.requestMs,
+    keepAliveTimeout: timeouts.keepAliveMs,
+    connectionsCheckingInterval: timeouts.checkMs,
+    // The request checks say so in our own words, and know that HTTP/1.0 needs none.
+    requireHostHeader: false,
+  });
+  // Node's own, which closing calls, takes an answer that a slow client has not had yet for one that is over.
+  server.closeIdleConnections = lifecycle.endIdle;
+  const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
+    try {
+      const request = lifecycle.accept(req, res, expectation);
+      if (request !== undefined) serve(request);
+    } catch (cause) {
+      log("a request could not be taken in", cause);
+      sendInternalError(res);
+    }
+  };
+  server.on("request", on("none"));
+  server.on("checkContinue", on("continue"));
+  server.on("checkExpectation", on("unknown"));
+  server.on("clientError", lifecycle.broken);
   return {
-    listen: async () => ({ url: await app.listen({ host: options.host, port: options.port, backlog: BACKLOG }) }),
-    beginShutdown: () => beginShutdown(server, intake),
-    close: (graceMs) => close({ app, server, intake }, graceMs),
-    inFlight: intake.inFlight,
+    listen: async () => {
+      server.listen({ host: options.host, port: options.port, backlog: BACKLOG });
+      await once(server, "listening");
+      return { url: urlOf(server.address() as AddressInfo) };
+    },
+    beginShutdown: () => beginShutdown(server, lifecycle),
+    close: (graceMs) => close(server, lifecycle, graceMs),
+    inFlight: lifecycle.inFlight,
   };
 }
 
-function bodyParts({ limits, timeouts, memory, callers, now }: HttpServerOptions): BodyLimits {
-  return {
+function urlOf({ address, family, port }: AddressInfo): string {
+  if (address === "0.0.0.0") return `http://127.0.0.1:${port}`;
+  return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+}
+
+/** The answer to a request of which nothing more is known. */
+function sendInternalError(res: ServerResponse): void {
+  if (res.headersSent) res.destroy();
+  else res.writeHead(500, { "content-type": "application/json", connection: "close" }).end(INTERNAL);
+}
+
+/** Decides on a request, then does it. */
+function createServe(options: HttpServerOptions): (request: IncomingRequest) => void {
+  const { limits, timeouts, basePath, connections = {} } = options;
+  const bodies: BodyLimits = {
     minRate: limits.minBodyRate ?? MIN_BODY_RATE,
     graceMs: timeouts?.sendGraceMs ?? SEND_GRACE_MS,
     stallMs: timeouts?.sendStallMs ?? SEND_STALL_MS,
     heldBytes: limits.heldBytes ?? HELD_BYTES,
-    memory: memory ?? unlimitedMemory(),
-    callers: callers ?? SINGLE_SHARE,
-    processorShare: createProcessorShare({ now, later: (ms, run) => setTimeout(run, ms).unref() }),
+    memory: options.memory ?? unlimitedMemory(),
+    callers: options.callers ?? SINGLE_SHARE,
+    processorShare: createProcessorShare({ now: options.now, later: (ms, run) => setTimeout(run, ms).unref() }),
   };
-}
-
-function uploadsOf(connections: NonNullable<HttpServerOptions["connections"]>): (upstream: Upstream) => UploadSlots {
-  const made = new Map<Upstream, UploadSlots>();
-  return (upstream) => {
-    const known = made.get(upstream) ?? createUploadSlots(connections[upstream] ?? CONNECTIONS);
-    made.set(upstream, known);
-    return known;
+  const slots = (upstream: Upstream) => createUploadSlots(connections[upstream] ?? CONNECTIONS);
+  const uploads = { v1: slots("v1"), v2: slots("v2"), sts: slots("sts") };
+  const respondOptions = { bodyBytes: limits.bodyBytes, basePath, stallMs: timeouts?.stallMs, bodies };
+  const passOptions = { ...options, bodies, uploads };
+  return (request) => {
+    try {
+      const plan = options.decide(request);
+      if (plan.kind === "answer") void respond(request, plan, respondOptions);
+      else passThrough(request, plan, passOptions);
+    } catch (error) {
+      sendProblem(request, Problem.from(error));
+    }
   };
 }
 
@@ -172,140 +207,34 @@ const LAST_WORDS_MS = 1_000;
 /** A timer takes no more, and one that is given more ends at once. */
 const LONGEST_MS = 2 ** 31 - 1 - LAST_WORDS_MS;
 
-function beginShutdown(server: Server, intake: RequestLifecycle): void {
-  intake.beginShutdown();
+function beginShutdown(server: Server, lifecycle: RequestLifecycle): void {
+  lifecycle.beginShutdown();
   // For those whose answer did not say yet that it is the last.
   server.keepAliveTimeout = LAST_IDLE_MS;
 }
 
-interface RunningServer {
-  readonly app: FastifyInstance;
-  readonly server: Server;
-  readonly intake: RequestLifecycle;
-}
-
-async function close({ app, server, intake }: RunningServer, givenMs: number): Promise<number> {
+async function close(server: Server, lifecycle: RequestLifecycle, givenMs: number): Promise<number> {
   const graceMs = givenMs > 0 ? Math.min(givenMs, LONGEST_MS) : 0;
   let cut: number | undefined;
   const end = () => server.closeAllConnections();
   const deadline = setTimeout(() => {
-    cut = intake.cut();
+    cut = lifecycle.cut();
   }, graceMs);
   const late = setTimeout(end, graceMs + LAST_WORDS_MS);
   let idle: NodeJS.Timeout | undefined;
-  beginShutdown(server, intake);
+  beginShutdown(server, lifecycle);
   // Right after a look for events: who connected by then has been taken in, and is not reset by the port that closes.
   await immediate();
   const closed = new Promise((resolve) => server.close(resolve));
   // Connections that are left have no request; the head of one may be on its way.
-  intake.close(() => {
+  lifecycle.close(() => {
     clearTimeout(idle);
     const wait = cut === undefined ? Math.min(LAST_IDLE_MS, graceMs) : 0;
-    idle = setTimeout(() => intake.inFlight() === 0 && end(), wait);
+    idle = setTimeout(() => lifecycle.inFlight() === 0 && end(), wait);
   });
   await closed;
   // What was destroyed tells of it a moment later.
-  await immediate();
-  await app.close();
+  for (let turns = 0; turns < 10 && lifecycle.inFlight() > 0; turns++) await immediate();
   for (const timer of [deadline, late, idle]) clearTimeout(timer);
   return cut ?? 0;
-}
-
-/** What passes through goes on to fastify and its plugin; an answer of ours needs neither. */
-function createApp(
-  options: HttpServerOptions,
-  intake: RequestLifecycle,
-  bodies: BodyLimits,
-): { app: FastifyInstance; server: Server } {
-  const server = createNodeServer(options);
-  const passes = planner(options, bodies, createTrustedProxies(options.trustedProxies));
-  const app = fastify({
-    logger: false,
-    exposeHeadRoutes: false,
-    // Answered by the intake, in our own words.
-    return503OnClosing: false,
-    genReqId: () => "",
-    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
-    serverFactory: (handler) => {
-      // Node's own, which closing calls, takes an answer that a slow client has not had yet for one that is over.
-      server.closeIdleConnections = intake.endIdle;
-      const on = (expectation: Expectation) => (req: IncomingMessage, res: ServerResponse) => {
-        try {
-          const visit = intake.accept(req, res, expectation);
-          if (visit !== undefined && passes(visit)) handler(withContext(req, visit), res);
-        } catch (cause) {
-          options.log?.("a request could not be taken in", cause);
-          sendInternalError(res);
-        }
-      };
-      server.on("request", on("none"));
-      server.on("checkContinue", on("continue"));
-      server.on("checkExpectation", on("unknown"));
-      return server;
-    },
-    clientErrorHandler: (error, socket) => intake.broken(error, socket),
-  });
-  app.setErrorHandler((error, request, reply) => {
-    reply.hijack();
-    sendProblem(contextOf(request.raw), Problem.from(error));
-  });
-  return { app, server };
-}
-
-/** The answer to a request of which nothing more is known. */
-function sendInternalError(res: ServerResponse): void {
-  if (res.headersSent) res.destroy();
-  else res.writeHead(500, { "content-type": "application/json", connection: "close" }).end(INTERNAL);
-}
-
-/** Fastify and its plugin see a neutral request: what they would read of it is judged and carried by us. */
-function withContext(req: IncomingMessage, visit: RequestContext): IncomingMessage {
-  req.url = "/";
-  req.headers = NO_HEADERS;
-  return Object.assign(req, { [REQUEST_CONTEXT]: visit });
-}
-
-function createNodeServer({ limits, timeouts = TIMEOUTS }: HttpServerOptions): Server {
-  return createServer({
-    maxHeaderSize: limits.headerBytes,
-    headersTimeout: timeouts.headersMs,
-    requestTimeout: timeouts.requestMs,
-    keepAliveTimeout: timeouts.keepAliveMs,
-    connectionsCheckingInterval: timeouts.checkMs,
-    // The gate says so in our own words, and knows that HTTP/1.0 needs none.
-    requireHostHeader: false,
-  });
-}
-
-/** Plans a request: true when it is to pass through, false when it is being answered. */
-function planner(
-  options: HttpServerOptions,
-  bodies: BodyLimits,
-  trusts: TrustedProxy,
-): (visit: RequestContext) => boolean {
-  const { decide, newRequestId: newId, basePath } = options;
-  const answerOptions = { bodyBytes: options.limits.bodyBytes, basePath, stallMs: options.timeouts?.stallMs, bodies };
-  return (visit) => {
-    const { head, exchange, req, target = "" } = visit;
-    const peer = req.socket.remoteAddress ?? "";
-    const hop = { requestId: exchange.requestId, peer: plainAddress(peer), trusted: trusts(peer), newId };
-    visit.outgoing = requestHeaders(head, hop);
-    try {
-      const plan = decide(headOf(visit, target), exchange);
-      if (plan.kind === "answer") {
-        void respond(visit, plan, answerOptions);
-        return false;
-      }
-      visit.pass = plan;
-      return true;
-    } catch (error) {
-      sendProblem(visit, Problem.from(error));
-      return false;
-    }
-  };
-}
-
-function headOf({ exchange, outgoing, req, credential, deadline }: RequestContext, target: string): RequestHead {
-  const { method } = exchange;
-  return { method, target, headers: toHeaderList(outgoing), httpVersion: req.httpVersion, credential, deadline };
 }

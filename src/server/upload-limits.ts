@@ -1,7 +1,5 @@
 import type { Signal } from "../model/signal.ts";
 
-/** How many connections to an upstream may bodies hold that are still on their way, and whose? */
-
 export interface UploadSlots {
   /** Calls `go` with how to leave, now or when there is a place for `caller`. Gives how to stop waiting. */
   enter(caller: string, go: (leave: () => void) => void): () => void;
@@ -62,8 +60,6 @@ export function createUploadSlots(connections: number): UploadSlots {
     },
   };
 }
-
-/** How much of the processor may callers take whose credential the platform has not accepted yet? */
 
 export interface ProcessorShareOptions {
   /** Milliseconds on a clock that never goes back. */

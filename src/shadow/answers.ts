@@ -1,4 +1,4 @@
-/** What are the two answers that are compared? */
+/** The two responses of one comparison. */
 import { wasLetIn } from "../model/exchange.ts";
 import {
   type ApiResponse,
@@ -13,141 +13,138 @@ import {
 import { Problem, problemBody } from "../model/problem.ts";
 import type { RequestHead } from "../model/request.ts";
 import type { Signal } from "../model/signal.ts";
+import { decode } from "../upstream/client.ts";
 import { type ByteReservation, createBoundedCopy } from "./capture.ts";
-import { comparisonError, failureIn, troubleOf } from "./outcome.ts";
+import { ComparisonError, failureOfProblem } from "./outcome.ts";
 import type { ComparisonRequest, ShadowOptions } from "./request.ts";
 
-/** Makes the answers of one comparison. */
+/** Every promise rejects with ComparisonError for what leaves nothing to compare, or with the signal's reason. */
 export interface AnswerSource {
-  /** What native answered, decoded. */
+  /** `answer` without its Content-Encoding. */
   readable(answer: ApiResponse): Promise<ApiResponse>;
-  /** Native's answer to a GET of `target` as the caller; without one, to the same read, asked once more. */
+  /** Native's response to a GET of `target` by the same caller; without `target`, to the same read once more. */
   native(target?: string): Promise<ApiResponse>;
-  /** The translated answer, and what the translation noted; carryover's own refusals are answers too. */
+  /** The translated response, also when carryover refuses the request. */
   translated(body: Uint8Array, layer: SendLayer): Promise<TranslatedAnswer>;
 }
 
 export interface TranslatedAnswer {
   readonly answer: ApiResponse;
-  /** v1 names of what v2 does not hold as the request asked (design: updates). */
+  /** v1 names of the fields that v2 does not hold as requested. */
   readonly mismatches: readonly string[];
-  /** The answer is a refusal for that alone: v2 gave none that could be compared. */
+  /** The response is an error for those mismatches alone: there is none of v2's to compare. */
   readonly incomplete: boolean;
-  /** carryover refused by itself. */
+  /** carryover itself refused the request. */
   readonly own: boolean;
-  /** v2 let the caller in: one of its answers is of a kind that strangers are not given, or the translated one is a success. */
+  /** v2 let the caller in, as the status of one of its responses or of the translated one shows. */
   readonly letIn: boolean;
 }
 
-/** Their own troubles: such an answer says nothing about the translation. */
+/** Statuses that an upstream would have given to any request at that time. */
 const TROUBLES: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** True for an answer that its sender would have given to any request at that time. */
+/** True for a status that says nothing about the request. */
 export function isTrouble(status: number): boolean {
   return TROUBLES.has(status);
 }
 
 export interface AnswerSourceOptions {
   readonly asked: ComparisonRequest;
-  readonly options: Pick<ShadowOptions<never>, "limits" | "native" | "translate" | "decode">;
+  readonly options: Pick<ShadowOptions, "limits" | "native" | "translate">;
   readonly held: ByteReservation;
   readonly signal: Signal;
   /** Counts calls as they leave. */
   readonly calls: { v1: number; v2: number };
-  /** Hears of each answer to such a call. */
-  saw(answer: ApiResponse): void;
+  /** Takes the response to each of them. */
+  observe(answer: ApiResponse): void;
 }
 
-/** Every promise rejects with `failing` for what leaves nothing to compare, or with the signal's reason. */
-export function createAnswerSource({ asked, options, held, signal, calls, saw }: AnswerSourceOptions): AnswerSource {
+export function createAnswerSource(source: AnswerSourceOptions): AnswerSource {
+  const { asked, options, held, signal, calls, observe } = source;
   const { answerBytes } = options.limits;
-  /** Counts every call that leaves for v2, and sees its answer; the comparison's own layer is inside, nearer to v2 than anything. */
-  const counting =
-    (layer: SendLayer, door: { open: boolean }): SendLayer =>
-    (next) =>
-      layer(async (request, sending) => {
-        calls.v2 += 1;
-        const response = await next(request, sending);
-        saw(response);
-        const call = { upstream: "v2", method: request.method, path: "", status: response.status, ms: 0 } as const;
-        if (wasLetIn({ calls: [call] })) door.open = true;
-        return response;
-      });
+  const { match, head } = asked;
   const readable = async (answer: ApiResponse): Promise<ApiResponse> => {
     const encoding = header(answer.headers, "content-encoding")?.trim().toLowerCase();
     if (encoding === undefined || encoding === "identity" || answer.body.length === 0) return answer;
-    const body = await options.decode(encoding, answer.body, answerBytes).catch(() => {
-      throw comparisonError("unreadable");
+    const body = await decode(encoding, answer.body, answerBytes).catch(() => {
+      throw new ComparisonError("unreadable");
     });
     return { ...answer, body: reserved(body, answerBytes, held) };
   };
   return {
     readable,
-    async native(target) {
+    async native(target = head.target) {
       calls.v1 += 1;
-      const { head } = asked;
-      const request = { method: "GET", target: target ?? head.target, headers: onceMore(head) };
+      const request = { method: "GET", target, headers: repeatedHeaders(head) };
       const answer = await options.native(request, { signal }).catch((thrown: unknown) => {
         signal.throwIfAborted();
-        throw comparisonError((thrown instanceof Problem ? troubleOf(thrown) : undefined) ?? "native");
+        throw new ComparisonError((thrown instanceof Problem ? failureOfProblem(thrown) : undefined) ?? "native");
       });
-      saw(answer);
+      observe(answer);
       reserved(answer.body, answerBytes, held);
       return readable(answer);
     },
     async translated(body, layer) {
-      const { match, head } = asked;
-      const door = { open: false };
+      let letIn = false;
+      // Outside of `layer`, and so it counts only calls that leave for v2.
+      const counting: SendLayer = (next) =>
+        layer(async (request, sending) => {
+          calls.v2 += 1;
+          const response = await next(request, sending);
+          observe(response);
+          const call = { upstream: "v2", method: request.method, path: "", status: response.status, ms: 0 } as const;
+          letIn ||= wasLetIn({ calls: [call] });
+          return response;
+        });
       try {
-        const { answer, exchange } = await options.translate({ match, head, body }, counting(layer, door), signal);
+        const { answer, exchange } = await options.translate({ match, head, body }, counting, signal);
         const whole = await gather(answer, answerBytes, held);
-        if (isTrouble(whole.status)) throw comparisonError("platform");
-        const letIn = door.open || whole.status < 400;
+        if (isTrouble(whole.status)) throw new ComparisonError("platform");
+        letIn ||= whole.status < 400;
         return { answer: whole, mismatches: [...exchange.mismatches], incomplete: false, own: false, letIn };
       } catch (thrown) {
-        // Whatever was thrown: the comparison's time is over, or it said itself why it ends.
+        // The comparison's time is over, or what was thrown says itself why the comparison ends.
         signal.throwIfAborted();
-        if (failureIn(thrown) !== undefined) throw thrown;
-        return { ...refusal(Problem.from(thrown)), letIn: door.open };
+        if (thrown instanceof ComparisonError) throw thrown;
+        return { ...refusal(Problem.from(thrown)), letIn };
       }
     },
   };
 }
 
-/** carryover's own answer, as the listener would have given it. */
+/** carryover's own error, as the server would send it. */
 function refusal(problem: Problem): Omit<TranslatedAnswer, "letIn"> {
-  const trouble = troubleOf(problem);
-  if (trouble !== undefined) throw comparisonError(trouble);
+  const failure = failureOfProblem(problem);
+  if (failure !== undefined) throw new ComparisonError(failure);
   const incomplete = problem.reason === "UPDATE_INCOMPLETE";
+  const headers: HeaderList = [["content-type", "application/json"]];
   return {
-    answer: { status: problem.http, headers: JSON_TYPE, body: Buffer.from(problemBody(problem)) },
+    answer: { status: problem.http, headers, body: Buffer.from(problemBody(problem)) },
     mismatches: incomplete ? problem.fieldViolations.map(({ field }) => field) : [],
     incomplete,
     own: true,
   };
 }
-const JSON_TYPE: HeaderList = [["content-type", "application/json"]];
 
-/** All of `answer`, which is then paid for; ends the making of one that is too long. */
+/** `answer` with its whole body, counted by `held`. A body that is too long is not read to its end. */
 async function gather(answer: ClientResponse, limit: number, held: ByteReservation): Promise<ApiResponse> {
   const { body } = answer;
   if (body instanceof Uint8Array) return { ...answer, body: reserved(body, limit, held) };
   const copy = createBoundedCopy(held, limit);
   for await (const piece of body) {
     const refused = copy.add(piece);
-    if (refused !== undefined) throw comparisonError(refused);
+    if (refused !== undefined) throw new ComparisonError(refused);
   }
   return { ...answer, body: copy.bytes() };
 }
 
-/** Bytes that are there already. */
+/** Counts bytes that are in memory already. */
 function reserved(bytes: Uint8Array, limit: number, held: ByteReservation): Uint8Array {
-  if (bytes.length > limit) throw comparisonError("too-large");
-  if (!held.take(bytes.length)) throw comparisonError("memory");
+  if (bytes.length > limit) throw new ComparisonError("too-large");
+  if (!held.take(bytes.length)) throw new ComparisonError("memory");
   return bytes;
 }
 
-/** Asks for the whole answer whatever the client has, and as it is. */
 const NOT_REPEATED: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   ...CONDITIONS,
@@ -158,6 +155,7 @@ const NOT_REPEATED: ReadonlySet<string> = new Set([
   "range",
 ]);
 
-function onceMore({ headers }: RequestHead): HeaderList {
+/** Asks for the whole, unencoded response, whatever the client has of it. */
+function repeatedHeaders({ headers }: RequestHead): HeaderList {
   return [...withoutHeaders(headers, NOT_REPEATED), ["accept-encoding", "identity"]];
 }

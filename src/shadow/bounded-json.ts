@@ -1,20 +1,28 @@
-/** Is a JSON text small enough to be understood in one step? (Design section 7: nobody waits for a comparison.) */
+/** JSON that is parsed whole, in one step, because it is known to be small. */
+import type { ComparisonFailure } from "../model/comparison.ts";
+import { isJsonObject, type JsonObject } from "../model/json.ts";
+import { ComparisonError } from "./outcome.ts";
 
-import { isJsonObject, type Json, type JsonObject } from "../model/json.ts";
-import type { ComparisonFailure } from "./outcome.ts";
-
-/** Longest text that is parsed whole: no record of the catalogue comes near. */
+/** Longest text that is parsed: no record of the catalogue comes near. */
 export const MAX_PARSED_BYTES = 1024 ** 2;
-/** Most members and elements at all depths: what they cost does not show in their bytes. */
+/** Most members and elements at all depths: their cost does not show in their bytes. */
 export const MAX_PARSED_VALUES = 10_000;
 /** Bytes looked at in one step. */
 const STRIDE = 2 ** 16;
 
 const [QUOTE, COMMA, BACKSLASH, OPEN_LIST, OPEN_OBJECT] = [0x22, 0x2c, 0x5c, 0x5b, 0x7b];
 
+/** The JSON object in `text`, undefined for anything else. Throws ComparisonError for one that is too large. */
+export function* parseBounded(text: Uint8Array): Generator<void, JsonObject | undefined> {
+  const failure = yield* whyNotParsed(text);
+  if (failure !== undefined) throw new ComparisonError(failure);
+  yield;
+  return parsedObject(text);
+}
+
 /**
- * Why `text` is not to be parsed: `too-large` for its bytes, `not-comparable` for what is in it; undefined when it may be.
- * Yields every 64 KiB. In a text that is no JSON it counts up to the mistake at least, and no parser comes further.
+ * Why `text` is not parsed: `too-large` for its bytes, `not-comparable` for its members; undefined when it may be. Yields every
+ * 64 KiB. In a text that is no JSON it counts at least as far as a parser would come.
  */
 export function* whyNotParsed(text: Uint8Array): Generator<void, ComparisonFailure | undefined> {
   if (text.length > MAX_PARSED_BYTES) return "too-large";
@@ -35,9 +43,7 @@ export function* whyNotParsed(text: Uint8Array): Generator<void, ComparisonFailu
   return undefined;
 }
 
-/** Which JSON object do these bytes hold? */
-
-/** Undefined for anything else, no bytes included. One step, so only for what is not large (`bulkOf`). */
+/** The JSON object in `bytes`, undefined for anything else; only for what `whyNotParsed` has accepted. */
 export function parsedObject(bytes: Uint8Array | undefined): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes ?? []).toString("utf8"));
@@ -45,9 +51,4 @@ export function parsedObject(bytes: Uint8Array | undefined): JsonObject | undefi
   } catch {
     return undefined;
   }
-}
-
-/** `value` where it is a text. */
-export function stringOf(value: Json | undefined): string | undefined {
-  return typeof value === "string" ? value : undefined;
 }

@@ -1,27 +1,27 @@
-/** What went by between a client and native v1? */
-import type { ApiResponse, BodyStream, ClientResponse, HeaderList } from "../model/http.ts";
+/** Copies of requests and responses that pass by, within a budget of bytes. */
+import { type ApiResponse, type BodyStream, type ClientResponse, type HeaderList, header } from "../model/http.ts";
 import type { PassThroughObserver } from "../model/request.ts";
 
-/** A request's body and its answer, as they went by: the answer still in its Content-Encoding. */
+/** A request's body and its response, which is still in its Content-Encoding. */
 export interface CapturedExchange {
   readonly request: Uint8Array;
   readonly answer: ApiResponse;
 }
 
-/** `aborted`: the answer did not go by whole. */
+/** `aborted`: the response did not pass by whole. */
 export type CaptureFailure = "aborted" | "too-large" | "memory";
 
 export interface CaptureOptions {
   readonly held: ByteReservation;
   readonly answerBytes: number;
-  /** Called once, when the answer is over. */
-  over(seen: CapturedExchange | CaptureFailure): void;
+  /** Called once, at the end of the response. */
+  over(captured: CapturedExchange | CaptureFailure): void;
 }
 
-/** Longer bodies of requests are not compared: no record of the catalogue comes near. */
+/** Longest request that is compared: no record of the catalogue comes near. */
 const REQUEST_BYTES = 1024 ** 2;
 
-/** Copies, and nothing else: what is too much is dropped at once. Throws nothing. */
+/** Copies what passes by between a client and native v1, and drops the copy once it is too long. Never throws. */
 export function createExchangeCapture({ held, answerBytes, over }: CaptureOptions): PassThroughObserver {
   const request = createBoundedCopy(held, REQUEST_BYTES);
   const answer = createBoundedCopy(held, answerBytes);
@@ -38,11 +38,11 @@ export function createExchangeCapture({ held, answerBytes, over }: CaptureOption
     sent(chunk) {
       if (lost === undefined) lose(request.add(chunk));
     },
-    head(code, flat) {
+    head(code, fields) {
       status = code;
-      headers = listOf(flat);
-      const length = headers.find(([name]) => name === "content-length")?.[1];
-      if (Number(length ?? 0) > answerBytes) lose("too-large");
+      // Without their spelling, which is no difference.
+      headers = fields.map(([name, value]) => [name, value]);
+      if (Number(header(headers, "content-length") ?? 0) > answerBytes) lose("too-large");
     },
     data(chunk) {
       if (lost === undefined) lose(answer.add(chunk));
@@ -55,25 +55,15 @@ export function createExchangeCapture({ held, answerBytes, over }: CaptureOption
   };
 }
 
-/** Lower-case names, as everywhere between the parts. */
-function listOf(flat: readonly string[]): HeaderList {
-  const list: (readonly [string, string])[] = [];
-  for (let i = 0; i + 1 < flat.length; i += 2) list.push([(flat[i] ?? "").toLowerCase(), flat[i + 1] ?? ""]);
-  return list;
-}
-
-/** How is an answer of carryover's own followed to its end? */
-
-/** Who is told of one answer. */
 export interface ResponseCapture {
   readonly held: ByteReservation;
-  over(seen: ApiResponse | CaptureFailure): void;
+  /** Called once, at the end of the response. */
+  over(captured: ApiResponse | CaptureFailure): void;
 }
 
 /**
- * `answer`, of which `over` gets a copy when the client has been given the last piece: bytes, order and errors of a stream
- * stay what they are. An answer that is whole already is told at once, and handed on as it is. `begin`: called once, when
- * the answer begins to go out (never for a stream that nobody takes); undefined when nobody wants a copy.
+ * `answer`, unchanged for the client, of which `over` gets a copy when the client has the last piece; at once when the body is
+ * whole already. `begin` is called once, when the response begins to go out; it returns undefined when no copy is wanted.
  */
 export function captureResponse(
   answer: ClientResponse,
@@ -82,9 +72,9 @@ export function captureResponse(
 ): ClientResponse {
   const { body, status, headers } = answer;
   if (!(body instanceof Uint8Array)) return { ...answer, body: copied(body, limit, begin, { status, headers }) };
-  const following = begin();
-  if (following === undefined) return answer;
-  const { held, over } = following;
+  const capture = begin();
+  if (capture === undefined) return answer;
+  const { held, over } = capture;
   if (body.length > limit) over("too-large");
   else if (!held.take(body.length)) over("memory");
   else over({ ...answer, body });
@@ -97,9 +87,9 @@ async function* copied(
   begin: () => ResponseCapture | undefined,
   head: Pick<ApiResponse, "status" | "headers">,
 ): BodyStream {
-  const following = begin();
-  if (following === undefined) return yield* body;
-  const { held, over } = following;
+  const capture = begin();
+  if (capture === undefined) return yield* body;
+  const { held, over } = capture;
   const copy = createBoundedCopy(held, limit);
   let lost: CaptureFailure | undefined;
   let whole = false;
@@ -114,11 +104,9 @@ async function* copied(
   }
 }
 
-/** How are bytes kept that go by, in buffers that are used again? */
-
 /** A copy that grows up to a limit. */
 export interface BoundedCopy {
-  /** Says why when there is no room; then nothing of it is held any more, and nothing more is taken. */
+  /** Returns why there is no room; then the copy is dropped, and takes nothing more. */
   add(chunk: Uint8Array): "too-large" | "memory" | undefined;
   /** Everything added; a view of the copy. */
   bytes(): Uint8Array;
@@ -127,7 +115,7 @@ export interface BoundedCopy {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** One buffer that doubles: a body in many small pieces takes no more than twice its length. `held` pays for all of it. */
+/** One buffer that doubles, so that many small pieces take at most twice their length, counted by `held`. */
 export function createBoundedCopy(held: ByteReservation, limit: number): BoundedCopy {
   let buffer: Uint8Array = NO_BYTES;
   let length = 0;
@@ -164,23 +152,17 @@ export function createBoundedCopy(held: ByteReservation, limit: number): Bounded
   };
 }
 
-/** How many bytes do comparisons hold, all together and of one owner? (Design section 7: bounded.) */
-
-/** What one comparison holds. */
+/** The bytes of one comparison. */
 export interface ByteReservation {
   /** True when there is room for `bytes` more, which are then held. */
   take(bytes: number): boolean;
   give(bytes: number): void;
-  /** Gives back everything; nothing can be taken afterwards. */
+  /** Gives back everything. Nothing can be taken afterwards. */
   release(): void;
 }
 
-/**
- * Never more than `limit` bytes at a time, nor more than half of them for one owner. Counted are copies and answers as
- * bytes, not what JSON makes of them.
- */
+/** At most `limit` bytes at a time, and at most half of them for one owner. Counts bytes, not the values parsed from them. */
 export function createByteBudget(limit: number): { open(owner: string): ByteReservation; inUse(): number } {
-  /** Only owners that hold something. */
   const byOwner = new Map<string, number>();
   let used = 0;
   const open = (owner: string): ByteReservation => {

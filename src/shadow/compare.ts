@@ -1,15 +1,12 @@
-/** What comes out when native's answer and the translated one are laid beside each other? (Design section 7: shadow.) */
-
 import { type KeyTable, keyTable } from "../json/keys.ts";
 import type { DifferenceClass } from "../model/comparison.ts";
-import { align, type ListSide, NONE } from "./align.ts";
+import { align, NONE } from "./align.ts";
 import {
   addDifference,
   addNoise,
   comparisonOfDifferences,
   type DetailedComparison,
   type DifferenceValue,
-  type FoundDifferences,
   newFoundDifferences,
 } from "./differences.ts";
 import {
@@ -25,141 +22,51 @@ import {
 import {
   elementAt,
   elementsOf,
-  isPauseDue,
   type JsonElements,
   type JsonMembers,
   kindOf,
   memberOf,
   membersOf,
-  newNameTable,
+  NameTable,
   readValue,
   sameBytes,
   sameSpelling,
-  tableDelete,
-  tableGet,
-  tableMaps,
-  tableSet,
   type ValueSpan,
-  type YieldBudget,
+  YieldBudget,
 } from "./json-values.ts";
 import type { ComparedField, CompareShape } from "./shape.ts";
 
-/** One answer, whole. */
+/** A response with its whole body. */
 export interface ComparableResponse {
   readonly status: number;
   readonly body: Uint8Array;
 }
 
 /**
- * Compares two answers to one request: status, then body; records by id, then field by field at every depth. Whoever drives
- * it may let others run at each `yield`: steps are short whatever the size of the answers. Never throws. Holds a copy of
- * each body meanwhile, unless they are the same bytes.
+ * Compares two responses to one request: status, then body; records by id, then field by field at every depth. The caller may
+ * let other work run at each `yield`: steps are short whatever the size of the bodies. Never throws. Holds a copy of each body
+ * meanwhile, unless they are the same bytes.
  *
  * - `status`: nothing else is compared. `error`: errors of one status that a program can tell apart (`compareErrors`), or a
  *   body that is no JSON.
- * - `missing`, `extra`: a record, or a member that is not zero, on one side; null is as good as absent.
- * - `value`: both have it and it says something else. A number is never a text; numbers count by exact value, times by
+ * - `missing`, `extra`: a record, or a member that is not zero, on one side; null counts as absent.
+ * - `value`: both have it, with different content. A number never equals a string; numbers are compared by exact value, times by
  *   instant (`sameScalar`).
- * - `presence`: absent, null and the zero of the kind stand for each other.
+ * - `presence`: one is absent, null or the zero of the kind, and the other is another of these.
  * - `order`: the same records, or elements of a set, in another order.
  *
- * Of a member name that is there twice the last counts; a record whose id is there twice is paired by what it says.
+ * Of a repeated member name the last one counts; records with a repeated id are paired by their content.
  */
 export function* compareAnswers(
   native: ComparableResponse,
   translated: ComparableResponse,
   shape: CompareShape,
 ): Generator<void, DetailedComparison> {
-  const tally = newFoundDifferences();
-  if (native.status !== translated.status) {
-    const at = { class: "status", path: "status", id: undefined } as const;
-    addDifference(tally, at, `${native.status}`, `${translated.status}`);
-  } else if (!(yield* sameBytes(native.body, translated.body))) {
-    yield* compareBodies(tally, native, translated, shape);
-  }
-  return comparisonOfDifferences(tally);
+  return yield* new ResponseComparison(shape).run(native, translated);
 }
 
-function* compareBodies(
-  tally: FoundDifferences,
-  native: ComparableResponse,
-  translated: ComparableResponse,
-  shape: CompareShape,
-): Generator<void, void> {
-  const pace: YieldBudget = { work: 0 };
-  const failed = native.status >= 400;
-  const one = yield* readValue(native.body, pace);
-  const other = yield* readValue(translated.body, pace);
-  if (one === undefined || other === undefined) {
-    // An error page without JSON says no more than its status, which is the same.
-    if (failed && one === other) return;
-    addDifference(tally, { class: "error", path: "", id: undefined }, begin(native.body), begin(translated.body));
-  } else if (failed) yield* compareErrors(tally, one, other, pace);
-  else yield* compareResults({ pace, tally, volatile: new Set(shape.volatile) }, one, other, shape);
-}
-
-/** The beginning of what may be no JSON, and no text either. */
-function begin(body: Uint8Array): string {
-  return new TextDecoder().decode(body.subarray(0, 1000));
-}
-
-const ITEMS = "items";
-
-function* compareResults(
-  work: ComparisonContext,
-  native: ValueSpan,
-  translated: ValueSpan,
-  shape: CompareShape,
-): Generator<void, void> {
-  if (sameSpelling(native, translated)) return;
-  const { fields } = shape;
-  const field = fields && { time: false, set: false, keyed: false, zero: undefined, members: fields };
-  const root: ValueLocation = { path: "", id: undefined, field };
-  if (!shape.list || kindOf(native) !== "object" || kindOf(translated) !== "object") {
-    return yield* compareValues(work, native, translated, root);
-  }
-  const one = yield* membersOf(native, work.pace);
-  const other = yield* membersOf(translated, work.pace);
-  const [records, others] = [tableGet(one, ITEMS), tableGet(other, ITEMS)];
-  const both = isArray(records) && isArray(others);
-  if (both) {
-    tableDelete(one, ITEMS);
-    tableDelete(other, ITEMS);
-  }
-  yield* compareMembers(work, one, other, root);
-  if (!both) return;
-  const place: ValueLocation = { path: `${ITEMS}[]`, id: undefined, field: fields?.get(ITEMS) };
-  const left = yield* recordsOf(work, records, shape.key);
-  const right = yield* recordsOf(work, others, shape.key);
-  yield* compareAligned(work, left, right, place, "order", true);
-}
-
-function isArray(span: ValueSpan | undefined): span is ValueSpan {
-  return span !== undefined && kindOf(span) === "array";
-}
-
-function* recordsOf(work: ComparisonContext, list: ValueSpan, key: string) {
-  const elements = yield* elementsOf(list, work.pace);
-  const named = keyNamed(key);
-  const ids: (string | undefined)[] = [];
-  for (let i = 0; i < elements.length; i++) {
-    ids.push(yield* idOf(work, elementAt(elements, i), named));
-    if (isPauseDue(work.pace, 0)) yield;
-  }
-  return { list, elements, ids };
-}
-
-/** Where do two JSON values differ, member by member, at every depth? */
-
-/** What goes along through one comparison. */
-export interface ComparisonContext {
-  readonly pace: YieldBudget;
-  readonly tally: FoundDifferences;
-  readonly volatile: ReadonlySet<string>;
-}
-
-/** Where in the answer two values stand. */
-export interface ValueLocation {
+/** Where in the response two values are. */
+interface ValueLocation {
   /** As in `Difference.path`. */
   readonly path: string;
   /** The record's id. */
@@ -167,70 +74,332 @@ export interface ValueLocation {
   readonly field: ComparedField | undefined;
 }
 
-type ComparisonStep = Generator<void, void>;
-
-function report(
-  { tally }: ComparisonContext,
-  of: DifferenceClass,
-  at: ValueLocation,
-  native: DifferenceValue,
-  translated: DifferenceValue,
-): void {
-  addDifference(tally, { class: of, path: at.path, id: at.id }, native, translated);
+/** An array, its elements, and their ids where some have one. */
+interface ComparedList {
+  readonly list: ValueSpan;
+  readonly elements: JsonElements;
+  readonly ids?: readonly (string | undefined)[];
 }
 
-/** Compares two values that are there, and are not spelled the same. */
-export function* compareValues(
-  work: ComparisonContext,
-  native: ValueSpan,
-  translated: ValueSpan,
-  at: ValueLocation,
-): ComparisonStep {
-  if (isPauseDue(work.pace, 0)) yield;
-  const kind = kindOf(native);
-  const alike = kind === kindOf(translated);
-  if (alike && kind === "object") return yield* compareObjects(work, native, translated, at);
-  if (alike && kind === "array") return yield* compareArrays(work, native, translated, at);
-  if (isScalar(native) && sameScalar(native, translated, at.field)) return;
-  // Two spellings of "unset", as far as the kind of the field tells.
-  const unset =
-    alike && (yield* isUnset(work.pace, native, at.field)) && (yield* isUnset(work.pace, translated, at.field));
-  report(work, unset ? "presence" : "value", at, native, translated);
-}
+type Steps = Generator<void, void>;
 
-/** Compares the members of two objects. */
-function* compareObjects(
-  work: ComparisonContext,
-  native: ValueSpan,
-  translated: ValueSpan,
-  at: ValueLocation,
-): ComparisonStep {
-  const one = yield* membersOf(native, work.pace);
-  const other = yield* membersOf(translated, work.pace);
-  yield* compareMembers(work, one, other, at);
-}
+const ITEMS = "items";
+const ID = keyNamed("id");
+const TYPE_KEY = keyNamed("@type");
 
-/** Compares members by name; `at` is the object's place, its path empty for the body itself. */
-export function* compareMembers(
-  work: ComparisonContext,
-  native: JsonMembers,
-  translated: JsonMembers,
-  at: ValueLocation,
-): ComparisonStep {
-  for (const members of tableMaps(native)) {
-    for (const [name, value] of members) {
-      const other = tableGet(translated, name);
+/** Members for people: no program decides by them, and the versions word them differently. */
+const HUMAN_TEXT: ReadonlySet<string> = new Set(["description", "message"]);
+/** Details for people, or about one request only. */
+const IGNORED_DETAILS = /(?:^|[./])(?:DebugInfo|Help|LocalizedMessage|RequestInfo)$/;
+
+class ResponseComparison {
+  readonly #shape: CompareShape;
+  readonly #volatile: ReadonlySet<string>;
+  readonly #pace = new YieldBudget();
+  readonly #found = newFoundDifferences();
+
+  constructor(shape: CompareShape) {
+    this.#shape = shape;
+    this.#volatile = new Set(shape.volatile);
+  }
+
+  *run(native: ComparableResponse, translated: ComparableResponse): Generator<void, DetailedComparison> {
+    if (native.status !== translated.status) {
+      this.#report("status", { path: "status", id: undefined }, `${native.status}`, `${translated.status}`);
+    } else if (!(yield* sameBytes(native.body, translated.body))) yield* this.#compareBodies(native, translated);
+    return comparisonOfDifferences(this.#found);
+  }
+
+  #report(
+    of: DifferenceClass,
+    { path, id }: Omit<ValueLocation, "field">,
+    native: DifferenceValue,
+    translated: DifferenceValue,
+  ): void {
+    addDifference(this.#found, { class: of, path, id }, native, translated);
+  }
+
+  *#compareBodies(native: ComparableResponse, translated: ComparableResponse): Steps {
+    const failed = native.status >= 400;
+    const one = yield* readValue(native.body, this.#pace);
+    const other = yield* readValue(translated.body, this.#pace);
+    if (one === undefined || other === undefined) {
+      // Error pages without JSON are equal when their statuses are.
+      if (failed && one === other) return;
+      this.#report("error", { path: "", id: undefined }, beginning(native.body), beginning(translated.body));
+    } else if (failed) yield* this.#compareErrors(one, other);
+    else if (!sameSpelling(one, other)) yield* this.#compareResults(one, other);
+  }
+
+  *#compareResults(native: ValueSpan, translated: ValueSpan): Steps {
+    const { fields, list, key } = this.#shape;
+    const field = fields && { time: false, set: false, keyed: false, zero: undefined, members: fields };
+    const root: ValueLocation = { path: "", id: undefined, field };
+    if (!list || kindOf(native) !== "object" || kindOf(translated) !== "object") {
+      return yield* this.#compareValues(native, translated, root);
+    }
+    const one = yield* membersOf(native, this.#pace);
+    const other = yield* membersOf(translated, this.#pace);
+    const [records, others] = [one.get(ITEMS), other.get(ITEMS)];
+    const both = isArray(records) && isArray(others);
+    if (both) {
+      one.delete(ITEMS);
+      other.delete(ITEMS);
+    }
+    yield* this.#compareMembers(one, other, root);
+    if (!both) return;
+    const at: ValueLocation = { path: `${ITEMS}[]`, id: undefined, field: fields?.get(ITEMS) };
+    const left = yield* this.#recordsOf(records, key);
+    const right = yield* this.#recordsOf(others, key);
+    yield* this.#compareAligned(left, right, at, "order", true);
+  }
+
+  *#recordsOf(list: ValueSpan, key: string): Generator<void, ComparedList> {
+    const elements = yield* elementsOf(list, this.#pace);
+    const named = keyNamed(key);
+    const ids: (string | undefined)[] = [];
+    for (let i = 0; i < elements.length; i++) {
+      ids.push(yield* this.#idOf(elementAt(elements, i), named));
+      if (this.#pace.isDue()) yield;
+    }
+    return { list, elements, ids };
+  }
+
+  /** Compares two values that are both present, and are not spelled the same. */
+  *#compareValues(native: ValueSpan, translated: ValueSpan, at: ValueLocation): Steps {
+    if (this.#pace.isDue()) yield;
+    const kind = kindOf(native);
+    const alike = kind === kindOf(translated);
+    if (alike && kind === "object") {
+      const one = yield* membersOf(native, this.#pace);
+      return yield* this.#compareMembers(one, yield* membersOf(translated, this.#pace), at);
+    }
+    if (alike && kind === "array") return yield* this.#compareArrays(native, translated, at);
+    if (isScalar(native) && sameScalar(native, translated, at.field)) return;
+    const unset = alike && (yield* this.#isUnset(native, at)) && (yield* this.#isUnset(translated, at));
+    this.#report(unset ? "presence" : "value", at, native, translated);
+  }
+
+  #isUnset(span: ValueSpan, { field }: ValueLocation): Generator<void, boolean> {
+    return isUnset(this.#pace, span, field);
+  }
+
+  /** Compares members by name; `at` is the object's location, its path empty for the body itself. */
+  *#compareMembers(native: JsonMembers, translated: JsonMembers, at: ValueLocation): Steps {
+    for (const [name, value] of native.entries()) {
+      const other = translated.get(name);
       const same = other !== undefined && sameSpelling(value, other);
-      if (!same) yield* compareMember(work, value, other, memberLocation(at, name));
-      if (isPauseDue(work.pace, 0)) yield;
+      if (!same) yield* this.#compareMember(value, other, memberLocation(at, name));
+      if (this.#pace.isDue()) yield;
+    }
+    for (const [name, value] of translated.entries()) {
+      if (native.get(name) === undefined) yield* this.#compareMember(undefined, value, memberLocation(at, name));
+      if (this.#pace.isDue()) yield;
     }
   }
-  for (const members of tableMaps(translated)) {
-    for (const [name, value] of members) {
-      if (tableGet(native, name) === undefined) yield* compareMember(work, undefined, value, memberLocation(at, name));
-      if (isPauseDue(work.pace, 0)) yield;
+
+  /** Compares one member; undefined: absent. */
+  *#compareMember(native: ValueSpan | undefined, translated: ValueSpan | undefined, at: ValueLocation): Steps {
+    const [one, other] = [unlessNull(native), unlessNull(translated)];
+    const isVolatile = this.#volatile.has(at.path);
+    if (one !== undefined && other !== undefined) {
+      return yield* isVolatile ? this.#compareVolatile(one, other, at) : this.#compareValues(one, other, at);
+    }
+    const present = one ?? other;
+    // Null on one side and nothing on the other are two spellings of absent.
+    if (present === undefined && (native === undefined) === (translated === undefined)) return;
+    const unset = present === undefined || isVolatile || (yield* this.#isUnset(present, at));
+    this.#report(unset ? "presence" : one === undefined ? "extra" : "missing", at, native, translated);
+  }
+
+  /** Compares a member that changes by itself: another value of the same kind is noise. */
+  *#compareVolatile(native: ValueSpan, translated: ValueSpan, at: ValueLocation): Steps {
+    const scalar = isScalar(native) && isScalar(translated);
+    if (scalar && sameScalar(native, translated, at.field)) return;
+    if (!scalar && (yield* contentOf(native, this.#pace)) === (yield* contentOf(translated, this.#pace))) return;
+    const unset = yield* this.#isUnset(native, at);
+    if (unset !== (yield* this.#isUnset(translated, at))) this.#report("presence", at, native, translated);
+    else if (kindOf(native) !== kindOf(translated) || !isTime(native, at) || !isTime(translated, at)) {
+      this.#report("value", at, native, translated);
+    } else addNoise(this.#found);
+  }
+
+  /** Compares two arrays: objects with ids by id, sets without order, anything else by position. */
+  *#compareArrays(native: ValueSpan, translated: ValueSpan, at: ValueLocation): Steps {
+    const left = { list: native, elements: yield* elementsOf(native, this.#pace) };
+    const right = { list: translated, elements: yield* elementsOf(translated, this.#pace) };
+    const place = { ...at, path: `${at.path}[]` };
+    if (at.field?.set === true) return yield* this.#compareAligned(left, right, place, "order");
+    const ids = yield* this.#distinctIds(left.elements);
+    const otherIds = ids && (yield* this.#distinctIds(right.elements));
+    if (ids === undefined || otherIds === undefined) {
+      return yield* this.#compareByPosition(left.elements, right.elements, place);
+    }
+    // Unlike that of a list of records, the order of these is part of the record: the last event is the present state.
+    yield* this.#compareAligned({ ...left, ids }, { ...right, ids: otherIds }, place, "value");
+  }
+
+  /** The ids of all elements; undefined unless each has one of its own. */
+  *#distinctIds(elements: JsonElements): Generator<void, string[] | undefined> {
+    const names = new NameTable<true>();
+    const ids: string[] = [];
+    for (let i = 0; i < elements.length; i++) {
+      const id = yield* this.#idOf(elementAt(elements, i), ID);
+      if (id === undefined || names.get(id) === true) return undefined;
+      names.set(id, true);
+      ids.push(id);
+      if (this.#pace.isDue()) yield;
+    }
+    return ids;
+  }
+
+  *#compareByPosition(native: JsonElements, translated: JsonElements, at: ValueLocation): Steps {
+    for (let i = 0; i < Math.max(native.length, translated.length); i++) {
+      const one = i < native.length ? elementAt(native, i) : undefined;
+      const other = i < translated.length ? elementAt(translated, i) : undefined;
+      if (one === undefined) this.#report("extra", at, one, other);
+      else if (other === undefined) this.#report("missing", at, one, other);
+      else if (!sameSpelling(one, other)) yield* this.#compareValues(one, other, at);
+      if (this.#pace.isDue()) yield;
     }
   }
+
+  /** Compares elements that are told apart by id or by content. `order`: the class of another order. */
+  *#compareAligned(
+    native: ComparedList,
+    translated: ComparedList,
+    at: ValueLocation,
+    order: "order" | "value",
+    ofRecords = false,
+  ): Steps {
+    const sideOf = ({ elements, ids }: ComparedList) => ({
+      size: elements.length,
+      contentOf: (index: number) => contentOf(elementAt(elements, index), this.#pace),
+      ...(ids && { ids }),
+    });
+    const { partners, taken, ordered } = yield* align(sideOf(native), sideOf(translated), this.#pace);
+    const where = ({ ids }: ComparedList, i: number): ValueLocation => (ofRecords ? { ...at, id: ids?.[i] } : at);
+    if (!ordered) this.#report(order, at, native.list, translated.list);
+    for (let i = 0; i < partners.length; i++) {
+      if (partners[i] === NONE) this.#report("missing", where(native, i), elementAt(native.elements, i), undefined);
+      if (this.#pace.isDue()) yield;
+    }
+    for (let i = 0; i < taken.length; i++) {
+      if (taken[i] === 0) this.#report("extra", where(translated, i), undefined, elementAt(translated.elements, i));
+      if (this.#pace.isDue()) yield;
+    }
+    for (const [i, partner] of partners.entries()) {
+      if (partner !== NONE) {
+        const [one, other] = [elementAt(native.elements, i), elementAt(translated.elements, partner)];
+        if (!sameSpelling(one, other)) yield* this.#compareValues(one, other, where(native, i));
+      }
+      if (this.#pace.isDue()) yield;
+    }
+  }
+
+  /** The id of `element`, a string or a number under the name of `key`; undefined where there is none. */
+  *#idOf(element: ValueSpan, key: KeyTable<true>): Generator<void, string | undefined> {
+    const id = kindOf(element) === "object" ? yield* memberOf(element, key, this.#pace) : undefined;
+    const kind = id === undefined ? undefined : kindOf(id);
+    if (id === undefined || (kind !== "string" && kind !== "number")) return undefined;
+    return (kind === "string" ? decodedText(id) : decimalOf(id)) || undefined;
+  }
+
+  /**
+   * Compares the bodies of two errors of one status. v1 clients decide by `code`, then by details (the reason of an ErrorInfo,
+   * the fields of a BadRequest); another message alone is no difference, and after another code nothing else is compared.
+   * Details are compared without texts for people and in any order. One that only the translated response has is `extra`: a
+   * client ignores details that it does not look for.
+   */
+  *#compareErrors(native: ValueSpan, translated: ValueSpan): Steps {
+    if (kindOf(native) !== "object" || kindOf(translated) !== "object") {
+      return yield* this.#compareErrorMember("", native, translated);
+    }
+    const one = yield* membersOf(native, this.#pace);
+    const other = yield* membersOf(translated, this.#pace);
+    const [code, otherCode] = [one.get("code"), other.get("code")];
+    if (!(yield* this.#sameContent(code, otherCode))) {
+      this.#report("error", { path: "code", id: undefined }, code, otherCode);
+      return;
+    }
+    for (const [name, value] of one.entries()) {
+      if (this.#pace.isDue()) yield;
+      yield* this.#compareErrorMember(name, value, other.get(name));
+    }
+    for (const [name, value] of other.entries()) {
+      if (this.#pace.isDue()) yield;
+      if (one.get(name) === undefined) yield* this.#compareErrorMember(name, undefined, value);
+    }
+  }
+
+  *#compareErrorMember(name: string, native: ValueSpan | undefined, translated: ValueSpan | undefined): Steps {
+    if (name === "code" || name === "message") return;
+    if (name === "details" && isList(native) && isList(translated)) yield* this.#compareDetails(native, translated);
+    else if (!(yield* this.#sameContent(native, translated))) {
+      this.#report("error", { path: name, id: undefined }, native, translated);
+    }
+  }
+
+  /** Null counts as absent. */
+  *#sameContent(a: ValueSpan | undefined, b: ValueSpan | undefined): Generator<void, boolean> {
+    const one = a === undefined ? "null" : yield* contentOf(a, this.#pace);
+    return one === (b === undefined ? "null" : yield* contentOf(b, this.#pace));
+  }
+
+  *#compareDetails(native: ValueSpan | undefined, translated: ValueSpan | undefined): Steps {
+    const one = yield* this.#relevantDetails(native);
+    const other = yield* this.#relevantDetails(translated);
+    const contentAt = (elements: readonly ValueSpan[]) => (index: number) =>
+      contentOf(elements[index] as ValueSpan, this.#pace, HUMAN_TEXT);
+    const [left, right] = [contentAt(one), contentAt(other)];
+    const { partners, taken } = yield* align(
+      { size: one.length, contentOf: left },
+      { size: other.length, contentOf: right },
+      this.#pace,
+    );
+    const at = { path: "details[]", id: undefined };
+    for (const [index, detail] of one.entries()) {
+      const partner = partners[index] as number;
+      const same = partner !== NONE && (yield* left(index)) === (yield* right(partner));
+      if (!same) this.#report("error", at, detail, other[partner]);
+      if (this.#pace.isDue()) yield;
+    }
+    for (const [index, detail] of other.entries()) {
+      if (taken[index] === 0) this.#report("extra", at, undefined, detail);
+      if (this.#pace.isDue()) yield;
+    }
+  }
+
+  *#relevantDetails(details: ValueSpan | undefined): Generator<void, ValueSpan[]> {
+    if (details === undefined || kindOf(details) === "null") return [];
+    const found: ValueSpan[] = [];
+    const elements = yield* elementsOf(details, this.#pace);
+    for (let i = 0; i < elements.length; i++) {
+      const detail = elementAt(elements, i);
+      const type = kindOf(detail) === "object" ? yield* memberOf(detail, TYPE_KEY, this.#pace) : undefined;
+      const ignored = type !== undefined && kindOf(type) === "string" && IGNORED_DETAILS.test(decodedText(type));
+      if (!ignored) found.push(detail);
+      if (this.#pace.isDue()) yield;
+    }
+    return found;
+  }
+}
+
+/** The beginning of a body that may be neither JSON nor text. */
+function beginning(body: Uint8Array): string {
+  return new TextDecoder().decode(body.subarray(0, 1000));
+}
+
+function keyNamed(name: string): KeyTable<true> {
+  return keyTable(new Map([[name, true]]));
+}
+
+function isArray(span: ValueSpan | undefined): span is ValueSpan {
+  return span !== undefined && kindOf(span) === "array";
+}
+
+function isList(span: ValueSpan | undefined): boolean {
+  return span === undefined || kindOf(span) === "array" || kindOf(span) === "null";
 }
 
 function memberLocation({ path, id, field }: ValueLocation, name: string): ValueLocation {
@@ -238,259 +407,12 @@ function memberLocation({ path, id, field }: ValueLocation, name: string): Value
   return { path: path === "" ? shown : `${path}.${shown}`, id, field: fieldOf(field, name) };
 }
 
-/** Compares one member; undefined: it is not there. */
-function* compareMember(
-  work: ComparisonContext,
-  native: ValueSpan | undefined,
-  translated: ValueSpan | undefined,
-  at: ValueLocation,
-): ComparisonStep {
-  const [one, other] = [unlessNull(native), unlessNull(translated)];
-  if (one !== undefined && other !== undefined) {
-    if (work.volatile.has(at.path)) return yield* compareVolatile(work, one, other, at);
-    return yield* compareValues(work, one, other, at);
-  }
-  const there = one ?? other;
-  // Null on one side and nothing on the other is a spelling as well; nothing on both is the same.
-  if (there === undefined && (native === undefined) === (translated === undefined)) return;
-  const unset = there === undefined || work.volatile.has(at.path) || (yield* isUnset(work.pace, there, at.field));
-  const alone = one === undefined ? "extra" : "missing";
-  report(work, unset ? "presence" : alone, at, native, translated);
-}
-
-/** The value unless it is null, which stands for an unset member. */
+/** The value unless it is null, which counts as absent. */
 function unlessNull(span: ValueSpan | undefined): ValueSpan | undefined {
   return span === undefined || kindOf(span) === "null" ? undefined : span;
-}
-
-/** Compares a member that changes by itself: another value of the same kind is noise. */
-function* compareVolatile(
-  work: ComparisonContext,
-  native: ValueSpan,
-  translated: ValueSpan,
-  at: ValueLocation,
-): ComparisonStep {
-  const { pace } = work;
-  const scalar = isScalar(native) && isScalar(translated);
-  if (scalar && sameScalar(native, translated, at.field)) return;
-  if (!scalar && (yield* contentOf(native, pace)) === (yield* contentOf(translated, pace))) return;
-  const unset = yield* isUnset(work.pace, native, at.field);
-  if (unset !== (yield* isUnset(work.pace, translated, at.field))) report(work, "presence", at, native, translated);
-  else if (kindOf(native) !== kindOf(translated) || !isTime(native, at) || !isTime(translated, at)) {
-    report(work, "value", at, native, translated);
-  } else addNoise(work.tally);
 }
 
 /** False when the field is a time and the value is none. */
 function isTime(span: ValueSpan, { field }: ValueLocation): boolean {
   return field?.time !== true || (kindOf(span) === "string" && instantOf(decodedText(span)) !== undefined);
-}
-
-/** Compares two arrays: of objects with ids by id, sets without order, anything else by position. */
-function* compareArrays(
-  work: ComparisonContext,
-  native: ValueSpan,
-  translated: ValueSpan,
-  at: ValueLocation,
-): ComparisonStep {
-  const one = yield* elementsOf(native, work.pace);
-  const other = yield* elementsOf(translated, work.pace);
-  const place = { ...at, path: `${at.path}[]` };
-  const ids = at.field?.set === true ? undefined : yield* namesOf(work, one);
-  const otherIds = ids === undefined ? undefined : yield* namesOf(work, other);
-  if (ids !== undefined && otherIds !== undefined) {
-    // Unlike that of a list of records, the order of these is part of the record: the last event is the present state.
-    const left = { list: native, elements: one, ids };
-    yield* compareAligned(work, left, { list: translated, elements: other, ids: otherIds }, place, "value");
-  } else if (at.field?.set === true) {
-    const [left, right] = [
-      { list: native, elements: one },
-      { list: translated, elements: other },
-    ];
-    yield* compareAligned(work, left, right, place, "order");
-  } else yield* compareByPosition(work, one, other, place);
-}
-
-const ID = keyNamed("id");
-
-/** The ids of all elements; undefined unless each has one of its own. */
-function* namesOf(work: ComparisonContext, elements: JsonElements): Generator<void, string[] | undefined> {
-  const names = newNameTable<true>();
-  const ids: string[] = [];
-  for (let i = 0; i < elements.length; i++) {
-    const id = yield* idOf(work, elementAt(elements, i), ID);
-    if (id === undefined || tableGet(names, id) === true) return undefined;
-    tableSet(names, id, true);
-    ids.push(id);
-    if (isPauseDue(work.pace, 0)) yield;
-  }
-  return ids;
-}
-
-function* compareByPosition(
-  work: ComparisonContext,
-  native: JsonElements,
-  translated: JsonElements,
-  at: ValueLocation,
-): ComparisonStep {
-  for (let i = 0; i < Math.max(native.length, translated.length); i++) {
-    const one = i < native.length ? elementAt(native, i) : undefined;
-    const other = i < translated.length ? elementAt(translated, i) : undefined;
-    if (one === undefined || other === undefined) report(work, one === undefined ? "extra" : "missing", at, one, other);
-    else if (!sameSpelling(one, other)) yield* compareValues(work, one, other, at);
-    if (isPauseDue(work.pace, 0)) yield;
-  }
-}
-
-/** An array, its elements, and their ids where some have one. */
-export interface ComparedList {
-  readonly list: ValueSpan;
-  readonly elements: JsonElements;
-  readonly ids?: readonly (string | undefined)[];
-}
-
-/** Compares elements that are told apart by id or by what they say. `order`: what another order counts as. */
-export function* compareAligned(
-  work: ComparisonContext,
-  native: ComparedList,
-  translated: ComparedList,
-  at: ValueLocation,
-  order: "order" | "value",
-  ofRecords = false,
-): ComparisonStep {
-  const { partners, taken, ordered } = yield* align(listed(work, native), listed(work, translated), work.pace);
-  const where = ({ ids }: ComparedList, index: number): ValueLocation => (ofRecords ? { ...at, id: ids?.[index] } : at);
-  if (!ordered) report(work, order, at, native.list, translated.list);
-  for (let i = 0; i < partners.length; i++) {
-    if (partners[i] === NONE) report(work, "missing", where(native, i), elementAt(native.elements, i), undefined);
-    if (isPauseDue(work.pace, 0)) yield;
-  }
-  for (let i = 0; i < taken.length; i++) {
-    if (taken[i] === 0) report(work, "extra", where(translated, i), undefined, elementAt(translated.elements, i));
-    if (isPauseDue(work.pace, 0)) yield;
-  }
-  for (const [i, partner] of partners.entries()) {
-    if (partner !== NONE) {
-      const [one, other] = [elementAt(native.elements, i), elementAt(translated.elements, partner)];
-      if (!sameSpelling(one, other)) yield* compareValues(work, one, other, where(native, i));
-    }
-    if (isPauseDue(work.pace, 0)) yield;
-  }
-}
-
-function listed({ pace }: ComparisonContext, { elements, ids }: ComparedList): ListSide {
-  const contentAt = (index: number) => contentOf(elementAt(elements, index), pace);
-  return { size: elements.length, contentOf: contentAt, ...(ids === undefined ? {} : { ids }) };
-}
-
-/** What `idOf` finds an element's id by. */
-export function keyNamed(name: string): KeyTable<true> {
-  return keyTable(new Map([[name, true]]));
-}
-
-/** The id of `element`, a text or a number under the name of `key`; undefined where there is none. */
-export function* idOf(
-  work: ComparisonContext,
-  element: ValueSpan,
-  key: KeyTable<true>,
-): Generator<void, string | undefined> {
-  const id = kindOf(element) === "object" ? yield* memberOf(element, key, work.pace) : undefined;
-  const kind = id === undefined ? undefined : kindOf(id);
-  if (id === undefined || (kind !== "string" && kind !== "number")) return undefined;
-  return (kind === "string" ? decodedText(id) : decimalOf(id)) || undefined;
-}
-
-/** Do two errors of the same status say the same to a program? */
-
-/** What is for people to read: no program goes by it, and the versions word it differently. */
-const HUMAN_TEXT: ReadonlySet<string> = new Set(["description", "message"]);
-/** Details that are for people, or about one request only. */
-const IGNORED_DETAILS = /(?:^|[./])(?:DebugInfo|Help|LocalizedMessage|RequestInfo)$/;
-
-/**
- * Compares the bodies of two errors of one status. v1 clients go by `code`, then by details (the reason of an ErrorInfo, the
- * fields of a BadRequest); the message alone is no difference. Another code says all: nothing is compared behind it. Details
- * are compared without their prose and in any order; one that only the translated answer has is `extra`, as a client
- * passes over what it does not look for.
- */
-export function* compareErrors(
-  tally: FoundDifferences,
-  native: ValueSpan,
-  translated: ValueSpan,
-  pace: YieldBudget,
-): Generator<void, void> {
-  const differ = (path: string, one: ValueSpan | undefined, other: ValueSpan | undefined) =>
-    addDifference(tally, { class: "error", path, id: undefined }, one, other);
-  if (kindOf(native) !== "object" || kindOf(translated) !== "object") {
-    if (!(yield* saySame(native, translated, pace))) differ("", native, translated);
-    return;
-  }
-  const one = yield* membersOf(native, pace);
-  const other = yield* membersOf(translated, pace);
-  const [code, otherCode] = [tableGet(one, "code"), tableGet(other, "code")];
-  if (!(yield* saySame(code, otherCode, pace))) return differ("code", code, otherCode);
-  for (const members of [...tableMaps(one), ...tableMaps(other)]) {
-    for (const name of members.keys()) {
-      if (isPauseDue(pace, 0)) yield;
-      const [a, b] = [tableGet(one, name), tableGet(other, name)];
-      // Names of native's come first: what is in both was compared with them.
-      if (name === "code" || name === "message" || (a !== undefined && members.get(name) !== a)) continue;
-      if (name === "details" && isList(a) && isList(b)) yield* compareDetails(tally, a, b, pace);
-      else if (!(yield* saySame(a, b, pace))) differ(name, a, b);
-    }
-  }
-}
-
-/** Null and an empty list of details say as much as nothing. */
-function* saySame(a: ValueSpan | undefined, b: ValueSpan | undefined, pace: YieldBudget): Generator<void, boolean> {
-  const [one, other] = [a === undefined ? "null" : yield* contentOf(a, pace), b && (yield* contentOf(b, pace))];
-  return one === (other ?? "null");
-}
-
-function isList(span: ValueSpan | undefined): boolean {
-  return span === undefined || kindOf(span) === "array" || kindOf(span) === "null";
-}
-
-function* compareDetails(
-  tally: FoundDifferences,
-  native: ValueSpan | undefined,
-  translated: ValueSpan | undefined,
-  pace: YieldBudget,
-): Generator<void, void> {
-  const one = yield* actedOn(native, pace);
-  const other = yield* actedOn(translated, pace);
-  const listed = (elements: readonly ValueSpan[]) => ({
-    size: elements.length,
-    contentOf: (index: number) => contentOf(elements[index] as ValueSpan, pace, HUMAN_TEXT),
-  });
-  const { partners, taken } = yield* align(listed(one), listed(other), pace);
-  const at = { path: "details[]", id: undefined };
-  for (const [index, detail] of one.entries()) {
-    const partner = other[partners[index] as number];
-    const same =
-      partner !== undefined &&
-      (yield* contentOf(detail, pace, HUMAN_TEXT)) === (yield* contentOf(partner, pace, HUMAN_TEXT));
-    if (!same) addDifference(tally, { class: "error", ...at }, detail, partner);
-    if (isPauseDue(pace, 0)) yield;
-  }
-  for (const [index, detail] of other.entries()) {
-    if (taken[index] === 0) addDifference(tally, { class: "extra", ...at }, undefined, detail);
-    if (isPauseDue(pace, 0)) yield;
-  }
-}
-
-const TYPE_KEY = keyTable<true>(new Map([["@type", true]]));
-
-/** The details that a program may go by. */
-function* actedOn(details: ValueSpan | undefined, pace: YieldBudget): Generator<void, ValueSpan[]> {
-  if (details === undefined || kindOf(details) === "null") return [];
-  const found: ValueSpan[] = [];
-  const elements = yield* elementsOf(details, pace);
-  for (let i = 0; i < elements.length; i++) {
-    const detail = elementAt(elements, i);
-    const type = kindOf(detail) === "object" ? yield* memberOf(detail, TYPE_KEY, pace) : undefined;
-    if (type === undefined || kindOf(type) !== "string" || !IGNORED_DETAILS.test(decodedText(type))) found.push(detail);
-    if (isPauseDue(pace, 0)) yield;
-  }
-  return found;
 }

@@ -1,4 +1,4 @@
-/** Where do the values of a JSON text begin and end, asked in steps short enough for a thread that serves others too? */
+/** Finds where the values of a JSON text begin and end, in steps that are short whatever the size of the text. */
 import { isUtf8 } from "node:buffer";
 import { fail } from "../json/error.ts";
 import { findKey, type KeyTable } from "../json/keys.ts";
@@ -23,8 +23,9 @@ export interface ValueSpan {
   readonly end: number;
 }
 
-/** Copied or compared at once: memory speed. */
+/** Bytes that are copied or compared in one step. */
 const CHUNK = 256 * 1024;
+
 /** True when both are the same bytes. */
 export function* sameBytes(a: Uint8Array, b: Uint8Array): Generator<void, boolean> {
   if (a.length !== b.length) return false;
@@ -35,7 +36,7 @@ export function* sameBytes(a: Uint8Array, b: Uint8Array): Generator<void, boolea
   return true;
 }
 
-/** True when both values are spelled the same, byte for byte. Long ones take a step of their own, at the speed of memory. */
+/** True when both values are spelled the same, byte for byte. */
 export function sameSpelling(a: ValueSpan, b: ValueSpan): boolean {
   const length = a.end - a.start;
   return length === b.end - b.start && a.text.bytes.compare(b.text.bytes, b.start, b.end, a.start, a.end) === 0;
@@ -59,7 +60,7 @@ export function* readValue(body: Uint8Array, pace: YieldBudget): Generator<void,
     skipEnd(text.view, end, body.length);
     return { text, start, end };
   } catch {
-    // What `fail` threw; nothing else is thrown here.
+    // The text is no JSON; nothing else throws here.
     return undefined;
   }
 }
@@ -72,18 +73,17 @@ function characterEnd(body: Uint8Array, at: number): number {
   return end;
 }
 
-/** Where the elements of an array are: numbers alone, since a million objects would keep the engine busy tidying up. */
+/** Where the elements of an array are: plain numbers, since a million objects would cost much garbage collection. */
 export interface JsonElements {
   readonly text: PaddedText;
   readonly length: number;
-  /** Where each begins and ends, in lists that are never copied to make room. */
+  /** Start and end of each, in lists that are never copied to grow. */
   readonly places: readonly (readonly number[])[];
 }
 
 /** Elements in each list of places. */
-const MOST_PLACES = 4096;
+const MAX_PLACES = 4096;
 
-/** The elements of an array, in order. */
 export function* elementsOf({ text, start }: ValueSpan, pace: YieldBudget): Generator<void, JsonElements> {
   const places: number[][] = [];
   let last: number[] = [];
@@ -91,7 +91,7 @@ export function* elementsOf({ text, start }: ValueSpan, pace: YieldBudget): Gene
   let at = skipSpace(text.view, start + 1);
   while (text.view.getUint8(at) !== 0x5d) {
     const end = scalarEnd(text.view, at) || (yield* skipSlow(text, at, pace));
-    if (length % MOST_PLACES === 0) {
+    if (length % MAX_PLACES === 0) {
       last = [];
       places.push(last);
     }
@@ -99,15 +99,15 @@ export function* elementsOf({ text, start }: ValueSpan, pace: YieldBudget): Gene
     length++;
     const size = end - at;
     at = skipComma(text.view, end, 0x5d);
-    if (isPauseDue(pace, size)) yield;
+    if (pace.isDue(size)) yield;
   }
   return { text, length, places };
 }
 
-/** The element number `index`, which must be one. */
+/** The element `index`, which must be below `length`. */
 export function elementAt({ text, places }: JsonElements, index: number): ValueSpan {
-  const list = places[Math.floor(index / MOST_PLACES)] as readonly number[];
-  const at = 2 * (index % MOST_PLACES);
+  const list = places[Math.floor(index / MAX_PLACES)] as readonly number[];
+  const at = 2 * (index % MAX_PLACES);
   return { text, start: list[at] as number, end: list[at + 1] as number };
 }
 
@@ -116,40 +116,43 @@ export type JsonMembers = NameTable<ValueSpan>;
 
 /** The members of an object. Of a name that is there twice the last one counts, as for most readers. */
 export function* membersOf(object: ValueSpan, pace: YieldBudget): Generator<void, JsonMembers> {
-  const { text, start } = object;
-  const found = newNameTable<ValueSpan>();
-  let at = skipSpace(text.view, start + 1);
-  while (text.view.getUint8(at) !== 0x7d) {
-    const nameEnd = skipKey(text.view, at);
-    const value = skipSpace(text.view, skipColon(text.view, nameEnd));
-    const end = scalarEnd(text.view, value) || (yield* skipSlow(text, value, pace));
-    tableSet(found, decodeString(text.bytes, at, nameEnd), { text, start: value, end });
-    const size = end - at;
-    at = skipComma(text.view, end, 0x7d);
-    if (isPauseDue(pace, size)) yield;
-  }
+  const { text } = object;
+  const found: JsonMembers = new NameTable();
+  yield* scanMembers(object, pace, (nameStart, nameEnd, start, end) => {
+    found.set(decodeString(text.bytes, nameStart, nameEnd), { text, start, end });
+  });
   return found;
 }
 
-/** The member of an object that `names`, a table of one name, tells; the same one that `membersOf` has under it. */
+/** The member of an object under the one name in `names`; the same one that `membersOf` has. */
 export function* memberOf(
   object: ValueSpan,
   names: KeyTable<true>,
   pace: YieldBudget,
 ): Generator<void, ValueSpan | undefined> {
-  const { text, start } = object;
+  const { text } = object;
   let found: ValueSpan | undefined;
+  yield* scanMembers(object, pace, (nameStart, nameEnd, start, end) => {
+    if (findKey(names, text.bytes, nameStart, nameEnd) === true) found = { text, start, end };
+  });
+  return found;
+}
+
+function* scanMembers(
+  { text, start }: ValueSpan,
+  pace: YieldBudget,
+  take: (nameStart: number, nameEnd: number, start: number, end: number) => void,
+): Generator<void, void> {
   let at = skipSpace(text.view, start + 1);
   while (text.view.getUint8(at) !== 0x7d) {
     const nameEnd = skipKey(text.view, at);
     const value = skipSpace(text.view, skipColon(text.view, nameEnd));
     const end = scalarEnd(text.view, value) || (yield* skipSlow(text, value, pace));
-    if (findKey(names, text.bytes, at, nameEnd) === true) found = { text, start: value, end };
+    take(at, nameEnd, value, end);
     const size = end - at;
     at = skipComma(text.view, end, 0x7d);
-    if (isPauseDue(pace, size)) yield;
+    if (pace.isDue(size)) yield;
   }
-  return found;
 }
 
 /** The JSON type of a value. */
@@ -173,51 +176,50 @@ export function kindOf({ text, start }: ValueSpan): JsonKind {
   }
 }
 
-/** How far does a JSON value go, found out in steps short enough for a thread that serves others too? */
+/** Bytes between two pauses: some 0.3 ms for records that differ. */
+const STEP = 128 * 1024;
+/** What a value costs in addition to its bytes. */
+const EACH = 64;
 
-/** How much was done since the last pause, in bytes looked at. */
-export interface YieldBudget {
-  work: number;
+/** The work since the last pause. */
+export class YieldBudget {
+  #bytes = 0;
+
+  /** Adds one value of `bytes`; true when it is time for a pause (`yield`). */
+  isDue(bytes = 0): boolean {
+    this.#bytes += bytes + EACH;
+    if (this.#bytes < STEP) return false;
+    this.#bytes = 0;
+    return true;
+  }
 }
 
-/** Between two pauses: some 0.3 ms for records that differ. */
-const STEP = 128 * 1024;
-/** What a value costs beside its bytes. */
-const EACH = 64;
-/** A text that is longer is read in steps of this length. */
+/** A longer string is read in steps of this length. */
 const LONG_TEXT = 32 * 1024;
 const ESCAPED: ReadonlySet<number> = new Set(Buffer.from('"\\/bfnrt'));
 const HEX: ReadonlySet<number> = new Set(Buffer.from("0123456789abcdefABCDEF"));
-/** Deepest nesting that is read; the rewriter reads no deeper. */
+/** Deepest nesting that is read, as by the rewriter. */
 const DEPTH = 100;
 
-/** Notes `bytes` of work; true when it is time for a pause (then: `yield`). */
-export function isPauseDue(pace: YieldBudget, bytes: number): boolean {
-  pace.work += bytes + EACH;
-  if (pace.work < STEP) return false;
-  pace.work = 0;
-  return true;
-}
-
-/** Behind the scalar at `start`; 0 when it takes a `skipSlow`: an object, an array, a long text. */
-export function scalarEnd(view: DataView, start: number): number {
+/** The end of the scalar at `start`; 0 for what takes a `skipSlow`: an object, an array, a long string. */
+function scalarEnd(view: DataView, start: number): number {
   const byte = view.getUint8(start);
   if (isOpening(byte)) return 0;
   return byte === 0x22 ? Math.max(0, textEnd(view, start + 1, start + LONG_TEXT)) : skipValue(view, start, 0);
 }
 
-/** Behind any value, in steps. */
-export function* skipSlow(text: PaddedText, start: number, pace: YieldBudget): Generator<void, number> {
+/** The end of any value, in steps. */
+function* skipSlow(text: PaddedText, start: number, pace: YieldBudget): Generator<void, number> {
   if (isOpening(text.view.getUint8(start))) return yield* skipNested(text, start, pace);
   let at = -start - 1;
   while (at <= 0) {
     at = textEnd(text.view, -at, LONG_TEXT - at);
-    if (isPauseDue(pace, LONG_TEXT)) yield;
+    if (pace.isDue(LONG_TEXT)) yield;
   }
   return at;
 }
 
-/** From within a text: behind its closing quote, or minus the place to go on from when it is still open at `limit`. */
+/** The end of a string, from within it; or minus the position to continue at when it is still open at `limit`. */
 function textEnd(view: DataView, start: number, limit: number): number {
   let at = start;
   while (at < limit) {
@@ -239,7 +241,7 @@ function escapeLength(view: DataView, at: number): number {
   return 6;
 }
 
-/** From the opening bracket of an object or array to behind its closing one, checking every byte. */
+/** The end of the object or array at `start`; checks every byte. */
 function* skipNested(text: PaddedText, start: number, pace: YieldBudget): Generator<void, number> {
   const { view } = text;
   const closes = [view.getUint8(start) + 2];
@@ -250,7 +252,7 @@ function* skipNested(text: PaddedText, start: number, pace: YieldBudget): Genera
     if (close === undefined) return at;
     if (view.getUint8(at) === close) {
       closes.pop();
-      at = behind(view, at + 1, closes.at(-1));
+      at = afterValue(view, at + 1, closes.at(-1));
     } else {
       if (close === 0x7d) at = skipSpace(view, skipColon(view, skipKey(view, at)));
       const byte = view.getUint8(at);
@@ -258,60 +260,60 @@ function* skipNested(text: PaddedText, start: number, pace: YieldBudget): Genera
         enter(at, DEPTH - closes.length);
         closes.push(byte + 2);
         at = skipSpace(view, at + 1);
-      } else at = behind(view, scalarEnd(view, at) || (yield* skipSlow(text, at, pace)), close);
+      } else at = afterValue(view, scalarEnd(view, at) || (yield* skipSlow(text, at, pace)), close);
     }
-    if (isPauseDue(pace, at - from)) yield;
+    if (pace.isDue(at - from)) yield;
   }
 }
 
-/** From behind a value to the next one, or to `close` itself. */
-function behind(view: DataView, at: number, close: number | undefined): number {
+/** From the end of a value to the next one, or to `close` itself. */
+function afterValue(view: DataView, at: number, close: number | undefined): number {
   return close === undefined ? at : skipComma(view, at, close);
 }
 
-/** `{` or `[`; two further on stands what closes it. */
+/** `{` or `[`; what closes it has this code plus two. */
 function isOpening(byte: number): boolean {
   return byte === 0x7b || byte === 0x5b;
 }
 
-/** What stands under this name, where there may be millions of names and no step may take long? */
-
-/** Values by name, to be changed by `put` and `remove` only. One `Map` would be copied as a whole each time it is full. */
-export interface NameTable<T> {
-  readonly first: Map<string, T>;
-  /** What came when `first` was full. */
-  parts: readonly Map<string, T>[] | undefined;
-}
-
-/** A `Map` of so many names is copied in less than a millisecond. */
-const FEW = 8192;
-/** Eight megabytes of JSON have four million names at most: some ten thousand for each part. */
+/** A `Map` of this many names is copied in less than a millisecond. */
+const MAX_NAMES_OF_FIRST = 8192;
+/** Eight megabytes of JSON hold at most four million names: some ten thousand for each part. */
 const PARTS = 256;
-export function newNameTable<T>(): NameTable<T> {
-  return { first: new Map(), parts: undefined };
+
+/** A map of millions of names in which no step takes long: one `Map` would be copied as a whole each time it is full. */
+export class NameTable<T> {
+  readonly #first = new Map<string, T>();
+  /** What came when `#first` was full. */
+  #parts: readonly Map<string, T>[] | undefined;
+
+  get(name: string): T | undefined {
+    const found = this.#first.get(name);
+    return found !== undefined || this.#parts === undefined ? found : partFor(this.#parts, name).get(name);
+  }
+
+  set(name: string, value: T): void {
+    if (this.#parts === undefined || this.#first.has(name)) this.#first.set(name, value);
+    else partFor(this.#parts, name).set(name, value);
+    if (this.#first.size >= MAX_NAMES_OF_FIRST) this.#parts ??= Array.from({ length: PARTS }, () => new Map());
+  }
+
+  delete(name: string): void {
+    if (!this.#first.delete(name) && this.#parts !== undefined) partFor(this.#parts, name).delete(name);
+  }
+
+  /** Each name once; in the order in which they came as long as they are few. */
+  entries(): Iterable<readonly [name: string, value: T]> {
+    return this.#parts === undefined ? this.#first : chained(this.maps());
+  }
+
+  maps(): readonly ReadonlyMap<string, T>[] {
+    return [this.#first, ...(this.#parts ?? [])];
+  }
 }
 
-/** What stands under `name`. */
-export function tableGet<T>({ first, parts }: NameTable<T>, name: string): T | undefined {
-  const found = first.get(name);
-  return found !== undefined || parts === undefined ? found : partFor(parts, name).get(name);
-}
-
-/** Puts `value`, which is not undefined, under `name`, in the place of what was there. */
-export function tableSet<T>(table: NameTable<T>, name: string, value: T): void {
-  const { first, parts } = table;
-  if (parts === undefined || first.has(name)) first.set(name, value);
-  else partFor(parts, name).set(name, value);
-  if (parts === undefined && first.size >= FEW) table.parts = Array.from({ length: PARTS }, () => new Map());
-}
-
-export function tableDelete<T>({ first, parts }: NameTable<T>, name: string): void {
-  if (!first.delete(name) && parts !== undefined) partFor(parts, name).delete(name);
-}
-
-/** Maps that hold everything, each name once: in the order in which they came as long as they are few. */
-export function tableMaps<T>({ first, parts }: NameTable<T>): readonly ReadonlyMap<string, T>[] {
-  return parts === undefined ? [first] : [first, ...parts];
+function* chained<T>(maps: readonly ReadonlyMap<string, T>[]): Iterable<readonly [string, T]> {
+  for (const map of maps) yield* map;
 }
 
 /** Of a long name some hundred characters choose its part. */

@@ -1,28 +1,24 @@
-/** What came out of one comparison, and how is it put together? */
+/** The result of one comparison, or the reason why there is none. */
 import {
   type ComparedResponses,
+  type ComparisonFailure,
   type ComparisonResult,
   DIFFERENCE_CLASSES,
   type Difference,
 } from "../model/comparison.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Signal } from "../model/signal.ts";
+import { MAX_DIFFERENCES } from "./differences.ts";
 
-/** A comparison that came to its end. */
+/** A comparison with a result. */
 export interface ComparisonVerdict extends ComparedResponses {
-  /** Native, or carryover, was asked a second time, and what differs between two answers of one side is left out. */
+  /** Native, or carryover, was requested a second time, and what differs between two responses of one side is left out. */
   readonly controlled: boolean;
-  /** Whether native differs from itself; undefined when it was not asked twice. */
+  /** Whether native differs from itself; undefined when it was not requested twice. */
   readonly noisy: boolean | undefined;
 }
 
-/** No place differs. */
-export const EQUAL: ComparedResponses = { result: "equal", total: 0, differences: [] };
-
-/** As many as `Compared` holds. */
-const MAX_DIFFERENCES = 20;
-
-/** Runs `steps` to their end, with a turn for everybody else after each. Throws the signal's reason. */
+/** Runs `steps` to their end, with a turn of the event loop after each. Throws the signal's reason. */
 export async function runInSteps<T>(steps: Generator<void, T>, turn: () => Promise<void>, signal: Signal): Promise<T> {
   for (;;) {
     const step = steps.next();
@@ -32,7 +28,7 @@ export async function runInSteps<T>(steps: Generator<void, T>, turn: () => Promi
   }
 }
 
-/** `compared` and further places where the two differ. */
+/** `compared` and further differences. */
 export function withMore(compared: ComparedResponses, more: readonly Difference[]): ComparedResponses {
   const known = new Set(compared.differences.map(placeOf));
   const fresh = more.filter((difference) => !known.has(placeOf(difference)));
@@ -41,8 +37,8 @@ export function withMore(compared: ComparedResponses, more: readonly Difference[
   return { result: resultOf(differences), total: compared.total + fresh.length, differences };
 }
 
-/** `compared` without the places that nothing could have shown right. */
-export function withoutPlaces(compared: ComparedResponses, paths: ReadonlySet<string>): ComparedResponses {
+/** `compared` without the differences at `paths`. */
+export function withoutPaths(compared: ComparedResponses, paths: ReadonlySet<string>): ComparedResponses {
   const differences = compared.differences.filter(({ path }) => !paths.has(path));
   const gone = compared.differences.length - differences.length;
   if (gone === 0) return compared;
@@ -57,58 +53,24 @@ function worstFirst(differences: readonly Difference[]): Difference[] {
   return differences.toSorted((a, b) => DIFFERENCE_CLASSES.indexOf(a.class) - DIFFERENCE_CLASSES.indexOf(b.class));
 }
 
-/** The class of the worst. */
 function resultOf(differences: readonly Difference[]): Exclude<ComparisonResult, "failed"> {
   return worstFirst(differences)[0]?.class ?? "equal";
 }
 
-/** Why was there nothing to compare? (Design section 7: a failed comparison counts neither way.) */
+/** Ends a comparison without a result. */
+export class ComparisonError extends Error {
+  readonly failure: ComparisonFailure;
 
-/**
- * `busy` no place in time, `memory` no bytes, `too-large` a longer answer than is compared, `timeout` not ready in time, `native`
- * native's own trouble, `platform` v2's, `unreachable` no answer, `overloaded` carryover's own limits, `unreadable` bytes
- * that cannot be decoded, `not-comparable` only doing it would tell (or it is a record of more members than is compared),
- * `gone` the written record is not there any more, `overtaken` somebody has written it since, `refused` neither version let
- * the caller in, `old-http` the client's HTTP/1.0 alone would keep the translated list from it, `internal` a fault of the comparison, `closed` carryover is stopping.
- *
- * `refused` is what keeps strangers out of the evidence. A gateway refuses what it cannot read before it looks at the token,
- * and so does carryover: anybody can send a thousand such requests, whose answers are equal (or not) whatever the
- * translation of a request that is let in would be. They are counted, and prove nothing.
- */
-export type ComparisonFailure =
-  | "busy"
-  | "memory"
-  | "too-large"
-  | "timeout"
-  | "native"
-  | "platform"
-  | "unreachable"
-  | "overloaded"
-  | "unreadable"
-  | "not-comparable"
-  | "gone"
-  | "overtaken"
-  | "refused"
-  | "old-http"
-  | "internal"
-  | "closed";
-
-const FAILURE = Symbol("failure");
-
-/** An error that ends a comparison. */
-export function comparisonError(failure: ComparisonFailure): Error {
-  return Object.assign(new Error(`nothing to compare: ${failure}`), { [FAILURE]: failure });
+  constructor(failure: ComparisonFailure) {
+    super(`nothing to compare: ${failure}`);
+    this.name = "ComparisonError";
+    this.failure = failure;
+  }
 }
 
-/** What `thrown` says when it came from `failing`. */
-export function failureIn(thrown: unknown): ComparisonFailure | undefined {
-  return thrown instanceof Error && FAILURE in thrown ? (thrown[FAILURE] as ComparisonFailure) : undefined;
-}
-
-/** The trouble behind a call that got no answer; undefined for what the translation itself has to answer for. */
-export function troubleOf(problem: Problem): ComparisonFailure | undefined {
-  if (problem.reason === "UPSTREAM_TIMEOUT") return "timeout";
-  const { fault } = problem;
+/** The failure behind a call without a response; undefined for what the translation is responsible for. */
+export function failureOfProblem({ reason, fault }: Problem): ComparisonFailure | undefined {
+  if (reason === "UPSTREAM_TIMEOUT") return "timeout";
   if (fault === "platform") return "unreachable";
   return fault === "capacity" ? "overloaded" : undefined;
 }

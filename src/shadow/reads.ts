@@ -1,131 +1,121 @@
-/** Is the translated answer to a read what native answered? (Design section 7: shadow for reads.) */
-
+/** Compares the translated response to a read with native's. */
 import { type ComparedResponses, isDifference } from "../model/comparison.ts";
 import type { ApiResponse, SendLayer } from "../model/http.ts";
 import { member } from "../model/json.ts";
 import type { Signal } from "../model/signal.ts";
 import { type AnswerSource, isTrouble, type TranslatedAnswer } from "./answers.ts";
 import type { CapturedExchange } from "./capture.ts";
-import { readValue } from "./json-values.ts";
-import { type ComparisonVerdict, comparisonError, EQUAL, runInSteps } from "./outcome.ts";
-import type { ComparisonRequest, ShadowOptions } from "./request.ts";
+import { compareAnswers } from "./compare.ts";
+import { type DetailedComparison, EQUAL, withoutNoise } from "./differences.ts";
+import { readValue, YieldBudget } from "./json-values.ts";
+import { ComparisonError, type ComparisonVerdict } from "./outcome.ts";
+import type { ComparisonRequest } from "./request.ts";
+import type { CompareShape } from "./shape.ts";
 
-export interface ComparisonWork<Shape> {
+/** What one comparison works with. */
+export interface ComparisonWork {
   readonly asked: ComparisonRequest;
-  readonly options: Pick<ShadowOptions<Shape>, "compare" | "random" | "turn">;
   readonly answers: AnswerSource;
+  /** Of the compared operation. */
+  readonly shape: CompareShape;
   readonly signal: Signal;
+  /** From 0 up to 1. */
+  random(): number;
+  /** Runs `steps` to their end, with turns for other requests in between. */
+  inSteps<T>(steps: Generator<void, T>): Promise<T>;
 }
 
 const NO_BODY = new Uint8Array(0);
 
-/** A comparison of reads never changes anything, whatever a translation does. */
-export const readsOnly: SendLayer = (next) => (request, sending) =>
+/** A comparison of reads changes nothing, whatever a translation does. */
+const readsOnly: SendLayer = (next) => (request, sending) =>
   request.method === "GET" || request.method === "HEAD"
     ? next(request, sending)
-    : Promise.reject(comparisonError("not-comparable"));
+    : Promise.reject(new ComparisonError("not-comparable"));
 
 /**
- * Native has answered the client with `seen`; the translated answer is made now, later than native's. Where they differ,
- * native is asked again, later still: what differs between its two answers is noise. That covers what native says otherwise
- * each time, and a record that somebody changed in between: when native's second answer equals the translated one at a
- * place, it differs from its first there. A fault of the translation at the very place that changed is not seen in this
- * comparison. What is left differs although native said the same before and after. Without a second answer (native in
- * trouble, `controlled` false) differences stand as they are. Throws `failing`, `refused` where nobody was let in.
+ * The client has native's response, and the translated one is made now. Where the two differ, native is requested again: what
+ * differs between its own responses is noise. That covers what native never says twice, and a record that was changed in
+ * between. A fault of the translation in the very field that was changed is missed in this comparison. Without a second
+ * response (`controlled` is false) all differences count. Throws ComparisonError.
  */
-export async function compareShadowed<Shape>(
-  work: ComparisonWork<Shape>,
-  seen: CapturedExchange,
-): Promise<ComparisonVerdict> {
-  const { answers, asked, options } = work;
-  const native = await answers.readable(seen.answer);
-  const translated = await answers.translated(seen.request, readsOnly);
+export async function compareShadowed(work: ComparisonWork, captured: CapturedExchange): Promise<ComparisonVerdict> {
+  const { answers } = work;
+  const native = await answers.readable(captured.answer);
+  const translated = await answers.translated(captured.request, readsOnly);
   requireLetIn(native, translated);
-  const shape = options.compare.shapeOf(asked.match);
-  const compared = await compareResponses(work, native, translated, shape);
-  if (!isDifference(compared.result) && !wantsControl(work)) return withoutControl(compared);
-  return withControl(work, compared, native, shape);
+  const compared = await compareResponses(work, native, translated);
+  return isDifference(compared.result) || wantsControl(work)
+    ? withControl(work, compared, native)
+    : withoutControl(compared);
 }
 
 /**
- * The reverse: carryover has answered the client with `seen`, and native is asked afterwards. Where they differ, everything is
- * asked once more, in the order that proves something: carryover, which is later than native's first answer, then native.
- * What those two show is judged as above. When it is nothing, the record changed between the two answers that differed (or
- * the translation is sometimes right and sometimes wrong, which looks the same), and the comparison counts as noise. Where
- * carryover refused, it is asked once more in any case: that shows whether v2 let the caller in.
+ * The client has the translated response `served`, and native is requested now. Where the two differ, both are requested
+ * again: first carryover, whose response is then later than native's first, and then native. Those are judged as above. When
+ * they show no difference, the record was changed in between, and the result is noise; a translation that is right only
+ * sometimes looks the same. A refusal is repeated in any case: that shows whether v2 let the caller in.
  */
-export async function compareFollowed<Shape>(
-  work: ComparisonWork<Shape>,
-  seen: ApiResponse,
-): Promise<ComparisonVerdict> {
-  const { answers, asked, options } = work;
+export async function compareFollowed(work: ComparisonWork, served: ApiResponse): Promise<ComparisonVerdict> {
+  const { answers } = work;
   const native = await answers.native();
-  if (native.status === 401) throw comparisonError(seen.status === 401 ? "refused" : "native");
-  if (isTrouble(native.status)) throw comparisonError("native");
-  const again = isRefusal(seen) ? await answers.translated(NO_BODY, readsOnly) : undefined;
+  if (native.status === 401) throw new ComparisonError(served.status === 401 ? "refused" : "native");
+  if (isTrouble(native.status)) throw new ComparisonError("native");
+  const again = isRefusal(served) ? await answers.translated(NO_BODY, readsOnly) : undefined;
   if (again !== undefined) requireLetIn(native, again);
-  const shape = options.compare.shapeOf(asked.match);
-  const compared = await compareResponses(work, native, { answer: seen, own: false }, shape);
+  const compared = await compareResponses(work, native, { answer: served, own: false });
   if (!isDifference(compared.result)) {
-    return wantsControl(work) ? withControl(work, compared, native, shape) : withoutControl(compared);
+    return wantsControl(work) ? withControl(work, compared, native) : withoutControl(compared);
   }
   const later = again ?? (await answers.translated(NO_BODY, readsOnly));
-  const verdict = await withControl(work, await compareResponses(work, native, later, shape), native, shape);
+  const verdict = await withControl(work, await compareResponses(work, native, later), native);
   return isDifference(verdict.result) ? verdict : { ...verdict, result: "noise" };
 }
 
-/** Throws `failing`, `refused`: what neither version did for the caller, anybody could have asked for. */
+/** Throws ComparisonError `refused` where neither version let the caller in. */
 export function requireLetIn(native: ApiResponse, { letIn }: Pick<TranslatedAnswer, "letIn">): void {
-  if (isRefusal(native) && !letIn) throw comparisonError("refused");
+  if (isRefusal(native) && !letIn) throw new ComparisonError("refused");
 }
 
 function isRefusal({ status }: ApiResponse): boolean {
   return status >= 400;
 }
 
-/** Asks native again, and leaves out of `compared` what differs between its two answers. */
-async function withControl<Shape>(
-  work: ComparisonWork<Shape>,
-  compared: ComparedResponses,
+/** `compared` without what differs between native's first response and a second one. */
+async function withControl(
+  work: ComparisonWork,
+  compared: DetailedComparison,
   native: ApiResponse,
-  shape: Shape,
 ): Promise<ComparisonVerdict> {
   const again = await secondNative(work);
   if (again === undefined) return withoutControl(compared);
-  const control = await compareResponses(work, native, { answer: again, own: false }, shape);
-  const left = work.options.compare.withoutNoise(compared, control);
-  return { ...left, controlled: true, noisy: control.result !== "equal" };
+  const control = await compareResponses(work, native, { answer: again, own: false });
+  return { ...withoutNoise(compared, control), controlled: true, noisy: control.result !== "equal" };
 }
 
 /**
- * The two beside each other. A refusal of carryover's own is in its own words, and a client goes by status and code: where
- * those are native's there is no difference. One that v2 gave is compared down to its details. Throws `failing`, `native`, for
- * a success of native's that is no JSON, where the two differ.
+ * Compares two responses. A refusal of carryover's own has its own texts: it equals one of native's with the same status and
+ * code. Throws ComparisonError `native` for a success of native's that differs and is no JSON: it was cut off, or it is a
+ * page for people.
  */
-export async function compareResponses<Shape>(
-  { options: { compare, turn }, signal }: Pick<ComparisonWork<Shape>, "options" | "signal">,
+export async function compareResponses(
+  work: ComparisonWork,
   native: ApiResponse,
   { answer, own }: Pick<TranslatedAnswer, "answer" | "own">,
-  shape: Shape,
-): Promise<ComparedResponses> {
+): Promise<DetailedComparison> {
   if (own && native.status === answer.status && codeOf(native) === codeOf(answer)) return EQUAL;
-  const compared = await runInSteps(compare.compareAnswers(native, answer, shape), turn, signal);
-  // Every operation that is compared answers JSON. What is cut off, or a page for people, is native's trouble.
-  if (isDifference(compared.result) && bringsContent(native) && !(await runInSteps(isJson(native), turn, signal))) {
-    throw comparisonError("native");
-  }
+  const compared = await work.inSteps(compareAnswers(native, answer, work.shape));
+  if (isDifference(compared.result) && !(await isJsonIfSuccess(work, native))) throw new ComparisonError("native");
   return compared;
 }
 
-function bringsContent({ status }: ApiResponse): boolean {
-  return status >= 200 && status < 300 && status !== 204;
+/** False for a success whose body is no JSON. */
+async function isJsonIfSuccess(work: ComparisonWork, { status, body }: ApiResponse): Promise<boolean> {
+  if (status < 200 || status >= 300 || status === 204) return true;
+  return (await work.inSteps(readValue(body, new YieldBudget()))) !== undefined;
 }
 
-function* isJson({ body }: ApiResponse): Generator<void, boolean> {
-  return (yield* readValue(body, { work: 0 })) !== undefined;
-}
-
-/** Errors are small; a larger answer is none. */
+/** Errors are small; a larger body is none. */
 const MAX_ERROR_BYTES = 2 ** 16;
 
 function codeOf({ body }: ApiResponse): unknown {
@@ -137,25 +127,21 @@ function codeOf({ body }: ApiResponse): unknown {
   }
 }
 
-function withoutControl(compared: ComparedResponses): ComparisonVerdict {
-  return { ...compared, controlled: false, noisy: undefined };
+function withoutControl({ result, total, differences }: ComparedResponses): ComparisonVerdict {
+  return { result, total, differences, controlled: false, noisy: undefined };
 }
 
-function wantsControl<Shape>({ asked, options }: ComparisonWork<Shape>): boolean {
-  return options.random() < asked.settings.control;
+function wantsControl({ asked, random }: ComparisonWork): boolean {
+  return random() < asked.settings.control;
 }
 
-/** Undefined when native has trouble of its own at that time. `target`: of another read than the one that is compared. */
-export async function secondNative<Shape>(
-  { answers, options: { turn }, signal }: ComparisonWork<Shape>,
-  target?: string,
-): Promise<ApiResponse | undefined> {
+/** Native's response to another read; undefined when native is in trouble. `target`: of a read other than the compared one. */
+export async function secondNative(work: ComparisonWork, target?: string): Promise<ApiResponse | undefined> {
   try {
-    const again = await answers.native(target);
-    if (isTrouble(again.status)) return undefined;
-    return bringsContent(again) && !(await runInSteps(isJson(again), turn, signal)) ? undefined : again;
+    const again = await work.answers.native(target);
+    return isTrouble(again.status) || !(await isJsonIfSuccess(work, again)) ? undefined : again;
   } catch {
-    signal.throwIfAborted();
+    work.signal.throwIfAborted();
     return undefined;
   }
 }

@@ -1,22 +1,20 @@
-/** Which differing answers are shown to operators? (Design section 7: redacted samples.) */
+/** Samples of differing responses for operators, redacted. */
 import { type Comparison, type Difference, isDifference } from "../model/comparison.ts";
 import type { RequestHead } from "../model/request.ts";
 import { type Operation, unpublishedPaths } from "../model/resource.ts";
 import type { ComparisonRequest, SampleOptions } from "./request.ts";
 
-/** One place of a sample. */
 interface ShownDifference {
   readonly class: string;
   readonly path: string;
   readonly id?: string;
-  /** A value, or its type and length; left out where that side has none. */
+  /** A value, or its type and length; left out where that side has no value. */
   readonly native?: string;
   readonly translated?: string;
-  /** `option: value` that makes it go away, where there is one. */
+  /** The `option: value` that avoids the difference, where there is one. */
   readonly set?: string;
 }
 
-/** What a sample tells of the request. */
 type SampleSource = Pick<ComparisonRequest, "head" | "match">;
 
 export interface Sample {
@@ -31,10 +29,10 @@ export interface Sample {
   readonly kind: string;
   readonly result: string;
   readonly controlled: boolean;
-  /** Places that differ in all; the first of them follow. */
+  /** How many differences there are in all; the first of them follow. */
   readonly total: number;
   readonly differences: readonly ShownDifference[];
-  /** Shell lines; `$TOKEN`, `$NATIVE` and `$CARRYOVER` are for the reader to fill in. */
+  /** Shell lines, with `$TOKEN`, `$NATIVE` and `$CARRYOVER` for the reader to set. */
   readonly repeat: { readonly native: string; readonly carryover: string };
 }
 
@@ -46,10 +44,10 @@ export interface SampleStore {
   size(): number;
 }
 
-/** In all, whatever the options say. */
+/** Of all samples together. */
 const MAX_SAMPLE_CHARS = 4 * 1024 ** 2;
 
-/** Keeps the newest `perOperation` of each operation, and no more than `maxChars` of all together. */
+/** Keeps the newest `perOperation` samples of each operation, and at most `maxChars` of all together. */
 export function createSamples(
   { perOperation, values }: SampleOptions,
   maxChars: number = MAX_SAMPLE_CHARS,
@@ -65,7 +63,10 @@ export function createSamples(
       if (perOperation === 0 || !isDifference(comparison.result)) return;
       const sample = sampleOf(comparison, asked, values);
       const entry = { sample, size: JSON.stringify(sample).length };
-      const same = kept.flatMap((one, index) => (isOf(one.sample, comparison) ? [index] : []));
+      const { resource, operation } = sample;
+      const same = kept.flatMap((one, index) =>
+        one.sample.resource === resource && one.sample.operation === operation ? [index] : [],
+      );
       if (same.length >= perOperation) forget(same[0] ?? 0);
       kept.push(entry);
       size += entry.size;
@@ -83,13 +84,8 @@ export function createSamples(
   };
 }
 
-function isOf(one: Sample, { resource, operation }: Comparison): boolean {
-  return one.resource === resource && one.operation === operation;
-}
-
 function sampleOf(comparison: Comparison, { head, match }: SampleSource, values: SampleOptions["values"]): Sample {
-  const { at, rule, differences, requestId, resource, operation, client, served, kind, result, controlled, total } =
-    comparison;
+  const { at, rule, requestId, resource, operation, client, served, kind, result, controlled, total } = comparison;
   return {
     at: new Date(at).toISOString(),
     requestId,
@@ -102,14 +98,15 @@ function sampleOf(comparison: Comparison, { head, match }: SampleSource, values:
     result,
     controlled,
     total,
-    differences: differences.map(({ class: name, path, id, native, translated }) => {
-      const set = settingFor({ class: name, path }, match.operation);
+    differences: comparison.differences.map((difference) => {
+      const { class: name, path, id, native, translated } = difference;
+      const set = settingFor(difference, match.operation);
       return {
         class: name,
         path,
         ...(id === undefined ? {} : { id }),
-        ...(native === undefined ? {} : { native: shownValue(native, { class: name, path }, values) }),
-        ...(translated === undefined ? {} : { translated: shownValue(translated, { class: name, path }, values) }),
+        ...(native === undefined ? {} : { native: shownValue(native, difference, values) }),
+        ...(translated === undefined ? {} : { translated: shownValue(translated, difference, values) }),
         ...(set === undefined ? {} : { set }),
       };
     }),
@@ -117,30 +114,25 @@ function sampleOf(comparison: Comparison, { head, match }: SampleSource, values:
   };
 }
 
-/** How does a sample say what differs, and how to see it again, without giving anything away? */
-
 const MAX_TARGET = 2_048;
-
-/** A JSON text at a difference, as it is or its type and length. What looks like a token is never shown. */
-export function shownValue(
-  json: string,
-  difference: Pick<Difference, "class" | "path">,
-  values: "redact" | "show",
-): string {
-  if (isNobodys(json, difference)) return json;
-  return values === "redact" || TOKEN.test(json) ? typeOf(json) : json;
-}
-/** What answers are told apart by: a status, and the number of an error. Records may have a `code` that lets people in. */
-function isNobodys(json: string, difference: Pick<Difference, "class" | "path">): boolean {
-  if (difference.class === "status") return difference.path === "status" && NUMBER.test(json);
-  return difference.class === "error" && difference.path === "code" && NUMBER.test(json);
-}
+/** Three parts in base64url, or anything after `bearer`. */
+const TOKEN = /[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|\bbearer\s+\S/i;
 const NUMBER = /^\d{1,3}$/;
 
-/** Three parts in base64url, or anything behind the word. */
-const TOKEN = /[\w-]{8,}\.[\w-]{8,}\.[\w-]{8,}|\bbearer\s+\S/i;
+type DifferencePlace = Pick<Difference, "class" | "path">;
 
-/** `string(12)`, `number(3)`, `array(2)`; a text that was cut off has at least what is left of it. */
+/** A JSON text at a difference, as it is or its type and length. What looks like a token is never shown. */
+export function shownValue(json: string, difference: DifferencePlace, values: "redact" | "show"): string {
+  if (isPublic(json, difference)) return json;
+  return values === "redact" || TOKEN.test(json) ? typeOf(json) : json;
+}
+
+/** A status, or the code of an error. The `code` of a record may be an invitation, and is not public. */
+function isPublic(json: string, { class: name, path }: DifferencePlace): boolean {
+  return NUMBER.test(json) && ((name === "status" && path === "status") || (name === "error" && path === "code"));
+}
+
+/** `string(12)`, `number(3)`, `array(2)`, or `string(long)` for a text that was cut off. */
 function typeOf(json: string): string {
   let value: unknown;
   try {
@@ -156,16 +148,12 @@ function typeOf(json: string): string {
   return value === null ? "null" : "boolean";
 }
 
-/** The setting that makes such a difference go away: of a time that the specification gives a record, and native v1 does not. */
-export function settingFor(difference: Pick<Difference, "class" | "path">, operation: Operation): string | undefined {
-  if (difference.class !== "extra" || !unpublishedPaths(operation).includes(difference.path)) return undefined;
-  return "v1.recordTimes: published";
+/** The setting for times that the specification gives a record, and native v1 does not. */
+function settingFor({ class: name, path }: DifferencePlace, operation: Operation): string | undefined {
+  return name === "extra" && unpublishedPaths(operation).includes(path) ? "v1.recordTimes: published" : undefined;
 }
 
-/**
- * The same request to native, and through carryover (which translates it where a rule says so). A write is shown without its
- * body, and writes once more: it is for people to decide.
- */
+/** The same request to native, and through carryover, which translates it where a rule says so. A write has no body here. */
 export function curlLines({ method, target }: RequestHead): { readonly native: string; readonly carryover: string } {
   const verb = method === "GET" ? "" : `-X ${method} `;
   const body = method === "GET" || method === "DELETE" ? "" : " -H 'Content-Type: application/json' -d @body.json";
@@ -174,14 +162,15 @@ export function curlLines({ method, target }: RequestHead): { readonly native: s
   return { native: line("$NATIVE"), carryover: line("$CARRYOVER") };
 }
 
-/** Query parameters that let somebody in, or mean nothing to anybody else. Looks at each character once. */
+const SECRET = /token|secret|password|code/i;
+
+/** Without the values of query parameters that may be secret. Linear in the length of `target`. */
 function withoutSecrets(target: string): string {
   const shown = target.length > MAX_TARGET ? `${target.slice(0, MAX_TARGET)}…` : target;
   return shown.split("&").map(withoutSecret).join("&");
 }
-const SECRET = /token|secret|password|code/i;
 
-/** `part`: from one `&` to the next; a name begins there, or behind any `?`. */
+/** `part`: from one `&` to the next. A name begins there, or after any `?`. */
 function withoutSecret(part: string, index: number): string {
   const pieces = part.split("=");
   const name = (piece: string, at: number): string =>

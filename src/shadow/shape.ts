@@ -1,37 +1,36 @@
-/** What must be known of an operation's answers to compare two of them? */
+/** What is known of an operation's responses, for comparing two of them. */
 import type { OperationMatch } from "../model/request.ts";
 import type { Operation, Resource, Row } from "../model/resource.ts";
 
-/** What a member holds, as far as a comparison cares. */
+/** What a member contains, as far as a comparison needs it. */
 export interface ComparedField {
   /** A timestamp: compared by instant. */
   readonly time: boolean;
-  /** A list whose order says nothing. */
+  /** A list whose order has no meaning. */
   readonly set: boolean;
   /** Keys of the object are user data: shown as `*`. */
   readonly keyed: boolean;
-  /** A text that means "unset" here, beside the empty one: an enum's zero, `0` of a 64-bit number. */
+  /** A string that means unset, in addition to the empty one: an enum's zero, `0` of a 64-bit number. */
   readonly zero: string | undefined;
   /** Members of the object, or of the objects in the list; of a keyed object those of each value. */
   readonly members: ComparedFields | undefined;
 }
 export type ComparedFields = ReadonlyMap<string, ComparedField>;
 
-/** How two answers of one operation are compared. */
 export interface CompareShape {
   /** The body is `{"items":[…], …}` of records. */
   readonly list: boolean;
   /** v1 name of a record's own id: `id`, or `group`. */
   readonly key: string;
-  /** Paths, as in `Difference.path`, of what changes by itself. */
+  /** Paths, as in `Difference.path`, of members that change by themselves. */
   readonly volatile: readonly string[];
-  /** Members of the body by their v1 names. Without it nothing is a time, a set or a map. */
+  /** Members of the body by their v1 names. Without them nothing is a time, a set or a map. */
   readonly fields?: ComparedFields;
 }
 
 const ITEMS = "items";
 
-/** The shape of what `match` answers. Takes time for each row, so once per comparison. */
+/** Takes time for each row of the operation, so it is called once for each comparison. */
 export function shapeOf({ resource, operation }: Pick<OperationMatch, "resource" | "operation">): CompareShape {
   const rows = "answer" in operation ? operation.answer.rows : [];
   const fields = fieldsOf(rows);
@@ -40,7 +39,7 @@ export function shapeOf({ resource, operation }: Pick<OperationMatch, "resource"
     const all = new Map(envelope).set(ITEMS, { ...PLAIN, members: fields });
     return { list: true, key: resource.key, volatile: volatileOf(resource, operation), fields: all };
   }
-  // A list of parts of a record (events): they have ids of their own.
+  // A list of parts of one record (events), which have ids of their own.
   const list = fields.get(ITEMS)?.members?.has("id") === true;
   return { list, key: list ? "id" : resource.key, volatile: volatileOf(resource, operation), fields };
 }

@@ -1,21 +1,26 @@
-/** What have comparisons shown so far, by operation and client? (Design section 7: comparisons give a bound.) */
-import { type Comparison, type DifferenceClass, isConclusive, isDifference } from "../model/comparison.ts";
+import {
+  type Comparison,
+  type ComparisonFailure,
+  type DifferenceClass,
+  isConclusive,
+  isDifference,
+} from "../model/comparison.ts";
 
-/** Counts of one operation, of all clients or of one. The bound itself: `upperBound(differences, comparisons)`. */
+/** Counts of one operation, of all clients or of one. Their bound is `upperBound(differences, comparisons)`. */
 export interface ComparisonStatisticsRow {
   readonly resource: string;
   readonly operation: string;
   /** Undefined: all clients together. */
   readonly client: string | undefined;
-  /** Answers that were compared; those with nothing but noise or another order are among them. */
+  /** With a result; noise and another order are among them. */
   readonly comparisons: number;
   readonly differences: number;
   readonly byClass: Readonly<Partial<Record<DifferenceClass, number>>>;
   readonly noise: number;
   /** There was nothing to compare; part of no bound. */
   readonly failed: number;
-  readonly byFailure: Readonly<Record<string, number>>;
-  /** Comparisons for which native was asked twice, and those where it differed from itself. */
+  readonly byFailure: Readonly<Partial<Record<ComparisonFailure, number>>>;
+  /** Comparisons for which native was requested twice, and those where it differed from itself. */
   readonly controls: number;
   readonly noisy: number;
   /** Milliseconds since 1970. */
@@ -25,8 +30,8 @@ export interface ComparisonStatisticsRow {
 
 export interface ComparisonStatistics {
   /**
-   * `noisy`: whether native differed from itself; undefined when it was not asked twice. A client's row begins with its first
-   * comparison that is judged.
+   * `noisy`: whether native differed from itself; undefined when it was not requested twice. A client's row begins with its
+   * first comparison that has a result.
    */
   add(comparison: Comparison, noisy: boolean | undefined): void;
   /** Operations in the order in which they were first compared, each followed by its clients. */
@@ -35,66 +40,46 @@ export interface ComparisonStatistics {
   unlisted(): number;
 }
 
-/** Rows of clients. Those that come later count for their operation only: a row that went would take its differences along. */
-const MOST_CLIENTS = 1_000;
+/** Later clients count for their operation only: to remove an older row would remove its differences. */
+const MAX_CLIENTS = 1_000;
 
-interface ComparisonCounts {
-  readonly resource: string;
-  readonly operation: string;
-  readonly client: string | undefined;
-  comparisons: number;
-  differences: number;
-  readonly classes: Map<DifferenceClass, number>;
-  noise: number;
-  failed: number;
-  readonly failures: Map<string, number>;
-  controls: number;
-  noisy: number;
-  readonly since: number;
-  lastDifference: number | undefined;
-}
-
-/** Operations are those of the catalogue, clients any number. */
-export function createComparisonStatistics(mostClients: number = MOST_CLIENTS): ComparisonStatistics {
-  const operations = new Map<
-    string,
-    { readonly all: ComparisonCounts; readonly clients: Map<string, ComparisonCounts> }
-  >();
+/** Counts comparisons by operation and client. The catalogue bounds the operations, `maxClients` the rows of clients. */
+export function createComparisonStatistics(maxClients: number = MAX_CLIENTS): ComparisonStatistics {
+  const operations = new Map<string, { all: ComparisonStatisticsRow; clients: Map<string, ComparisonStatisticsRow> }>();
   let clients = 0;
   let unlisted = 0;
   return {
     add(comparison, noisy) {
-      const { resource, operation, client } = comparison;
+      const { resource, operation, client, result } = comparison;
       const key = `${resource} ${operation}`;
-      const entry = operations.get(key) ?? { all: countsOf(comparison, undefined), clients: new Map() };
+      const entry = operations.get(key) ?? { all: emptyRow(comparison, undefined), clients: new Map() };
       operations.set(key, entry);
-      count(entry.all, comparison, noisy);
+      entry.all = counted(entry.all, comparison, noisy);
       let own = entry.clients.get(client);
-      // Names cost a stranger nothing: only what was let in gets a row.
-      if (own === undefined && clients < mostClients && isConclusive(comparison.result)) {
-        own = countsOf(comparison, client);
-        entry.clients.set(client, own);
+      // Anybody can invent names, so only a caller that was let in gets a row.
+      if (own === undefined && clients < maxClients && isConclusive(result)) {
+        own = emptyRow(comparison, client);
         clients += 1;
       }
       if (own === undefined) unlisted += 1;
-      else count(own, comparison, noisy);
+      else entry.clients.set(client, counted(own, comparison, noisy));
     },
-    rows: () => [...operations.values()].flatMap((entry) => [entry.all, ...entry.clients.values()].map(rowOf)),
+    rows: () => [...operations.values()].flatMap((entry) => [entry.all, ...entry.clients.values()]),
     unlisted: () => unlisted,
   };
 }
 
-function countsOf({ resource, operation, at }: Comparison, client: string | undefined): ComparisonCounts {
+function emptyRow({ resource, operation, at }: Comparison, client: string | undefined): ComparisonStatisticsRow {
   return {
     resource,
     operation,
     client,
     comparisons: 0,
     differences: 0,
-    classes: new Map(),
+    byClass: {},
     noise: 0,
     failed: 0,
-    failures: new Map(),
+    byFailure: {},
     controls: 0,
     noisy: 0,
     since: at,
@@ -102,26 +87,25 @@ function countsOf({ resource, operation, at }: Comparison, client: string | unde
   };
 }
 
-function count(counts: ComparisonCounts, { result, failure, at }: Comparison, noisy: boolean | undefined): void {
-  if (!isConclusive(result)) {
-    counts.failed += 1;
-    more(counts.failures, failure ?? "internal");
-    return;
+function counted(row: ComparisonStatisticsRow, comparison: Comparison, noisy?: boolean): ComparisonStatisticsRow {
+  const { result, failure = "internal", at } = comparison;
+  if (result === "failed") {
+    return {
+      ...row,
+      failed: row.failed + 1,
+      byFailure: { ...row.byFailure, [failure]: (row.byFailure[failure] ?? 0) + 1 },
+    };
   }
-  counts.comparisons += 1;
-  if (noisy !== undefined) counts.controls += 1;
-  if (noisy === true) counts.noisy += 1;
-  if (result === "noise") counts.noise += 1;
-  else if (result !== "equal" && result !== "failed") more(counts.classes, result);
-  if (!isDifference(result)) return;
-  counts.differences += 1;
-  counts.lastDifference = at;
-}
-
-function more<Key>(counts: Map<Key, number>, key: Key): void {
-  counts.set(key, (counts.get(key) ?? 0) + 1);
-}
-
-function rowOf({ classes, failures, ...counts }: ComparisonCounts): ComparisonStatisticsRow {
-  return { ...counts, byClass: Object.fromEntries(classes), byFailure: Object.fromEntries(failures) };
+  const isClass = result !== "noise" && result !== "equal";
+  const differs = isDifference(result);
+  return {
+    ...row,
+    comparisons: row.comparisons + 1,
+    differences: row.differences + (differs ? 1 : 0),
+    byClass: isClass ? { ...row.byClass, [result]: (row.byClass[result] ?? 0) + 1 } : row.byClass,
+    noise: row.noise + (result === "noise" ? 1 : 0),
+    controls: row.controls + (noisy === undefined ? 0 : 1),
+    noisy: row.noisy + (noisy === true ? 1 : 0),
+    lastDifference: differs ? at : row.lastDifference,
+  };
 }

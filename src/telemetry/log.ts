@@ -1,21 +1,24 @@
-/** What does the log say, and what happens to it when nobody reads it? */
+/** JSON log lines: what they hold, and an output that drops lines rather than block a request. */
 import { type DestinationStream, destination as openDestination, pino, stdTimeFunctions } from "pino";
 import { type Exchange, faultOf, type UpstreamCall, usualFault } from "../model/exchange.ts";
 import { type Batch, createBatch } from "./batch.ts";
 import { causeText, scrub, scrubPath, stackText } from "./scrub.ts";
 import { distinctFields, shownName } from "./unknown-fields.ts";
 
-/** Lines of requests are made and written together: nobody who reads along notices these milliseconds. */
-const GATHER = { items: 256, ms: 10 };
+/** Lines of requests are made and written together; the delay is too short for a reader to notice. */
+const BATCH = { items: 256, ms: 10 };
 
-interface LogDestination {
-  write(line: string): unknown;
-  readonly writableLength?: number;
-}
+/**
+ * Where log lines go: a function, or a stream such as `process.stdout`. A stream that nobody reads costs lines, never requests:
+ * `writableLength` is how many bytes it holds that nobody has read.
+ */
+export type LogDestination =
+  | ((line: string) => void)
+  | { write(line: string): unknown; readonly writableLength?: number };
 
 export interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
-  /** Where lines go; standard output when absent. A stream says in `writableLength` how much it holds that nobody has read. */
+  /** Standard output when absent. */
   readonly destination?: LogDestination;
   /** Milliseconds on the clock that `Exchange.startedAt` was read from; by default the monotonic one. */
   readonly now?: () => number;
@@ -26,26 +29,23 @@ export type LogFacts = Readonly<Record<string, string | number | boolean>>;
 
 export interface Log {
   /**
-   * One line for a finished request: error for carryover's own mistakes, warn for what else went wrong for a client, info for
-   * the rest, which includes what native v1 would have refused as well.
+   * One line for a finished request: `error` for bugs of carryover, `warn` for other failures, `info` for the rest, including
+   * requests that native v1 would have refused as well.
    */
   request(exchange: Exchange): void;
   debug(message: string, facts?: LogFacts): void;
   info(message: string, facts?: LogFacts): void;
   warn(message: string, cause?: unknown, facts?: LogFacts): void;
   error(message: string, cause?: unknown, facts?: LogFacts): void;
-  /** Lines lost so far because the sink was blocked. */
+  /** Lines dropped so far because the output was blocked. */
   dropped(): number;
-  /** Hands the sink what is gathered, without waiting: for the last moment of a process, in which sinks write out what they hold. */
+  /** Hands waiting lines to the output, which still writes them when the process exits. */
   settle(): void;
-  /** Writes out what is held, waiting for at most `ms` milliseconds. */
+  /** Writes out waiting lines; resolves after `ms` milliseconds at the latest. */
   flush(ms: number): Promise<void>;
 }
 
-/**
- * JSON lines (design section 8). Nothing waits for the sink: lines go out as soon as the one before was taken, and a
- * sink that blocks costs 4 MiB of memory and then lines, never a request. No call throws.
- */
+/** Nothing waits for the output: when it blocks, 4 MiB of lines wait in memory and further ones are dropped. No call throws. */
 export function createLog(options: LogOptions): Log {
   const sink = options.destination === undefined ? createLogSink(1) : destinationSink(options.destination);
   const now = options.now ?? (() => performance.now());
@@ -54,7 +54,7 @@ export function createLog(options: LogOptions): Log {
     { level: options.level, base: null, timestamp: stdTimeFunctions.isoTime, formatters },
     {
       write: (line) => {
-        // Lines keep their order.
+        // Keeps the order of lines.
         requests.settle();
         sink.stream.write(line);
       },
@@ -83,12 +83,12 @@ export function createLog(options: LogOptions): Log {
   };
 }
 
-/** A finished request, until its line is made. */
+/** A finished request whose line is not written yet. */
 interface LoggedRequest {
   readonly exchange: Exchange;
   readonly level: ReturnType<typeof levelOf>;
   readonly ms: number;
-  /** When it was over, on the wall clock. */
+  /** The end of the request, in milliseconds since 1970. */
   readonly at: number;
 }
 
@@ -98,28 +98,26 @@ function createLineBatch({ destination }: LogOptions, sink: LogSink): Batch<Logg
   const write = (all: readonly LoggedRequest[]): void => {
     sink.stream.write(all.map(lineOf).join(""));
   };
-  return destination === undefined ? createBatch(GATHER, write) : { add: (one) => write([one]), settle: () => {} };
+  return destination === undefined ? createBatch(BATCH, write) : { add: (one) => write([one]), settle: () => {} };
 }
 
-/** Makes lines in the form of the logger's own, at a fraction of their price: this is the one that every request pays for. */
+/** Makes lines as the logger does, at a fraction of its cost, since every request pays for one. */
 function createLineOf(): (finished: LoggedRequest) => string {
   let last = Number.NaN;
   let time = "";
   return ({ exchange, level, ms, at }) => {
-    // Spelled anew only when the millisecond has passed.
+    // Formatted again only when the millisecond has passed.
     if (at !== last) time = new Date(at).toISOString();
     last = at;
-    return `{"level":"${level}","time":"${time}",${membersOf(exchange, ms)}}\n`;
+    let members: string;
+    try {
+      members = requestMembers(exchange, ms);
+    } catch (error) {
+      // One faulty line must not cost the others of its batch.
+      members = `"msg":"a request that cannot be shown","cause":${JSON.stringify(causeText(error))}`;
+    }
+    return `{"level":"${level}","time":"${time}",${members}}\n`;
   };
-}
-
-/** A line that cannot be made costs nobody else theirs. */
-function membersOf(exchange: Exchange, ms: number): string {
-  try {
-    return requestMembers(exchange, ms);
-  } catch (error) {
-    return `"msg":"a request that cannot be shown","cause":${JSON.stringify(causeText(error))}`;
-  }
 }
 
 const formatters = { level: (label: string) => ({ level: label }) };
@@ -130,7 +128,7 @@ function levelOf(exchange: Exchange): "error" | "warn" | "info" {
   return fault === undefined || (fault === "client" && isOrdinary(exchange)) ? "info" : "warn";
 }
 
-/** Native v1 would have refused it as well. An error with a status of success cut off an answer that had begun. */
+/** Native v1 would have refused it as well. An error with a status of success cut off a response that had begun. */
 function isOrdinary({ reason, status }: Exchange): boolean {
   return status >= 400 && (usualFault(reason) ?? "client") === "client";
 }
@@ -146,34 +144,18 @@ function causeFacts(cause: unknown): { readonly cause?: string } {
   return cause === undefined ? {} : { cause: causeText(cause) };
 }
 
-/** What was handed in can neither break a request nor, unread, fill the memory. */
-function destinationSink(destination: LogDestination): LogSink {
-  let dropped = 0;
-  const write = (line: string): void => {
-    try {
-      if ((destination.writableLength ?? 0) < MAX_BUFFERED_BYTES) destination.write(line);
-      else dropped++;
-    } catch {
-      dropped++;
-    }
-  };
-  return { stream: { write }, dropped: () => dropped, flush: async () => {} };
-}
-
-/** Which facts of a request belong into its log line? (Never a token, a page token or a value of a query.) */
-
 const MAX_NAMES = 20;
 const MAX_KINDS = 12;
 
-/** The reason, in the log only, of an error that is the platform's own. */
+/** The reason, in the log only, of an error that came from the platform. */
 const UPSTREAM_ERROR = "UPSTREAM_ERROR";
 
-/** Texts that JSON writes as they are. */
+/** Texts that JSON does not escape. */
 const NEEDS_NO_ESCAPE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 /**
- * The line's members as JSON text, without braces; what a request has nothing of is left out. `durationMs` is milliseconds.
- * Spelled out, at a third of the price of an object that is made to be written: every request pays for this.
+ * The line's members as JSON text, without braces; empty ones are left out. No token, page token or query value is among them.
+ * The text is assembled by hand because building an object and serialising it takes three times as long.
  */
 export function requestMembers(exchange: Exchange, durationMs: number): string {
   const { requestId, method, path, apiVersion, resource, operation, mode, status, upstreamMs } = exchange;
@@ -190,7 +172,7 @@ function jsonText(value: string): string {
   return NEEDS_NO_ESCAPE.test(value) ? `"${value}"` : JSON.stringify(value);
 }
 
-/** What most requests have nothing of. */
+/** Members that most requests lack. */
 function rareMembers(exchange: Exchange): string {
   const { reason, client, rule, list, unknownFields, cause } = exchange;
   let members = "";
@@ -237,7 +219,7 @@ function kindOf({ upstream, method, status }: UpstreamCall): string {
   return `${upstream} ${method} ${status === 0 ? "no answer" : status}`;
 }
 
-/** Each name once, short, printable and scrubbed; how many were left out is said at the end. */
+/** Each name once, short, printable and scrubbed; the last entry counts those left out. */
 function shownNames(all: readonly string[]): readonly string[] {
   const distinct = [...new Set(all)];
   const shown = distinct.slice(0, MAX_NAMES).map(shownName);
@@ -248,61 +230,58 @@ function roundMs(ms: number): number {
   return Math.round(ms * 1000) / 1000;
 }
 
-/** Where do log lines wait while nobody reads them, and for how long? */
-
-/** Takes lines without ever making anybody wait. */
+/** An output that takes lines without making the caller wait. */
 export interface LogSink {
   readonly stream: DestinationStream;
-  /** Lines lost so far. */
+  /** Lines dropped so far. */
   dropped(): number;
-  /** Writes out what is held, waiting for at most `ms` milliseconds. */
   flush(ms: number): Promise<void>;
 }
 
-/** Most bytes that wait for a blocked sink; further lines are dropped and counted. */
+/** Most bytes that wait for a blocked output; further lines are dropped and counted. */
 export const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
-/** Longest time that a line waits for others, in milliseconds: nobody who reads along notices it. */
-const GATHER_MS = 10;
-/** So many bytes are written without waiting for more, and so many at most in one go. */
-const GATHER_BYTES = 64 * 1024;
+/** Longest time that a line waits for others, in milliseconds. */
+const FLUSH_MS = 10;
+/** Bytes that are written without waiting for more, and the most of one write. */
+const MIN_WRITE_BYTES = 64 * 1024;
 const MAX_WRITE_BYTES = 512 * 1024;
 const NEW_LINE = 0x0a;
 
 /**
- * Asynchronous, a few lines at a time: each write costs a busy process several times what making a line costs, most of
- * it in a thread that competes with the event loop. What is held at the process's end is still written by then.
+ * Writes asynchronously, several lines at a time: a write costs several times what making a line costs, mostly in a thread that
+ * competes with the event loop. Lines that wait when the process exits are still written.
  */
 export function createLogSink(fd: number, maxBytes: number = MAX_BUFFERED_BYTES): LogSink {
   const sonic = openDestination({
     fd,
     sync: false,
-    minLength: GATHER_BYTES,
+    minLength: MIN_WRITE_BYTES,
     maxWrite: MAX_WRITE_BYTES,
     maxLength: maxBytes,
-    // As text it would measure everything that is held again with every line.
+    // In text mode it would measure all waiting text again with every line.
     contentMode: "buffer",
   });
   let dropped = 0;
   sonic.on("drop", (lines: Uint8Array) => {
     for (const byte of lines) if (byte === NEW_LINE) dropped++;
   });
-  // A sink that went away (a closed pipe) must not end the process: there is nowhere left to say so.
+  // A closed pipe must not end the process, and there is nowhere left to report it.
   sonic.on("error", () => {
     dropped++;
   });
-  let gathering = false;
+  let isScheduled = false;
   const writeOut = () => {
-    gathering = false;
+    isScheduled = false;
     sonic.flush();
   };
   return {
     stream: {
       write: (lines) => {
-        // Its type knows only text; in this mode it takes only bytes.
+        // In buffer mode it takes only bytes, although its type says text.
         sonic.write(Buffer.from(lines) as never);
-        if (gathering) return;
-        gathering = true;
-        setTimeout(writeOut, GATHER_MS);
+        if (isScheduled) return;
+        isScheduled = true;
+        setTimeout(writeOut, FLUSH_MS);
       },
     },
     dropped: () => dropped,
@@ -315,4 +294,20 @@ export function createLogSink(fd: number, maxBytes: number = MAX_BUFFERED_BYTES)
         });
       }),
   };
+}
+
+/** A destination that was handed in can neither break a request nor, unread, fill the memory. */
+function destinationSink(destination: LogDestination): LogSink {
+  const stream: Exclude<LogDestination, (line: string) => void> =
+    typeof destination === "function" ? { write: destination } : destination;
+  let dropped = 0;
+  const write = (line: string): void => {
+    try {
+      if ((stream.writableLength ?? 0) < MAX_BUFFERED_BYTES) stream.write(line);
+      else dropped++;
+    } catch {
+      dropped++;
+    }
+  };
+  return { stream: { write }, dropped: () => dropped, flush: async () => {} };
 }

@@ -1,13 +1,13 @@
-/** What do metrics say of clients, rules and comparisons? (Design sections 7, 8 and 10.) */
+/** Metrics of clients, rules and comparisons. */
 import type { Comparison } from "../model/comparison.ts";
 import { type Exchange, wasLetIn } from "../model/exchange.ts";
-import type { LabelledValue, MetricFactory } from "./metric-factory.ts";
-import { labelOneOf, OTHER_LABEL, type resourceLabels, wordLabel } from "./series.ts";
+import type { MetricFactory } from "./metric-factory.ts";
+import { comparisonResultLabel, OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
 
 /** One rule as metrics show it. */
 export interface RuleMetrics {
   readonly name: string;
-  /** What it does at present. */
+  /** Its current mode. */
   readonly effective: string;
   readonly state: string;
   readonly requests: number;
@@ -20,13 +20,13 @@ export interface RuleMetrics {
   readonly expired: boolean;
 }
 
-/** Where the numbers come from that nobody counts here. */
+/** What other parts know. */
 export interface RolloutMetricSources {
   /** What metrics call a client; undefined: it is no part of the migration. */
   clientLabel(name: string): string | undefined;
   /** Labels that always have a series of their own: the configured names. */
   readonly clientNames: ReadonlySet<string>;
-  /** Further clients with series of their own. */
+  /** Most further clients with series of their own. */
   readonly metricSeries: number;
   /** Clients that the ledger knows, by the version they call; a client of both counts for both. */
   clients(): { readonly v1: number; readonly v2: number };
@@ -43,42 +43,22 @@ export interface RolloutMetricSources {
     readonly running: number;
     readonly waiting: number;
     readonly heldBytes: number;
-    /** Sampled requests whose answers say nothing, by reason. */
+    /** Sampled requests that were not compared, by reason. */
     readonly passed: Readonly<Record<string, number>>;
   };
 }
 
-/** Counts what is handed to it. */
-export interface RolloutMetrics {
-  observe(exchange: Exchange): void;
-  compared(comparison: Comparison): void;
-}
-
-/** What carryover itself calls those who are no client of their own. */
+/** Labels for requests that belong to no client with a label of its own. */
 const RESERVED_CLIENT_LABELS = ["unknown", "unauthenticated", "excluded"] as const;
-const RESULTS = labelOneOf([
-  "equal",
-  "status",
-  "error",
-  "missing",
-  "extra",
-  "value",
-  "presence",
-  "order",
-  "noise",
-  "failed",
-]);
 
-/** Never throws later on. */
+/** Neither function throws. */
 export function createRolloutMetrics(
   make: MetricFactory,
-  labels: ReturnType<typeof resourceLabels>,
+  labels: ResourceLabels,
   sources: RolloutMetricSources,
-): RolloutMetrics {
-  const clients = createClientSeries(
-    sources.metricSeries,
-    new Set([...sources.clientNames, ...RESERVED_CLIENT_LABELS]),
-  );
+): { observe(exchange: Exchange): void; compared(comparison: Comparison): void } {
+  const names = new Set([...sources.clientNames, ...RESERVED_CLIENT_LABELS]);
+  const clients = createClientSeries(sources.metricSeries, names);
   const comparisons = make.counted("comparisons_total");
   const failures = make.counted("comparison_failures_total");
   const calls = { v1: 0, v2: 0 };
@@ -89,20 +69,21 @@ export function createRolloutMetrics(
     observe: (exchange) => {
       const { apiVersion } = exchange;
       if (apiVersion !== "v1" && apiVersion !== "v2") return;
-      clients.count(labelOf(exchange, sources), apiVersion, sources.wall());
+      clients.count(clientLabelOf(exchange, sources), apiVersion, sources.wall());
     },
-    compared: ({ resource, operation, result, failure, calls: { v1, v2 } }) => {
-      if (failure !== undefined) failures.at([wordLabel(failure)]).count++;
-      calls.v1 += Math.max(0, v1);
-      calls.v2 += Math.max(0, v2);
-      const known = labels.resource(resource);
-      comparisons.at([known, labels.operation(known, operation), RESULTS(result)]).count++;
+    compared: (comparison) => {
+      if (comparison.failure !== undefined) failures.at([wordLabel(comparison.failure)]).count++;
+      calls.v1 += Math.max(0, comparison.calls.v1);
+      calls.v2 += Math.max(0, comparison.calls.v2);
+      const resource = labels.resource(comparison.resource);
+      const operation = labels.operation(resource, comparison.operation);
+      comparisons.at([resource, operation, comparisonResultLabel(comparison.result)]).count++;
     },
   };
 }
 
-/** Whoever the platform did not let in can claim to be anybody, and gets no place among clients. */
-function labelOf(exchange: Exchange, sources: RolloutMetricSources): string {
+/** A caller that the platform did not let in can claim any name, so it gets no series of its own. */
+function clientLabelOf(exchange: Exchange, sources: RolloutMetricSources): string {
   const { status, calls, reason, client } = exchange;
   if (status === 401) return "unauthenticated";
   // Without any call it is a shared list, made a moment ago for the same credential, or a refusal of carryover's own.
@@ -110,101 +91,57 @@ function labelOf(exchange: Exchange, sources: RolloutMetricSources): string {
   return sources.clientLabel(client) ?? "excluded";
 }
 
-function exportClients(
-  make: MetricFactory,
-  clients: ReturnType<typeof createClientSeries>,
-  sources: RolloutMetricSources,
-): void {
-  make.counter("client_requests_total", function* (): Iterable<LabelledValue> {
+function exportClients(make: MetricFactory, clients: ClientSeries, sources: RolloutMetricSources): void {
+  make.counter("client_requests_total", function* () {
     for (const [client, { v1, v2 }] of clients.rows()) {
       if (v1 > 0) yield [[client, "v1"], v1];
       if (v2 > 0) yield [[client, "v2"], v2];
     }
   });
-  make.gauge("client_last_v1_request_timestamp_seconds", function* (): Iterable<LabelledValue> {
+  make.gauge("client_last_v1_request_timestamp_seconds", function* () {
     for (const [client, { lastV1 }] of clients.rows()) if (lastV1 > 0) yield [[client], lastV1 / 1000];
   });
-  make.gauge("clients", () => {
-    const { v1, v2 } = sources.clients();
-    return [
-      [["v1"], v1],
-      [["v2"], v2],
-    ];
-  });
-  make.gauge("ledger_last_save_successful", () => [[[], Number(sources.ledgerSaved())]]);
+  make.gauge("clients", () => Object.entries(sources.clients()).map(([version, count]) => [[version], count]));
+  make.gauge("ledger_last_save_successful", () => Number(sources.ledgerSaved()));
 }
 
 function exportComparisons(
   make: MetricFactory,
-  calls: { readonly v1: number; readonly v2: number },
-  sources: RolloutMetricSources,
+  calls: Readonly<Record<"v1" | "v2", number>>,
+  { shadow }: RolloutMetricSources,
 ): void {
   make.counter("comparisons_skipped_total", () =>
-    Object.entries(sources.shadow().passed).map(([reason, count]) => [[wordLabel(reason)], count]),
+    Object.entries(shadow().passed).map(([reason, count]) => [[wordLabel(reason)], count]),
   );
-  make.counter("comparison_calls_total", () => [
-    [["v1"], calls.v1],
-    [["v2"], calls.v2],
-  ]);
-  make.gauge("comparisons_in_progress", () => [[[], sources.shadow().running]]);
-  make.gauge("comparisons_waiting", () => [[[], sources.shadow().waiting]]);
-  make.gauge("comparisons_held_bytes", () => [[[], sources.shadow().heldBytes]]);
+  make.counter("comparison_calls_total", () => Object.entries(calls).map(([version, count]) => [[version], count]));
+  make.gauge("comparisons_in_progress", () => shadow().running);
+  make.gauge("comparisons_waiting", () => shadow().waiting);
+  make.gauge("comparisons_held_bytes", () => shadow().heldBytes);
 }
 
-/** Both are always there, so that an alert asks for a value and not for what is missing. */
-const FORCED = ["native", "translate"] as const;
+/** Both always have a series, so that an alert tests a value instead of a missing series. */
+const FORCED_MODES = ["native", "translate"] as const;
 
-/** Names of rules are the operator's own, at most 500 of them. */
+/** Rule names come from the operator; a rules file has at most 500. */
 function exportRules(make: MetricFactory, sources: RolloutMetricSources): void {
-  const perRule = (read: (rule: RuleMetrics) => number) => (): Iterable<LabelledValue> =>
-    sources.rules().map((rule) => [[rule.name], read(rule)]);
-  const stated = (read: (rule: RuleMetrics) => string) => (): Iterable<LabelledValue> =>
-    sources.rules().map((rule) => [[rule.name, wordLabel(read(rule))], 1]);
-  make.gauge("rules_force", () => FORCED.map((mode) => [[mode], Number(sources.force() === mode)]));
-  make.gauge("config_hash", () => [[[], Number.parseInt(sources.digest() ?? "0", 16)]]);
-  make.gauge(
-    "rule_mode",
-    stated(({ effective }) => effective),
-  );
-  make.gauge(
-    "rule_state",
-    stated(({ state }) => state),
-  );
-  make.gauge(
-    "rule_requests",
-    perRule(({ requests }) => requests),
-  );
-  make.gauge(
-    "rule_failures",
-    perRule(({ failures }) => failures),
-  );
-  make.gauge(
-    "rule_comparisons",
-    perRule(({ comparisons }) => comparisons),
-  );
-  make.gauge(
-    "rule_differences",
-    perRule(({ differences }) => differences),
-  );
-  make.gauge(
-    "rule_difference_bound",
-    perRule(({ bound }) => bound),
-  );
-  make.gauge(
-    "rule_step_backs",
-    perRule(({ stepBacks }) => stepBacks),
-  );
-  make.gauge(
-    "rule_could_move",
-    perRule(({ couldMove }) => Number(couldMove)),
-  );
-  make.gauge(
-    "rule_expired",
-    perRule(({ expired }) => Number(expired)),
-  );
+  make.gauge("rules_force", () => FORCED_MODES.map((mode) => [[mode], Number(sources.force() === mode)]));
+  make.gauge("config_hash", () => Number.parseInt(sources.digest() ?? "0", 16));
+  make.gauge("rule_mode", () => sources.rules().map(({ name, effective }) => [[name, wordLabel(effective)], 1]));
+  make.gauge("rule_state", () => sources.rules().map(({ name, state }) => [[name, wordLabel(state)], 1]));
+  const values = [
+    ["rule_requests", "requests"],
+    ["rule_failures", "failures"],
+    ["rule_comparisons", "comparisons"],
+    ["rule_differences", "differences"],
+    ["rule_difference_bound", "bound"],
+    ["rule_step_backs", "stepBacks"],
+    ["rule_could_move", "couldMove"],
+    ["rule_expired", "expired"],
+  ] as const;
+  for (const [metric, member] of values) {
+    make.gauge(metric, () => sources.rules().map((rule) => [[rule.name], Number(rule[member])]));
+  }
 }
-
-/** Which clients get metrics of their own, whoever calls? (Design section 8: bounded series.) */
 
 /** Requests of one client, or of all that share a label. */
 export interface ClientRow {
@@ -221,19 +158,19 @@ export interface ClientSeries {
   rows(): Iterable<readonly [label: string, row: ClientRow]>;
 }
 
-/** How often a client must have called to get one of the places that are kept for those who stay. */
-const STAYS = 20;
-/** Clients watched for that, for each place. */
+/** Requests after which a client counts as a regular one. */
+const REGULAR = 20;
+/** Clients watched for that, for each series. */
 const CANDIDATES = 4;
 
 /**
- * Each of `own` has a row from its first request on and takes no place: configured names are few. Of the `max` places for all
- * others half go to whoever comes first, the rest to clients that were seen 20 times: callers that come once each can fill
- * the first half only. A client keeps its place, so that no counter ever goes down; what it was counted before stays with
+ * Each of `own` has a row from its first request on, outside of `max`: configured names are few. Of the `max` rows for all
+ * other clients, half go to the first that call, the rest to clients that were seen 20 times: callers that come once each can
+ * fill the first half only. A client keeps its row, so that no counter ever goes down; what was counted before stays with
  * `other`.
  */
 export function createClientSeries(max: number, own: ReadonlySet<string>): ClientSeries {
-  let places = 0;
+  let taken = 0;
   const rows = new Map<string, ClientRow>();
   const candidates = new Map<string, number>();
   const add = (label: string): ClientRow => {
@@ -241,22 +178,19 @@ export function createClientSeries(max: number, own: ReadonlySet<string>): Clien
     rows.set(label, row);
     return row;
   };
-  const other = (): ClientRow => rows.get(OTHER_LABEL) ?? add(OTHER_LABEL);
-  const stays = (label: string): boolean => {
+  const isRegular = (label: string): boolean => {
     const seen = (candidates.get(label) ?? 0) + 1;
-    if (seen < STAYS) {
-      if (candidates.size >= CANDIDATES * max) candidates.clear();
-      candidates.set(label, seen);
-      return false;
-    }
-    return candidates.delete(label);
+    if (seen >= REGULAR) return candidates.delete(label);
+    if (candidates.size >= CANDIDATES * max) candidates.clear();
+    candidates.set(label, seen);
+    return false;
   };
   const rowOf = (label: string): ClientRow => {
     const known = rows.get(label);
     if (known !== undefined) return known;
     if (own.has(label)) return add(label);
-    if (places >= max || (places >= max / 2 && !stays(label))) return other();
-    places += 1;
+    if (taken >= max || (taken >= max / 2 && !isRegular(label))) return rows.get(OTHER_LABEL) ?? add(OTHER_LABEL);
+    taken += 1;
     return add(label);
   };
   return {

@@ -1,52 +1,46 @@
+/** Counts kept by labels, bounded in number and in label values whatever clients and upstreams send. */
+import { DIFFERENCE_CLASSES } from "../model/comparison.ts";
 import { PROBLEMS } from "../model/problem.ts";
 
-/** How are counts kept by labels so that nobody can make their number grow without end? */
-
-/** Rows by label values; at most `max` of them, and the ones that `overflow` names. */
-export interface Series<Row> {
-  at(values: readonly string[]): Row;
-  rows(): Iterable<readonly [values: readonly string[], row: Row]>;
-}
-
-/**
- * `fresh` makes a row for new values. Once `max` rows exist, new values share the rows that `overflow` leads to
- * (design: bounded series); it must come down to few values, by default to one row of nothing but `other`.
- */
-export function createSeries<Row>(
-  max: number,
-  fresh: (values: readonly string[]) => Row,
-  overflow: (values: readonly string[]) => readonly string[] = (values) => values.map(() => OTHER_LABEL),
-): Series<Row> {
-  const rows = new Map<string, readonly [readonly string[], Row]>();
-  const add = (key: string, values: readonly string[]): Row => {
-    const row = fresh(values);
-    rows.set(key, [values, row]);
-    return row;
-  };
-  return {
-    at: (values) => {
-      // Labels are cleaned before they come here and hold no line breaks: joined values cannot be mistaken for others.
-      const key = values.join("\n");
-      const known = rows.get(key);
-      if (known !== undefined) return known[1];
-      if (rows.size < max) return add(key, values);
-      const shared = overflow(values);
-      const sharedKey = shared.join("\n");
-      return rows.get(sharedKey)?.[1] ?? add(sharedKey, shared);
-    },
-    rows: () => rows.values(),
-  };
+/** Rows by label values. */
+export interface Series<Row, Labels extends readonly string[] = readonly string[]> {
+  at(labels: Labels): Row;
+  rows(): Iterable<readonly [labels: Labels, row: Row]>;
 }
 
 /** What every unknown label value becomes. */
 export const OTHER_LABEL = "other";
 
-/** Which label values can there be, whatever clients and upstreams send? */
-
-/** The resources and operations that labels may name: the catalogue's. */
-export interface KnownResource {
-  readonly resource: string;
-  readonly operations: readonly string[];
+/**
+ * `create` makes the row of new label values. Beyond `max` rows, new values share rows in which every label is `other`, except
+ * the labels at the positions `kept`, which must have few values.
+ */
+export function createSeries<Row, Labels extends readonly string[] = readonly string[]>(
+  max: number,
+  create: (labels: Labels) => Row,
+  kept: readonly number[] = [],
+): Series<Row, Labels> {
+  const rows = new Map<string, readonly [Labels, Row]>();
+  const add = (key: string, labels: Labels): Row => {
+    const row = create(labels);
+    rows.set(key, [labels, row]);
+    return row;
+  };
+  return {
+    at: (labels) => {
+      // Labels are cleaned before they come here and hold no line breaks: joined values cannot be mistaken for others.
+      const key = labels.join("\n");
+      const known = rows.get(key);
+      if (known !== undefined) return known[1];
+      if (rows.size < max) return add(key, labels);
+      const shared = labels.map((label, at) =>
+        kept.includes(at) ? label : OTHER_LABEL,
+      ) as readonly string[] as Labels;
+      const sharedKey = shared.join("\n");
+      return rows.get(sharedKey)?.[1] ?? add(sharedKey, shared);
+    },
+    rows: () => rows.values(),
+  };
 }
 
 const CODES = [
@@ -59,7 +53,7 @@ const CODE_LABELS: ReadonlyMap<number, string> = new Map([
   ...CODES.map((code) => [code, String(code)] as const),
 ]);
 
-/** A status as a label: registered ones, `none` for no answer, `other` for the rest. */
+/** A status as a label: registered ones, `none` for no response, `other` for the rest. */
 export function codeLabel(status: number): string {
   return CODE_LABELS.get(status) ?? OTHER_LABEL;
 }
@@ -86,20 +80,29 @@ export const outcomeLabel = labelOneOf([
 ]);
 export const directionLabel = labelOneOf(["request", "response"]);
 export const reasonLabel = labelOneOf(Object.keys(PROBLEMS));
+export const comparisonResultLabel = labelOneOf(["equal", ...DIFFERENCE_CLASSES, "noise", "failed"]);
 
-/** A field of the catalogue or a note of the code: a short word, or `other`. How many there are is bounded elsewhere. */
+/** A field of the catalogue or a note of the code: a short word, or `other`. Their number is bounded elsewhere. */
 export function wordLabel(word: string): string {
   return /^[A-Za-z][A-Za-z0-9_.[\]-]{0,63}$/.test(word) ? word : OTHER_LABEL;
 }
 
-/**
- * Resource and operation as labels; an operation counts only with its own resource, which may be listed several times.
- * `unknown` is what nobody matched.
- */
-export function resourceLabels(known: readonly KnownResource[]): {
+/** The resources and operations that labels may name: the catalogue's. */
+export interface KnownResource {
+  readonly resource: string;
+  readonly operations: readonly string[];
+}
+
+export interface ResourceLabels {
   resource(name: string): string;
   operation(resource: string, operation: string): string;
-} {
+}
+
+/**
+ * Resource and operation as labels; an operation counts only with its own resource, which `known` may list several times.
+ * `unknown` is what no operation matched.
+ */
+export function resourceLabels(known: readonly KnownResource[]): ResourceLabels {
   const operations = new Map<string, Set<string>>();
   for (const one of known) {
     const names = operations.get(one.resource) ?? new Set(["unknown"]);

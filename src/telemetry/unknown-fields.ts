@@ -1,20 +1,16 @@
-/** Which fields did requests and answers hold that the catalogue does not know? (Names only, never values.) */
+/** Names of the fields in requests and responses that the catalogue does not know. Values are never kept. */
 import type { Exchange } from "../model/exchange.ts";
 import { scrub } from "./scrub.ts";
 
-/** How much is remembered; what comes later is only counted. */
-export interface UnknownFieldsLimits {
-  readonly resources: number;
-  readonly names: number;
-}
+type UnknownField = Exchange["unknownFields"][number];
 
-/** What was seen, for one resource and direction. */
+/** The unknown fields of one resource and direction. */
 export interface UnknownFieldsSeen {
   readonly resource: string;
-  readonly direction: "request" | "response";
-  /** Most frequent first; a field counts once a request. */
+  readonly direction: UnknownField["direction"];
+  /** Most frequent first; a field counts once per request. */
   readonly fields: readonly { readonly name: string; readonly count: number }[];
-  /** The same for names that there was no room for, and for those of callers whom the platform did not know. */
+  /** How often other names were sent: beyond the limit of names, or by callers that the platform did not know. */
   readonly others: number;
 }
 
@@ -25,72 +21,60 @@ export interface UnknownFields {
 
 interface FieldCounts {
   readonly resource: string;
-  readonly direction: "request" | "response";
+  readonly direction: UnknownField["direction"];
   readonly counts: Map<string, number>;
   others: number;
 }
 
-/** A bounded record of names: memory is at most resources × 2 × names × 80 characters. */
-export function createUnknownFields(limits: UnknownFieldsLimits = { resources: 100, names: 200 }): UnknownFields {
-  const places = new Map<string, FieldCounts>();
+const LIMITS = { resources: 100, names: 200 };
+const UNAUTHENTICATED = 401;
+
+/** Memory is at most resources × 2 × names × 80 characters. */
+export function createUnknownFields(limits: typeof LIMITS = LIMITS): UnknownFields {
+  const countsByKey = new Map<string, FieldCounts>();
+  const countsOf = (name: string, direction: UnknownField["direction"]): FieldCounts => {
+    const known = countsByKey.get(`${direction} ${name}`);
+    if (known !== undefined) return known;
+    const resource = countsByKey.size < limits.resources * 2 ? name : "other";
+    const key = `${direction} ${resource}`;
+    const added: FieldCounts = countsByKey.get(key) ?? { resource, direction, counts: new Map(), others: 0 };
+    countsByKey.set(key, added);
+    return added;
+  };
   return {
     observe: (exchange) => {
-      // Bodies are read before the platform says who asks: nobody may fill the room for names without a credential.
-      const room = exchange.status === UNAUTHENTICATED ? 0 : limits.names;
-      for (const { direction, name } of distinctFields(exchange)) {
-        count(fieldCountsOf(places, exchange.resource, direction, limits.resources), shownName(name), room);
+      // Bodies are read before the platform authenticates the caller: without a credential nobody may use up the names.
+      const most = exchange.status === UNAUTHENTICATED ? 0 : limits.names;
+      for (const field of distinctFields(exchange)) {
+        const entry = countsOf(exchange.resource, field.direction);
+        const name = shownName(field.name);
+        const before = entry.counts.get(name);
+        if (before === undefined && entry.counts.size >= most) entry.others++;
+        else entry.counts.set(name, (before ?? 0) + 1);
       }
     },
-    view: () => [...places.values()].map(seen),
+    view: () =>
+      Array.from(countsByKey.values(), ({ resource, direction, counts, others }) => {
+        const fields = Array.from(counts, ([name, count]) => ({ name, count }));
+        return { resource, direction, fields: fields.sort((a, b) => b.count - a.count), others };
+      }),
   };
 }
 
-function fieldCountsOf(
-  places: Map<string, FieldCounts>,
-  name: string,
-  direction: FieldCounts["direction"],
-  max: number,
-): FieldCounts {
-  const known = places.get(`${direction} ${name}`);
-  if (known !== undefined) return known;
-  const resource = places.size < max * 2 ? name : "other";
-  const key = `${direction} ${resource}`;
-  const place = places.get(key) ?? { resource, direction, counts: new Map(), others: 0 };
-  places.set(key, place);
-  return place;
-}
-
-const UNAUTHENTICATED = 401;
-
-function count(place: FieldCounts, name: string, max: number): void {
-  const before = place.counts.get(name);
-  if (before === undefined && place.counts.size >= max) place.others++;
-  else place.counts.set(name, (before ?? 0) + 1);
-}
-
-function seen({ resource, direction, counts, others }: FieldCounts): UnknownFieldsSeen {
-  const fields = [...counts].map(([name, times]) => ({ name, count: times }));
-  return { resource, direction, fields: fields.sort((a, b) => b.count - a.count), others };
-}
-
-/** Under which names are the unknown fields of a request counted and shown? */
-
-type UnknownField = Exchange["unknownFields"][number];
-
-/** Which element of a list it was. */
+/** The position in a list. */
 const INDEX = /\[\d+\]/g;
 const MAX_SHOWN = 80;
-/** So much of a name is looked at that no secret in the part that is shown is cut until nobody knows it for one. */
+/** More than is shown is scrubbed, so that a secret is recognised before it is cut. */
 const MAX_READ = 200;
-/** Whatever a terminal or a page could take for more than a letter: controls, marks of direction, halves of characters. */
+/** Anything a terminal or a page could take for more than a letter: controls, direction marks, lone surrogates. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** Each unknown field of `exchange` once, without its place in lists; in the order in which they were met. */
+/** Each unknown field of `exchange` once, without positions in lists, in the order of first appearance. */
 export function distinctFields({ unknownFields }: Pick<Exchange, "unknownFields">): readonly UnknownField[] {
   if (unknownFields.length === 0) return unknownFields;
   const distinct = new Map<string, UnknownField>();
   for (const { direction, name } of unknownFields) {
-    // What a body that is an array itself holds has nothing before its index.
+    // In a body that is an array, nothing precedes the position.
     const plain = name.includes("[") ? name.replace(INDEX, "").replace(/^\./, "") : name;
     const key = `${direction} ${plain}`;
     distinct.set(key, { direction, name: plain });
@@ -98,13 +82,12 @@ export function distinctFields({ unknownFields }: Pick<Exchange, "unknownFields"
   return [...distinct.values()];
 }
 
-/** A name that somebody else gave, for operators: at most 80 characters, all of them printable, no secret. */
+/** A foreign name for operators: at most 80 characters, all printable, without secrets. */
 export function shownName(name: string): string {
-  const plain = scrub(name.slice(0, MAX_READ)).replace(UNPRINTABLE, escaped);
-  // Half a character at the end would be none.
+  const plain = scrub(name.slice(0, MAX_READ)).replace(
+    UNPRINTABLE,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+  // Never ends with half of a surrogate pair.
   return plain.length > MAX_SHOWN ? `${plain.slice(0, MAX_SHOWN - 1).replace(/[\ud800-\udbff]$/, "")}…` : plain;
-}
-
-function escaped(character: string): string {
-  return `\\u{${character.codePointAt(0)?.toString(16)}}`;
 }

@@ -1,4 +1,5 @@
-/** What does a v1 request body say, in v2's words? (Design: fields in requests.) */
+/** Reads a v1 request body by rows and writes it in v2's spelling. */
+
 import { JsonError } from "../json/error.ts";
 import { hasMoreValues, type JsonNode, parseTree } from "../json/tree.ts";
 import { snakeCase } from "../model/field-names.ts";
@@ -6,10 +7,10 @@ import { Problem } from "../model/problem.ts";
 import type { EnumTable, EnumValue, Row, Value } from "../model/resource.ts";
 import { checkScalar, describe, invalidBody, isInt64, textOf } from "./scalars.ts";
 
-/** What becomes of members in no row. */
+/** What happens to members in no row. */
 export type UnknownPolicy = "drop" | "pass" | "refuse";
 
-/** One member the client sent, ready for v2. */
+/** One member that the client sent. */
 export interface SentField {
   readonly row: Row;
   /** JSON text of the value in v2's spelling. */
@@ -18,7 +19,7 @@ export interface SentField {
   readonly nested: V2Body | undefined;
 }
 
-/** A body understood. A member that is null, server-set or an unknown enum name is not in `fields`: it counts as left out. */
+/** A v1 body in v2's spelling. Members that are null, server-set or an unknown enum name are not in `fields`: they count as left out. */
 export interface V2Body {
   /** By v1 name. */
   readonly fields: ReadonlyMap<string, SentField>;
@@ -26,61 +27,47 @@ export interface V2Body {
   readonly passed: readonly { readonly key: string; readonly raw: string }[];
 }
 
-/** What was learnt while reading, for the exchange. */
+/** What was found while reading. */
 export interface BodyNotes {
   /** Dotted v1 paths of members in no row. */
   readonly unknown: string[];
-  /** Dotted v1 paths of enum names that v1 does not know, dropped as v1's decoder did. */
+  /** Dotted v1 paths of unknown enum names, which v1's decoder dropped as well. */
   readonly droppedEnums: string[];
-  /** v1 members that v2 treats as server-set (mask class `never`), dropped. */
+  /** Dotted v1 paths of dropped members that v2 sets itself (mask class `never`). */
   readonly serverSet: string[];
 }
 
-/** Everything `readMessage` needs to know beside its rows. */
 interface BodyContext {
   readonly bytes: Uint8Array;
   readonly unknown: UnknownPolicy;
   readonly notes: BodyNotes;
-  /** Names of the rows and enums met so far: a list may hold hundreds of thousands of messages, or of names. */
+  /** Lookup tables, built once: a list may hold many thousand messages. */
   readonly names: Map<readonly Row[], ReadonlyMap<string, Row>>;
   readonly v2Names: Map<readonly Row[], ReadonlySet<string>>;
   readonly enums: Map<EnumTable, ReadonlyMap<string | number, EnumValue>>;
 }
 
-/** What stands under `key`, made when it is first asked for. */
-function getOrCreate<Key, T>(known: Map<Key, T>, key: Key, make: (key: Key) => T): T {
-  const found = known.get(key);
-  if (found !== undefined) return found;
-  const made = make(key);
-  known.set(key, made);
-  return made;
-}
-
 /**
- * Reads a v1 body by `rows`. An empty body is an empty message, as v1's gateway took it.
- * Throws `Problem` INVALID_BODY: not JSON, not an object, a wrong type, a member named twice (in either spelling), two members of one oneof.
+ * Reads a v1 body by `rows`. An empty body is an empty message, as in v1's gateway.
+ * Throws `Problem` INVALID_BODY for invalid JSON, a wrong type, a member given twice (in either spelling), or two members of one oneof.
  */
 export function readBody(bytes: Uint8Array, rows: readonly Row[], unknown: UnknownPolicy, notes: BodyNotes): V2Body {
   if (isBlank(bytes)) return { fields: new Map(), passed: [] };
-  const node = parseBody(bytes);
-  if (node.kind !== "object") {
-    throw invalidBody("", `expected an object, found ${describe(node)}`);
-  }
-  return readMessage(node, rows, "", { bytes, unknown, notes, names: new Map(), v2Names: new Map(), enums: new Map() });
+  const context = { bytes, unknown, notes, names: new Map(), v2Names: new Map(), enums: new Map() };
+  return readMessage(parseBody(bytes), rows, "", context);
 }
 
-/** A value in v2's spelling; `nested` when it is one message. */
+export function createBodyNotes(): BodyNotes {
+  return { unknown: [], droppedEnums: [], serverSet: [] };
+}
+
+/** JSON text in v2's spelling; `nested` for a single message. */
 interface V2Value {
   readonly raw: string;
   readonly nested: V2Body | undefined;
 }
 
-/** Fresh notes. */
-export function createBodyNotes(): BodyNotes {
-  return { unknown: [], droppedEnums: [], serverSet: [] };
-}
-
-/** The members of one message; `path` is its dotted v1 path, empty at the top. */
+/** `path`: the dotted v1 path of the message, empty at the top. */
 function readMessage(node: JsonNode, rows: readonly Row[], path: string, context: BodyContext): V2Body {
   if (node.kind !== "object") throw invalidBody(path, `expected an object, found ${describe(node)}`);
   const byName = getOrCreate(context.names, rows, namesOf);
@@ -92,7 +79,10 @@ function readMessage(node: JsonNode, rows: readonly Row[], path: string, context
     const at = path === "" ? key : `${path}.${key}`;
     const row = byName.get(key);
     if (row === undefined) {
-      noteUnknownMember(at, context);
+      context.notes.unknown.push(at);
+      if (context.unknown === "refuse") {
+        throw invalidBody(at, "is not a field of this resource in v1 (unknownFields.request is set to refuse)");
+      }
       if (context.unknown === "pass" && !getOrCreate(context.v2Names, rows, v2NamesOf).has(key)) {
         passed.push({ key, raw: textOf(context.bytes, value) });
       }
@@ -101,7 +91,9 @@ function readMessage(node: JsonNode, rows: readonly Row[], path: string, context
     if (seen.has(row)) throw invalidBody(at, "is given twice (perhaps in both spellings)");
     seen.add(row);
     if (value.kind === "null") continue;
-    refuseSecondOneof(row, oneofs, at);
+    const other = row.oneof === undefined ? undefined : oneofs.get(row.oneof);
+    if (other !== undefined) throw invalidBody(at, `cannot be set together with ${other}`);
+    if (row.oneof !== undefined) oneofs.set(row.oneof, row.v1);
     const sent = readField(row, value, at, context);
     if (sent !== undefined) fields.set(row.v1, sent);
   }
@@ -109,17 +101,17 @@ function readMessage(node: JsonNode, rows: readonly Row[], path: string, context
 }
 
 function readField(row: Row, value: JsonNode, at: string, context: BodyContext): SentField | undefined {
-  // The type is checked even when the value is then dropped: v1's decoder refused a wrong one.
+  // The type is checked even when the value is dropped, as v1's decoder did.
   const written = writeValue(row, value, at, context);
   if (row.access === "output" || row.v2 === null) return undefined;
   if (row.mask === "never") {
     context.notes.serverSet.push(at);
     return undefined;
   }
-  return written === undefined ? undefined : { row, raw: written.raw, nested: written.nested };
+  return written === undefined ? undefined : { row, ...written };
 }
 
-/** `node` as v2 wants it; undefined when it is an enum name that is to be dropped. Throws `Problem` INVALID_BODY. */
+/** Undefined for an enum name that is to be dropped. Throws `Problem` INVALID_BODY. */
 function writeValue(value: Row | Value, node: JsonNode, at: string, context: BodyContext): V2Value | undefined {
   if (value.kind !== "map" && value.list === true) {
     if (node.kind !== "array") throw invalidBody(at, `expected an array, found ${describe(node)}`);
@@ -150,7 +142,7 @@ function writeOne(value: Row | Value, node: JsonNode, at: string, context: BodyC
   }
 }
 
-/** By v1 name or v1 number, always to the v2 NAME: numbers differ between the versions. */
+/** By v1 name or v1 number, always to the v2 name: numbers differ between the versions. */
 function writeEnum(table: EnumTable, node: JsonNode, at: string, context: BodyContext): string | undefined {
   const given =
     node.kind === "string" ? node.value : node.kind === "number" ? Number(textOf(context.bytes, node)) : undefined;
@@ -167,7 +159,7 @@ function writeEnum(table: EnumTable, node: JsonNode, at: string, context: BodyCo
   return entry[2];
 }
 
-/** Keys are the user's data: the text is copied, after its values were checked; messages inside are rewritten. */
+/** Keys are the user's data. Scalar values are checked and copied, messages rewritten. */
 function writeMap(
   { of, keys: kind }: Value & { kind: "map" },
   node: JsonNode,
@@ -193,33 +185,19 @@ function writeMap(
   return typeof of === "string" ? textOf(context.bytes, node) : `{${parts.join(",")}}`;
 }
 
-/** The key of a map is the user's data, and no name. */
+/** Adds paths without the key of the map, which is the user's data. */
 function addWithoutKey(from: BodyNotes, at: string, entry: string, to: BodyNotes): void {
   for (const kind of ["unknown", "droppedEnums", "serverSet"] as const) {
     for (const path of from[kind]) to[kind].push(`${at}${path.slice(entry.length)}`);
   }
 }
 
-function refuseSecondOneof(row: Row, oneofs: Map<string, string>, at: string): void {
-  if (row.oneof === undefined) return;
-  const other = oneofs.get(row.oneof);
-  if (other !== undefined) throw invalidBody(at, `cannot be set together with ${other}`);
-  oneofs.set(row.oneof, row.v1);
-}
-
-function noteUnknownMember(at: string, context: BodyContext): void {
-  context.notes.unknown.push(at);
-  if (context.unknown === "refuse") {
-    throw invalidBody(at, "is not a field of this resource in v1 (unknownFields.request is set to refuse)");
-  }
-}
-
-/** What v2 would take for another member, or for one a second time. */
+/** Names under which v2 would take an unknown member for a known one. */
 function v2NamesOf(rows: readonly Row[]): ReadonlySet<string> {
   return new Set(rows.flatMap(({ v2, v2Proto }) => (v2 === null ? [] : [v2, v2Proto ?? snakeCase(v2)])));
 }
 
-/** Entries by what a v1 client may write for them; of several the first. */
+/** By what a v1 client may write: a name, or a number. The first of several wins. */
 function entriesOf({ values, unknown }: EnumTable): ReadonlyMap<string | number, EnumValue> {
   const entries = new Map<string | number, EnumValue>();
   for (const entry of values) {
@@ -232,7 +210,7 @@ function entriesOf({ values, unknown }: EnumTable): ReadonlyMap<string | number,
   return entries;
 }
 
-/** Both accepted spellings of every row. */
+/** Rows by both accepted spellings. */
 export function namesOf(rows: readonly Row[]): Map<string, Row> {
   const byName = new Map<string, Row>();
   for (const row of rows) {
@@ -242,7 +220,7 @@ export function namesOf(rows: readonly Row[]): Map<string, Row> {
   return byName;
 }
 
-/** JSON text of the whole body for v2: every member that was sent. */
+/** The JSON text of the body for v2. */
 export function bodyText(body: V2Body): string {
   const parts: string[] = [];
   for (const { row, raw } of body.fields.values()) parts.push(`${JSON.stringify(row.v2)}:${raw}`);
@@ -250,10 +228,10 @@ export function bodyText(body: V2Body): string {
   return `{${parts.join(",")}}`;
 }
 
-/** More than any record has, and little enough to be read in one turn of the event loop. */
+/** More than any record has, and few enough to be read in one turn of the event loop. */
 export const MOST_VALUES = 20_000;
 
-/** The tree of a whole body. Throws `Problem` INVALID_BODY when it is no JSON, BODY_TOO_LARGE when it has too many values. */
+/** Throws `Problem` INVALID_BODY for invalid JSON, BODY_TOO_LARGE for too many values. */
 export function parseBody(bytes: Uint8Array): JsonNode {
   if (hasMoreValues(bytes, MOST_VALUES)) {
     throw new Problem("BODY_TOO_LARGE", `the request body has more than ${MOST_VALUES} JSON values`, {
@@ -268,7 +246,15 @@ export function parseBody(bytes: Uint8Array): JsonNode {
   }
 }
 
-/** True for no body at all: v1's gateway took it for an empty message. */
+/** v1's gateway took a missing or blank body for an empty message. */
 export function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09);
+}
+
+function getOrCreate<Key, T>(map: Map<Key, T>, key: Key, make: (key: Key) => T): T {
+  const existing = map.get(key);
+  if (existing !== undefined) return existing;
+  const value = make(key);
+  map.set(key, value);
+  return value;
 }

@@ -1,4 +1,5 @@
-/** How does a v2 error read in v1's words? (Design: errors; specification section 7.) */
+/** Errors of v2 in v1's words: field names are translated, everything else stays as v2 sent it. */
+
 import { JsonError } from "../json/error.ts";
 import type { MemberPlan, ObjectPlan } from "../json/plan.ts";
 import { rewriteValue } from "../json/rewrite.ts";
@@ -9,23 +10,21 @@ import { Problem, RpcCode, rpcOfHttp } from "../model/problem.ts";
 import type { Resource, Row } from "../model/resource.ts";
 import { respondWith } from "./headers.ts";
 
-/** v2 field names (dotted, both spellings) to v1's. */
+/** v2 field names (dotted, in both spellings) to v1's. */
 export type FieldNames = ReadonlyMap<string, string>;
 
 /** The names of every row that the resource's operations speak of. */
 export function fieldNames(resource: Resource): FieldNames {
   const names = new Map<string, string>();
-  const shapes = resource.operations.flatMap((operation) => {
-    return operation.kind === "native" || operation.kind === "delete" ? [] : [operation];
-  });
-  // Lists and Gets come first and are shown last: what a verb calls otherwise is not the record's name.
+  const shapes = resource.operations.filter((operation) => "answer" in operation);
+  // The last one wins: lists and Gets, which come first, name a field better than a verb does.
   for (const { answer } of [...shapes].reverse()) addNames(answer.rows, "", "", names);
-  // Bodies last: an error is about what was sent, so their names win.
+  // Bodies come last because an error is about what was sent.
   for (const shape of shapes) if ("body" in shape) addNames(shape.body?.rows ?? [], "", "", names);
   return names;
 }
 
-/** Every spelling of the rows, and of the rows of their messages. The prefixes are dotted, or empty. */
+/** Adds every spelling of the rows, nested ones included. The prefixes are dotted, or empty. */
 function addNames(rows: readonly Row[], v1Prefix: string, v2Prefix: string, names: Map<string, string>): void {
   for (const row of rows) {
     if (row.v2 === null) continue;
@@ -39,9 +38,9 @@ function addNames(rows: readonly Row[], v1Prefix: string, v2Prefix: string, name
 }
 
 /**
- * v2's error for a v1 client: status, code, message and details as v2 sent them, with field names turned back where they
- * are names. An error without a JSON body (from a front) keeps its status and gets a body in the API's shape.
- * Throws `Problem` UPSTREAM_INVALID for what is no error at all: a redirect, a partial answer.
+ * v2's error for a v1 client: status, code, message and details as v2 sent them, with v1's field names. An error without
+ * a JSON body, such as a load balancer's, keeps its status and gets a body in the API's form.
+ * Throws `Problem` UPSTREAM_INVALID for a response that is no error, such as a redirect.
  */
 export function errorResponse(response: ApiResponse, names: FieldNames): ApiResponse {
   if (response.status < 400) throw notAnError(response.status);
@@ -55,7 +54,17 @@ export function errorResponse(response: ApiResponse, names: FieldNames): ApiResp
   return respondWith(response, response.status, Buffer.from(JSON.stringify(body)));
 }
 
-/** The error body as a value, or undefined when it is none. */
+/** Metadata for a write that v2 carried out but whose response cannot be shown. */
+export const STATE_UNKNOWN = { state: "unknown" } as const;
+
+/** Throws `Problem` UPSTREAM_INVALID for a response that is neither success nor error. */
+export function isSuccess({ status }: ApiResponse): boolean {
+  if (status >= 200 && status < 300) return true;
+  if (status >= 400) return false;
+  throw notAnError(status, STATE_UNKNOWN);
+}
+
+/** The error body as a value; undefined when it is none. */
 export function readError(response: ApiResponse): { code: number; details: readonly Json[] } | undefined {
   if (response.body.length === 0) return undefined;
   const type = header(response.headers, "content-type");
@@ -69,12 +78,11 @@ export function readError(response: ApiResponse): { code: number; details: reado
   }
 }
 
-/** A front may write its HTTP status there: that is no body of the API. */
+/** Some proxies write the HTTP status as the code: such a body is not the API's. */
 function isRpcCode(code: Json | undefined): code is number {
   return typeof code === "number" && Number.isInteger(code) && code >= RpcCode.OK && code <= RpcCode.UNAUTHENTICATED;
 }
 
-/** The body in v1's words; undefined when it is no error body. */
 function rewriteError(response: ApiResponse, names: FieldNames): Uint8Array | undefined {
   if (readError(response) === undefined) return undefined;
   try {
@@ -85,18 +93,20 @@ function rewriteError(response: ApiResponse, names: FieldNames): Uint8Array | un
   }
 }
 
-/** Where a redirect leads is nobody's business: carryover speaks for the platform. */
-function notAnError(status: number): Problem {
-  return new Problem("UPSTREAM_INVALID", `the platform answered ${status}, which is neither success nor error`);
+/** The message does not say where a redirect leads: carryover speaks for the platform. */
+function notAnError(status: number, metadata: Readonly<Record<string, string>> = {}): Problem {
+  return new Problem("UPSTREAM_INVALID", `the platform answered ${status}, which is neither success nor error`, {
+    metadata,
+  });
 }
 
-/** Missing, or not allowed: v1 showed both as nothing. */
+/** Missing or forbidden: v1's lists showed both as nothing. */
 export const MISSING_OR_FORBIDDEN = [
   [404, RpcCode.NOT_FOUND],
   [403, RpcCode.PERMISSION_DENIED],
 ] as const;
 
-/** True when the platform itself says so: a typed detail tells its answer from that of a gateway or a wrong base path. */
+/** True when the platform itself says so: only its errors carry a typed detail, those of a gateway do not. */
 export function isTypedRefusal(
   response: ApiResponse,
   statuses: readonly (readonly [http: number, code: number])[],
@@ -109,42 +119,31 @@ export function isTypedRefusal(
   );
 }
 
-/** Which words of a v2 error are names that v1 spelled otherwise? (Design: errors; specification section 7.) */
-
-/** v2 field names (dotted, both spellings) to v1's. */
-type V1Names = ReadonlyMap<string, string>;
-
-/** The edits of an error body: names only; everything else, unknown details too, stays byte for byte. */
-export function errorPlan(names: V1Names): ObjectPlan {
+/** The edits of an error body: names only. Everything else, unknown details too, stays byte for byte. */
+function errorPlan(names: FieldNames): ObjectPlan {
   const badRequest = badRequestPlan(names);
+  const detail = { kind: "convert", convert: (raw: Uint8Array) => v1Detail(raw, badRequest) } as const;
   return {
     kind: "object",
     members: new Map<string, MemberPlan>([
       ["message", converted((text) => v1Message(text, names))],
-      [
-        "details",
-        { value: { kind: "array", items: { kind: "convert", convert: (raw) => v1Detail(raw, badRequest) } } },
-      ],
+      ["details", { value: { kind: "array", items: detail } }],
     ]),
   };
 }
 
-function badRequestPlan(names: V1Names): ObjectPlan {
+function badRequestPlan(names: FieldNames): ObjectPlan {
   const violation: ObjectPlan = {
     kind: "object",
     members: new Map([["field", converted((field) => v1Field(field, names))]]),
   };
-  return {
-    kind: "object",
-    members: new Map<string, MemberPlan>([["fieldViolations", { value: { kind: "array", items: violation } }]]),
-  };
+  return { kind: "object", members: new Map([["fieldViolations", { value: { kind: "array", items: violation } }]]) };
 }
 
 function converted(convert: (text: string) => string): MemberPlan {
   return { value: { kind: "convert", convert: (raw) => convertString(raw, convert) } };
 }
 
-/** A detail in v1's words, as far as its type is known to hold any. */
 function v1Detail(raw: Uint8Array, badRequest: ObjectPlan): Uint8Array {
   const type = member(JSON.parse(Buffer.from(raw).toString("utf8")), "@type");
   if (typeof type !== "string") return raw;
@@ -152,7 +151,7 @@ function v1Detail(raw: Uint8Array, badRequest: ObjectPlan): Uint8Array {
   return VERSIONED_TYPE.test(type) ? rewriteValue(raw, RETYPED).bytes : raw;
 }
 
-/** The one detail whose type names the version (trap T51): v1's package of it has no version segment. */
+/** The one detail type that names its version; v1's package of it has no version segment. */
 const VERSIONED_TYPE = /\.v2[a-z0-9]*(?=\.TermsNotAcceptedDetail$)/;
 const RETYPED: ObjectPlan = {
   kind: "object",
@@ -166,16 +165,16 @@ function convertString(raw: Uint8Array, convert: (text: string) => string): Uint
   return converted === text ? raw : JSON.stringify(converted);
 }
 
-/** No row lies deeper; a longer path is only looked at so far. */
-const DEEPEST = 16;
-const LONGEST = 1_000;
+/** Segments of a path that are compared with names; no row lies deeper. */
+const MAX_DEPTH = 16;
+const MAX_FIELD_LENGTH = 1_000;
 
-/** `role_uid` → `role`; the longest known prefix of a nested path is renamed, the rest and every `[index]` kept. */
-function v1Field(field: string, names: V1Names): string {
-  if (field.length > LONGEST) return field;
-  // A dot in brackets belongs to the user's key.
+/** Renames the longest known prefix (`role_uid` → `role`); the rest and every `[index]` stay. */
+function v1Field(field: string, names: FieldNames): string {
+  if (field.length > MAX_FIELD_LENGTH) return field;
+  // A dot in brackets belongs to a key of a map.
   const parts = field.split(/\.(?![^[]*\])/);
-  const plain = parts.slice(0, DEEPEST).map((part) => part.replace(/\[.*$/, ""));
+  const plain = parts.slice(0, MAX_DEPTH).map((part) => part.replace(/\[.*$/, ""));
   for (let end = plain.length; end > 0; end -= 1) {
     const v1 = names.get(plain.slice(0, end).join("."));
     if (v1 === undefined) continue;
@@ -185,9 +184,9 @@ function v1Field(field: string, names: V1Names): string {
   return field;
 }
 
-/** Only the `Invalid argument: NAME:` prefix holds a name; free text is left alone. */
-function v1Message(message: string, names: V1Names): string {
-  // In brackets stands an index, or a key: anything.
+/** Only the `Invalid argument: NAME:` prefix holds a name; free text stays as it is. */
+function v1Message(message: string, names: FieldNames): string {
+  // Brackets hold an index, or a key with any characters.
   const match = /^(Invalid argument: )((?:[A-Za-z0-9_.]|\[[^\]]*\])+)(:)/.exec(message);
   if (match === null) return message;
   const [whole, prefix = "", name = "", colon = ""] = match;

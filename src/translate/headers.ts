@@ -1,4 +1,5 @@
-/** Which header fields go along with a translated call, and which come back with its answer? (Design: HTTP on translated routes.) */
+/** Which headers go to v2 with a translated call, and which come back with its response. */
+
 import {
   type ApiRequest,
   type ApiResponse,
@@ -11,7 +12,7 @@ import {
 } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 
-/** Not sent to v2: they speak of the v1 body or representation, which v2 does not see, or would change the method. */
+/** Not sent to v2: they describe the v1 body or representation, which v2 does not see, or would change the method. */
 const NOT_SENT: ReadonlySet<string> = new Set([
   ...CONDITIONS,
   ...METHOD_OVERRIDES,
@@ -28,10 +29,10 @@ const NOT_SENT: ReadonlySet<string> = new Set([
   "repr-digest",
 ]);
 
-/** Conditions that a write must not lose. */
+/** Conditions without which a write must not be sent. */
 const WRITE_CONDITIONS: readonly string[] = ["if-match", "if-unmodified-since"];
 
-/** Not given back: they describe v2's bytes, not the rewritten ones, or are written anew. */
+/** Not returned: they describe v2's bytes instead of the rewritten ones, or are written anew. */
 const NOT_RETURNED: ReadonlySet<string> = new Set([
   ...HOP_BY_HOP,
   "accept-ranges",
@@ -51,7 +52,7 @@ const NOT_RETURNED: ReadonlySet<string> = new Set([
 const JSON_TYPE: readonly [string, string] = ["content-type", "application/json"];
 const JSON_WANTED: readonly [string, string] = ["accept", "application/json"];
 
-/** Fields for a read of v2. Conditions and ranges are ignored: a rewritten answer has other bytes. */
+/** Headers for a read of v2. Conditions and ranges are left out: a rewritten response has other bytes. */
 export function readHeaders(client: HeaderList): HeaderList {
   const sent = withoutHeaders(client, NOT_SENT);
   sent.push(JSON_WANTED);
@@ -59,26 +60,25 @@ export function readHeaders(client: HeaderList): HeaderList {
 }
 
 /**
- * Fields for a write to v2 that has no body. `calls`: how many calls the request takes; a condition is only good for one.
+ * Headers for a write to v2 without a body. `calls`: how many calls the request takes; a condition holds for one only.
  * Throws `Problem` CONDITION_UNSUPPORTED.
  */
 export function bodilessHeaders(client: HeaderList, calls: "one" | "several"): HeaderList {
   const conditions = client.filter(([name]) => WRITE_CONDITIONS.includes(name));
-  if (conditions.length > 0 && calls === "several") {
-    throw new Problem(
-      "CONDITION_UNSUPPORTED",
-      `${conditions[0]?.[0]} cannot be kept: this request takes several calls to v2`,
-    );
+  const [condition] = conditions;
+  if (condition !== undefined && calls === "several") {
+    const message = `${condition[0]} cannot be kept: this request takes several calls to v2`;
+    throw new Problem("CONDITION_UNSUPPORTED", message);
   }
   return [...readHeaders(client), ...conditions];
 }
 
-/** The same for a write with a JSON body. */
+/** Headers for a write with a JSON body. */
 export function writeHeaders(client: HeaderList, calls: "one" | "several"): HeaderList {
   return [...bodilessHeaders(client, calls), JSON_TYPE];
 }
 
-/** A rewritten answer: v2's own fields less those that describe its bytes. */
+/** A rewritten response with v2's own headers, except those that describe its bytes. */
 export function respondWith<Body extends ClientResponse["body"]>(
   from: Pick<ApiResponse, "headers">,
   status: number,
@@ -90,11 +90,9 @@ export function respondWith<Body extends ClientResponse["body"]>(
   return { status, headers, body };
 }
 
-/** Which methods does v2 allow on a path, in v1's words? (Design: OPTIONS.) */
-
 const METHOD_LISTS: ReadonlySet<string> = new Set(["allow", "access-control-allow-methods"]);
 
-/** OPTIONS for v2's own path: what a v1 client would do as PUT is asked for as PATCH (a browser's preflight). */
+/** OPTIONS for v2's path. What a v1 client would do with PUT is asked for as PATCH (the preflight of a browser). */
 export function optionsRequest(target: string, client: HeaderList): ApiRequest {
   const headers = client.map(([name, value]) =>
     name === "access-control-request-method" && value === "PUT" ? ([name, "PATCH"] as const) : ([name, value] as const),
@@ -102,7 +100,7 @@ export function optionsRequest(target: string, client: HeaderList): ApiRequest {
   return { method: "OPTIONS", target, headers };
 }
 
-/** v2's answer to OPTIONS: what it allows as PATCH a v1 client does as PUT. */
+/** v2's response to OPTIONS: where it allows PATCH, a v1 client may use PUT. */
 export function optionsResponse(response: ApiResponse): ApiResponse {
   const headers = response.headers.map(([name, value]) =>
     METHOD_LISTS.has(name) ? ([name, value.replace(/\bPATCH\b/g, "PUT")] as const) : ([name, value] as const),

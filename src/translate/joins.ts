@@ -1,5 +1,5 @@
-/** How are the parts of records read that v2 keeps in other records? (Design: joined records.) */
-import type { ObjectPlan, RewriteReport } from "../json/plan.ts";
+/** Reads the parts of records that v2 keeps in other records. */
+import type { RewriteReport } from "../json/plan.ts";
 import { createValueRewriter, type ValueResult } from "../json/rewrite.ts";
 import { type JsonNode, nodeAt, parseTree, rawOf } from "../json/tree.ts";
 import type { ApiResponse, HeaderList } from "../model/http.ts";
@@ -9,236 +9,176 @@ import type { Join, Resource } from "../model/resource.ts";
 import { isUid } from "../model/uid.ts";
 import { isTypedRefusal, MISSING_OR_FORBIDDEN } from "./error.ts";
 import { readHeaders } from "./headers.ts";
-import { noteReports, type Tools } from "./operation.ts";
+import { noteReports, type ResourceContext, type Tools } from "./operation.ts";
 import { checkKey, createPageReader, keyOf, type PageReader, pageTarget, readPage, readUpstream } from "./pages.ts";
-import type { JoinedValues } from "./response-plan.ts";
+import { type JoinedValues, recordShape, responsePlan } from "./response-plan.ts";
 
-/** A join with what is needed to carry it out. */
+/** A join and what carries it out. */
 export interface CompiledJoin {
   readonly join: Join;
   readonly other: Resource;
   /** v2 path of the other resource's list. */
   readonly path: string;
   /** Turns one v2 record of the other resource into its v1 record. */
-  readonly show: (record: Uint8Array) => ValueResult;
-  /** The same for the little that a record holds of another one: what is not there is not made up. */
-  readonly showReduced: (record: Uint8Array) => ValueResult;
+  readonly rewrite: (record: Uint8Array) => ValueResult;
+  /** The same for the few members that a record holds of another one: no zeros are added. */
+  readonly rewriteReduced: (record: Uint8Array) => ValueResult;
 }
 
-/** What the records of one list need, read in batches of distinct uids. */
-export interface JoinReader {
-  /**
-   * `records`: v2 records, `rec,…,rec`; as many as are at hand, so that batches are full. Gives everything their joins need,
-   * or the platform's refusal (401, 429, 5xx). Throws `Problem`.
-   */
-  read(records: Uint8Array): Promise<{ readonly kind: "joined"; readonly joined: JoinedValues } | DrainRefused>;
-}
-
-/** Bytes of answers that are kept from one chunk of a list to the next: when they are more, all of them are forgotten. */
-const MAX_KEPT_BYTES = 8 * 1024 * 1024;
-
-/** A reader for one request: what was read for one chunk is mostly not read again for the next. */
-export function createJoinReader(joins: readonly CompiledJoin[], headers: HeaderList, tools: Tools): JoinReader {
-  const found = new Map<string, Map<string, Uint8Array>>(joins.map(({ join }) => [join.v1, new Map()]));
-  const records = new Map<string, Map<string, Uint8Array>>();
-  const asked = new Map<string, Set<string>>();
-  const taken = new Map<string, Set<string>>();
-  let kept = 0;
-  const note = noteOnce(tools);
-  const forget = (): void => {
-    kept = 0;
-    for (const map of [records, asked, taken]) map.clear();
-    for (const values of found.values()) values.clear();
-  };
-
-  async function fetchOther(
-    compiled: CompiledJoin,
-    uids: readonly string[],
-    readOthers: OtherRecordReader,
-  ): Promise<ApiResponse | undefined> {
-    const known = mapOf(records, recordKind(compiled));
-    const already = setOf(asked, recordKind(compiled));
-    const missing = uids.filter((uid) => !already.has(uid));
-    for (const uid of missing) already.add(uid);
-    return readOthers(compiled, missing, known);
-  }
-
-  return {
-    async read(chunk) {
-      if (kept > MAX_KEPT_BYTES) forget();
-      const readOthers = createOtherRecordReader(headers, tools, (bytes) => {
-        kept += bytes;
-      });
-      const needs = neededBy(joins, chunk);
-      for (const [compiled, needed] of needs) {
-        // What can be no uid is missing: it is never put into a target.
-        const refusal = await fetchOther(compiled, [...needed.keys()].filter(isUid), readOthers);
-        if (refusal !== undefined) return { kind: "refused", response: refusal };
-        const target = mapOf(found, compiled.join.v1);
-        const settled = setOf(taken, compiled.join.v1);
-        for (const [uid, record] of needed) {
-          if (settled.has(uid)) continue;
-          settled.add(uid);
-          const value = takeValue(compiled, mapOf(records, recordKind(compiled)).get(uid), record, note);
-          if (value !== undefined) target.set(uid, value);
-        }
-      }
-      return { kind: "joined", joined: found };
-    },
-  };
-}
-
-/** What is met in joined records, each thing noted once: the same records are joined again and again. */
-function noteOnce(tools: Pick<Tools, "exchange">): JoinNotes {
-  const { exchange } = tools;
-  const known = new Set<string>();
-  return {
-    missing: () => exchange.notes.push("join-missing"),
-    reports(member, reports) {
-      const fresh = reports.filter(({ kind, object, member: name }) => {
-        const id = JSON.stringify([member, kind, object, name]);
-        return !known.has(id) && known.add(id);
-      });
-      noteReports(
-        fresh.map((report) => ({ ...report, object: report.object === "" ? member : `${member}.${report.object}` })),
-        tools,
-      );
-    },
-  };
-}
-interface JoinNotes {
-  missing(): void;
-  /** `member`: the v1 member that is filled. */
-  reports(member: string, reports: readonly RewriteReport[]): void;
-}
-
-/** The records of a chunk as trees. */
-function recordsOf(chunk: Uint8Array): readonly JsonNode[] {
-  const list = readUpstream(() => parseTree(Buffer.concat([OPEN, chunk, CLOSE]), { surrogates: "pass" }));
-  return list.kind === "array" ? list.items : [];
-}
-const OPEN = Buffer.from("[");
-const CLOSE = Buffer.from("]");
-
-/** For each join the distinct uids, with the first record that names each. */
-function neededBy(
-  joins: readonly CompiledJoin[],
-  chunk: Uint8Array,
-): ReadonlyMap<CompiledJoin, ReadonlyMap<string, JsonNode>> {
-  const needs = new Map(joins.map((compiled) => [compiled, new Map<string, JsonNode>()]));
-  for (const node of recordsOf(chunk)) {
-    for (const [{ join }, needed] of needs) {
-      if (join.when !== undefined && isUnset(nodeAt(node, join.when))) continue;
-      const by = nodeAt(node, join.by);
-      if (by?.kind === "string" && by.value !== "" && !needed.has(by.value)) needed.set(by.value, node);
-    }
-  }
-  return needs;
-}
-
-function isUnset(node: JsonNode | undefined): boolean {
-  return node === undefined || node.kind === "null";
-}
-
-/** The v1 JSON that a join puts into a record; undefined leaves it to the record's own zero, or to its error. */
-function takeValue(
-  compiled: CompiledJoin,
-  other: Uint8Array | undefined,
-  record: JsonNode,
-  note: JoinNotes,
-): Uint8Array | undefined {
-  const { join } = compiled;
-  if (other === undefined) {
-    note.missing();
-    if (typeof join.missing === "string") return undefined;
-    const reduced = nodeAt(record, join.missing.reduced);
-    return reduced?.kind === "object" ? rewriteJoined(compiled.showReduced, rawOf(reduced), join, note) : undefined;
-  }
-  if (join.take === "record") return rewriteJoined(compiled.show, other, join, note);
-  const { member } = join.take;
-  const value = nodeAt(
-    readUpstream(() => parseTree(other, { surrogates: "pass" })),
-    member,
-  );
-  return value === undefined || value.kind === "null" ? undefined : rawOf(value);
-}
-
-function rewriteJoined(show: CompiledJoin["show"], record: Uint8Array, join: Join, note: JoinNotes): Uint8Array {
-  const { bytes, reports } = readUpstream(() => show(record));
-  note.reports(join.v1, reports);
-  return bytes;
-}
-
-/** Which kind of record a join reads: two joins of one kind share what was read. */
-function recordKind({ other, join }: CompiledJoin): string {
-  return join.sub === undefined ? other.name : `${other.name}/${join.sub}`;
-}
-
-function mapOf(maps: Map<string, Map<string, Uint8Array>>, key: string): Map<string, Uint8Array> {
-  const existing = maps.get(key);
-  if (existing !== undefined) return existing;
-  const made = new Map<string, Uint8Array>();
-  maps.set(key, made);
-  return made;
-}
-
-function setOf(sets: Map<string, Set<string>>, key: string): Set<string> {
-  const existing = sets.get(key);
-  if (existing !== undefined) return existing;
-  const made = new Set<string>();
-  sets.set(key, made);
-  return made;
-}
-
-/** The joins of an operation, ready. `showOf` gives the v1 form of another resource's record. */
-export function compileJoins(
-  joins: readonly Join[],
-  resources: ReadonlyMap<string, Resource>,
-  version: string,
-  planOf: (resource: Resource, whole: boolean) => ObjectPlan,
-): CompiledJoin[] {
+export function compileJoins(joins: readonly Join[], { resources, options }: ResourceContext): CompiledJoin[] {
   return joins.map((join) => {
     const other = resources.get(join.resource);
     if (other === undefined) throw new Error(`join ${join.v1}: there is no resource ${join.resource}`);
-    const path = `/${other.domain}/${version}/${other.v2}`;
-    const show = createValueRewriter(planOf(other, true));
-    return { join, other, path, show, showReduced: createValueRewriter(planOf(other, false)) };
+    const shape = recordShape(other);
+    return {
+      join,
+      other,
+      path: `/${other.domain}/${options.version}/${other.v2}`,
+      rewrite: createValueRewriter(responsePlan(shape, options)),
+      rewriteReduced: createValueRewriter(responsePlan(shape, { ...options, insertZeros: false })),
+    };
   });
 }
 
-/** How are records of another resource read, when their uids are known? (Design: joined records.) */
+/**
+ * Reads what v2 records (`rec,…,rec`) need, in batches of distinct uids: the more records, the fuller the batches.
+ * Gives everything their joins need, or the platform's refusal (401, 429, 5xx). Throws `Problem`.
+ */
+export type JoinReader = (
+  records: Uint8Array,
+) => Promise<{ readonly kind: "joined"; readonly joined: JoinedValues } | DrainRefused>;
 
-/** Most uids in one request: a page of them, and a target that every gateway takes. */
-export const BATCH_RECORDS = 200;
-const BATCH_BYTES = 6_000;
-/** Reads at a time, and reads in all, for one chunk of a list. */
-const PARALLEL = 4;
-export const MAX_READS = 600;
-/** Bytes of answers for one chunk: they are held beside it. */
-const MAX_BYTES = 64 * 1024 * 1024;
+/** Bytes of responses kept from one chunk of a list to the next; beyond them everything is forgotten. */
+const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 
-/** Which records a join reads: those of `other`, whose v2 list is `path`. */
-export interface OtherRecords {
-  readonly other: Resource;
-  readonly path: string;
-  readonly join: Pick<Join, "read" | "sub">;
+/** A reader for one request: records read for one chunk are mostly not read again for the next. */
+export function createJoinReader(joins: readonly CompiledJoin[], headers: HeaderList, tools: Tools): JoinReader {
+  /** Two joins of one kind of record share what was read. */
+  const kinds = new Map<string, { readonly records: Map<string, Uint8Array>; readonly requested: Set<string> }>();
+  const states = joins.map((compiled) => {
+    const { join, other } = compiled;
+    const kind = join.sub === undefined ? other.name : `${other.name}/${join.sub}`;
+    const read = kinds.get(kind) ?? { records: new Map(), requested: new Set() };
+    kinds.set(kind, read);
+    return { compiled, ...read, values: new Map<string, Uint8Array>(), settled: new Set<string>() };
+  });
+  const joined = new Map(states.map(({ compiled, values }) => [compiled.join.v1, values]));
+  const findings = createFindings(tools);
+  let keptBytes = 0;
+
+  return async (chunk) => {
+    if (keptBytes > MAX_KEPT_BYTES) {
+      keptBytes = 0;
+      for (const { records, requested, values, settled } of states) {
+        for (const table of [records, requested, values, settled]) table.clear();
+      }
+    }
+    const readOthers = createOtherRecordReader(headers, tools, (bytes) => {
+      keptBytes += bytes;
+    });
+    const nodes = recordsOf(chunk);
+    for (const { compiled, records, requested, values, settled } of states) {
+      const needed = neededBy(compiled.join, nodes);
+      // A text that cannot be a uid counts as missing, and never becomes part of a target.
+      const missing = [...needed.keys()].filter((uid) => isUid(uid) && !requested.has(uid));
+      for (const uid of missing) requested.add(uid);
+      const refusal = await readOthers(compiled, missing, records);
+      if (refusal !== undefined) return { kind: "refused", response: refusal };
+      for (const [uid, record] of needed) {
+        if (settled.has(uid)) continue;
+        settled.add(uid);
+        const value = joinedValue(compiled, records.get(uid), record, findings);
+        if (value !== undefined) values.set(uid, value);
+      }
+    }
+    return { kind: "joined", joined };
+  };
 }
 
+type JoinFindings = ReturnType<typeof createFindings>;
+
+/** Each report is noted once, because the same records are joined again and again. */
+function createFindings(tools: Pick<Tools, "exchange">) {
+  const known = new Set<string>();
+  return {
+    missing: () => tools.exchange.notes.push("join-missing"),
+    /** `member`: the v1 member that is filled. */
+    reports(member: string, reports: readonly RewriteReport[]): void {
+      for (const report of reports) {
+        const id = JSON.stringify([member, report.kind, report.object, report.member]);
+        if (known.has(id)) continue;
+        known.add(id);
+        noteReports([{ ...report, object: report.object === "" ? member : `${member}.${report.object}` }], tools);
+      }
+    },
+  };
+}
+
+function recordsOf(chunk: Uint8Array): readonly JsonNode[] {
+  const text = Buffer.concat([Buffer.from("["), chunk, Buffer.from("]")]);
+  const list = readUpstream(() => parseTree(text, { surrogates: "pass" }));
+  return list.kind === "array" ? list.items : [];
+}
+
+/** The distinct uids that a join needs, with the first record that names each. */
+function neededBy(join: Join, records: readonly JsonNode[]): ReadonlyMap<string, JsonNode> {
+  const needed = new Map<string, JsonNode>();
+  for (const record of records) {
+    if (join.when !== undefined && (nodeAt(record, join.when)?.kind ?? "null") === "null") continue;
+    const by = nodeAt(record, join.by);
+    if (by?.kind === "string" && by.value !== "" && !needed.has(by.value)) needed.set(by.value, record);
+  }
+  return needed;
+}
+
+/** The v1 JSON that a join puts into a record; undefined leaves it to the record's own zero, or to its error. */
+function joinedValue(
+  { join, rewrite, rewriteReduced }: CompiledJoin,
+  other: Uint8Array | undefined,
+  record: JsonNode,
+  findings: JoinFindings,
+): Uint8Array | undefined {
+  const rewritten = (show: CompiledJoin["rewrite"], bytes: Uint8Array): Uint8Array => {
+    const result = readUpstream(() => show(bytes));
+    findings.reports(join.v1, result.reports);
+    return result.bytes;
+  };
+  if (other === undefined) {
+    findings.missing();
+    if (typeof join.missing === "string") return undefined;
+    const reduced = nodeAt(record, join.missing.reduced);
+    return reduced?.kind === "object" ? rewritten(rewriteReduced, rawOf(reduced)) : undefined;
+  }
+  if (join.take === "record") return rewritten(rewrite, other);
+  const tree = readUpstream(() => parseTree(other, { surrogates: "pass" }));
+  const value = nodeAt(tree, join.take.member);
+  return value === undefined || value.kind === "null" ? undefined : rawOf(value);
+}
+
+/** Most uids in one request: a full page, and a target that every gateway accepts. */
+export const BATCH_RECORDS = 200;
+const BATCH_BYTES = 6_000;
+/** Reads at a time, and in all, for one chunk of a list. */
+const PARALLEL = 4;
+export const MAX_READS = 600;
+/** Bytes of responses for one chunk, held in memory beside it. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
 /**
- * Reads the records `uids` of `others` into `into`; those that are missing or forbidden are left out.
+ * Reads the records `uids` of the other resource into `into`; those that are missing or forbidden are left out.
  * Gives the platform's refusal (401, 429, 5xx) when there is one. Throws `Problem`.
  */
-export type OtherRecordReader = (
-  others: OtherRecords,
+type OtherRecordReader = (
+  others: CompiledJoin,
   uids: readonly string[],
   into: Map<string, Uint8Array>,
 ) => Promise<ApiResponse | undefined>;
 
-/** A reader for one chunk, within its budget of reads; `onBytes` is told of what has been read and may be held. */
-export function createOtherRecordReader(
+/** A reader for one chunk, within its budget of reads. */
+function createOtherRecordReader(
   headers: HeaderList,
   tools: Tools,
-  onBytes: (bytes: number) => void = () => {},
+  onBytes: (bytes: number) => void,
 ): OtherRecordReader {
   let reads = 0;
   let bytes = 0;
@@ -253,10 +193,10 @@ export function createOtherRecordReader(
   };
   return ({ other, path, join }, uids, into) => {
     if (join.read === "get" || join.sub !== undefined) {
-      // Known before the first of them: the platform is not asked hundreds of times for nothing.
+      // Checked before the first of them, so that hundreds of reads are not made for nothing.
       if (reads + uids.length > MAX_READS) throw tooMuch(MAX_READS, "reads");
-      const behind = join.sub === undefined ? "" : `/${join.sub}`;
-      return inParallel(uids, (uid) => readOne(`${path}/${uid}${behind}`, uid, get, into));
+      const sub = join.sub === undefined ? "" : `/${join.sub}`;
+      return inParallel(uids, (uid) => readOne(`${path}/${uid}${sub}`, uid, get, into));
     }
     const pages = createPageReader(other, "copy");
     return inParallel(batches(uids), (batch) => readBatch(other, path, batch, pages, get, into));
@@ -272,7 +212,7 @@ function tooMuch(limit: number, unit: "reads" | "bytes"): Problem {
 
 type GetTarget = (target: string) => Promise<ApiResponse>;
 
-/** In the order of `uids`, each short enough for one target. */
+/** Batches in the order of `uids`, each short enough for one target. */
 function batches(uids: readonly string[]): string[][] {
   const all: string[][] = [];
   let current: string[] = [];
@@ -302,8 +242,8 @@ async function readOne(target: string, uid: string, get: GetTarget, into: Map<st
 }
 
 /**
- * One batch by the list's own uid filter; its pages are followed until every uid was seen or the list ends. A list that goes
- * on behind as many pages as there are uids is not the one that was asked for: nothing of it is taken for missing.
+ * One batch by the uid filter of v2's list, page by page, until every uid was seen or the list ends. A list with more
+ * pages than uids is not the one that was asked for: then no uid counts as missing.
  */
 async function readBatch(
   other: Resource,
@@ -330,13 +270,16 @@ async function readBatch(
   throw new Problem("DRAIN_INCOMPLETE", `the platform's pages of ${other.name} do not come to an end`);
 }
 
-/** Not there, or not for this caller, by the platform's own word: what that does to the record is the join's business. */
+/** Missing or forbidden, as the platform itself says. */
 function isMissing(response: ApiResponse): boolean {
   return isTypedRefusal(response, MISSING_OR_FORBIDDEN);
 }
 
 /** Runs `work` on all items, a few at a time; the first refusal ends it. */
-async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<ApiResponse | undefined>) {
+async function inParallel<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<ApiResponse | undefined>,
+): Promise<ApiResponse | undefined> {
   const queue = items.values();
   let refusal: ApiResponse | undefined;
   const worker = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** How is a v1 list answered? (Design: lists; specification section 4.) */
+/** v1 lists: every match in one response, or page by page where v1 itself paged. */
 
 import type { PageResult } from "../json/rewrite.ts";
 import { snakeCase } from "../model/field-names.ts";
@@ -9,70 +9,95 @@ import type { EnvelopeRow, Operation } from "../model/resource.ts";
 import { parentOf } from "../model/uid.ts";
 import { errorResponse, isTypedRefusal, MISSING_OR_FORBIDDEN } from "./error.ts";
 import { readHeaders, respondWith } from "./headers.ts";
-import { noteReports, type ResourceContext, type Tools, type Translation, type V1Request } from "./operation.ts";
-import { createPageReader, invalidResponse, type PageReader, pageTarget, readAny, readAnyPage } from "./pages.ts";
-import { type ListQuery, matchesQuery, parseQuery, readListQuery } from "./query.ts";
+import {
+  noteReports,
+  type ResourceContext,
+  readRequestQuery,
+  type Tools,
+  type Translation,
+  type V1Request,
+} from "./operation.ts";
+import {
+  createPageReader,
+  invalidResponse,
+  type PageReader,
+  pageTarget,
+  readAny,
+  readAnyPage,
+  targetWith,
+} from "./pages.ts";
+import { type ListQuery, matchesQuery, parseQuery } from "./query.ts";
 import { createRecordRewriter, type RecordRewriter } from "./record-rewriter.ts";
 import { v1ZeroText } from "./response-plan.ts";
 
 export type ListOperation = Operation & { readonly kind: "list" };
+
+/** What every request for one list shares. */
+interface ListContext {
+  readonly operation: ListOperation;
+  readonly parts: ResourceContext;
+  /** v2 path of the list. */
+  readonly path: string;
+  readonly pages: PageReader;
+  /** For a record that comes from a Get. */
+  readonly getRewriter: RecordRewriter;
+}
 
 const OPEN = Buffer.from('{"items":[');
 const COMMA = Buffer.from(",");
 const CLOSE = Buffer.from("]}");
 const EMPTY = Buffer.from('{"items":[]}');
 
-/** What a list answer of v1's gateway carries, for when there is no answer of v2 to take fields from. */
+/** Headers of v1's gateway, for a list without any response of v2. */
 export const EMPTY_LIST_RESPONSE: ApiResponse = {
   status: 200,
   headers: [["grpc-metadata-content-type", "application/grpc"]],
   body: new Uint8Array(),
 };
 
-/** Every match in one answer `{"items":[…]}`, whatever v2's page size; an id filter becomes a Get. */
+/** Every match in one response `{"items":[…]}`, whatever v2's page size; an id filter becomes a Get. */
 export function createList(operation: ListOperation, parts: ResourceContext): Translation {
   const { resource, options } = parts;
   const path = collectionPath(resource, options.version);
-  const show = createRecordRewriter(operation.answer, operation.joins ?? [], parts);
-  const showOne = showOfGet(operation, parts) ?? show;
-  const pages = createPageReader(resource, show.plan ?? "copy");
+  const rewriter = createRecordRewriter(operation.answer, operation.joins ?? [], parts);
+  const get = resource.operations.find((each) => each.kind === "get");
+  // v2's Get often holds more than its list, so that less must be joined.
+  const getRewriter =
+    get?.kind === "get" && get.answer === operation.answer
+      ? createRecordRewriter(get.answer, get.joins ?? [], parts)
+      : rewriter;
+  const pages = createPageReader(resource, rewriter.plan ?? "copy");
+  const context: ListContext = { operation, parts, path, pages, getRewriter };
 
-  const believed = (page: ListPage): ListPage => {
+  const checkBare = (page: ListPage): ListPage => {
     if (page.bare === true && options.omitsZeros === "no") throw invalidResponse(`a page without ${resource.items}`);
     return page;
   };
 
   return async (request, tools) => {
-    const query = readListQuery(request.match.query, operation.filters);
-    if (query.unknown.length > 0) tools.exchange.notes.push("query-unknown");
-    const envelope = (uids: readonly string[]) => envelopeText(operation, totalsOf(uids), request, uids);
-    if (query.empty) return emptyList({ path, parts, body: joinChunks([], envelope([])) }, request, tools);
-    if (query.get !== undefined)
-      return listOfOne(query.get, query, { path, show: showOne, parts, envelope }, request, tools);
-    if (resource.list === "paged") return pagedResponse(operation, query, { path, parts, pages }, request, tools);
+    const query = readRequestQuery(request, operation.filters, tools);
+    if (query.empty) return emptyList(context, request, tools);
+    if (query.get !== undefined) return listOfOne(query.get, query, context, request, tools);
+    if (resource.list === "paged") return pagedResponse(query, context, request, tools);
 
-    const params = options.orderBy === undefined ? query.params : [...query.params, orderParam(options.orderBy)];
+    const { orderBy } = options;
+    const params = orderBy === undefined ? query.params : [...query.params, `order_by=${encodeURIComponent(orderBy)}`];
     const plan: ListPlan = {
       resource: resource.name,
-      // Uids may ascend by chance in another order, which proves nothing.
-      keyOrder: options.orderBy === undefined ? resource.orderedByUid : isByKey(options.orderBy),
+      // In another order, ascending uids are chance and prove nothing.
+      keyOrder: orderBy === undefined ? resource.orderedByUid : /^uid(?: +asc)?$/i.test(orderBy),
       request: (page) => ({
         method: "GET",
         target: pageTarget(path, params, page),
         headers: readHeaders(request.headers),
       }),
       read: (response) => {
-        const page = readAnyPage(
-          response,
-          pages,
-          query.keyTests,
-          (reports) => noteReports(reports, tools),
-          tools.inTurns,
-        );
-        return page instanceof Promise ? page.then(believed) : believed(page);
+        const onReports = (reports: PageResult["reports"]) => noteReports(reports, tools);
+        const page = readAnyPage(response, pages, query.keyTests, onReports, tools.inTurns);
+        return page instanceof Promise ? page.then(checkBare) : checkBare(page);
       },
       bareMeans: options.omitsZeros === "yes" ? "empty" : "nothing",
-      show: show.chunk?.(request, tools),
+      show: rewriter.chunk?.(request, tools),
     };
     const list = await tools.longDrain(plan);
     if (list.kind === "refused") return errorResponse(list.response, parts.names);
@@ -81,29 +106,24 @@ export function createList(operation: ListOperation, parts: ResourceContext): Tr
   };
 }
 
-/** v1's envelope; `rest`: its members behind the items. */
+/** v1's envelope; `rest`: its members after the items. */
 function joinChunks(chunks: readonly Uint8Array[], rest: string): Uint8Array {
-  const parts: Uint8Array[] = [OPEN];
-  chunks.forEach((chunk, index) => {
-    if (index > 0) parts.push(COMMA);
-    parts.push(chunk);
-  });
-  parts.push(Buffer.from(`]${rest}}`));
-  return Buffer.concat(parts);
+  const items = chunks.flatMap((chunk, index) => (index === 0 ? [chunk] : [COMMA, chunk]));
+  return Buffer.concat([OPEN, ...items, Buffer.from(`]${rest}}`)]);
 }
 
-/** The same while the chunks are still being made; given up early, it gives them up too. */
+/** The same for a stream. A generator would not do: its `return` does nothing before its first `next`, and waits for one under way. */
 function streamChunks(chunks: BodyStream): BodyStream {
   return {
     [Symbol.asyncIterator]() {
       const source = chunks[Symbol.asyncIterator]();
-      let held: Uint8Array | undefined;
+      let pending: Uint8Array | undefined;
       let state: "new" | "begun" | "over" = "new";
       return {
         async next() {
-          if (held !== undefined) {
-            const value = held;
-            held = undefined;
+          if (pending !== undefined) {
+            const value = pending;
+            pending = undefined;
             return { done: false, value };
           }
           if (state === "over") return { done: true, value: undefined };
@@ -111,12 +131,12 @@ function streamChunks(chunks: BodyStream): BodyStream {
           const first = state === "new";
           state = chunk.done === true ? "over" : "begun";
           if (chunk.done === true) return { done: false, value: first ? EMPTY : CLOSE };
-          held = chunk.value;
+          pending = chunk.value;
           return { done: false, value: first ? OPEN : COMMA };
         },
         async return() {
           state = "over";
-          held = undefined;
+          pending = undefined;
           await source.return?.();
           return { done: true, value: undefined };
         },
@@ -125,14 +145,9 @@ function streamChunks(chunks: BodyStream): BodyStream {
   };
 }
 
-/** What v2 would say of a page that holds the whole list (specification section 2, list envelope). */
-function totalsOf(uids: readonly string[]): ReadonlyMap<string, string> {
-  return new Map([["totalCount", String(uids.length)]]);
-}
-
 /**
- * What is proved about the list, for the client to see (design section 10): of one that is still being read, what its end
- * will prove, or else not come.
+ * What is proved about the list, for the client; of a list that is still being read, what its end will prove, or else it
+ * is aborted.
  */
 export function listHeader(list: DrainedList | StreamedList): HeaderList {
   if (list.kind === "list") {
@@ -141,129 +156,91 @@ export function listHeader(list: DrainedList | StreamedList): HeaderList {
   return [[OurHeader.LIST, list.floor === "none" ? "witness=none" : `witness=${list.floor}-or-abort`]];
 }
 
-/** Records by their key, one after another: then `order_by` makes an order of what has none of its own. */
-function isByKey(orderBy: string): boolean {
-  return /^uid(?: +asc)?$/i.test(orderBy);
-}
-
-function orderParam(orderBy: string): string {
-  return `order_by=${encodeURIComponent(orderBy)}`;
-}
-
-/** Nothing can match, but who may ask is the platform's to say: it is asked for as little as possible. */
-async function emptyList(
-  { path, parts, body }: { readonly path: string; readonly parts: ResourceContext; readonly body: Uint8Array },
-  request: V1Request,
-  tools: Tools,
-): Promise<ApiResponse> {
-  const target = pageTarget(path, [], { size: 1 });
+/** Nothing can match, but the platform decides who may ask, so it is asked for as little as possible. */
+async function emptyList(context: ListContext, request: V1Request, tools: Tools): Promise<ApiResponse> {
+  const target = pageTarget(context.path, [], { size: 1 });
   const response = await tools.send({ method: "GET", target, headers: readHeaders(request.headers) });
-  return response.status === 200 ? respondWith(response, 200, body) : errorResponse(response, parts.names);
-}
-
-/** What v2's Get shows of the same record: often more than its list, so that less is to be joined. */
-function showOfGet(operation: ListOperation, parts: ResourceContext): RecordRewriter | undefined {
-  const get = parts.resource.operations.find((each) => each.kind === "get");
-  if (get?.kind !== "get" || get.answer !== operation.answer) return undefined;
-  return createRecordRewriter(get.answer, get.joins ?? [], parts);
-}
-
-interface SingleRecordList {
-  readonly path: string;
-  readonly show: RecordRewriter;
-  readonly parts: ResourceContext;
-  readonly envelope: (uids: readonly string[]) => string;
+  if (response.status !== 200) return errorResponse(response, context.parts.names);
+  return respondWith(response, 200, joinChunks([], wholeEnvelope(context, request, [])));
 }
 
 async function listOfOne(
   uid: string,
   query: ListQuery,
-  { path, show, parts, envelope }: SingleRecordList,
-  request: V1Request,
-  tools: Tools,
-) {
-  const response = await tools.send({ method: "GET", target: `${path}/${uid}`, headers: readHeaders(request.headers) });
-  if (isTypedRefusal(response, MISSING_OR_FORBIDDEN)) {
-    tools.exchange.notes.push("id-filter-empty");
-    return respondWith(EMPTY_LIST_RESPONSE, 200, joinChunks([], envelope([])));
-  }
-  if (response.status !== 200) return errorResponse(response, parts.names);
-  const shown = await show.rewriteOne(response.body, uid, request, tools);
-  if (shown.kind === "refused") return errorResponse(shown.response, parts.names);
-  if (!matchesQuery(response.body, uid, query)) return respondWith(response, 200, joinChunks([], envelope([])));
-  return respondWith(response, 200, joinChunks([shown.bytes], envelope([uid])));
-}
-
-/** How is a list answered that v1 itself paged? (Design: lists; the token goes through unchanged.) */
-
-interface PagedList {
-  readonly path: string;
-  readonly parts: ResourceContext;
-  readonly pages: PageReader;
-}
-
-/** One v2 page is one v1 page: records, and the members of v1's envelope. */
-export async function pagedResponse(
-  operation: Operation & { readonly kind: "list" },
-  query: ListQuery,
-  { path, parts, pages }: PagedList,
+  context: ListContext,
   request: V1Request,
   tools: Tools,
 ): Promise<ApiResponse> {
-  const params = [...query.params, ...query.pageParams].join("&");
-  const target = params === "" ? path : `${path}?${params}`;
+  const { path, parts, getRewriter } = context;
+  const response = await tools.send({ method: "GET", target: `${path}/${uid}`, headers: readHeaders(request.headers) });
+  if (isTypedRefusal(response, MISSING_OR_FORBIDDEN)) {
+    tools.exchange.notes.push("id-filter-empty");
+    return respondWith(EMPTY_LIST_RESPONSE, 200, joinChunks([], wholeEnvelope(context, request, [])));
+  }
+  if (response.status !== 200) return errorResponse(response, parts.names);
+  const record = await getRewriter.rewriteOne(response.body, uid, request, tools);
+  if (record.kind === "refused") return errorResponse(record.response, parts.names);
+  const matches = matchesQuery(response.body, uid, query);
+  const rest = wholeEnvelope(context, request, matches ? [uid] : []);
+  return respondWith(response, 200, joinChunks(matches ? [record.bytes] : [], rest));
+}
+
+/** One v2 page is one v1 page; the token goes through unchanged. */
+async function pagedResponse(
+  query: ListQuery,
+  { operation, path, parts, pages }: ListContext,
+  request: V1Request,
+  tools: Tools,
+): Promise<ApiResponse> {
+  const target = targetWith(path, [...query.params, ...query.pageParams]);
   const response = await tools.send({ method: "GET", target, headers: readHeaders(request.headers) });
   if (response.status !== 200) return errorResponse(response, parts.names);
   const page = await readAny(pages, response.body, tools.inTurns);
   noteReports(page.reports, tools);
   const rest = envelopeText(operation, page.scalars, request, page.keys);
-  const body = Buffer.concat([Buffer.from('{"items":['), keptRecords(page, query), Buffer.from(`]${rest}}`)]);
-  return respondWith(response, 200, body);
+  return respondWith(response, 200, joinChunks(keptRecords(page, query), rest));
 }
 
 /** The records of the page that pass the tests which v2's list does not make. */
-function keptRecords(page: PageResult, { keyTests }: ListQuery): Uint8Array {
-  const kept = page.keys.flatMap((key, index) => (keyTests.every((test) => test(key)) ? [index] : []));
-  if (kept.length === page.keys.length) return page.bytes;
-  const records = kept.map((index) => Buffer.from(page.bytes.subarray(page.starts[index], page.ends[index])));
-  return Buffer.concat(records.flatMap((record, index) => (index === 0 ? [record] : [Buffer.from(","), record])));
+function keptRecords({ bytes, keys, starts, ends }: PageResult, { keyTests }: ListQuery): readonly Uint8Array[] {
+  const kept = [...keys.keys()].filter((index) => keyTests.every((test) => test(keys[index] ?? "")));
+  if (kept.length === 0) return [];
+  if (kept.length === keys.length) return [bytes];
+  return kept.map((index) => bytes.subarray(starts[index], ends[index]));
+}
+
+/** The envelope of a list that holds the records `uids` and no others. */
+function wholeEnvelope({ operation }: ListContext, request: V1Request, uids: readonly string[]): string {
+  return envelopeText(operation, new Map([["totalCount", String(uids.length)]]), request, uids);
 }
 
 /**
- * What stands behind the items in v1's envelope: `,"name":value` for each member. `scalars`: what v2's page says; `keys`:
- * the uids of its records.
+ * v1's members after the items, `,"name":value` each. `scalars`: those of v2's page; `keys`: the uids of its records.
  */
-export function envelopeText(
-  operation: Operation & { readonly kind: "list" },
+function envelopeText(
+  operation: ListOperation,
   scalars: PageResult["scalars"],
   request: V1Request,
   keys: readonly string[],
 ): string {
-  const asked = queryParameters(request.match.query);
-  // Asked for no group in particular: the one that the page begins with.
+  const asked = new Map(parseQuery(request.match.query).map(({ name, value }) => [snakeCase(name), value]));
+  // Without a group in the request: the group of the first record.
   const owner = keys[0] === undefined ? undefined : parentOf(keys[0]);
   return (operation.envelope ?? [])
     .map((row) => envelopeMember(row, row.v2 === null ? (fromQuery(row, asked) ?? owner) : scalars.get(row.v2)))
     .join("");
 }
 
-type EnvelopeValue = ReturnType<PageResult["scalars"]["get"]>;
-
-/** One member; nothing for an optional one that v2 did not send. */
-function envelopeMember(row: EnvelopeRow, value: EnvelopeValue): string {
+/** Empty for an optional member that v2 did not send. */
+function envelopeMember(row: EnvelopeRow, value: string | number | boolean | null | undefined): string {
   const zero = row.presence === "explicit" ? undefined : v1ZeroText(row);
-  // 64-bit integers are texts in both versions; a number says the same.
+  // 64-bit integers are strings in v1, and strings or numbers in v2.
   const shown = typeof value === "number" && row.kind === "int64" ? String(value) : value;
   const text = shown === undefined || shown === null ? zero : JSON.stringify(shown);
   return text === undefined ? "" : `,${JSON.stringify(row.v1)}:${text}`;
 }
 
-/** What v1 repeated of the request: the first of these parameters that the client sent. */
+/** What v1 repeated of the request: the first of these parameters that is not empty. */
 function fromQuery(row: EnvelopeRow, asked: ReadonlyMap<string, string>): string | undefined {
   return row.fromQuery?.map((name) => asked.get(name)).find((value) => value !== undefined && value !== "");
-}
-
-/** Parameters by their snake_case name. */
-function queryParameters(query: string): ReadonlyMap<string, string> {
-  return new Map(parseQuery(query).map(({ name, value }) => [snakeCase(name), value]));
 }

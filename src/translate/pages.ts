@@ -1,4 +1,5 @@
-/** How is a v2 list page asked for and read? (Specification section 4, list parameters and envelope.) */
+/** How pages of v2's lists are requested and read. */
+
 import { JsonError } from "../json/error.ts";
 import type { ObjectPlan, PagePlan, RewriteReport } from "../json/plan.ts";
 import { createPageRewriter, type PageResult } from "../json/rewrite.ts";
@@ -9,25 +10,30 @@ import type { ListPage, PageSelector } from "../model/list.ts";
 import { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 
-/** v2's own key of every record. */
+/** The member that holds the unique key of every v2 record. */
 export const V2_KEY = "uid";
 
-/** The query of one page. */
+/** The target of one page. */
 export function pageTarget(path: string, params: readonly string[], page: PageSelector): string {
   const all = [...params, `page_size=${page.size}`];
   if (page.skip !== undefined && page.skip > 0) all.push(`skip=${page.skip}`);
   if (page.token !== undefined) all.push(`page_token=${encodeURIComponent(page.token)}`);
-  return `${path}?${all.join("&")}`;
+  return targetWith(path, all);
 }
 
-/** Stands before the names of members that are neither records nor paging, where unknown fields are counted. */
+/** `path` with a query of encoded `name=value` pairs, if there are any. */
+export function targetWith(path: string, params: readonly string[]): string {
+  return params.length === 0 ? path : `${path}?${params.join("&")}`;
+}
+
+/** Prefix of the names of envelope members in reports. */
 const ENVELOPE = "page";
 
-/** The plan for pages of `resource`; `record`: the edits, or `copy` when records are shown later. */
+/** The plan for pages of `resource`; `record`: the edits of a record, or `copy` to leave records as they are. */
 export function pagePlan(resource: Resource, record: "copy" | ObjectPlan): PagePlan {
   return {
     items: resource.items,
-    // A platform that leaves zeros out leaves an empty list out as well.
+    // A platform that leaves out zeros leaves out an empty list as well.
     missingItems: "empty",
     key: V2_KEY,
     record,
@@ -37,33 +43,32 @@ export function pagePlan(resource: Resource, record: "copy" | ObjectPlan): PageP
 }
 
 const TOKEN = "nextPageToken";
-/** Half of a pair of UTF-16: JSON may hold it alone, and no query can. (Records are handed on as they are, and bodies of clients are refused with it.) */
+/** JSON may hold a lone half of a UTF-16 pair, a query cannot. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const SCALARS = [TOKEN, "totalCount", "skipped"];
 
-/** `bare`: it has no list of records at all. */
+/** `bare`: the page has no list of records at all. */
 type ReadPage = PageResult & { readonly bare?: boolean };
 
-/** Reads bodies of pages. */
+/** Reads bodies of pages. Throws `Problem` UPSTREAM_INVALID for what is no such page. */
 export interface PageReader {
   (body: Uint8Array): ReadPage;
-  /** The same for long ones, with a turn for others now and then. */
+  /** For long pages: gives others a turn now and then. */
   inSlices(body: Uint8Array, turn: YieldToOthers): Promise<ReadPage>;
 }
 
 /** Resolves when others had their turn. */
 type YieldToOthers = () => Promise<void>;
 
-/** Does long work with turns for others in between. */
+/** Runs long work that gives others a turn in between. */
 export type InTurns = <T>(work: (turn: YieldToOthers) => Promise<T>) => Promise<T>;
 
-/** Pages up to here are read at once. */
+/** Longer pages are read in slices. */
 const AT_ONCE_BYTES = 512 * 1024;
 
-/** Longer tokens are no tokens: they would fill memory and requests. */
+/** Longer tokens would fill memory and targets. */
 const MAX_TOKEN_LENGTH = 4096;
 
-/** Reads pages of `resource` by `pagePlan`. The function throws `Problem` UPSTREAM_INVALID for what is no such page. */
 export function createPageReader(resource: Resource, record: "copy" | ObjectPlan): PageReader {
   const rewrite = createPageRewriter(pagePlan(resource, record));
   const check = (page: PageResult, body: Uint8Array): ReadPage => {
@@ -71,34 +76,27 @@ export function createPageReader(resource: Resource, record: "copy" | ObjectPlan
     if (page.keys.includes("")) throw invalidResponse("a record without its uid");
     const strange = page.reports.filter(({ object }) => object === ENVELOPE);
     if (strange.length > 0) checkEnvelope(resource, page, strange, body);
-    return page.keys.length > 0 ? page : { ...page, bare: isBare(resource, body) };
+    if (page.keys.length > 0) return page;
+    const items = member(JSON.parse(Buffer.from(body).toString("utf8")), resource.items);
+    return { ...page, bare: items === undefined || items === null };
   };
-  const atOnce = (body: Uint8Array): ReadPage =>
-    check(
-      readUpstream(() => rewrite(body)),
-      body,
-    );
+  const read = (body: Uint8Array): ReadPage => {
+    const page = readUpstream(() => rewrite(body));
+    return check(page, body);
+  };
   const inSlices: PageReader["inSlices"] = async (body, turn) => {
     try {
       return check(await rewrite.inSlices(body, turn), body);
     } catch (error) {
-      return readUpstream(() => {
-        throw error;
-      });
+      throw asProblem(error);
     }
   };
-  return Object.assign(atOnce, { inSlices });
-}
-
-/** True when a page without records has no list of them either. */
-function isBare(resource: Resource, body: Uint8Array): boolean {
-  const items = member(JSON.parse(Buffer.from(body).toString("utf8")) as Json, resource.items);
-  return items === undefined || items === null;
+  return Object.assign(read, { inSlices });
 }
 
 /**
- * A page may say more than we know, but not something else: an error or a greeting with status 200 is no empty list, and
- * a token that cannot be read is not the end of one.
+ * A page may have unknown members, but an error or a greeting with status 200 is no empty list, and a token that cannot
+ * be read is not the end of one.
  */
 function checkEnvelope(
   resource: Resource,
@@ -109,14 +107,14 @@ function checkEnvelope(
   const token = strange.find(({ member }) => camelCase(member) === TOKEN);
   if (token !== undefined) throw invalidResponse(`${token.member} is not a ${TOKEN} that can be read`);
   if (page.keys.length > 0 || strange.every(({ kind }) => kind !== "unknown")) return;
-  const whole = JSON.parse(Buffer.from(body).toString("utf8")) as Json;
+  const whole: unknown = JSON.parse(Buffer.from(body).toString("utf8"));
   if (member(whole, resource.items) === undefined) throw invalidResponse(`a page without ${resource.items}`);
 }
 
 /** The uid of a record; undefined when it has none, or is no JSON. */
 export function keyOf(record: Uint8Array): Json | undefined {
   try {
-    return member(JSON.parse(Buffer.from(record).toString("utf8")) as Json, V2_KEY);
+    return member(JSON.parse(Buffer.from(record).toString("utf8")), V2_KEY);
   } catch {
     return undefined;
   }
@@ -128,37 +126,36 @@ export function checkKey(found: Json | undefined, asked: string | undefined, met
   if (asked !== undefined && found !== asked) throw invalidResponse("it is another record", metadata);
 }
 
-type Metadata = Readonly<Record<string, string>>;
+/** What a `Problem` says beside its message. */
+export type Metadata = Readonly<Record<string, string>>;
 
-/** Reads one 200 answer as a page; `read` is a `createPageReader`. Throws `Problem` UPSTREAM_INVALID. */
+/** Reads one 200 response as a page. `keep`: tests of uids; records that fail one are hidden. Throws `Problem` UPSTREAM_INVALID. */
 export function readPage(
-  response: ApiResponse,
+  { body }: ApiResponse,
   read: PageReader,
-  keep: readonly ((uid: string) => boolean)[],
+  keep: readonly KeyTest[],
   onReports: (reports: readonly RewriteReport[]) => void,
 ): ListPage {
-  return listPage(
-    readUpstream(() => read(response.body)),
-    keep,
-    onReports,
-  );
+  return listPage(read(body), keep, onReports);
 }
 
-/** The page in `body`, read in slices where it is long. */
+type KeyTest = (uid: string) => boolean;
+
+/** The page in `body`, read in slices when it is long. */
 export function readAny(
   read: PageReader,
   body: Uint8Array,
   inTurns: InTurns | undefined,
-): ReturnType<PageReader> | Promise<ReturnType<PageReader>> {
-  if (inTurns === undefined || body.length <= AT_ONCE_BYTES) return readUpstream(() => read(body));
+): ReadPage | Promise<ReadPage> {
+  if (inTurns === undefined || body.length <= AT_ONCE_BYTES) return read(body);
   return inTurns((turn) => read.inSlices(body, turn));
 }
 
-/** `readPage`, in slices where the page is long. */
+/** `readPage`, in slices when the page is long. */
 export function readAnyPage(
   { body }: ApiResponse,
   read: PageReader,
-  keep: readonly ((uid: string) => boolean)[],
+  keep: readonly KeyTest[],
   onReports: (reports: readonly RewriteReport[]) => void,
   inTurns: InTurns | undefined,
 ): ListPage | Promise<ListPage> {
@@ -169,11 +166,11 @@ export function readAnyPage(
 
 function listPage(
   page: ReadPage,
-  keep: readonly ((uid: string) => boolean)[],
+  keep: readonly KeyTest[],
   onReports: (reports: readonly RewriteReport[]) => void,
 ): ListPage {
   onReports(page.reports);
-  const token = page.scalars.get("nextPageToken") ?? "";
+  const token = page.scalars.get(TOKEN) ?? "";
   if (typeof token !== "string") throw invalidResponse("nextPageToken is no string");
   if (LONE_SURROGATE.test(token)) throw invalidResponse("nextPageToken is no Unicode");
   if (token.length > MAX_TOKEN_LENGTH)
@@ -183,7 +180,9 @@ function listPage(
     starts: page.starts,
     ends: page.ends,
     keys: page.keys,
-    ...(keep.length === 0 ? {} : { hidden: hide(page.keys, keep) }),
+    ...(keep.length === 0
+      ? {}
+      : { hidden: Uint8Array.from(page.keys, (key) => (keep.every((test) => test(key)) ? 0 : 1)) }),
     ...(page.bare === true ? { bare: true } : {}),
     nextPageToken: token,
     totalCount: readCount(page.scalars.get("totalCount")),
@@ -191,28 +190,27 @@ function listPage(
   };
 }
 
-function hide(keys: readonly string[], keep: readonly ((uid: string) => boolean)[]): Uint8Array {
-  return Uint8Array.from(keys, (key) => (keep.every((test) => test(key)) ? 0 : 1));
-}
-
-/** Counts come as decimal strings or numbers, and are only hints: anything odd counts as absent. */
+/** Counts come as decimal strings or numbers and are only hints: anything else counts as absent. */
 function readCount(value: string | number | null | boolean | undefined): number | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const text = String(value);
   return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
-/** Runs `read` over bytes from v2; what is not the JSON that was asked for is the platform's fault. */
+/** Runs `read` over bytes from v2. Throws `Problem` UPSTREAM_INVALID for invalid JSON. */
 export function readUpstream<T>(read: () => T, metadata: Metadata = {}): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof JsonError) throw invalidResponse(error.message, metadata);
-    throw error;
+    throw asProblem(error, metadata);
   }
 }
 
-/** The platform answered something else than what was asked for; `what` says it without values. */
+function asProblem(error: unknown, metadata?: Metadata): unknown {
+  return error instanceof JsonError ? invalidResponse(error.message, metadata) : error;
+}
+
+/** The platform sent another response than was asked for; `what` says so without values. */
 export function invalidResponse(what: string, metadata: Metadata = {}): Problem {
   return new Problem("UPSTREAM_INVALID", `the platform's answer is not what was asked for: ${what}`, { metadata });
 }

@@ -1,4 +1,4 @@
-/** What does the query of a v1 list ask for, in v2's words? (Design: lists; specification section 4.) */
+/** The query of a v1 list in v2's parameters, and tests for what v2 does not filter. */
 
 import { camelCase } from "../model/field-names.ts";
 import { type Json, member } from "../model/json.ts";
@@ -7,30 +7,30 @@ import type { EnumTable, Filter } from "../model/resource.ts";
 import { type Hierarchy, isInHierarchy, isUid } from "../model/uid.ts";
 import { isTimestamp } from "./scalars.ts";
 
-/** v2's list parameter for the order of records (specification section 4). */
+/** v2's parameter for the order of records. */
 const ORDER = "order_by";
 
-/** A v1 list request understood. Everything the client asked for is in exactly one of these. */
+/** A v1 list request understood. Everything the client asked for is in exactly one member. */
 export interface ListQuery {
   /** Encoded `name=value` pairs for v2, without paging. */
   readonly params: readonly string[];
-  /** The uid of the one record that was asked for: a Get instead of a list. */
+  /** Set when the client asked for one record by its uid: a Get instead of a list. */
   readonly get: string | undefined;
-  /** Tests on a record's uid that v2's list does not make. */
+  /** Tests of uids that v2's list does not make. */
   readonly keyTests: readonly ((uid: string) => boolean)[];
-  /** The same for what v2's list does test, when the record comes from a Get, which tests nothing. */
+  /** Tests of uids that v2's list makes itself; for a record from a Get, which filters nothing. */
   readonly getTests: readonly ((uid: string) => boolean)[];
-  /** What members of the v2 record must say, when the record comes from a Get. */
+  /** Tests of members, for a record from a Get. */
   readonly memberTests: readonly MemberTest[];
-  /** Nothing can match: the answer is an empty list. */
+  /** No record can match. */
   readonly empty: boolean;
   /** Paging of a list that v1 itself paged. */
   readonly pageParams: readonly string[];
-  /** Parameters in no filter: ignored, as v1 ignored them. */
+  /** Parameters in no filter, which v1 ignored. */
   readonly unknown: readonly string[];
 }
 
-/** `member` is one of `values`; one that is absent says `zero`. */
+/** `member` is one of `values`; an absent one counts as `zero`. */
 export interface MemberTest {
   readonly member: string;
   readonly values: ReadonlySet<string>;
@@ -38,19 +38,18 @@ export interface MemberTest {
 }
 
 /**
- * Reads `query` (raw, without `?`) by the filters of a list.
- * Throws `Problem` INVALID_FILTER when a value cannot be read or cannot be applied: an unfiltered list is never the answer to a filtered request.
+ * Reads `query` (raw, without `?`). Throws `Problem` INVALID_FILTER when a value cannot be read or applied: a filtered
+ * request never gets an unfiltered list.
  */
 export function readListQuery(query: string, filters: readonly Filter[]): ListQuery {
   const state = new QueryState();
-  const parameters = parseQuery(query);
   const byName = new Map<string, Filter>();
   for (const filter of filters) {
     byName.set(filter.v1, filter);
     byName.set(camelCase(filter.v1), filter);
   }
   const given = new Map<Filter, string[]>();
-  for (const parameter of parameters) {
+  for (const parameter of parseQuery(query)) {
     const { name, values } = parameterValues(parameter);
     const filter = byName.get(name);
     if (filter === undefined) {
@@ -58,12 +57,12 @@ export function readListQuery(query: string, filters: readonly Filter[]): ListQu
       refuseMember(name, byName);
       state.unknown.push(name);
     } else {
-      const before = given.get(filter);
-      if (before === undefined) given.set(filter, [...values]);
-      else before.push(...values);
+      const earlier = given.get(filter);
+      if (earlier === undefined) given.set(filter, [...values]);
+      else earlier.push(...values);
     }
   }
-  // Parents behind all others: what was sent already must not be sent twice.
+  // Parents come last, so that no parameter is sent twice.
   const inOrder = [...filters].sort((a, b) => Number(a.use === "parent") - Number(b.use === "parent"));
   for (const filter of inOrder) applyFilter(filter, given.get(filter) ?? [], state);
   const [listOnly] = state.listOnly;
@@ -71,12 +70,12 @@ export function readListQuery(query: string, filters: readonly Filter[]): ListQu
   return state;
 }
 
-/** The one record by v2's list, because a Get cannot apply `listOnly`; only where that list takes uids. */
+/** Reads the one record by v2's list, because a Get cannot apply `listOnly`. */
 function askByList(uid: string, listOnly: string, state: QueryState, filters: readonly Filter[]): void {
   if (!filters.some((filter) => filter.use === "send" && filter.v2 === UIDS)) {
     throw invalidFilter(listOnly, "cannot be combined with a filter for one record");
   }
-  // Places and other uids say of one uid at once whether it is meant.
+  // Tests of uids can be made right away.
   state.empty = ![...state.keyTests, ...state.getTests].every((test) => test(uid));
   const others = state.params.filter((param) => !param.startsWith(`${UIDS}=`));
   state.params.splice(0, state.params.length, ...others, `${UIDS}=${encodeURIComponent(uid)}`);
@@ -84,7 +83,7 @@ function askByList(uid: string, listOnly: string, state: QueryState, filters: re
   state.get = undefined;
 }
 
-/** v2's list parameter for records of given uids. */
+/** v2's parameter for records of given uids. */
 const UIDS = "uidp.ids";
 
 class QueryState implements ListQuery {
@@ -100,14 +99,14 @@ class QueryState implements ListQuery {
   empty = false;
 }
 
-/** `uidp=1` names a whole message: the platform refuses it (400), so it must not count as unknown. */
+/** `uidp=1` names a whole message. The platform refuses that (400), so it does not count as unknown. */
 function refuseMessage(name: string, filters: readonly Filter[]): void {
   if (filters.some((filter) => filter.v1.startsWith(`${name}.`))) {
     throw invalidFilter(name, "is a group of parameters; name one of its members");
   }
 }
 
-/** `name.first=1` asks for a member of what has none: v1's gateway refused it, so it must not count as unknown. */
+/** `name.first=1` names a member of a scalar. v1's gateway refused that, so it does not count as unknown. */
 function refuseMember(name: string, byName: ReadonlyMap<string, Filter>): void {
   for (let dot = name.lastIndexOf("."); dot > 0; dot = name.lastIndexOf(".", dot - 1)) {
     const filter = byName.get(name.slice(0, dot));
@@ -159,11 +158,11 @@ function applyFilter(filter: Filter, values: readonly string[], state: QueryStat
   }
 }
 
-/** What an absent member says, by the kind of its filter. */
+/** What an absent member means, by the kind of its filter. */
 const ABSENT_VALUES = { string: "", timestamp: "", bool: "false", int32: "0" } as const;
 
 function applySend(filter: Filter & { use: "send" }, raw: readonly string[], state: QueryState): void {
-  // An empty text is no filter. An empty boolean, number or time is none that can be read, and v1 said so.
+  // An empty text is no filter. An empty boolean, number or time is refused, as in v1.
   const texts = filter.kind === "string" ? raw.filter((text) => text !== "") : raw;
   if (texts.length === 0) return;
   const values = texts.map((text) => readScalar(filter, text));
@@ -174,7 +173,7 @@ function applySend(filter: Filter & { use: "send" }, raw: readonly string[], sta
   else state.memberTests.push({ member: local.member, values: new Set(values), zero: ABSENT_VALUES[filter.kind] });
 }
 
-/** Values of one filter are alternatives; filters narrow. */
+/** Values of one filter are alternatives; further filters narrow. */
 function addHierarchy(hierarchy: Hierarchy, values: readonly string[], state: QueryState): void {
   if (hierarchy === "root" && values.every((value) => value === "false")) return; // the zero value: no filter
   state.getTests.push((uid) => values.some((value) => isInHierarchy(uid, hierarchy, value)));
@@ -190,18 +189,16 @@ function applyEnum(filter: Filter & { use: "enum" }, values: readonly string[], 
   }
 }
 
-/** `/` means records at the root (trap: v2 would give their descendants too, so their uids are checked). */
+/** `/` means records at the root; v2 would give their descendants too, so uids are tested. */
 function applyParent(value: string, state: QueryState): void {
   const root = value === "/";
   const name = root ? "uidp.in_root" : "uidp.children_of";
-  // The platform refuses a repeated parameter. A place that was sent already stays: the uid test alone narrows then.
+  // The platform refuses a repeated parameter: the one that is there stays, and the uid test narrows.
   const before = state.params.findIndex((param) => param.startsWith(`${name}=`));
   if (before < 0) state.params.push(`${name}=${root ? "true" : encodeURIComponent(value)}`);
   else if (root) state.params[before] = `${name}=true`;
   state.keyTests.push((uid) => isInHierarchy(uid, root ? "root" : "children", root ? "true" : value));
 }
-
-/** What does one parameter of a v1 list say? (Specification section 4; the types of the gateway.) */
 
 export interface QueryParameter {
   readonly name: string;
@@ -218,9 +215,9 @@ const LONGEST_NAME = 100;
 const MAX_PAGE = 200n;
 
 /**
- * Splits and decodes a query as form encoding says (`+` is a space). Throws `Problem` INVALID_FILTER.
- * A value is taken whole: the stock gateway of both versions makes one element of each repeat of a repeated parameter and
- * splits nothing at commas (masks alone excepted), so `ids=a,b` asks for the one uid `a,b`, in v1 as here.
+ * Splits and decodes a query as form encoding (`+` is a space). Throws `Problem` INVALID_FILTER.
+ * Values are not split at commas: the gateway of both versions makes one element of each repeat of a parameter, so
+ * `ids=a,b` asks for the one uid `a,b`.
  */
 export function parseQuery(query: string): QueryParameter[] {
   if (query === "") return [];
@@ -246,14 +243,14 @@ function decode(text: string, name: string): string {
   }
 }
 
-/** Names in no filter are as long as clients make them. */
+/** Names in no filter can have any length. */
 function shortened(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name;
 }
 
 /**
- * The name that a parameter means, and its values: of `name[key]=value` the stock gateway makes two values of `name`. (Its
- * pattern, `^(.*)\[(.*)\]$`, would be quadratic here: a query of nothing but brackets would hold up everybody.)
+ * The name that a parameter means, and its values: of `name[key]=value` the gateway makes two values of `name`. (Its
+ * pattern, `^(.*)\[(.*)\]$`, would take quadratic time on a query of brackets.)
  */
 export function parameterValues({ name, value }: QueryParameter): {
   readonly name: string;
@@ -266,14 +263,14 @@ export function parameterValues({ name, value }: QueryParameter): {
 }
 
 /** A 400 that names the parameter; never its value, which may be a secret sent to the wrong place. */
-export function invalidFilter(name: string, what: string): Problem {
+function invalidFilter(name: string, what: string): Problem {
   return new Problem("INVALID_FILTER", `invalid filter: ${name} ${what}`, {
     fieldViolations: [{ field: name, description: what }],
   });
 }
 
 /** `raw` as v2 wants it. Throws `Problem` INVALID_FILTER. */
-export function readScalar(filter: Filter & { use: "send" }, raw: string): string {
+function readScalar(filter: Filter & { use: "send" }, raw: string): string {
   switch (filter.kind) {
     case "string":
       return raw;
@@ -292,14 +289,14 @@ export function readScalar(filter: Filter & { use: "send" }, raw: string): strin
 }
 
 /** Booleans as the gateway reads them. Throws `Problem` INVALID_FILTER. */
-export function readBool(name: string, raw: string): boolean {
+function readBool(name: string, raw: string): boolean {
   if (TRUE.has(raw)) return true;
   if (FALSE.has(raw)) return false;
   throw invalidFilter(name, "is not a boolean (true or false)");
 }
 
-/** v2's name for a v1 enum name, or for a v1 number in decimal; undefined for the zero value, which is no filter. Throws `Problem` INVALID_FILTER. */
-export function readEnum(name: string, table: EnumTable, raw: string): string | undefined {
+/** v2's name for a v1 enum name or number; undefined for the zero value, which is no filter. Throws `Problem` INVALID_FILTER. */
+function readEnum(name: string, table: EnumTable, raw: string): string | undefined {
   const number = INT32.test(raw) ? Number(raw) : undefined;
   // Below zero: v1 has no number for it.
   const entry = table.values.find(
@@ -313,18 +310,16 @@ export function readEnum(name: string, table: EnumTable, raw: string): string | 
 }
 
 /**
- * v2 serves at most 200 a page (specification section 8) and 0 means its default, as in v1, which took any 64-bit number.
- * A negative one is the platform's to judge, as far as its 32 bits hold it. Throws `Problem` INVALID_FILTER.
+ * v2 serves at most 200 records a page, and 0 means its default. v1 took any 64-bit number, v2 takes 32 bits; the platform
+ * judges negative ones. Throws `Problem` INVALID_FILTER.
  */
-export function readPageSize(name: string, raw: string): string {
+function readPageSize(name: string, raw: string): string {
   const size = INTEGER.test(raw) ? BigInt(raw.replace("+", "")) : INT64_END;
   if (size < -INT64_END || size >= INT64_END) throw invalidFilter(name, "is not a whole number of records");
   return String(size > MAX_PAGE ? MAX_PAGE : size < INT32_MIN ? INT32_MIN : size);
 }
 
-/** Does one record, read by its uid, match the other filters of the request? (Design: lists, the id filter.) */
-
-/** `record`: the v2 record as it came, valid JSON; `uid`: its own. All filters narrow, as v1's did. */
+/** Whether one record, read by its uid, matches all filters. `record`: the v2 record, valid JSON. */
 export function matchesQuery(record: Uint8Array, uid: string, query: ListQuery): boolean {
   if (![...query.keyTests, ...query.getTests].every((test) => test(uid))) return false;
   if (query.memberTests.length === 0) return true;

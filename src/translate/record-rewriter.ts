@@ -1,21 +1,23 @@
-/** How do v2 records become the v1 records of one shape, joins included? */
+/** Turns v2 records into v1 records of one shape, joins included. */
 import type { ObjectPlan } from "../json/plan.ts";
 import { createPageRewriter, createValueRewriter } from "../json/rewrite.ts";
+import type { ApiResponse, HeaderList } from "../model/http.ts";
 import type { ListPlan, ShownChunk } from "../model/list.ts";
 import type { Join, Resource, Shape } from "../model/resource.ts";
-import { type CompiledJoin, compileJoins, createJoinReader } from "./joins.ts";
-import { noteReports, type ResourceContext, type Tools, type TranslateOptions, type V1Request } from "./operation.ts";
-import { checkKey, invalidResponse, keyOf, pagePlan, readUpstream, V2_KEY } from "./pages.ts";
+import { errorResponse } from "./error.ts";
+import { respondWith } from "./headers.ts";
+import { compileJoins, createJoinReader } from "./joins.ts";
+import { noteReports, type ResourceContext, type Tools, type V1Request } from "./operation.ts";
+import { checkKey, invalidResponse, keyOf, type Metadata, pagePlan, readUpstream, V2_KEY } from "./pages.ts";
 import { responsePlan } from "./response-plan.ts";
 
-/** Shows records of one shape. */
-export interface RecordRewriter {
-  /** The edits when a record needs nothing else; undefined when parts of it lie in other records. */
+/** `chunk`: for one request; undefined when `plan` is all that a record needs. Joined records are kept between its chunks. */
+interface RewriterParts {
+  /** The edits; undefined when parts of a record lie in other records. */
   readonly plan: ObjectPlan | undefined;
-  /** For one request; undefined when `plan` says everything. What was joined for one chunk is not read again for the next. */
   readonly chunk: ((request: V1Request, tools: Tools) => NonNullable<ListPlan["show"]>) | undefined;
   /**
-   * One v2 record (a whole body) as v1 showed it. `uid`: which one was asked for; undefined for one that v2 has just made.
+   * One v2 record (a whole body) as v1 showed it. `uid`: the record that was asked for; undefined for a new one.
    * Throws `Problem` UPSTREAM_INVALID, with `metadata`, also for another record than that.
    */
   rewriteOne(
@@ -23,32 +25,41 @@ export interface RecordRewriter {
     uid: string | undefined,
     request: V1Request,
     tools: Tools,
-    metadata?: Readonly<Record<string, string>>,
-  ): Promise<RewrittenRecord>;
+    metadata?: Metadata,
+  ): Promise<ShownChunk>;
 }
 
-/** Bytes of v1 records, or the platform's refusal of a joined read. */
-export type RewrittenRecord = ShownChunk;
+/** Rewrites records of one shape. */
+export interface RecordRewriter extends RewriterParts {
+  /** The same as a whole response, with the headers of `from` and `extra`, or the platform's refusal of a joined read. */
+  respond(
+    from: ApiResponse,
+    uid: string | undefined,
+    request: V1Request,
+    tools: Tools,
+    metadata?: Metadata,
+    extra?: () => HeaderList,
+  ): Promise<ApiResponse>;
+}
 
-/** How `shape` is shown; `joins`: its parts in other records. */
+/** `joins`: parts of a record that lie in other records. */
 export function createRecordRewriter(shape: Shape, joins: readonly Join[], parts: ResourceContext): RecordRewriter {
-  const { options, resource, resources } = parts;
-  if (joins.length === 0) {
-    return plainRewriter(
-      responsePlan(shape, rewriterOptions(options)),
-      shape.rows.some(({ v2 }) => v2 === V2_KEY),
-    );
-  }
-  const compiled = compileJoins(joins, resources, options.version, (other, whole) => {
-    const { unknown, insertZeros } = rewriterOptions(options);
-    return responsePlan(recordShape(other), { unknown, insertZeros: insertZeros && whole });
-  });
-  return joinedRewriter(shape, compiled, resource, options);
+  const rewriter = joins.length === 0 ? plainRewriter(shape, parts) : joinedRewriter(shape, joins, parts);
+  return {
+    ...rewriter,
+    async respond(from, uid, request, tools, metadata, extra) {
+      const record = await rewriter.rewriteOne(from.body, uid, request, tools, metadata);
+      if (record.kind === "refused") return errorResponse(record.response, parts.names);
+      return respondWith(from, 200, record.bytes, extra?.());
+    },
+  };
 }
 
-/** `keyed`: every record has a uid; one without is some other object, and its zeros would be made up. */
-function plainRewriter(plan: ObjectPlan, keyed: boolean): RecordRewriter {
+function plainRewriter(shape: Shape, { options }: ResourceContext): RewriterParts {
+  const plan = responsePlan(shape, options);
   const rewrite = createValueRewriter(plan);
+  // A record without its uid is some other object, and its zeros would be made up.
+  const keyed = shape.rows.some(({ v2 }) => v2 === V2_KEY);
   return {
     plan,
     chunk: undefined,
@@ -61,74 +72,49 @@ function plainRewriter(plan: ObjectPlan, keyed: boolean): RecordRewriter {
   };
 }
 
-function joinedRewriter(
-  shape: Shape,
-  joins: readonly CompiledJoin[],
-  resource: Resource,
-  options: TranslateOptions,
-): RecordRewriter {
-  const plans = joins.map(({ join }) => join);
-  const read = (request: V1Request, tools: Tools) => {
-    const reader = createJoinReader(joins, request.headers, tools);
+function joinedRewriter(shape: Shape, joins: readonly Join[], parts: ResourceContext): RewriterParts {
+  const { resource, options } = parts;
+  const compiled = compileJoins(joins, parts);
+  const readAndRewrite = (request: V1Request, tools: Tools) => {
+    const reader = createJoinReader(compiled, request.headers, tools);
     return async (records: Uint8Array) => {
-      const outcome = await reader.read(records);
+      const outcome = await reader(records);
       if (outcome.kind === "refused") return outcome;
-      const record = responsePlan(shape, rewriterOptions(options), plans, outcome.joined);
-      const rewrite = createPageRewriter(pagePlan(resource, record));
-      const page = readUpstream(() => rewrite(envelope(resource, records)));
+      const plan = responsePlan(shape, options, joins, outcome.joined);
+      const rewrite = createPageRewriter(pagePlan(resource, plan));
+      const page = readUpstream(() => rewrite(asPage(resource, records)));
       noteReports(page.reports, tools);
-      return { kind: "shown", page } as const;
+      return { kind: "shown", bytes: page.bytes, keys: page.keys } as const;
     };
   };
   return {
     plan: undefined,
-    chunk: (request, tools) => {
-      const show = read(request, tools);
-      return async (chunk) => {
-        const result = await show(chunk);
-        return result.kind === "refused" ? result : { kind: "shown", bytes: result.page.bytes };
-      };
-    },
+    chunk: readAndRewrite,
     async rewriteOne(body, uid, request, tools, metadata) {
-      const result = await read(request, tools)(body);
+      const result = await readAndRewrite(request, tools)(body);
       if (result.kind === "refused") return result;
-      const { page } = result;
-      if (page.keys.length !== 1) throw invalidResponse("expected one record", metadata);
-      checkKey(page.keys[0], uid, metadata);
-      return { kind: "shown", bytes: page.bytes };
+      if (result.keys.length !== 1) throw invalidResponse("expected one record", metadata);
+      checkKey(result.keys[0], uid, metadata);
+      return result;
     },
   };
 }
 
-/** How most platforms begin a record. */
 const KEY_FIRST = Buffer.from(`{${JSON.stringify(V2_KEY)}:"`);
 
-/** Most platforms write the uid first, and then no byte behind it need be looked at. The rewriter lets no key come twice. */
+/** Most platforms write the uid first: then no further byte need be looked at, since the rewriter refuses a second uid. */
 function beginsWithKey(record: Uint8Array, uid: string | undefined): boolean {
   if (uid === undefined || record[KEY_FIRST.length + uid.length] !== 0x22) return false;
   for (let i = 0; i < KEY_FIRST.length; i++) if (record[i] !== KEY_FIRST[i]) return false;
   for (let i = 0; i < uid.length; i++) {
     const code = uid.charCodeAt(i);
-    // Behind a backslash the bytes mean something else than they are.
+    // After a backslash, bytes are part of an escape.
     if (code === 0x5c || code > 0x7e || record[KEY_FIRST.length + i] !== code) return false;
   }
   return true;
 }
 
-/** The chunk as a page again, for the page rewriter. */
-function envelope(resource: Resource, records: Uint8Array): Uint8Array {
+/** The records as a page, for the page rewriter. */
+function asPage(resource: Resource, records: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`{${JSON.stringify(resource.items)}:[`), records, Buffer.from("]}")]);
-}
-
-/** The shape in which a resource's own list or Get shows a record. */
-export function recordShape(resource: Resource): Shape {
-  for (const operation of resource.operations) {
-    if (operation.kind === "list" || operation.kind === "get") return operation.answer;
-  }
-  throw new Error(`${resource.name} has no shape to be joined in`);
-}
-
-/** Settings of the rewriter. */
-export function rewriterOptions(options: TranslateOptions): { unknown: "pass" | "drop"; insertZeros: boolean } {
-  return { unknown: options.unknownResponse, insertZeros: options.insertZeros };
 }

@@ -1,19 +1,25 @@
-/** Which edits turn a v2 record into the v1 record of a shape? (Design: the rewriter, fields in answers.) */
+/** The edits that turn a v2 record into the v1 record of a shape. */
+
 import type { EnumPlan, FinishObject, Insert, MemberPlan, ObjectPlan, ValuePlan } from "../json/plan.ts";
 import { createValueRewriter } from "../json/rewrite.ts";
 import { type JsonNode, nodeAt, parseTree, rawOf } from "../json/tree.ts";
 import { Problem } from "../model/problem.ts";
-import type { EnumTable, Join, Row, Shape, Value } from "../model/resource.ts";
+import {
+  type EnumTable,
+  type Join,
+  type Resource,
+  type Row,
+  type Shape,
+  type Value,
+  v1Zero,
+} from "../model/resource.ts";
 import { parentOf } from "../model/uid.ts";
+import type { TranslateOptions } from "./operation.ts";
 
-export interface ResponsePlanOptions {
-  /** Members in no row: handed on or left out; counted both ways. */
-  readonly unknown: "pass" | "drop";
-  /** Whether v2 may leave zero values out, so that they are inserted. Those of members that v2 lacks always are. */
-  readonly insertZeros: boolean;
-}
+/** Members in no row are handed on or dropped. Zeros are inserted where v2 may leave them out; of members that v2 lacks, always. */
+export type ResponsePlanOptions = Pick<TranslateOptions, "unknownResponse" | "insertZeros">;
 
-/** The edits for one record of `shape`. `joined` holds what was read for its joins. */
+/** The edits for one record. `joined`: what was read for its joins. */
 export function responsePlan(
   shape: Shape,
   options: ResponsePlanOptions,
@@ -38,9 +44,9 @@ function objectPlan(
   const readTwice = readByOthers(rows, joins);
   for (const row of rows) {
     const value = valuePlan(row, label === "" ? row.v1 : `${label}.${row.v1}`, options);
-    // Rows of a message that are read from outside it are the business of the record, not of the message.
     const unclear = row.absentZero === true;
     const elsewhere = row.from !== undefined || hasDistantMembers(row) || (row.v2 !== null && readTwice.has(row.v2));
+    // Only the record itself can read the rows of a message from outside of it.
     if (unclear || (label === "" && (elsewhere || joins.some((join) => join.v1 === row.v1)))) {
       reshaped.push({ row, value });
       continue;
@@ -48,24 +54,23 @@ function objectPlan(
     if (row.v2 !== null) {
       members.set(row.v2, { ...(row.v2 === row.v1 ? {} : { rename: row.v1 }), ...(value === "copy" ? {} : { value }) });
     }
-    // A member that v2 does not have cannot come from there, whatever its habits.
     const isLeftOut = options.insertZeros || row.v2 === null;
     const zero = isLeftOut && row.presence !== "explicit" ? v1ZeroText(row) : undefined;
     if (zero !== undefined) insert.push({ key: row.v1, value: zero });
   }
-  const plan = { kind: "object", label, members, unknown: options.unknown, insert } as const;
+  const plan = { kind: "object", label, members, unknown: options.unknownResponse, insert } as const;
   if (reshaped.length === 0) return plan;
-  const { captures, finish, emits } = reshape(reshaped, joins, joined, v1ZeroText);
+  const { captures, finish, emits } = reshape(reshaped, joins, joined);
   for (const name of captures) members.set(name, { capture: name });
   return { ...plan, finish, emits };
 }
 
-/** True for a message of which a member may lie elsewhere in the record (a role's uid beside a role that is gone). */
+/** True for a message of which a member may lie elsewhere in the record (a role's uid beside a deleted role). */
 function hasDistantMembers(row: Row): boolean {
   return row.kind === "message" && row.list !== true && row.rows.some(({ from }) => from !== undefined);
 }
 
-/** v2 members that v1 shows under more than one name, or that a join looks at too. */
+/** v2 members that v1 shows under more than one name, or that a join reads too. */
 function readByOthers(rows: readonly Row[], joins: readonly Join[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const twice = new Set<string>(joins.map(({ by }) => rootOf(by)));
@@ -102,44 +107,30 @@ function enumPlan(table: EnumTable): EnumPlan {
   return { kind: "enum", names, numbers };
 }
 
-/** What v1 showed for an unset member, as JSON text: of messages, and so of times, that is null. No value is ever made up. */
+/** What v1 showed for an unset member, as JSON text. */
 export function v1ZeroText(row: Row): string {
-  if (row.kind === "map") return "{}";
-  if (row.list === true) return "[]";
-  switch (row.kind) {
-    case "string":
-    case "bytes":
-      return '""';
-    case "bool":
-      return "false";
-    case "int32":
-    case "uint32":
-      return "0";
-    case "int64":
-      return '"0"';
-    case "enum":
-      return JSON.stringify(row.values.values.find(([v1, number]) => v1 !== null && number === 0)?.[0] ?? "");
-    case "message":
-    case "timestamp":
-    case "duration":
-      return "null";
-    default:
-      return row satisfies never;
-  }
+  const zero = v1Zero(row);
+  return JSON.stringify(zero === undefined ? "" : zero);
 }
 
-/** How are v1 members built that have another shape in v2, or lie in another record? (Design: the rewriter, joined records.) */
+/** The shape in which a resource's own list or Get shows a record. */
+export function recordShape(resource: Resource): Shape {
+  for (const operation of resource.operations) {
+    if (operation.kind === "list" || operation.kind === "get") return operation.answer;
+  }
+  throw new Error(`${resource.name} has no shape to be joined in`);
+}
 
-/** What was read for the joins of a request: by v1 member, then by uid of the other record, v1 JSON. */
+/** What was read for the joins of a request: v1 JSON by v1 member, then by the uid of the other record. */
 export type JoinedValues = ReadonlyMap<string, ReadonlyMap<string, Uint8Array>>;
 
 /** A row that cannot be edited in place, with the edits of its value. */
-export interface ReshapedRow {
+interface ReshapedRow {
   readonly row: Row;
   readonly value: ValuePlan;
 }
 
-export interface ReshapePlan {
+interface ReshapePlan {
   /** Top-level v2 members to be cut out. */
   readonly captures: ReadonlySet<string>;
   /** v1 members that `finish` emits. */
@@ -147,32 +138,31 @@ export interface ReshapePlan {
   readonly finish: FinishObject;
 }
 
-/** Top-level name of a path of `from`. */
-export function rootOf(path: string): string {
+/** The top-level member of a path of `from`. */
+function rootOf(path: string): string {
   const end = path.search(/[./]/);
   return end < 0 ? path : path.slice(0, end);
 }
 
-/** Ends a path of `from`: not the uid there, but its parent's. */
+/** Ends a path of `from` that reads the uid of the parent. */
 const PARENT = "/..";
 
-/** The members of one record, as far as they were cut out. */
+/** The captured members of one record. */
 type MemberTrees = ReadonlyMap<string, JsonNode>;
 /** Builds one v1 member; undefined when the record holds nothing for it. */
 type MemberBuilder = (trees: MemberTrees) => Uint8Array | string | undefined;
 
-/** `zeroOf`: JSON text of a row's zero. */
-export function reshape(
+/** Builds v1 members that have another shape in v2, or lie in another record. */
+function reshape(
   reshaped: readonly ReshapedRow[],
   joins: readonly Join[],
   joined: JoinedValues | undefined,
-  zeroOf: (row: Row) => string,
 ): ReshapePlan {
   const captures = new Set<string>();
   const builds = reshaped.map(({ row, value }): readonly [Row, MemberBuilder] => {
     for (const path of allPaths(row)) captures.add(rootOf(path));
     const join = joins.find((candidate) => candidate.v1 === row.v1);
-    if (join === undefined) return [row, builder(row, value, zeroOf)];
+    if (join === undefined) return [row, builder(row, value)];
     if (join.when !== undefined) captures.add(join.when);
     captures.add(rootOf(join.by));
     if (typeof join.missing === "object") captures.add(join.missing.reduced);
@@ -182,7 +172,7 @@ export function reshape(
     const trees = new Map<string, JsonNode>();
     for (const [name, raw] of captured) trees.set(name, parseTree(raw, { surrogates: "pass" }));
     for (const [row, build] of builds) {
-      const shown = build(trees) ?? (row.presence === "explicit" ? undefined : zeroOf(row));
+      const shown = build(trees) ?? (row.presence === "explicit" ? undefined : v1ZeroText(row));
       if (shown !== undefined) emit(row.v1, shown);
     }
   };
@@ -199,40 +189,39 @@ function pathsOf(row: Row): readonly string[] {
   return row.from ?? (row.v2 === null ? [] : [row.v2]);
 }
 
-/** Zeros other than the empty string, which counts as not there anyway. */
+/** Zeros other than the empty string, which counts as absent anyway. */
 const ZERO_TEXTS: ReadonlySet<string> = new Set(["0", '"0"', "false"]);
 
 function isZeroText(raw: Uint8Array): boolean {
   return ZERO_TEXTS.has(Buffer.from(raw).toString("latin1"));
 }
 
-function builder(row: Row, value: ValuePlan, zeroOf: (row: Row) => string): MemberBuilder {
+function builder(row: Row, value: ValuePlan): MemberBuilder {
   const rewrite = value === "copy" ? undefined : createValueRewriter(value);
   return (trees) => {
     const raw = firstValue(trees, pathsOf(row));
     if (raw !== undefined && row.absentZero === true && isZeroText(raw)) return undefined;
-    if (raw === undefined) return row.kind === "message" ? rebuild(row, row.rows, trees, zeroOf) : undefined;
+    if (raw === undefined) return row.kind === "message" ? rebuild(row, row.rows, trees) : undefined;
     return rewrite === undefined ? raw : rewrite(raw).bytes;
   };
 }
 
 /**
- * A message from what the record says of it elsewhere. One that v2 left out is undefined when that is nothing but zeros;
- * one that v2 does not have at all is always there: nobody can tell whether it was set.
+ * A message built from what the record holds elsewhere. Undefined when v2 left the message out and that is nothing but
+ * zeros; a message that v2 does not have at all is always shown, since nobody can tell whether it was set.
  */
-function rebuild(row: Row, rows: readonly Row[], trees: MemberTrees, zeroOf: (row: Row) => string): string | undefined {
+function rebuild(row: Row, rows: readonly Row[], trees: MemberTrees): string | undefined {
   let known = row.v2 === null && row.from === undefined;
-  const members = rows.flatMap((row) => {
-    const raw = row.from === undefined ? undefined : firstValue(trees, row.from);
-    // A platform that writes zeros says no more with them than one that leaves them out.
+  const members = rows.map((inner) => {
+    const raw = inner.from === undefined ? undefined : firstValue(trees, inner.from);
+    // Explicit zeros mean no more than absent members.
     if (raw !== undefined && !isZeroText(raw)) known = true;
-    const text = raw === undefined ? zeroOf(row) : Buffer.from(raw).toString("utf8");
-    return text === undefined ? [] : [`${JSON.stringify(row.v1)}:${text}`];
+    return `${JSON.stringify(inner.v1)}:${raw === undefined ? v1ZeroText(inner) : Buffer.from(raw).toString("utf8")}`;
   });
   return known ? `{${members.join(",")}}` : undefined;
 }
 
-/** The first value along `paths` that is there, not null and not an empty string. */
+/** The first value along `paths` that is present, not null and not an empty string. */
 function firstValue(trees: MemberTrees, paths: readonly string[]): Uint8Array | undefined {
   for (const path of paths) {
     const ofParent = path.endsWith(PARENT);
@@ -250,7 +239,7 @@ function atPath(trees: MemberTrees, path: string): JsonNode | undefined {
   return root === path ? trees.get(root) : nodeAt(trees.get(root), path.slice(root.length + 1));
 }
 
-/** A whole record comes in its v1 form; one member of it as v2 has it. */
+/** A whole joined record is in its v1 form already; one member of it comes as v2 has it. */
 function joinBuilder(join: Join, row: Row, value: ValuePlan, joined: JoinedValues | undefined): MemberBuilder {
   const rewrite = value === "copy" || join.take === "record" ? undefined : createValueRewriter(value);
   return (trees) => {

@@ -1,4 +1,5 @@
-/** Which calls to v2 serve an operation of v1, and how does the answer come back? (Design: v1 as clients see it.) */
+/** Builds the translation of every operation: which calls to v2 serve it, and how their responses become v1's. */
+
 import { type CompositeName, type Operation, publishedResource, type Resource } from "../model/resource.ts";
 import { createBatch } from "./composites/create-batch.ts";
 import { createListMember, createLookUp } from "./composites/read-record.ts";
@@ -8,7 +9,7 @@ import { createSummarise } from "./composites/summarise.ts";
 import { createUpdateWrapped } from "./composites/update-wrapped.ts";
 import { fieldNames } from "./error.ts";
 import { createList } from "./list.ts";
-import type { Composite, CompositeOperation, ResourceContext, TranslateOptions, Translation } from "./operation.ts";
+import type { Composite, ResourceContext, TranslateOptions, Translation } from "./operation.ts";
 import { createReplace } from "./replace.ts";
 import { createCall, createCreate, createDelete, createGet } from "./single-call.ts";
 
@@ -59,35 +60,27 @@ function translationsBy(
 }
 
 function translationOf(operation: Operation, parts: ResourceContext): Translation | undefined {
+  if ("by" in operation && operation.by !== undefined) return COMPOSITES[operation.by](operation, parts);
   switch (operation.kind) {
     case "list":
       return createList(operation, parts);
     case "get":
       return createGet(operation, parts);
     case "create":
-      return namesComposite(operation) ? createComposite(operation, parts) : createCreate(operation, parts);
+      return createCreate(operation, parts);
     case "update":
-      return namesComposite(operation) ? createComposite(operation, parts) : createReplace(operation, parts);
+      return createReplace(operation, parts);
     case "delete":
       return createDelete(parts);
     case "call":
       return createCall(operation, parts);
-    case "composite":
-      return createComposite(operation, parts);
-    case "native":
-      return undefined;
     default:
-      return operation satisfies never;
+      return undefined;
   }
 }
 
-function namesComposite(operation: Operation): operation is CompositeOperation {
-  return "by" in operation;
-}
-
-/** Which operations take several calls to v2, or a body that rows alone cannot say? The catalogue names them. */
-
-const COMPOSITES: Readonly<Partial<Record<CompositeName, Composite>>> = {
+/** Operations that take several calls to v2, or a body that rows alone cannot describe; the catalogue names them. */
+const COMPOSITES: Readonly<Record<CompositeName, Composite>> = {
   "create-batch": createBatch,
   "create-or-replace": createCreateOrReplace,
   "list-member": createListMember,
@@ -97,11 +90,3 @@ const COMPOSITES: Readonly<Partial<Record<CompositeName, Composite>>> = {
   summarise: createSummarise,
   "update-wrapped": createUpdateWrapped,
 };
-
-/** The translation of an operation that names a composite. */
-export function createComposite(operation: CompositeOperation, parts: ResourceContext): Translation {
-  const composite = COMPOSITES[operation.by];
-  if (composite === undefined)
-    throw new Error(`${parts.resource.name} ${operation.name}: no composite ${operation.by}`);
-  return composite(operation, parts);
-}

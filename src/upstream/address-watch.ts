@@ -1,4 +1,5 @@
-/** Do open connections still lead where the upstream's name leads? */
+/** Replaces open connections when the upstream's name resolves to other addresses. */
+
 import { isIP, type LookupFunction } from "node:net";
 import type { Timer } from "../model/clock.ts";
 import type { Pool } from "./pool.ts";
@@ -6,9 +7,9 @@ import type { Pool } from "./pool.ts";
 export interface AddressWatchOptions {
   readonly lookup: LookupFunction;
   readonly later: Timer;
-  /** Between two looks. */
+  /** Between two lookups. */
   readonly everyMs: number;
-  /** Hears that new connections are made, since a name leads elsewhere. */
+  /** Called when connections are replaced because a name resolves elsewhere. */
   readonly moved: (hostname: string) => void;
 }
 
@@ -18,28 +19,28 @@ export interface AddressWatch {
   close(): void;
 }
 
-/** How many looks an address is remembered for that is not given any more, and fewest between two renewals. */
+/** Lookups for which an address is remembered that was not returned again, and the fewest between two renewals. */
 const LOOKS = 40;
-/** More than a name that rotates has in so many looks. */
+/** More than a name that rotates has in so many lookups. */
 const MOST_ADDRESSES = 1_000;
 
 /**
- * Looks names up again and again. A busy connection never ends by itself, so that without this a platform that has moved
- * would be called where it was for as long as there is traffic. Connections are left alone while their address is among
- * those of the name, and also while it cannot be looked up: what still works is better than nothing.
+ * A busy connection never ends by itself, so that a platform that has moved would be called at its old address for as long
+ * as there is traffic. Connections stay while their address is among those of the name, and while the lookup fails: what
+ * still works is better than nothing.
  */
 export function createAddressWatch({ lookup, later, everyMs, moved }: AddressWatchOptions): AddressWatch {
-  const pools: (readonly [Pool, AddressHistory])[] = [];
+  const pools: (readonly [Pool, ReturnType<typeof createAddressHistory>])[] = [];
   let callOff: () => void = () => {};
   let closed = false;
   const look = async (): Promise<void> => {
-    // One after another: each takes one of the few threads that look names up, for as long as its server is silent.
-    for (const [pool, memory] of pools) {
+    // One after another: each takes one of the few threads for lookups, for as long as its server is silent.
+    for (const [pool, history] of pools) {
       const { hostname } = pool;
       if (isIP(hostname) !== 0 || pool.addresses().size === 0) continue;
       const known = await addressesOf(lookup, hostname);
       if (closed) return;
-      if (known.size === 0 || !memory.hasMoved(known, pool.addresses())) continue;
+      if (known.size === 0 || !history.hasMoved(known, pool.addresses())) continue;
       pool.renew();
       moved(hostname);
     }
@@ -58,26 +59,22 @@ export function createAddressWatch({ lookup, later, everyMs, moved }: AddressWat
   };
 }
 
-/** What one name has led to. */
-interface AddressHistory {
-  /** To be told of each look: what the name gave, and where connections are. True: they are to be renewed. */
-  hasMoved(given: ReadonlySet<string>, used: ReadonlySet<string>): boolean;
-}
-
 /**
- * Many name servers give a few of many addresses, and others each time: that is no move. A name is taken for such a one when an
- * address comes back that was missing, and then only an answer of which nothing is remembered, or an address in use that has
- * been missing for `LOOKS`, is a move. For any other name each address in use that is missing is one. (A name that rotates
- * among more than can be remembered moves all the time, and nobody could tell: hence the least distance between renewals.)
+ * What one name has resolved to. Many name servers return a few of many addresses, and others each time, which is no move.
+ * A name is taken for such a one when an address comes back that was missing. Then only a response of unknown addresses, or
+ * an address in use that was missing for `LOOKS` lookups, is a move; for any other name every missing address in use is
+ * one. (A name that rotates among more addresses than are remembered seems to move all the time, hence the least distance
+ * between renewals.)
  */
-function createAddressHistory(): AddressHistory {
-  /** In which look an address was last given; the oldest come first. */
+function createAddressHistory() {
+  /** The lookup in which an address was last returned; the oldest come first. */
   const lastGiven = new Map<string, number>();
   let look = LOOKS;
   let cameBackIn = 0;
   let renewedIn = 0;
   return {
-    hasMoved(given, used) {
+    /** After each lookup: what it returned, and where connections are. True: connections must be replaced. */
+    hasMoved(given: ReadonlySet<string>, used: ReadonlySet<string>): boolean {
       look++;
       for (const [address, last] of lastGiven) {
         if (look - last <= LOOKS && lastGiven.size <= MOST_ADDRESSES) break;
@@ -99,7 +96,7 @@ function createAddressHistory(): AddressHistory {
   };
 }
 
-/** None when they cannot be had. */
+/** Empty when the lookup fails. */
 function addressesOf(lookup: LookupFunction, hostname: string): Promise<ReadonlySet<string>> {
   return new Promise((resolve) => {
     lookup(hostname, { all: true }, (error, found) => {

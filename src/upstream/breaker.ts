@@ -1,27 +1,27 @@
-/** Is an upstream so surely down that calls to it had better fail at once? */
+/** The circuit breaker: calls to an upstream that is surely down fail at once. */
 
 import type { Timer } from "../model/clock.ts";
 import { Problem } from "../model/problem.ts";
 
 /**
- * Behind one address stands the whole platform: a breaker that opens wrongly is an outage of its own making, while one that
- * opens late only costs the patience that `timeouts` bounds anyway. So it opens on one thing alone: a row of calls that
- * brought no answer at all, for a while, with not one answer in between, and then a question of its own that brings none
- * either. What clients call, and how long they take for it, neither opens it nor keeps it open.
+ * The whole platform is behind one address: a breaker that opens wrongly is an outage of its own, while one that opens late
+ * only costs the patience that `timeouts` bounds anyway. So it opens only after a row of calls without any response, for a
+ * while and without a single response in between, and after a probe of its own that got none either. What clients call,
+ * and how long that takes, neither opens it nor keeps it open.
  */
 export interface Breaker {
-  /** To be asked once before each call: when it begins, or why it must not go out. */
+  /** To be called once before each call: its start, or the reason why it must not go out. */
   begin(): number | Problem;
-  /** An answer's head has come, of whatever status: somebody is there. */
+  /** The head of a response has come, whatever its status. */
   answered(): void;
-  /** A call that began at `beganAt` brought no answer. */
+  /** A call that began at `beganAt` got no response. */
   failed(beganAt: number): void;
   isOpen(): boolean;
-  /** Asks no more. */
+  /** Stops probing. */
   close(): void;
 }
 
-/** Asks the upstream by a connection of its own; resolves with whether it said anything. Never rejects. */
+/** Probes the upstream over a connection of its own; resolves with whether it responded at all. Never rejects. */
 export type BreakerProbe = () => Promise<boolean>;
 
 export interface BreakerOptions {
@@ -31,35 +31,35 @@ export interface BreakerOptions {
   readonly random: () => number;
   readonly later: Timer;
   readonly probe: BreakerProbe;
-  /** Hears of each opening and closing: `failures` in a row, and for how long, in milliseconds. */
+  /** Called at each opening and closing: `failures` in a row, and for how many milliseconds. */
   readonly turned?: ((open: boolean, facts: { readonly failures: number; readonly ms: number }) => void) | undefined;
 }
 
-/** So many in a row, … */
+/** So many failures in a row, … */
 const MOST_FAILURES = 10;
-/** … over so long: a restart of the platform, or a network that changes its route, is over by then. */
+/** … over so long: a restart of the platform, or a change of routes, is over by then. */
 const LEAST_MS = 2_000;
-/** From the opening to the first question whether somebody is there again; then twice as long each time, up to `LAST_PAUSE_MS`. */
+/** From the opening to the first probe; then twice as long each time, up to `LAST_PAUSE_MS`. */
 const FIRST_PAUSE_MS = 1_000;
-/** With what chance adds to it, a platform that is back is noticed within five seconds. */
+/** With jitter, a platform that is back is noticed within five seconds. */
 const LAST_PAUSE_MS = 4_000;
-/** Instances that opened together must not all ask together. */
+/** Instances that opened together must not all probe together. */
 const JITTER = 0.2;
 
 interface BreakerState {
   failures: number;
-  /** When the first of them began, or the last answer came, whichever was later: since then there has been none. */
+  /** When the first of them began, or the last response came, whichever was later. */
   since: number;
   answeredAt: number;
-  /** The first question is out, and the breaker still closed. */
+  /** The first probe is under way, and the breaker still closed. */
   asking: boolean;
-  /** Open: when it asks next. Undefined while closed. */
+  /** Time of the next probe; undefined while closed. */
   nextAt: number | undefined;
   pauseMs: number;
   callOff: () => void;
 }
 
-/** Closed; for one upstream. */
+/** Closed at first; for one upstream. */
 export function createBreaker({ now, random, later, probe, turned }: BreakerOptions): Breaker {
   const state: BreakerState = {
     failures: 0,
@@ -78,7 +78,7 @@ export function createBreaker({ now, random, later, probe, turned }: BreakerOpti
     Object.assign(state, { failures: 0, nextAt: undefined, pauseMs: FIRST_PAUSE_MS });
     if (nextAt !== undefined) turned?.(false, { failures, ms: state.answeredAt - since });
   };
-  /** A question that hangs does not keep the next one back, which may tell sooner. */
+  /** A probe that hangs does not delay the next one, which may respond sooner. */
   const plan = (): void => {
     const ms = state.pauseMs * (1 - JITTER + 2 * JITTER * random());
     state.nextAt = now() + ms;
@@ -93,7 +93,7 @@ export function createBreaker({ now, random, later, probe, turned }: BreakerOpti
     const said = await probe();
     state.asking = false;
     if (said) return answered();
-    // Somebody may have been answered meanwhile.
+    // A call may have got a response meanwhile.
     if (!isRow(state, now())) return;
     plan();
     turned?.(true, { failures: state.failures, ms: now() - state.since });
@@ -111,7 +111,7 @@ export function createBreaker({ now, random, later, probe, turned }: BreakerOpti
     isOpen: () => state.nextAt !== undefined,
     close: () => {
       state.callOff();
-      // Who asks is not to begin again.
+      // A probe under way must not plan another one.
       state.asking = true;
       state.failures = 0;
     },
@@ -122,7 +122,7 @@ function isRow({ failures, since }: BreakerState, at: number): boolean {
   return failures >= MOST_FAILURES && at - since >= LEAST_MS;
 }
 
-/** Lets everything through, for whoever wants none. */
+/** Never opens. */
 export function noBreaker(): Breaker {
   return { begin: () => 0, answered: () => {}, failed: () => {}, isOpen: () => false, close: () => {} };
 }
@@ -133,9 +133,7 @@ function breakerOpen(leftMs: number): Problem {
   });
 }
 
-/** Does a call that failed say that its upstream answers nobody? */
-
-/** No head came. What came and is no HTTP says nothing either way. */
+/** Counts a call without any head of a response. Bytes that are no HTTP say nothing either way. */
 export function reportFailure(breaker: Breaker, beganAt: number, problem: Problem): void {
   if (problem.reason === "UPSTREAM_UNREACHABLE" || problem.reason === "UPSTREAM_TIMEOUT") breaker.failed(beganAt);
 }

@@ -1,4 +1,4 @@
-/** Which calls to an upstream are made now, and which wait? (The one queue for all of them: translated calls, pages, pass-through.) */
+/** The one queue of all calls to an upstream: translated calls, pages of lists, pass-through. */
 
 import type { Timer } from "../model/clock.ts";
 import { type ApiRequest, type ApiResponse, header, type SendLayer } from "../model/http.ts";
@@ -13,21 +13,21 @@ import {
 } from "./adaptive-limits.ts";
 import { type CallKind, createFairQueue, type FairQueueEntry } from "./fair-queue.ts";
 
-/** On whose behalf a call is made, and what it may wait. */
+/** For whom a call is made, and how long it may wait. */
 export interface CallOrigin {
   /** A keyed digest, never the token; empty for anonymous callers. */
   readonly credential: string;
   readonly kind: CallKind;
-  /** The request has made a call before: it had better be finished. */
+  /** The request has made a call before, and should finish. */
   readonly begun: boolean;
-  /** When the request began, and when its time is over, in milliseconds of the queue's clock. */
+  /** When the request began, and its deadline, in milliseconds of the queue's clock. */
   readonly since: number;
   readonly deadline: number;
 }
 
 /** Permission for one call. */
 export interface CallSlot {
-  /** Gives the place back; calling it again does nothing. */
+  /** Releases the slot; calling it again does nothing. */
   done(outcome: CallOutcome): void;
 }
 
@@ -36,42 +36,37 @@ export interface CallQueueOptions {
   readonly connections: number;
   /** Pages of lists read at a time, when all goes well (`lists.readersPerUpstream`). */
   readonly pages: number;
-  /** What that begins with. */
+  /** Pages read at a time at first. */
   readonly start: number;
-  /** Whether the platform has accepted a credential: such go before others. Without it all are alike. */
+  /** Whether the platform has accepted a credential: these go before others. */
   readonly accepted?: ((credential: string) => boolean) | undefined;
   /** Milliseconds on a clock that never goes back. */
   readonly now: () => number;
   /** Milliseconds since 1970: a `Retry-After` may be a date. */
   readonly wall: () => number;
   readonly later: Timer;
-  /** For which share of the time since it was last asked the event loop was busy (0 to 1). */
+  /** The share of the time since the last call for which the event loop was busy (0 to 1). */
   readonly busy?: (() => number) | undefined;
-  /** Told every few seconds while calls wait for long, or are refused. */
+  /** Called every few seconds while calls wait for long, or are refused. */
   readonly long?: ((facts: LongQueue) => void) | undefined;
 }
 
-/** What the log says of a long queue. */
+/** What the log says about a long queue. */
 export interface LongQueue {
   readonly waiting: number;
   readonly longestSeconds: number;
-  /** Requests refused since the last line. */
+  /** Requests refused since the last call. */
   readonly refused: number;
-}
-
-/** How many calls got a place, and how many seconds they waited for it. */
-export interface WaitTotals {
-  readonly count: number;
-  readonly seconds: number;
 }
 
 /** For metrics. */
 export interface CallQueueState {
   readonly waiting: Readonly<Record<CallKind, number>>;
-  readonly waits: Readonly<Record<CallKind, WaitTotals>>;
-  /** How long the call that has waited for longest has. */
+  /** Calls that got a slot, and the seconds they waited for it. */
+  readonly waits: Readonly<Record<CallKind, { readonly count: number; readonly seconds: number }>>;
+  /** Wait so far of the longest waiting call. */
   readonly longestMs: number;
-  /** Pages that may be read at a time, and that are. */
+  /** Pages that may be read at a time, and that are being read. */
   readonly limit: number;
   readonly reading: number;
   /** Milliseconds until all may read pages again, and until each credential may. */
@@ -81,11 +76,11 @@ export interface CallQueueState {
 
 export interface CallQueue {
   /**
-   * Calls `start` when there is a place: at once, or later. `refuse` instead, never before this returns, when it would wait longer
-   * than the request lives. What is given back gives up waiting, and does nothing once it has started.
+   * Calls `start` when there is a slot: at once, or later. Calls `refuse` instead, never before this returns, when the wait
+   * would outlast the request. The function given back stops waiting, and does nothing once the call has started.
    */
-  enter(caller: CallOrigin, start: (place: CallSlot) => void, refuse: (problem: Problem) => void): () => void;
-  /** Each call waits for a place. */
+  enter(caller: CallOrigin, start: (slot: CallSlot) => void, refuse: (problem: Problem) => void): () => void;
+  /** Each call waits for a slot. */
   layer(caller: () => CallOrigin): SendLayer;
   /** Whether so many wait that a request that arrives now may wait too long. */
   isLong(): boolean;
@@ -93,30 +88,30 @@ export interface CallQueue {
   predictedMs(credential: string): number;
   /** Calls that `credential` has under way or in the queue. */
   held(credential: string): number;
-  /** When a short call with a small response last ended: somebody waits for quick answers. */
+  /** When a short call with a small response last ended. */
   shortAt(): number;
-  /** Notes that a request was refused before it came here; `overloaded`: from now on the newest go first for a while. */
+  /** A request was refused before it came here; `overloaded`: for a while the newest calls go first. */
   turnedAway(overloaded: boolean): void;
   state(): CallQueueState;
 }
 
 interface QueuedCall extends FairQueueEntry {
-  readonly start: (place: CallSlot) => void;
+  readonly start: (slot: CallSlot) => void;
   readonly refuse: (problem: Problem) => void;
 }
 
-/** A response takes at most so long, or the call has ended by its timeouts. */
+/** The timeout of a call. */
 const LONGEST_CALL_MS = 30_000;
 const TICK_MS = 100;
-/** Overload is over when nobody was turned away for so long. */
+/** Overload is over when no request was refused for this time. */
 const OVERLOAD_MS = 1_000;
-/** Who has waited so long under overload is told to come again: clients that have waited for long are likely to have left. */
+/** Longest wait under overload: clients that have waited for longer are likely to have left. */
 const MOST_MS = 1_000;
-/** So few that wait are let in always: the pace is known too badly to refuse them. */
+/** So few calls may always wait: the rate is not known well enough to refuse them. */
 const FEW = 64;
-/** The work of a small response, in usual calls: pages of lists take more. */
+/** The work of a small response, in usual calls; pages of lists take more. */
 const SMALL = 0.5;
-/** A wait that the log tells of, and how often. */
+/** A wait that is logged, and how often. */
 const LONG_MS = 1_000;
 const LOG_EVERY_MS = 5_000;
 
@@ -124,20 +119,20 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
   const { connections, pages, start, now, wall, later, busy, accepted, long } = options;
   // An eighth of the connections is left to short calls, whatever lists do.
   const mostPages = Math.max(1, Math.min(pages, connections - Math.ceil(connections / 8)));
-  const learned = createAdaptiveLimits(start, mostPages, now, wall);
+  const limits = createAdaptiveLimits(start, mostPages, now, wall);
   const waits = {
     short: { count: 0, seconds: 0 },
     page: { count: 0, seconds: 0 },
     background: { count: 0, seconds: 0 },
   };
-  const places = createProcessorLimit(connections);
+  const processor = createProcessorLimit(connections);
   const queue = createFairQueue<QueuedCall>({
     capacity: connections,
-    places: places.now,
+    places: processor.now,
     kept: connections >> 4,
-    pages: learned.limit,
+    pages: limits.limit,
     mostPages,
-    mayRead: learned.quota.mayRead,
+    mayRead: limits.quota.mayRead,
     accepted,
     longestMs: LONGEST_CALL_MS,
   });
@@ -145,54 +140,54 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
   const state = { ticking: false, refused: 0, loggedAt: never, overloadedAt: never, shortAt: never };
   const isOverloaded = (at: number): boolean => at - state.overloadedAt < OVERLOAD_MS;
 
-  const begin = (ticket: QueuedCall, at: number): void => {
-    const { kind, credential } = ticket;
-    const waited = at - ticket.at;
+  const begin = (call: QueuedCall, at: number): void => {
+    const { kind, credential } = call;
+    const waited = at - call.at;
     waits[kind].count += 1;
     waits[kind].seconds += waited / 1_000;
-    ticket.start(placeOf(ticket, learned.begin(credential, kind !== "short", queue.pages(), at)));
+    call.start(slotOf(call, limits.begin(credential, kind !== "short", queue.pages(), at)));
   };
-  const placeOf = (ticket: QueuedCall, call: StartedCall): CallSlot => {
+  const slotOf = (call: QueuedCall, started: StartedCall): CallSlot => {
     let over = false;
     return {
       done: (outcome) => {
         if (over) return;
         over = true;
         const at = now();
-        learned.ended(call, outcome, queue.pages(), at);
-        queue.leave(ticket, at, outcome.work);
-        if (ticket.kind === "short" && (outcome.work ?? 0) < SMALL) state.shortAt = at;
-        // undici takes a connection for busy until it has returned from telling of the response's end.
+        limits.ended(started, outcome, queue.pages(), at);
+        queue.leave(call, at, outcome.work);
+        if (call.kind === "short" && (outcome.work ?? 0) < SMALL) state.shortAt = at;
+        // undici counts a connection as busy until its handler of the response's end has returned.
         if (queue.waiting() > 0) queueMicrotask(pump);
       },
     };
   };
-  const refuse = (ticket: QueuedCall): void => {
+  const refuse = (call: QueuedCall): void => {
     state.refused += 1;
-    ticket.refuse(overloaded());
+    call.refuse(overloaded());
   };
   const pump = (): void => {
     const at = now();
     queue.newestFirst = isOverloaded(at);
-    for (let ticket = queue.next(at); ticket !== undefined; ticket = queue.next(at)) begin(ticket, at);
+    for (let call = queue.next(at); call !== undefined; call = queue.next(at)) begin(call, at);
   };
   const tick = (): void => {
     state.ticking = false;
     const at = now();
-    for (const ticket of queue.expire(at, isOverloaded(at) ? MOST_MS : undefined)) refuse(ticket);
-    if (queue.waiting() === 0) places.reset();
-    else if (busy !== undefined) places.adapt(busy());
+    for (const call of queue.expire(at, isOverloaded(at) ? MOST_MS : undefined)) refuse(call);
+    if (queue.waiting() === 0) processor.reset();
+    else if (busy !== undefined) processor.adapt(busy());
     pump();
-    tell(at);
+    logLongQueue(at);
     watch();
   };
   const watch = (): void => {
     if (state.ticking || queue.waiting() === 0) return;
     state.ticking = true;
-    later(Math.min(TICK_MS, Math.max(1, learned.quota.nextMs() ?? TICK_MS)), tick);
+    later(Math.min(TICK_MS, Math.max(1, limits.quota.nextMs() ?? TICK_MS)), tick);
   };
   const longestMs = (at: number): number => at - (queue.oldest() ?? at);
-  const tell = (at: number): void => {
+  const logLongQueue = (at: number): void => {
     const longest = longestMs(at);
     if ((longest < LONG_MS && state.refused === 0) || at - state.loggedAt < LOG_EVERY_MS) return;
     long?.({ waiting: queue.waiting(), longestSeconds: longest / 1_000, refused: state.refused });
@@ -203,20 +198,20 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
   const calls: CallQueue = {
     enter(caller, begun, refused) {
       const at = now();
-      const ticket: QueuedCall = { ...caller, at, start: begun, refuse: refused };
-      const became = queue.enter(ticket, at);
+      const call: QueuedCall = { ...caller, at, start: begun, refuse: refused };
+      const became = queue.enter(call, at);
       if (became === "waits") {
         watch();
         return () => {
-          queue.cancel(ticket);
+          queue.cancel(call);
         };
       }
-      if (became === "started") begin(ticket, at);
-      else queueMicrotask(() => refuse(ticket));
+      if (became === "started") begin(call, at);
+      else queueMicrotask(() => refuse(call));
       return nothing;
     },
     layer: (callerOf) => (next) => async (request, sending) => {
-      const place = await waitForSlot(calls, callerOf(), sending.signal);
+      const slot = await waitForSlot(calls, callerOf(), sending.signal);
       let outcome: CallOutcome = { status: 0 };
       try {
         const response = await next(request, sending);
@@ -226,7 +221,7 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
         if (error instanceof Problem && error.reason === "UPSTREAM_TIMEOUT") outcome = { status: 504 };
         throw error;
       } finally {
-        place.done(outcome);
+        slot.done(outcome);
       }
     },
     isLong: () => queue.waiting("short") >= FEW,
@@ -241,10 +236,10 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
       waiting: { short: queue.waiting("short"), page: queue.waiting("page"), background: queue.waiting("background") },
       waits,
       longestMs: longestMs(now()),
-      limit: learned.limit(),
+      limit: limits.limit(),
       reading: queue.pages(),
-      gatedMs: learned.quota.gatedMs(),
-      pausedMs: learned.quota.pausedMs(),
+      gatedMs: limits.quota.gatedMs(),
+      pausedMs: limits.quota.pausedMs(),
     }),
   };
   return calls;
@@ -256,16 +251,16 @@ function overloaded(): Problem {
   return new Problem("OVERLOADED", "more requests are waiting than can be served in time", { retryAfter: 1 });
 }
 
-/** At once, where there is one. Rejects with the signal's reason as soon as it aborts. */
+/** At once when there is a slot. Rejects with the signal's reason as soon as it aborts. */
 function waitForSlot(
   calls: Pick<CallQueue, "enter">,
   caller: CallOrigin,
   signal: Signal,
 ): CallSlot | Promise<CallSlot> {
   signal.throwIfAborted();
-  let place: CallSlot | undefined;
+  let slot: CallSlot | undefined;
   let settle = (given: CallSlot): void => {
-    place = given;
+    slot = given;
   };
   let fail: (thrown: unknown) => void = nothing;
   const giveUp = calls.enter(
@@ -273,7 +268,7 @@ function waitForSlot(
     (given) => settle(given),
     (problem) => fail(problem),
   );
-  if (place !== undefined) return place;
+  if (slot !== undefined) return slot;
   return new Promise((resolve, reject) => {
     const gone = (): void => {
       giveUp();
@@ -291,7 +286,7 @@ function waitForSlot(
   });
 }
 
-/** Reading so many bytes of JSON and writing them anew takes about as long as all else of a call. */
+/** Rewriting so many bytes of JSON takes about as long as the rest of a call. */
 const TRANSLATED_BYTES = 16 * 1024;
 
 function outcomeOf({ target }: ApiRequest, { status, headers, body }: ApiResponse): CallOutcome {

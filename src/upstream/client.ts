@@ -1,35 +1,27 @@
-/** How does one call reach an upstream, and what comes back? */
-
 import { promisify } from "node:util";
 import * as zlib from "node:zlib";
 import type { Dispatcher } from "undici";
-import type { Exchange, Upstream } from "../model/exchange.ts";
+import { type Exchange, recordCall, type Upstream } from "../model/exchange.ts";
 import {
   type ApiRequest,
   type ApiResponse,
+  type HeaderList,
+  header,
   ResponseBufferFull,
   type Send,
   type SendLayer,
   type SendOptions,
-  toHeaderList,
   withoutHeaders,
 } from "../model/http.ts";
 import type { Problem } from "../model/problem.ts";
-import { type Breaker, reportFailure } from "./breaker.ts";
+import { reportFailure } from "./breaker.ts";
 import { type CallFacts, failure, invalidAnswer } from "./failure.ts";
-import { endToEnd, flatHeader, hideOrigin, sendable } from "./headers.ts";
+import { callHeaders, responseFields } from "./headers.ts";
 import type { Pool } from "./pool.ts";
 
 export interface SendLimits {
   /** Longest body of an answer, after decompression too. */
   readonly maxResponseBytes: number;
-}
-
-/** An answer as it came: fields flat, body still compressed where it was. */
-interface RawResponse {
-  readonly status: number;
-  readonly headers: string[];
-  readonly body: Uint8Array;
 }
 
 /** What is no longer true once a body is decoded. */
@@ -39,32 +31,23 @@ const anySize = (): boolean => true;
 
 /**
  * Calls over `pool`. Redirects are answers like any other. Rejects with UPSTREAM_UNREACHABLE, UPSTREAM_TIMEOUT,
- * UPSTREAM_INVALID (a body over the limit is one) or UPSTREAM_UNAVAILABLE, or with the signal's reason when the caller gave up (design: Send).
+ * UPSTREAM_INVALID (a body over the limit is one) or UPSTREAM_UNAVAILABLE, or with the signal's reason when the caller gave up.
  */
 export function createSend(pool: Pool, limits: SendLimits): Send {
   return (request, options) => call(pool, request, options, limits);
 }
 
 /** At once, unless it has to be decoded. */
-function responseOf(
-  answer: RawResponse,
-  pool: Pool,
-  method: string,
-  limit: number,
-): ApiResponse | Promise<ApiResponse> {
-  hideOrigin(answer.headers, pool.origin, pool.basePath);
-  const encoding = flatHeader(answer.headers, "content-encoding");
-  if (encoding === undefined || answer.body.length === 0 || encoding.trim().toLowerCase() === "identity") {
-    return { status: answer.status, headers: toHeaderList(answer.headers), body: answer.body };
-  }
+function responseOf(answer: ApiResponse, method: string, limit: number): ApiResponse | Promise<ApiResponse> {
+  const encoding = header(answer.headers, "content-encoding");
+  if (encoding === undefined || answer.body.length === 0 || encoding.trim().toLowerCase() === "identity") return answer;
   return decoded(answer, encoding, { method, sent: true }, limit);
 }
 
-async function decoded(answer: RawResponse, encoding: string, facts: CallFacts, limit: number): Promise<ApiResponse> {
+async function decoded(answer: ApiResponse, encoding: string, facts: CallFacts, limit: number): Promise<ApiResponse> {
   try {
     const body = await decode(encoding, answer.body, limit);
-    const headers = withoutHeaders(toHeaderList(answer.headers), OF_ENCODED_BYTES);
-    return { status: answer.status, headers, body };
+    return { status: answer.status, headers: withoutHeaders(answer.headers, OF_ENCODED_BYTES), body };
   } catch (error) {
     throw invalidAnswer("compressed answer", facts, error);
   }
@@ -85,18 +68,22 @@ function call(
       gathering.settled = true;
       gathering.control?.abort(new Error("cancelled by the caller"));
     };
-    const gathering = createPendingResponse({ pool, request, beganAt, room }, maxBytes, (outcome) => {
-      signal.removeEventListener("abort", onAbort);
-      if (outcome instanceof Error) reject(outcome);
-      else resolve(responseOf(outcome, pool, request.method, maxBytes));
-    });
+    const gathering: PendingResponse = {
+      ...{ pool, method: request.method, beganAt, maxBytes, room },
+      done: (outcome) => {
+        signal.removeEventListener("abort", onAbort);
+        if (outcome instanceof Error) reject(outcome);
+        else resolve(responseOf(outcome, request.method, maxBytes));
+      },
+      ...{ control: undefined, settled: false, status: 0, headers: [], chunks: [], length: 0 },
+    };
     signal.addEventListener("abort", onAbort, { once: true });
     const { body } = request;
     pool.dispatch(
       {
         path: pool.basePath + request.target,
         method: request.method as Dispatcher.HttpMethod,
-        headers: sendable(request.headers),
+        headers: callHeaders(request.headers),
         body: body === undefined || body.length === 0 ? null : Buffer.from(body.buffer, body.byteOffset, body.length),
       },
       handlerOf(gathering),
@@ -104,50 +91,21 @@ function call(
   });
 }
 
-/** One call that was let out. */
-interface DispatchedCall {
-  readonly pool: Pool;
-  readonly request: ApiRequest;
-  readonly beganAt: number;
-  readonly room: (bytes: number) => boolean;
-}
-
-/** One answer while it comes. */
+/** One response while it comes. */
 interface PendingResponse {
-  readonly beganAt: number;
-  readonly breaker: Breaker;
+  readonly pool: Pool;
   readonly method: string;
+  readonly beganAt: number;
   readonly maxBytes: number;
-  /** Told once, unless the caller has given up before. */
-  readonly done: (outcome: RawResponse | Problem | ResponseBufferFull) => void;
   readonly room: (bytes: number) => boolean;
+  /** Told once, unless the caller has given up before. */
+  readonly done: (outcome: ApiResponse | Problem | ResponseBufferFull) => void;
   control: Dispatcher.DispatchController | undefined;
   settled: boolean;
   status: number;
-  headers: string[];
+  headers: HeaderList;
   readonly chunks: Uint8Array[];
   length: number;
-}
-
-function createPendingResponse(
-  { pool, request, beganAt, room }: DispatchedCall,
-  maxBytes: number,
-  done: PendingResponse["done"],
-): PendingResponse {
-  return {
-    breaker: pool.breaker,
-    method: request.method,
-    beganAt,
-    maxBytes,
-    done,
-    room,
-    control: undefined,
-    settled: false,
-    status: 0,
-    headers: [],
-    chunks: [],
-    length: 0,
-  };
 }
 
 function handlerOf(gathering: PendingResponse): Dispatcher.DispatchHandler {
@@ -157,7 +115,8 @@ function handlerOf(gathering: PendingResponse): Dispatcher.DispatchHandler {
       if (gathering.settled) controller.abort(new Error("cancelled before it was sent"));
     },
     onResponseStart(controller, status) {
-      if (status >= 200) begin(gathering, status, endToEnd(controller.rawHeaders as Buffer[]));
+      if (status >= 200)
+        begin(gathering, status, responseFields(controller.rawHeaders as Buffer[], gathering.pool, false));
     },
     onResponseData(_controller, chunk) {
       gathering.length += chunk.length;
@@ -171,17 +130,17 @@ function handlerOf(gathering: PendingResponse): Dispatcher.DispatchHandler {
     onResponseError(_controller, error) {
       if (gathering.settled) return;
       const problem = failure(error, { method: gathering.method, sent: gathering.control !== undefined });
-      if (gathering.status === 0) reportFailure(gathering.breaker, gathering.beganAt, problem);
+      if (gathering.status === 0) reportFailure(gathering.pool.breaker, gathering.beganAt, problem);
       settle(gathering, problem);
     },
   };
 }
 
-function begin(gathering: PendingResponse, status: number, headers: string[]): void {
+function begin(gathering: PendingResponse, status: number, headers: HeaderList): void {
   gathering.status = status;
   gathering.headers = headers;
-  gathering.breaker.answered();
-  const length = gathering.method === "HEAD" ? undefined : flatHeader(headers, "content-length");
+  gathering.pool.breaker.answered();
+  const length = gathering.method === "HEAD" ? undefined : header(headers, "content-length");
   if (status > 599) refuse(gathering, "status code out of range");
   // These have no body, whatever their fields say; a stated length must not turn them into an error.
   else if (status === 204 || status === 304) finish(gathering);
@@ -209,13 +168,11 @@ function rejectForRoom(gathering: PendingResponse, bytes: number): void {
   gathering.control?.abort(new Error("no room for the response"));
 }
 
-function settle(gathering: PendingResponse, outcome: RawResponse | Problem | ResponseBufferFull): void {
+function settle(gathering: PendingResponse, outcome: ApiResponse | Problem | ResponseBufferFull): void {
   if (gathering.settled) return;
   gathering.settled = true;
   gathering.done(outcome);
 }
-
-/** What are the bytes of an answer that came compressed although identity was asked for? */
 
 /** Bytes in, bytes out; rejects when the bytes are no such format or the result is longer than `limit`. */
 type Inflate = (bytes: Uint8Array, limit: number) => Promise<Uint8Array>;
@@ -235,7 +192,7 @@ const CODECS: ReadonlyMap<string, Inflate> = new Map<string, Inflate>([
 ]);
 
 /**
- * `bytes` without `encoding` (the value of Content-Encoding), at most `limit` of them (design: HTTP on translated routes).
+ * `bytes` without `encoding` (the value of Content-Encoding), at most `limit` of them.
  * Rejects with an Error for an encoding this Node does not know, for more than one, for wrong bytes and for bombs.
  */
 export async function decode(encoding: string, bytes: Uint8Array, limit: number): Promise<Uint8Array> {
@@ -256,8 +213,6 @@ function zstdCodec(): [string, Inflate][] {
     : [];
 }
 
-/** Which calls did one request cause, and how long did they take? */
-
 /**
  * Notes every call in `exchange`, also failed ones (status 0); `now` is the monotonic clock in milliseconds.
  * One layer per request, around a Send that all requests share.
@@ -271,11 +226,7 @@ export function createCallRecorder(exchange: Exchange, upstream: Upstream, now: 
       status = response.status;
       return response;
     } finally {
-      const ms = now() - startedAt;
-      const query = request.target.indexOf("?");
-      const path = query < 0 ? request.target : request.target.slice(0, query);
-      exchange.upstreamMs += ms;
-      exchange.calls.push({ upstream, method: request.method, path, status, ms });
+      recordCall(exchange, upstream, request, status, now() - startedAt);
     }
   };
 }

@@ -1,25 +1,23 @@
-/** Whose request is this, and until when may that be believed? */
+/** Credentials as keyed digests, and which of them the platform accepted lately. */
+
 import { createHmac, hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { ANONYMOUS_SHARE, type CredentialShares } from "../model/credential-shares.ts";
 import { isRecognised } from "../model/exchange.ts";
 import type { HeaderList } from "../model/http.ts";
 
-/** Who asks: nothing of it can be turned back into the token. */
+/** Nothing of it can be turned back into the token. */
 export interface Credential {
   /** Keyed digest of the whole Authorization value. */
   readonly digest: string;
-  /** When the token says that it ends, in seconds since 1970; Infinity when it does not say. */
+  /** The token's own expiry, in seconds since 1970; Infinity when it has none. */
   readonly ends: number;
 }
 
 /** One bearer token (RFC 6750 section 2.1). The scheme is read in any case, so that no write of a credential is missed. */
 const BEARER = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i;
 
-/**
- * The credential of a request; undefined when it has none, two, or one that is no bearer token: such a request shares
- * nothing. However a client spells the scheme, it is the same credential.
- */
+/** Undefined for a request with no credential, two, or one that is no bearer token: such a request shares nothing. */
 export function credentialOf(headers: HeaderList, secret: Uint8Array): Credential | undefined {
   let value: string | undefined;
   for (const [name, given] of headers) {
@@ -32,14 +30,14 @@ export function credentialOf(headers: HeaderList, secret: Uint8Array): Credentia
   return { digest: keyedDigest(`Bearer ${token}`, secret), ends: endOf(token) };
 }
 
-/** What stands for `text` where others may come to see it: without `secret` it cannot even be guessed at. */
+/** Stands for `text` where others may see it: without `secret` it cannot even be guessed. */
 export function keyedDigest(text: string, secret: Uint8Array): string {
   return createHmac("sha256", secret).update(text).digest("base64url");
 }
 
 /**
- * Tells credentials apart at the least expense: a keyed digest of an Authorization value, however its scheme is spelled. Empty for
- * none: anonymous callers are one.
+ * The cheapest keyed digest of an Authorization value, however its scheme is spelled. Empty for none: anonymous callers
+ * count as one.
  */
 export function createDigest(secret: string): (authorization: string) => string {
   return (authorization) => {
@@ -53,7 +51,7 @@ export function createDigest(secret: string): (authorization: string) => string 
   };
 }
 
-/** The claim `exp` of a JWT (RFC 7519), read without trusting it: it can only shorten. Infinity for any other token. */
+/** The claim `exp` of a JWT (RFC 7519), read without trusting it, since it can only shorten. Infinity for any other token. */
 function endOf(token: string): number {
   const claims = token.split(".")[1];
   if (claims === undefined) return Infinity;
@@ -66,11 +64,9 @@ function endOf(token: string): number {
   }
 }
 
-/** Whom has the platform let in lately? (Credentials are keyed digests.) */
-
 const MOST_CREDENTIALS = 10_000;
 
-/** Remembers the latest `most` credentials. */
+/** Remembers the latest `most` credentials, which are keyed digests. */
 export function createAcceptedCallers(most: number = MOST_CREDENTIALS): CredentialShares {
   const accepted = new LRUCache<string, true>({ max: most });
   return {

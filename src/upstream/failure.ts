@@ -1,7 +1,8 @@
-/** What does it mean for a client that a call to an upstream brought no answer? */
+/** What a call without a usable response means for the client. */
+
 import { Problem, type ProblemReason } from "../model/problem.ts";
 
-/** What is known of a call that failed. */
+/** A call that failed. */
 export interface CallFacts {
   readonly method: string;
   /** A byte of the request may have reached the upstream. */
@@ -31,8 +32,8 @@ const INVALID: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The failure of a call as a Problem with a fixed text; the error itself is only in `cause` (design: own errors).
- * A write whose bytes may have left says `state: unknown`. What our own code did wrong is INTERNAL.
+ * The failure of a call as a Problem with a fixed text; the error itself is only in `cause`. A write whose bytes may have
+ * left has `state: unknown`. A bug of our own is INTERNAL.
  */
 export function failure(error: unknown, facts: CallFacts): Problem {
   if (error instanceof Problem) return error;
@@ -41,12 +42,12 @@ export function failure(error: unknown, facts: CallFacts): Problem {
   return problemOf(reasonOf(code, error), withoutBytes(code, error), facts);
 }
 
-/** A call whose answer came but cannot be used; `why` goes to the log. */
+/** For a response that cannot be used; `why` goes to the log. */
 export function invalidAnswer(why: string, facts: CallFacts, cause?: unknown): Problem {
   return problemOf("UPSTREAM_INVALID", new Error(why, { cause }), facts);
 }
 
-/** True when `problem` comes from a call of which no byte can have reached the upstream: it may be sent again. */
+/** True when no byte of the call can have reached the upstream: it may be sent again. */
 export function neverLeft(problem: Problem): boolean {
   return codeOf(problem.cause) === NOT_SENT;
 }
@@ -60,7 +61,7 @@ function problemOf(reason: keyof typeof TEXTS, error: unknown, facts: CallFacts)
   return new Problem(reason, TEXTS[reason], { metadata, cause: error });
 }
 
-/** A parser's error holds the bytes that it could not read: an answer may hold a credential, and this goes to the log. */
+/** A parser's error holds the bytes that it could not read, perhaps a credential, and the cause goes to the log. */
 function withoutBytes(code: string, error: unknown): unknown {
   if (!code.startsWith("HPE_")) return error;
   return Object.assign(new Error(error instanceof Error ? error.message : code), { code });
@@ -68,10 +69,10 @@ function withoutBytes(code: string, error: unknown): unknown {
 
 function reasonOf(code: string, error: unknown): keyof typeof TEXTS & ProblemReason {
   if (TIMEOUTS.has(code)) return "UPSTREAM_TIMEOUT";
-  // A chunked body that just ends is a connection that broke, not an upstream that cannot speak HTTP.
+  // A chunked body that just ends is a broken connection, not invalid HTTP.
   if (code === "HPE_INVALID_EOF_STATE") return "UPSTREAM_UNREACHABLE";
   if (code.startsWith("HPE_") || INVALID.has(code)) return "UPSTREAM_INVALID";
-  // undici says so when bytes came that belong to no request, or an upgrade nobody asked for.
+  // undici's message for bytes that belong to no request, and for an upgrade that was not requested.
   if (code === "UND_ERR_SOCKET" && error instanceof Error && error.message.startsWith("bad "))
     return "UPSTREAM_INVALID";
   return "UPSTREAM_UNREACHABLE";

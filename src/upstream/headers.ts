@@ -1,61 +1,60 @@
-/** Which header fields of an answer go beyond this hop, and which of a call may be sent? */
-import { type HeaderList, HOP_BY_HOP, namedByConnection } from "../model/http.ts";
+import {
+  type HeaderField,
+  type HeaderList,
+  HOP_BY_HOP,
+  namedByConnection,
+  readHeaders,
+  withoutHeaders,
+  withValue,
+} from "../model/http.ts";
+import type { Pool } from "./pool.ts";
+
+type UpstreamAddress = Pick<Pool, "origin" | "basePath">;
 
 /** Fields that undici writes itself. */
 const WRITTEN_BY_UNDICI: ReadonlySet<string> = new Set([...HOP_BY_HOP, "host", "content-length", "accept-encoding"]);
 
-/** An answer's fields as they came, flat: name, value, name, value; without those of the connection. */
-export function endToEnd(raw: readonly (Buffer | string)[]): string[] {
-  const flat = decodeParts(raw);
-  const kept: string[] = [];
-  let connection: string[] | undefined;
-  for (let i = 0; i + 1 < flat.length; i += 2) {
-    const name = flat[i] ?? "";
-    const value = flat[i + 1] ?? "";
-    const lower = name.toLowerCase();
-    if (lower === "connection") connection = [...(connection ?? []), value];
-    if (!HOP_BY_HOP.has(lower)) kept.push(name, value);
+/**
+ * A response's fields as undici's parser gives them, without those of the connection. A `Location` that points into the upstream is a path
+ * of its own base: clients never see the upstream's address. `spelled`: names keep their spelling.
+ */
+export function responseFields(
+  raw: readonly (Buffer | string)[],
+  upstream: UpstreamAddress,
+  spelled: boolean,
+): HeaderField[] {
+  const fields: HeaderField[] = [];
+  const connection: string[] = [];
+  for (const field of readHeaders(decodeParts(raw), spelled)) {
+    const [name, value] = field;
+    if (name === "connection") connection.push(value);
+    if (HOP_BY_HOP.has(name)) continue;
+    if (name === "location") fields.push(withValue(field, withoutOrigin(value, upstream)));
+    else fields.push(field);
   }
-  return connection === undefined ? kept : withoutNamed(kept, namedByConnection(connection));
+  if (connection.length === 0) return fields;
+  const named = namedByConnection(connection);
+  return named.size === 0 ? fields : withoutHeaders(fields, named);
 }
 
-/** A call's fields for undici, flat; what belongs to the connection or is written by undici is left out. */
-export function sendable(headers: HeaderList): string[] {
+/** A call's fields for undici; what belongs to the connection or is written by undici is left out. */
+export function callHeaders(headers: HeaderList): string[] {
   const flat: string[] = ["accept-encoding", "identity"];
   for (const [name, value] of headers) if (!WRITTEN_BY_UNDICI.has(name)) flat.push(name, value);
   return flat;
 }
 
-/** The first value of `name` (lower case) in a flat list. */
-export function flatHeader(flat: readonly string[], name: string): string | undefined {
-  for (let i = 0; i + 1 < flat.length; i += 2) if (flat[i]?.toLowerCase() === name) return flat[i + 1];
-  return undefined;
-}
-
-/**
- * A `Location` that points into the upstream, as a path of its own base: clients never see the upstream's address.
- * Any other place, and any other field, is left as it is. Changes `flat`.
- */
-export function hideOrigin(flat: string[], origin: string, basePath: string): string[] {
-  for (let i = 0; i + 1 < flat.length; i += 2) {
-    if (flat[i]?.length !== 8 || flat[i]?.toLowerCase() !== "location") continue;
-    let place = flat[i + 1] ?? "";
-    if (startsAt(place, origin)) place = place.slice(origin.length).replace(/^(?!\/)/, "/");
-    if (place.startsWith("/") && startsAt(place, basePath))
-      place = place.slice(basePath.length).replace(/^(?!\/)/, "/");
-    flat[i + 1] = place;
-  }
-  return flat;
+/** Any other place than one inside the upstream is left as it is. */
+export function withoutOrigin(location: string, { origin, basePath }: UpstreamAddress): string {
+  let place = location;
+  if (startsAt(place, origin)) place = place.slice(origin.length).replace(/^(?!\/)/, "/");
+  if (place.startsWith("/") && startsAt(place, basePath)) place = place.slice(basePath.length).replace(/^(?!\/)/, "/");
+  return place;
 }
 
 /** True when `prefix` ends where a part of `value` ends: `http://a` does not begin `http://a.example`. */
 function startsAt(value: string, prefix: string): boolean {
   return value.startsWith(prefix) && (value.length === prefix.length || "/?#".includes(value.charAt(prefix.length)));
-}
-
-function withoutNamed(flat: string[], named: ReadonlySet<string>): string[] {
-  if (named.size === 0) return flat;
-  return flat.filter((_, i) => !named.has((flat[i & ~1] ?? "").toLowerCase()));
 }
 
 /** Parts that lie in one piece of memory, as they mostly do, are decoded together and cut: that is three times as quick. */

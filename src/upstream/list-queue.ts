@@ -1,4 +1,4 @@
-/** How many lists of several pages are read at a time, and which is next? (They hold memory: calls alone would not bound them.) */
+/** How many lists of several pages are read at a time, since they hold memory; and how short requests come between their pages. */
 
 import type { Timer } from "../model/clock.ts";
 import { Problem } from "../model/problem.ts";
@@ -8,9 +8,9 @@ import { createFairQueue, type FairQueueEntry } from "./fair-queue.ts";
 export interface ListQueueOptions {
   /** Lists at a time (`lists.maxConcurrent`). */
   readonly maxConcurrent: number;
-  /** As many of them are kept for credentials that read fewer (`lists.maxConcurrentPerCredential`). */
+  /** So many of them are kept for credentials that read fewer (`lists.maxConcurrentPerCredential`). */
   readonly maxConcurrentPerCredential: number;
-  /** Longest time of one list, its wait included (`lists.maxSeconds`). */
+  /** Time for one list, its wait included (`lists.maxSeconds`). */
   readonly maxSeconds: number;
   readonly now: () => number;
   readonly later: Timer;
@@ -18,13 +18,13 @@ export interface ListQueueOptions {
 
 export interface ListQueue {
   /**
-   * Resolves with how to end when the list may begin to read further pages. Rejects with `Problem` OVERLOADED when it would not
-   * come to its turn in time, and with the signal's reason as soon as it aborts.
+   * Resolves when the list may read further pages, with the function that ends that. Rejects with `Problem` OVERLOADED when
+   * it would wait too long, and with the signal's reason as soon as it aborts.
    */
   claim(list: Pick<FairQueueEntry, "credential" | "since" | "deadline">, signal: Signal): Promise<() => void>;
-  /** Lists of `credential`, those that wait included. */
+  /** Lists of `credential`, waiting ones included. */
   held(credential: string): number;
-  /** Under overload a list is refused that would wait for longer than a moment: its client would leave, and its first page was for nothing. */
+  /** For a while, a list that would wait for longer than a moment is refused, because its client would leave meanwhile. */
   overloaded(): void;
   state(): { readonly reading: number; readonly waiting: number };
 }
@@ -35,7 +35,7 @@ interface QueuedList extends FairQueueEntry {
 }
 
 const TICK_MS = 100;
-/** What a list may wait under overload, and how long that lasts. */
+/** How long a list may wait under overload, and how long overload lasts. */
 const MOST_MS = 250;
 const OVERLOAD_MS = 1_000;
 
@@ -107,23 +107,21 @@ function overloaded(): Problem {
   return new Problem("OVERLOADED", "more long lists are waiting than can be read in time", { retryAfter: 2 });
 }
 
-/** How do short requests come between the pages of long lists? */
-
 /** Resolves when the caller may use the processor for one page. */
 export type PageTurn = () => Promise<void>;
 
 /** A turn of the event loop that took no longer had nothing else to do. */
 const IDLE_MS = 0.2;
-/** Short work has so many times as long as the page before … */
+/** Short work gets so many times as long as the page before … */
 const SHORT_FACTOR = 3;
-/** … while some came in the last so many milliseconds. */
+/** … when some came in the last milliseconds. */
 const LATELY_MS = 50;
 
 /**
- * One page at a time, in the order of asking: many lists may have a page ready at the same moment, and making all of them at once
- * would hold up everybody else. The next one follows as soon as the event loop has nothing else to do. While it has, it gets as long
- * as the page before took, and three times as long when short work came lately (`shortAt` says when). `next` runs something in the
- * next turn of the loop.
+ * One page at a time, first come first served: many lists may have a page ready at once, and rewriting all of them would
+ * delay everything else. The next page follows as soon as the event loop is idle. While it is not, other work gets as long
+ * as the page before took, or three times as long when short work came lately (`shortAt`: when). `next` runs something in
+ * the next turn of the loop.
  */
 export function createPageTurns(
   now: () => number,
@@ -132,7 +130,7 @@ export function createPageTurns(
 ): PageTurn {
   const waiting: (() => void)[] = [];
   let running = false;
-  /** When the latest page was made, and how long that took. */
+  /** When the latest page was done, and how long it took. */
   let madeAt = Number.NEGATIVE_INFINITY;
   let took = 0;
   let turnedAt = 0;
@@ -149,7 +147,7 @@ export function createPageTurns(
     running = first !== undefined;
     if (first === undefined) return;
     first();
-    // After all that follows from the page without waiting: reading it, taking its records, sending them.
+    // After all synchronous work on the page: reading it, taking its records, sending them.
     queueMicrotask(() =>
       process.nextTick(() => {
         madeAt = now();

@@ -1,5 +1,3 @@
-/** Over which connections does carryover reach one upstream? */
-
 import { lookup as ofMachine } from "node:dns";
 import { type LookupFunction, Socket } from "node:net";
 import { buildConnector, type Dispatcher, Pool as UndiciPool } from "undici";
@@ -59,7 +57,7 @@ export interface Pool {
 
 /**
  * Own connections, never undici's global ones: certificates are checked, HTTP/1.1 without pipelining, and idle
- * sockets go before a usual server closes them (5 s), so that a write rarely meets a stale one (design: architecture).
+ * sockets go before a usual server closes them (5 s), so that a write rarely meets a stale one.
  * Throws TypeError for a `url` that is none.
  */
 export function createPool(options: PoolOptions): Pool {
@@ -141,8 +139,6 @@ function connect(origin: string, options: PoolOptions, tls: PoolTls | undefined)
   return { pool, addresses };
 }
 
-/** Does anybody answer at an upstream's address? */
-
 /**
  * One question over `dispatcher`, without a credential; any answer will do, also an error, and also what is no HTTP. `via`
  * keeps it from going round where an upstream leads back to carryover.
@@ -157,8 +153,6 @@ export async function isAnswering(dispatcher: Dispatcher, basePath: string): Pro
     return failure(error, { method: "HEAD", sent: true }).reason === "UPSTREAM_INVALID";
   }
 }
-
-/** Which addresses has a name, if any? */
 
 /** As `lookup`, but that no address at all is an error: Node's own connecting throws where nobody can catch it. */
 export function neverEmpty(lookup: LookupFunction = ofMachine): LookupFunction {

@@ -1,4 +1,4 @@
-/** Is there memory for what a call brings? */
+/** Memory for responses: a call waits until there is room for what it brings. */
 
 import {
   type ApiRequest,
@@ -11,36 +11,36 @@ import {
 import type { MemoryBudget, MemoryReservation } from "../model/memory-budget.ts";
 import type { Signal } from "../model/signal.ts";
 
-/** The calls of one request, and what they hold. */
+/** The calls of one request, and the memory that they hold. */
 export interface ReservedCalls {
-  /** Waits until there is room for what a call brings, as far as that can be known. */
+  /** Waits until there is room for the response, as far as its size can be known. */
   readonly layer: SendLayer;
-  /** What the calls brought so far is not needed any more, or held by somebody else, in the next turn of the event loop. */
+  /** From the next turn of the event loop, the responses so far are not needed any more, or held elsewhere. */
   done(): void;
 }
 
-/** Made once for each request of `credential`. */
+/** Called once for each request of `credential`. */
 export type ResponseMemory = (credential: string) => ReservedCalls;
 
-/** Responses up to here are nothing to wait for. */
+/** Responses up to this size need not wait. */
 const SMALL_BYTES = 64 * 1024;
-/** What a list of a caller is taken for that has not had one yet. */
+/** The expected size of a caller's first list. */
 const FIRST_BYTES = 1024 * 1024;
 /** Callers whose lists are remembered. */
 const MOST_CALLERS = 1_000;
-/** How much of what is expected remains when less has come. */
+/** How much of the expected size remains when a response was smaller. */
 const KEPT = 0.8;
-/** A list is not looked at again and again: then it is read, whatever its size. */
+/** A list that was refused so often is read, whatever its size. */
 const MOST_LOOKS = 3;
 const MOST_CAREFUL = 1_000;
 
 /**
- * Before a list is asked for, room is taken for one as large as the latest ones of its caller. A response that is larger is taken as
- * well if there is room; else a read is given up at its head, which frees its connection, and repeated when there is.
+ * Before a list is requested, room is reserved for one as large as the caller's latest lists. A larger response is taken as
+ * well if there is room; otherwise a read is given up at its head, which frees its connection, and repeated later.
  */
 export function createResponseMemory(memory: MemoryBudget, callerOf: (credential: string) => string): ResponseMemory {
   const expected = new Map<string, number>();
-  /** Calls that are still to be looked at one by one, since one that is no list has brought much. */
+  /** Calls that are still checked one by one, since one that is no list had a large response. */
   let careful = 0;
   const notice = (bytes: number): boolean => {
     if (bytes > SMALL_BYTES) careful = MOST_CAREFUL;
@@ -55,7 +55,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
   };
   return (credential) => {
     const caller = (): string => callerOf(credential);
-    /** The platform may have accepted the credential meanwhile: from then on its share is its own. */
+    /** The platform may accept the credential meanwhile: from then on it has a share of its own. */
     const wait = async (bytes: number, signal: Signal): Promise<MemoryReservation> => {
       for (;;) {
         const owner = caller();
@@ -65,10 +65,10 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
         hold.resize(0);
       }
     };
-    /** What the request holds until it is done: one that waited for itself would wait for ever. */
+    /** Bytes that the request holds until it is done: if it waited for itself, it would wait for ever. */
     let kept = 0;
     let keeping: MemoryReservation | undefined;
-    /** As whom the request has waited last. */
+    /** The owner for whom the request waited last. */
     let asked: string | undefined;
     let over = false;
 
@@ -84,7 +84,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
       kept = 0;
       keeping?.resize(0);
     };
-    /** What has to be waited for before the call. */
+    /** Bytes to reserve before the call. */
     const wantedFor = (target: string): number => {
       if (kept > 0) return 0;
       const bytes = isList(target) ? (expected.get(caller()) ?? FIRST_BYTES) : SMALL_BYTES;
@@ -104,7 +104,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
         if (bytes <= Math.max(mine, SMALL_BYTES)) return true;
         const owner = caller();
         if (owner !== asked) {
-          // The platform has accepted the credential meanwhile: what it brings is held as its own.
+          // The platform has accepted the credential meanwhile: the response counts towards its own share.
           hold?.resize(0);
           hold = undefined;
           mine = 0;
@@ -134,7 +134,7 @@ export function createResponseMemory(memory: MemoryBudget, callerOf: (credential
     };
     return {
       layer: (next) => (request, options) => {
-        // Most calls are such; what is done for each of them has to cost next to nothing.
+        // Most calls go this way, which must cost next to nothing.
         if (careful === 0 && kept === 0 && memory.hasHeadroom() && !isList(request.target)) {
           return next(request, { signal: options.signal, room: notice });
         }

@@ -1,18 +1,17 @@
-/** How do bytes stream to an upstream and back, untouched? */
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import type { StreamRequest, StreamSend, StreamSink } from "../model/http.ts";
+import { type StreamRequest, type StreamSend, type StreamSink, writeHeaders } from "../model/http.ts";
 import type { Problem } from "../model/problem.ts";
 import { reportFailure } from "./breaker.ts";
 import type { CallQueue, CallSlot } from "./call-queue.ts";
 import { failure, invalidAnswer, neverLeft } from "./failure.ts";
-import { endToEnd, hideOrigin } from "./headers.ts";
+import { responseFields } from "./headers.ts";
 import type { Pool } from "./pool.ts";
 import type { RetryBudget } from "./retry.ts";
 
 /**
  * Streams over `pool`: the request target is not parsed, fields keep their order and spelling. A GET or HEAD without a body
- * that brought no answer is sent once more within the budget; nothing else ever is (design: pass-through).
+ * that brought no answer is sent once more within the budget; nothing else ever is.
  */
 export function createStream(pool: Pool, budget: RetryBudget, calls: Pick<CallQueue, "enter"> = UNBOUNDED): StreamSend {
   return (request, sink) => {
@@ -124,7 +123,7 @@ function dispatch(relay: PendingStream, request: StreamRequest, again: Again): v
     {
       path: pool.basePath + request.target,
       method: request.method as Dispatcher.HttpMethod,
-      headers: request.headers,
+      headers: writeHeaders(request.headers),
       body: (request.body as Readable | undefined) ?? null,
     },
     handlerOf(relay, again),
@@ -176,9 +175,8 @@ function begin(
     return;
   }
   relay.status = status;
-  const headers = endToEnd(controller.rawHeaders as Buffer[]);
   pool.breaker.answered();
-  sink.head(status, statusText, hideOrigin(headers, pool.origin, pool.basePath));
+  sink.head(status, statusText, responseFields(controller.rawHeaders as Buffer[], pool, true));
   // These have no body; a 304 that states a length would else be an error once its head has passed.
   if ((status === 204 || status === 304) && settle(relay)) sink.end();
 }

@@ -101,7 +101,7 @@ describe("what is open", () => {
     expect(answer.status).toBe(500);
     expect(reasonOf(answer)).toBe("INTERNAL");
     expect(answer.body).not.toContain("hunter2");
-    expect(heard).toEqual([["an answer to an operator failed", new Error("hunter2")]]);
+    expect(heard).toEqual([["a response to an operator failed", new Error("hunter2")]]);
   });
 });
 

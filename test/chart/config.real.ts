@@ -67,6 +67,10 @@ describe.each(ciValues())("$name", ({ path }) => {
     const io = {
       env: seen.env,
       readFile: readerOf(seen),
+      readStdin: () => new Uint8Array(),
+      writeFile: nothing,
+      isTerminal: false,
+      fetch,
       print,
       warn: print,
       onStop: nothing,

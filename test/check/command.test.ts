@@ -88,9 +88,9 @@ describe("what is printed", () => {
     const { sandbox, url } = await platform();
     const env = { CARRYOVER_CHECK_TOKEN: sandbox.token("admin") };
     const argv = ["--upstream-v2-url", url];
-    const { out } = await check(argv, { env, terminal: true });
+    const { out } = await check(argv, { env, isTerminal: true });
     expect(out).toContain("\u001b[32mok");
-    const plain = await check(argv, { env: { ...env, NO_COLOR: "1" }, terminal: true });
+    const plain = await check(argv, { env: { ...env, NO_COLOR: "1" }, isTerminal: true });
     expect(plain.out).toBe(stripVTControlCharacters(out));
   });
 

@@ -3,7 +3,7 @@ import { createServer as createHttp, type RequestListener } from "node:http";
 import { createServer as createHttps, type ServerOptions } from "node:https";
 import { createServer as createTcp, type Server, type Socket } from "node:net";
 import { describe, expect, it } from "vitest";
-import { idsAsked } from "../../src/commands/check/check.ts";
+import { QUESTIONS } from "../../src/commands/check/check.ts";
 import { checkCertificate } from "../../src/commands/check/reach.ts";
 import { loadConfig } from "../../src/config/config.ts";
 import { listening, takeDownAfterEach } from "../app/rig.ts";
@@ -42,7 +42,7 @@ describe("addresses", () => {
     expect([report.code, report.verdict]).toEqual([1, "fail"]);
     expect(report.told("reach")).toEqual(["fail upstream.v2.url: nothing listens there (ECONNREFUSED)"]);
     expect(report.findings.filter(({ level }) => level === "ok")).toEqual([]);
-    const asked = idsAsked({ native: false, writing: false });
+    const asked = QUESTIONS.reads.map(({ id }) => id);
     expect(report.findings.map(({ probe }) => probe)).toEqual(asked);
     for (const id of asked.slice(2)) expect(report.told(id)).toEqual(["skipped the API was not reached"]);
     const { out } = await check(["--upstream-v2-url", `http://127.0.0.1:${port}`], TOKEN);
@@ -235,9 +235,7 @@ describe("credentials", () => {
     const report = await against(createHttp(json(403, { code: 7, message: "", details })));
     expect([report.code, report.verdict]).toEqual([1, "unjudged"]);
     expect(report.told("fields")).toEqual(["skipped no list was answered"]);
-    expect(new Set(report.findings.map(({ probe }) => probe))).toEqual(
-      new Set(idsAsked({ native: false, writing: false })),
-    );
+    expect(new Set(report.findings.map(({ probe }) => probe))).toEqual(new Set(QUESTIONS.reads.map(({ id }) => id)));
   });
 
   it("one that the platform does not know is a failure", async () => {

@@ -1,16 +1,17 @@
 /** Does a check know every name that the catalogue speaks of, and no other? */
 import { describe, expect, it } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
-import { type CheckedListOperation, listsOf } from "../../src/commands/check/platform.ts";
+import { listsOf } from "../../src/commands/check/platform.ts";
 import { lookAtRecords, rowsOf } from "../../src/commands/check/records.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Row } from "../../src/model/resource.ts";
+import type { ListOperation } from "../../src/translate/list.ts";
 
-function list(rows: readonly Row[], rest: Partial<CheckedListOperation> = {}): CheckedListOperation {
+function list(rows: readonly Row[], rest: Partial<ListOperation> = {}): ListOperation {
   return { kind: "list", name: "list", answer: { rows, v2Only: [] }, filters: [], ...rest };
 }
 
-const seen = (record: JsonObject, operation: CheckedListOperation) => lookAtRecords([record], operation);
+const seen = (record: JsonObject, operation: ListOperation) => lookAtRecords([record], operation);
 
 const text = { kind: "string", access: "output" } as const;
 

@@ -30,7 +30,7 @@ sendContract("a Send that is retried and timed", async () => {
     connections: 8,
     timeouts: { connectMs: 5_000, headersMs: 5_000, bodyMs: 5_000 },
   });
-  const retry = createRetry({ budget: createRetryBudget(), now: Date.now, random: () => 0, sleep: async () => {} });
+  const retry = createRetry({ budget: createRetryBudget(), wall: Date.now, random: () => 0, sleep: async () => {} });
   const timed = createCallRecorder(createExchange("id", 0, "GET", "/"), "v2", () => 0);
   return {
     ...requests(sandbox),

@@ -12,7 +12,7 @@ import {
   type StepBackSettings,
 } from "../../src/model/rules.ts";
 import { createRollout, type Rollout } from "../../src/rollout/rollout.ts";
-import type { RolloutEvent } from "../../src/rollout/transitions.ts";
+import type { RolloutEvent } from "../../src/rollout/rule-state.ts";
 
 export const MINUTE = 60_000;
 

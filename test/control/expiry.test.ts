@@ -1,7 +1,8 @@
 /** Does everybody who looks see that a rule's time is over? */
 import { describe, expect, test } from "vitest";
 import { initialRuleState } from "../../src/rollout/rule-state.ts";
-import { duration, stateText } from "../../src/rollout/transitions.ts";
+import { duration } from "../../src/rollout/text.ts";
+import { stateText } from "../../src/rollout/view.ts";
 import { MINUTE, rig, rule, rulesOf, START } from "./control-rig.ts";
 
 const short = rule({ name: "short", expires: START + MINUTE });

@@ -1,5 +1,6 @@
 /** Does a rule move by itself only with operations that were compared? */
 import { describe, expect, test } from "vitest";
+import type { ComparisonFailure } from "../../src/model/comparison.ts";
 import type { PromoteSettings } from "../../src/model/rules.ts";
 import { type Rig, rig, rule, rulesOf } from "./control-rig.ts";
 
@@ -13,7 +14,12 @@ function shadowed(over: Partial<PromoteSettings> = {}, sample = 1): Rig {
 }
 
 /** Requests of one operation that native answers, and their comparisons. */
-function asked(made: Rig, count: number, named: typeof GROUPS | typeof ROLES | typeof CREATES, failure?: string): void {
+function asked(
+  made: Rig,
+  count: number,
+  named: typeof GROUPS | typeof ROLES | typeof CREATES,
+  failure?: ComparisonFailure,
+): void {
   made.requests(count, { ...named, mode: "shadow" });
   made.compare(count, { ...named, served: "shadow", ...(failure === undefined ? {} : { result: "failed", failure }) });
 }

@@ -58,7 +58,7 @@ export function placesOf({ differences }: Pick<DetailedComparison, "differences"
 /** How many there are of each `class path`. */
 export function countsOf({ detail }: DetailedComparison): ReadonlyMap<string, number> {
   return new Map(
-    (detail?.places ?? []).map((place) => [
+    (detail?.groups ?? []).map((place) => [
       `${place.class} ${place.path}`,
       [...place.ids.values()].reduce((sum, count) => sum + count, place.beyond),
     ]),

@@ -113,10 +113,9 @@ describe("returning", () => {
     expect(state.phase.kind).toBe("forward");
   });
 
-  test("without a return time it stays back for ever, unless somebody asks", () => {
+  test("without a return time it stays back for ever", () => {
     const state = back({ returnAfter: undefined });
     expect(tick(state, 1e12).phase.kind).toBe("back");
-    expect(reduceStepBack(state, { kind: "return", at: 1 }).phase.kind).toBe("forward");
   });
 
   test("a difference while it is back begins the quiet time again", () => {

@@ -1,13 +1,13 @@
 /** Is a table of many names what one map would be, without ever being copied as a whole? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { newNameTable, tableDelete, tableGet, tableMaps, tableSet } from "../../src/shadow/json-values.ts";
+import { NameTable } from "../../src/shadow/json-values.ts";
 
 const MANY = 30_000;
 
 function tableOf(names: readonly string[]) {
-  const table = newNameTable<number>();
-  for (const [i, name] of names.entries()) tableSet(table, name, i);
+  const table = new NameTable<number>();
+  for (const [i, name] of names.entries()) table.set(name, i);
   return table;
 }
 
@@ -22,17 +22,17 @@ describe("a table", () => {
       fc.property(fc.array(change, { maxLength: 50 }), (changes) => {
         for (const each of changes) {
           if (each.removed) {
-            tableDelete(table, each.name);
+            table.delete(each.name);
             map.delete(each.name);
           } else {
-            tableSet(table, each.name, each.value);
+            table.set(each.name, each.value);
             map.set(each.name, each.value);
           }
-          expect(tableGet(table, each.name)).toBe(map.get(each.name));
+          expect(table.get(each.name)).toBe(map.get(each.name));
         }
       }),
     );
-    const all = tableMaps(table).flatMap((part) => [...part]);
+    const all = [...table.entries()];
     expect(all).toHaveLength(map.size);
     expect(new Map(all)).toEqual(map);
   });
@@ -43,6 +43,6 @@ describe("a table", () => {
     ["long ones that differ in the middle", (i: number) => `${"x".repeat(100)}${i}${"x".repeat(100)}`],
   ])("keeps no map of more than some thousand names: %s", (_, nameOf) => {
     const table = tableOf(Array.from({ length: MANY * 4 }, (_, i) => nameOf(i)));
-    expect(Math.max(...tableMaps(table).map(({ size }) => size))).toBeLessThan(10_000);
+    expect(Math.max(...table.maps().map(({ size }) => size))).toBeLessThan(10_000);
   });
 });

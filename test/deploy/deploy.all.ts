@@ -21,7 +21,9 @@ const stopSeconds = () => {
     readFile: () => Buffer.from(""),
   });
   const forBytes = Number(/SPARE_SECONDS = (\d+);/.exec(readFileSync(join(DEPLOY, "../src/app.ts"), "utf8"))?.[1]);
-  const forTheRest = Number(/REST_MS = (\d+)_000;/.exec(readFileSync(join(DEPLOY, "../src/serve.ts"), "utf8"))?.[1]);
+  const forTheRest = Number(
+    /REST_MS = (\d+)_000;/.exec(readFileSync(join(DEPLOY, "../src/commands/serve.ts"), "utf8"))?.[1],
+  );
   return config.listen.shutdownDelaySeconds + config.limits.requestSeconds + forBytes + forTheRest;
 };
 const named = (text: string) => [...text.matchAll(/\b(CARRYOVER_[A-Z0-9_]+)=/g)].map(([, name]) => name ?? "");

@@ -6,9 +6,8 @@ import { type ComparisonResult, DIFFERENCE_CLASSES, isConclusive, isDifference }
 import { createExchange, type Exchange } from "../../src/model/exchange.ts";
 import { EVERY_REQUEST, type Rule } from "../../src/model/rules.ts";
 import { SLICES } from "../../src/rollout/evidence-window.ts";
-import { initialRuleState } from "../../src/rollout/rule-state.ts";
+import { failedByTranslation, initialRuleState } from "../../src/rollout/rule-state.ts";
 import { DECISIVE_COMPARISONS, LONGEST_WAIT, MAX_QUIET_TIMES_PER_STEP, STEPS } from "../../src/rollout/step-back.ts";
-import { failedByTranslation } from "../../src/rollout/transitions.ts";
 import { upperBound } from "../../src/rollout/upper-bound.ts";
 import { tableOf } from "./tables.ts";
 
@@ -29,7 +28,7 @@ describe("docs/cutover.md", () => {
   });
 
   it("tells of every reason for which there is nothing to compare, and of no other", () => {
-    const [, union = ""] = /export type ComparisonFailure =\n([\s\S]*?);/.exec(read("src/shadow/outcome.ts")) ?? [];
+    const [, union = ""] = /export type ComparisonFailure =\n([\s\S]*?);/.exec(read("src/model/comparison.ts")) ?? [];
     const reasons = [...union.matchAll(/"([a-z-]+)"/g)].map(([, reason]) => reason);
     expect(reasons.length).toBeGreaterThan(10);
     expect(

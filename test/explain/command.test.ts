@@ -85,9 +85,9 @@ describe("colours", () => {
   test("are for a terminal, and for nobody who does not want them", async () => {
     const plain = await explainWith(PUT);
     expect(plain.out).not.toContain(ESCAPE);
-    const coloured = await explainWith(PUT, { terminal: true });
+    const coloured = await explainWith(PUT, { isTerminal: true });
     expect(coloured.out).toContain(ESCAPE);
-    expect((await explainWith(PUT, { terminal: true, env: { NO_COLOR: "1" } })).out).toBe(plain.out);
+    expect((await explainWith(PUT, { isTerminal: true, env: { NO_COLOR: "1" } })).out).toBe(plain.out);
     const bare = coloured.out.replaceAll(new RegExp(`${"\\u001b"}\\[\\d+m`, "g"), "");
     expect(bare).toBe(plain.out);
   });

@@ -26,7 +26,7 @@ function start(
 ) {
   const { ledger, clock } = ledgerOf({
     instance: given.instance ?? "i1",
-    nameNow: given.nameNow ?? ((name) => name),
+    identity: given.nameNow === undefined ? {} : { nameNow: given.nameNow },
   });
   const warnings: string[] = [];
   const timers: (() => void)[] = [];
@@ -50,7 +50,7 @@ function start(
   return { ledger, clock, file, warnings, timers, pass };
 }
 
-const saved = async () => readSnapshot(await readFile(place.path, "utf8"));
+const saved = async () => readSnapshot(JSON.parse(await readFile(place.path, "utf8")));
 
 /** Two processes with the same file; the first has somebody to save. */
 async function twoOfOneFile() {

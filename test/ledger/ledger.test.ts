@@ -306,7 +306,7 @@ describe("restoring", () => {
   test("whoever goes by another name now is one client with what it was before", () => {
     const { ledger: before } = ledgerOf();
     for (const name of ["ann", "ann", "h-ann", "bob"]) before.observe(exchange(name));
-    const { ledger } = ledgerOf({ nameNow: (name) => (name === "ann" ? "h-ann" : name) });
+    const { ledger } = ledgerOf({ identity: { nameNow: (name) => (name === "ann" ? "h-ann" : name) } });
     const revision = ledger.revision();
     ledger.restore(before.snapshot());
     expect(names(ledger)).toEqual(["h-ann", "bob"]);
@@ -331,7 +331,7 @@ describe("restoring", () => {
 
   test("drops who is excluded by now, and is refused once there was a request", () => {
     const before = filled();
-    const { ledger } = ledgerOf({ isExcluded: (name) => name === "a" });
+    const { ledger } = ledgerOf({ identity: { isExcluded: (name) => name === "a" } });
     ledger.restore(before);
     expect(names(ledger)).not.toContain("a");
     ledger.observe(exchange("b"));

@@ -30,7 +30,10 @@ export function v2Exchange(client: string): Exchange {
 }
 
 /** A ledger whose clock stands at `clock.at`; `rawsbom` and whatever else is no list, get or update is lacking. */
-export function ledgerOf(given: Partial<LedgerOptions> = {}): {
+export function ledgerOf({
+  identity,
+  ...given
+}: Partial<Omit<LedgerOptions, "identity">> & { readonly identity?: Partial<LedgerOptions["identity"]> } = {}): {
   readonly ledger: Ledger;
   readonly clock: { at: number };
 } {
@@ -40,11 +43,16 @@ export function ledgerOf(given: Partial<LedgerOptions> = {}): {
     wall: () => clock.at,
     instance: "i1",
     pageSize: 200,
-    lacks: (_resource, operation) => !["list", "get", "update"].includes(operation),
-    tells: (_resource, operation) => ["list", "update"].includes(operation),
-    labelOf: (name) => `c-${name}`,
-    isExcluded: (name) => name === "probe",
-    nameNow: (name) => name,
+    traits: {
+      isLackingInV2: (_resource, operation) => !["list", "get", "update"].includes(operation),
+      revealsNeeds: (_resource, operation) => ["list", "update"].includes(operation),
+    },
+    identity: {
+      labelOf: (name) => `c-${name}`,
+      isExcluded: (name) => name === "probe",
+      nameNow: (name) => name,
+      ...identity,
+    },
     ...given,
   });
   return { ledger, clock };

@@ -4,7 +4,11 @@ import { describe, expect, test } from "vitest";
 import { createSpaceSaving, type MonitoredItem, type SpaceSaving } from "../../src/ledger/space-saving.ts";
 
 function summary(max: number, dropped: (item: MonitoredItem) => void = () => {}): SpaceSaving<MonitoredItem> {
-  return createSpaceSaving<MonitoredItem>(max, (name) => ({ name, count: 0, over: 0, touched: 0, place: 0 }), dropped);
+  return createSpaceSaving<MonitoredItem>(
+    max,
+    (name) => ({ name, count: 0, over: 0, lastUse: 0, heapIndex: 0 }),
+    dropped,
+  );
 }
 
 /** Adds `stream` and holds every promise against exact counts. */
@@ -86,7 +90,7 @@ describe("room", () => {
 
   test("what is loaded keeps its count and its place, and a raised bound counts for new names", () => {
     const found = summary(2);
-    found.load({ name: "a", count: 5, over: 1, touched: 0, place: 0 });
+    found.load({ name: "a", count: 5, over: 1, lastUse: 0, heapIndex: 0 });
     found.raiseBound(3);
     expect(found.add("b")).toMatchObject({ count: 4, over: 3 });
     expect(found.add("a")).toMatchObject({ count: 6, over: 1 });
@@ -95,7 +99,7 @@ describe("room", () => {
     expect(found.bound()).toBe(4);
     found.raiseBound(1);
     expect(found.bound()).toBe(4);
-    found.load({ name: "z", count: 9, over: 0, touched: 0, place: 0 });
+    found.load({ name: "z", count: 9, over: 0, lastUse: 0, heapIndex: 0 });
     expect(found.find("z")).toBeUndefined();
   });
 });

@@ -224,21 +224,21 @@ describe("the loop that it is given", () => {
   });
 });
 
-describe("questions to the catalogue", () => {
+describe("traits of operations", () => {
   test("what v2 lacks, and whose bodies and lists tell how hard a client is to move", () => {
-    const { lacks, tells } = createOperationTraits(catalogue().resources);
-    expect(lacks("group", "list")).toBe(false);
-    expect(lacks("repo", "get-sbom")).toBe(true);
-    expect(lacks("chart", "find")).toBe(true);
-    expect(lacks("unknown", "unknown")).toBe(true);
+    const { isLackingInV2, revealsNeeds } = createOperationTraits(catalogue().resources);
+    expect(isLackingInV2("group", "list")).toBe(false);
+    expect(isLackingInV2("repo", "get-sbom")).toBe(true);
+    expect(isLackingInV2("chart", "find")).toBe(true);
+    expect(isLackingInV2("unknown", "unknown")).toBe(true);
     // A path of v2 alone.
-    expect(lacks("repo", "get-readme")).toBe(false);
-    expect(tells("group", "list")).toBe(true);
-    expect(tells("group", "update")).toBe(true);
-    expect(tells("identity", "update-metadata")).toBe(true);
-    expect(tells("group", "get")).toBe(false);
+    expect(isLackingInV2("repo", "get-readme")).toBe(false);
+    expect(revealsNeeds("group", "list")).toBe(true);
+    expect(revealsNeeds("group", "update")).toBe(true);
+    expect(revealsNeeds("identity", "update-metadata")).toBe(true);
+    expect(revealsNeeds("group", "get")).toBe(false);
     // v1 paged it itself.
-    expect(tells("advisory", "list")).toBe(false);
-    expect(tells("chart", "find")).toBe(false);
+    expect(revealsNeeds("advisory", "list")).toBe(false);
+    expect(revealsNeeds("chart", "find")).toBe(false);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clientTimeout } from "../../src/server/request-head.ts";
+import { clientTimeout } from "../../src/server/headers.ts";
 
 describe("Grpc-Timeout", () => {
   it.each([

@@ -1,6 +1,7 @@
 /** Does a watch hear what passes, and can it disturb nothing? */
 import { connect } from "node:net";
 import { describe, expect, it } from "vitest";
+import { writeHeaders } from "../../src/model/http.ts";
 import type { PassThroughObserver } from "../../src/model/request.ts";
 import { ask } from "./support/client.ts";
 import { rig, takeDownAfterEach } from "./support/rig.ts";
@@ -15,7 +16,7 @@ function notebook() {
   });
   const watch: PassThroughObserver = {
     sent: (chunk) => heard.push(`sent ${Buffer.from(chunk)}`),
-    head: (status, headers) => heard.push(`head ${status} ${headers.join("|")}`),
+    head: (status, headers) => heard.push(`head ${status} ${writeHeaders(headers).join("|")}`),
     data: (chunk) => heard.push(`data ${Buffer.from(chunk)}`),
     over: (whole) => {
       heard.push(`over ${whole}`);

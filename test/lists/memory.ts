@@ -1,11 +1,11 @@
 /** carryover without a network, with all its options: for thousands of lists. */
 import { loadCatalogue } from "../../src/catalogue.ts";
 import { type Config, loadConfig } from "../../src/config/config.ts";
-import { createDecisions, type Decisions } from "../../src/decide.ts";
 import { createExchange, type ListFacts } from "../../src/model/exchange.ts";
 import type { ClientResponse, Send } from "../../src/model/http.ts";
 import { Problem, problemBody } from "../../src/model/problem.ts";
 import { createSignalController } from "../../src/model/signal.ts";
+import { createDecisions, type Decisions } from "../../src/proxy.ts";
 import { createToolbox, TIME, type Time, type Toolbox } from "../../src/toolbox.ts";
 import { createRetryBudget } from "../../src/upstream/retry.ts";
 import { headersOf } from "./client.ts";
@@ -52,9 +52,9 @@ export async function createLister(
     const { signal } = createSignalController();
     const exchange = createExchange("list", (time ?? TIME).now(), "GET", target);
     const head = { method: "GET", target, headers };
-    const decide = decisions.decide((each) => tools(each, head, signal));
+    const decide = decisions.decide((asked) => tools(asked, signal));
     const got = await gotOf(async () => {
-      const plan = decide(head, exchange);
+      const plan = decide({ ...head, exchange });
       if (plan.kind !== "answer") throw new Error("no list");
       return plan.respond(new Uint8Array(), signal);
     });
@@ -67,7 +67,7 @@ export async function createLister(
 async function gotOf(respond: () => Promise<ClientResponse>): Promise<Parameters<typeof outcomeOf>[0]> {
   try {
     const { status, headers, body } = await respond();
-    const fields = new Map(headers);
+    const fields = new Map(headers.map(([name, value]) => [name, value]));
     if (body instanceof Uint8Array) {
       fields.set("content-length", String(body.length));
       return { status, fields, text: Buffer.from(body).toString("utf8"), complete: true };

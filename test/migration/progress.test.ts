@@ -13,7 +13,7 @@ const told = (made: Rig) =>
     since: 0,
     wall: () => 0,
     mode: "translate",
-    control: made.control,
+    rollout: made.control,
     shadow: undefined,
     lastReloadSuccessful: () => true,
     totals: () => ({ since: 0, at: 0, rows: [] }),

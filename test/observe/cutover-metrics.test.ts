@@ -4,6 +4,7 @@ import type { Exchange } from "../../src/model/exchange.ts";
 import { createMetrics } from "../../src/telemetry/metrics.ts";
 import type { RolloutMetricSources, RuleMetrics } from "../../src/telemetry/rollout-metrics.ts";
 import { finished } from "./exchange.ts";
+import { IDLE } from "./metrics-options.ts";
 import { parsePrometheus, sampleValue } from "./prometheus.ts";
 
 const RULE: RuleMetrics = {
@@ -24,19 +25,14 @@ const CALL = { upstream: "v2", method: "GET", path: "/", status: 200, ms: 1 } as
 
 function metrics(sources: Partial<RolloutMetricSources> = {}) {
   return createMetrics({
-    version: "1",
+    ...IDLE,
     resources: [{ resource: "group", operations: ["list"] }],
     now: () => 1,
     cutover: {
+      ...IDLE.cutover,
       clientLabel: (name) => (name === "probe" ? undefined : `c-${name}`),
-      clientNames: new Set(),
-      metricSeries: 10,
       clients: () => ({ v1: 3, v2: 4 }),
       rules: () => [RULE],
-      force: () => "none",
-      digest: () => undefined,
-      ledgerSaved: () => true,
-      wall: () => 0,
       shadow: () => ({ running: 1, waiting: 2, heldBytes: 3, passed: { aborted: 5 } }),
       ...sources,
     },

@@ -47,7 +47,7 @@ export function createFront(catalogue: Catalogue, v2: Send, options: Partial<Tra
     upstreams: new Set(["v2"]),
     fallback: "refuse",
     audience: { from: undefined, to: "http://v2" },
-    tools: (exchange) => ({
+    tools: ({ exchange }) => ({
       ...readingTools(send, { signal }),
       exchange,
       mask: { known: "snake_case", fixed: true, learn: () => {} },
@@ -64,7 +64,7 @@ export function createFront(catalogue: Catalogue, v2: Send, options: Partial<Tra
       sent: [...sent],
     });
     try {
-      const plan = decide({ method, target, headers }, exchange);
+      const plan = decide({ method, target, headers, exchange });
       if (plan.kind !== "answer") throw new Error(`${method} ${target} is not translated`);
       const answer = await gathered(await plan.respond(body ?? new Uint8Array(), signal));
       return told(answer.status, answer);

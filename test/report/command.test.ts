@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { MigrationReport } from "../../src/commands/report/report.ts";
 import type { Progress } from "../../src/model/progress.ts";
 import { takeDownAfterEach } from "../app/rig.ts";
-import { admin, busy, client, DAY, NOW, nowhere, progress, report } from "./support.ts";
+import { admin, busy, client, DAY, NOW, nowhere, progress, report, row, totals } from "./support.ts";
 
 takeDownAfterEach();
 
@@ -71,13 +71,20 @@ describe("carryover report", () => {
 
   test("prints nothing that a terminal obeys, JSON included, and the names are what they were", async () => {
     const name = "a\u009b2Jb\u202ec\u2028d\u{e0041}e";
-    const told = progress({ ledger: { clients: [client(name)] } });
+    const told = progress({ totals: totals([row({ resource: name })]) });
     const hostile = async () => new Response(JSON.stringify(told));
     for (const form of [[], ["--markdown"], ["--csv"], ["--json"]]) {
       const { out } = await report(["a:1", ...form], { fetch: hostile });
       expect(out).not.toMatch(/[\u0080-\u009f\u2028-\u202e\u{e0000}-\u{e007f}]/u);
       if (form[0] === "--json") expect(JSON.stringify(JSON.parse(out))).toContain(name);
     }
+  });
+
+  test("hears nothing from an instance that names a client as no ledger does", async () => {
+    const told = progress({ ledger: { clients: [client("a\u202eb")] } });
+    const { code, err } = await report(["a:1"], { fetch: async () => new Response(JSON.stringify(told)) });
+    expect(code).toBe(2);
+    expect(err).toContain("answered what cannot be read: ledger.clients[0].name: expected a printable text");
   });
 
   test("prints one JSON document in its stable shape", async () => {

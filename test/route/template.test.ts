@@ -1,6 +1,6 @@
 /** Do templates match the paths they describe, the most specific first? */
 import { describe, expect, test } from "vitest";
-import { bySpecificity, matches, parseTemplate, respelled, shapeOf } from "../../src/router/route-table.ts";
+import { bySpecificity, matches, parseTemplate, respelled, shapeOf } from "../../src/router/router.ts";
 
 const fits = (template: string, path: string) => matches(parseTemplate(template), path.split("/"));
 

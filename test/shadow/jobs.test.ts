@@ -1,6 +1,6 @@
 /** Who gets a place when there are few? */
 import { expect, test } from "vitest";
-import { createJobs } from "../../src/shadow/queue.ts";
+import { createJobs } from "../../src/shadow/jobs.ts";
 import { settled } from "./rig.ts";
 
 /** Jobs that end when they are told to; `began` and `ended` by name, `owner/number`. */
@@ -18,7 +18,7 @@ function places(concurrent: number) {
           return new Promise((resolve) => finish.set(name, () => resolve(name)));
         },
         done: (outcome) => {
-          if ("ended" in outcome) busy.push(name);
+          if ("failure" in outcome) busy.push(name);
         },
       });
     }

@@ -6,21 +6,17 @@ import type { ApiRequest, ApiResponse, ClientResponse, Send } from "../../src/mo
 import type { OperationMatch } from "../../src/model/request.ts";
 import { createSignalController } from "../../src/model/signal.ts";
 import { createRouter, type Router } from "../../src/router/router.ts";
-import { compareAnswers } from "../../src/shadow/compare.ts";
-import { withoutNoise } from "../../src/shadow/differences.ts";
 import type { ComparisonRequest, ShadowOptions, TranslateInShadow } from "../../src/shadow/request.ts";
 import { createShadow, type Shadow } from "../../src/shadow/shadow.ts";
-import { type CompareShape, shapeOf } from "../../src/shadow/shape.ts";
 import type { TranslateOptions } from "../../src/translate/operation.ts";
-import { decode } from "../../src/upstream/client.ts";
 import { readingTools } from "../support/drains.ts";
 import { sharedCatalogue, sharedTranslations } from "../support/shared.ts";
 import { gathered } from "../support/whole.ts";
 import { type FakeClock, fakeClock, settled } from "../upstream/clock.ts";
 
 /** What a test may have otherwise. */
-export interface RigOptions extends Partial<Omit<ShadowOptions<CompareShape>, "limits" | "native">> {
-  readonly limits?: Partial<ShadowOptions<CompareShape>["limits"]>;
+export interface RigOptions extends Partial<Omit<ShadowOptions, "limits" | "native">> {
+  readonly limits?: Partial<ShadowOptions["limits"]>;
   /** Native v1 when it is asked a second time; default: `platform`. */
   readonly native?: Send;
   readonly translation?: Partial<TranslateOptions>;
@@ -61,9 +57,7 @@ export async function createRig(platform: Send, options: RigOptions = {}): Promi
   };
   const toV1 = options.native ?? platform;
   const translate = options.translate ?? translator(catalogue, toV2, options.translation);
-  const shadow = createShadow<CompareShape>({
-    decode,
-    compare: { shapeOf, compareAnswers, withoutNoise },
+  const shadow = createShadow({
     report: (comparison) => reports.push(comparison),
     samples: { perOperation: 20, values: "redact" },
     now: clock.now,
@@ -135,7 +129,7 @@ export function play(watch: ReturnType<Shadow["watch"]>, request: ApiRequest, an
   pieces(request.body ?? EMPTY, watch.sent);
   watch.head(
     answer.status,
-    answer.headers.flatMap(([name, value]) => [name.toUpperCase(), value]),
+    answer.headers.map(([name, value]) => [name, value, name.toUpperCase()]),
   );
   pieces(answer.body, watch.data);
   watch.over(whole);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ANONYMOUS_SHARE } from "../../src/model/credential-shares.ts";
-import { type RequestContext, recordCredential } from "../../src/server/request-context.ts";
+import { type IncomingRequest, recordCredential } from "../../src/server/incoming-request.ts";
 import { createAcceptedCallers } from "../../src/upstream/credentials.ts";
 
 describe("callers", () => {
@@ -36,7 +36,7 @@ describe("the credential of a request", () => {
   ])("is accepted by what the platform answered to %s: %j, %j: %s", (_, about, statuses, accepted) => {
     const callers = createAcceptedCallers();
     const exchange = { ...about, calls: statuses.map((status) => ({ status })) };
-    recordCredential({ exchange, credential: "a" } as unknown as RequestContext, callers);
+    recordCredential({ exchange, credential: "a" } as unknown as IncomingRequest, callers);
     expect(callers.accepted("a")).toBe(accepted);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 import { MOST_SECONDS } from "../../src/drain/list-sharing.ts";
+import { createExchange } from "../../src/model/exchange.ts";
 import type { ClientResponse } from "../../src/model/http.ts";
 import { fieldOf, head, list, NO_BODY, type Rig, rig, type Sent, settle, textOf } from "./support.ts";
 
@@ -27,8 +28,9 @@ describe("sharing that is off", () => {
       { collapse: false, bytes: 0 },
     ]) {
       const { share } = rig(options);
-      const next = vi.fn();
-      expect(share.decide(next)).toBe(next);
+      const plan = { kind: "answer" as const, respond: vi.fn() };
+      const exchange = Object.assign(createExchange("id", 0, "GET", "/"), { mode: "translate", operation: "list" });
+      expect(share.share({ ...head("a"), exchange }, plan)).toBe(plan);
       expect(share.usage()).toEqual(NOTHING);
     }
   });
@@ -294,13 +296,11 @@ describe("equal requests at the same time", () => {
 
   it("K8: have nothing made for them when the client has left already", async () => {
     const on = rig();
-    const plan = on.share.decide((_, exchange) => {
-      exchange.mode = "translate";
-      exchange.operation = "list";
-      return { kind: "answer", respond: async () => Promise.reject(new Error("made")) };
-    });
     const left = on.get(head("b"));
-    const decided = plan(head("a"), left.exchange);
+    const decided = on.share.share(
+      { ...head("a"), exchange: left.exchange },
+      { kind: "answer", respond: async () => Promise.reject(new Error("made")) },
+    );
     left.client.abort("left");
     if (decided.kind !== "answer") throw new Error("not answered");
     await expect(decided.respond(NO_BODY, left.client.signal)).rejects.toBe("left");
@@ -470,11 +470,8 @@ describe("anything else", () => {
       ["translate", "list", "HEAD"],
     ] as const) {
       const plan = { kind: "answer" as const, respond };
-      const decided = share.decide((_, about) => {
-        about.mode = mode;
-        about.operation = operation;
-        return plan;
-      })({ ...head("a"), method }, exchange);
+      Object.assign(exchange, { mode, operation });
+      const decided = share.share({ ...head("a"), method, exchange }, plan);
       expect(decided).toBe(plan);
     }
     expect(share.usage()).toEqual(NOTHING);

@@ -1,15 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { SharedResponse } from "../../src/drain/cache-policy.ts";
-import { createListStore, type StoredKeys } from "../../src/drain/list-cache.ts";
-
-interface Named extends StoredKeys {
-  readonly name: string;
-}
+import { type CredentialLists, createListStore } from "../../src/drain/list-cache.ts";
 
 const BYTES = 1_000_000;
 
-function shelf(name: string): Named {
-  return { name, keys: new Set(), bytes: 0 };
+function shelf(digest: string): CredentialLists {
+  return { digest, keys: new Set(), bytes: 0, sharedReads: new Map(), working: 0 };
 }
 
 function copy(bytes: number): SharedResponse {
@@ -19,7 +15,7 @@ function copy(bytes: number): SharedResponse {
 function build() {
   const emptied: string[] = [];
   const clock = { ms: 1 };
-  const store = createListStore<Named>({ bytes: BYTES, now: () => clock.ms }, ({ name }) => emptied.push(name));
+  const store = createListStore({ bytes: BYTES, now: () => clock.ms }, ({ digest }) => emptied.push(digest));
   return { store, emptied, clock };
 }
 
@@ -28,12 +24,12 @@ describe("the store of finished lists", () => {
     const { store } = build();
     const shelves = Array.from({ length: 40 }, (_, i) => shelf(String(i)));
     for (const each of shelves) {
-      store.keep(each, each.name, copy(90_000), 1e6);
+      store.keep(each, each.digest, copy(90_000), 1e6);
       store.find("0");
       expect(store.size().bytes).toBeLessThanOrEqual(BYTES);
     }
-    const left = shelves.filter(({ name }) => store.find(name) !== undefined).map(({ name }) => name);
-    expect(left).toEqual(["0", ...shelves.slice(-9).map(({ name }) => name)]);
+    const left = shelves.filter(({ digest }) => store.find(digest) !== undefined).map(({ digest }) => digest);
+    expect(left).toEqual(["0", ...shelves.slice(-9).map(({ digest }) => digest)]);
     expect(shelves.reduce((sum, { bytes }) => sum + bytes, 0)).toBe(store.size().bytes);
   });
 

@@ -74,12 +74,14 @@ export function rig(options: Partial<ListSharingOptions> = {}): Rig {
         signal.addEventListener("abort", () => fail(signal.reason), { once: true });
       }),
   });
-  const decide = share.decide((requested, exchange): Plan => {
-    if (requested.method !== "GET") return { kind: "pass", upstream: "v2", target: requested.target };
+  const decide = (requested: RequestHead, exchange: Exchange): Plan => {
+    const request = { ...requested, exchange };
+    if (requested.method !== "GET")
+      return share.share(request, { kind: "pass", upstream: "v2", target: requested.target });
     exchange.mode = "translate";
     exchange.operation = "list";
-    return plan(requested);
-  });
+    return share.share(request, plan(requested));
+  };
   return {
     share,
     works,

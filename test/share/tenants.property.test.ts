@@ -8,6 +8,7 @@ import { scale } from "../support/scale.ts";
 import { variants } from "../support/tier.ts";
 import { fieldOf, head, list, NO_BODY, SECRET, settle } from "./support.ts";
 
+const PASS = { kind: "pass", upstream: "v2", target: "/x" } as const;
 const TENANTS = 12;
 const TARGETS = ["/iam/v1/groups", "/iam/v1/roles", "/iam/v1/groups?name=x"];
 const BYTES = 60_000;
@@ -103,12 +104,12 @@ class World {
       work: undefined,
     };
     this.requests.push(request);
-    const decide = this.share.decide((_, exchange) => {
-      exchange.mode = "translate";
-      exchange.operation = "list";
-      return { kind: "answer", respond: (_body, signal) => this.#make(request, signal) };
-    });
-    const plan = decide(head(this.tokenOf(tenant), target), request.exchange);
+    request.exchange.mode = "translate";
+    request.exchange.operation = "list";
+    const plan = this.share.share(
+      { ...head(this.tokenOf(tenant), target), exchange: request.exchange },
+      { kind: "answer", respond: (_body, signal) => this.#make(request, signal) },
+    );
     if (plan.kind !== "answer") throw new Error("not answered");
     this.pending.push(this.#watch(request, plan.respond(NO_BODY, request.client.signal)));
   }
@@ -186,8 +187,7 @@ class World {
   beginWrite(): void {
     const tenant = this.#next(TENANTS);
     const exchange = createExchange("w", 0, "PUT", "/x");
-    const decide = this.share.decide(() => ({ kind: "pass", upstream: "v2", target: "/x" }));
-    decide({ ...head(this.tokenOf(tenant), "/x"), method: "PUT" }, exchange);
+    this.share.share({ ...head(this.tokenOf(tenant), "/x"), method: "PUT", exchange }, PASS);
     this.writes.push({ tenant, exchange });
   }
 
@@ -265,10 +265,7 @@ describe("many tenants who read, write and leave at the same time", () => {
         // What is kept goes with the next write of its credential.
         for (let tenant = 0; tenant < TENANTS; tenant++) {
           const exchange = createExchange("w", 0, "PUT", "/x");
-          world.share.decide(() => ({ kind: "pass", upstream: "v2", target: "/x" }))(
-            { ...head(world.tokenOf(tenant)), method: "PUT" },
-            exchange,
-          );
+          world.share.share({ ...head(world.tokenOf(tenant)), method: "PUT", exchange }, PASS);
           world.share.over(exchange);
         }
         expect(world.share.usage()).toEqual({ lists: 0, bytes: 0, works: 0, credentials: 0, writers: 0 });

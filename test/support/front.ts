@@ -32,7 +32,7 @@ export function frontOf(catalogue: Catalogue): MemoryFront {
       upstreams: new Set(["v2"]),
       fallback: "refuse",
       audience: { from: undefined, to: "" },
-      tools: (exchange) => toolsOf(v2, exchange, mask),
+      tools: ({ exchange }) => toolsOf(v2, exchange, mask),
     });
     return async (request) => answerOf(decide, request, v2);
   };
@@ -46,7 +46,7 @@ async function answerOf(
   const { signal } = createSignalController();
   const exchange = createExchange("mutation", 0, method, target.split("?")[0] ?? "");
   try {
-    const plan = decide({ method, target, headers }, exchange);
+    const plan = decide({ method, target, headers, exchange });
     if (plan.kind === "pass")
       return await v2({ method, target: plan.target, headers, ...(body ? { body } : {}) }, { signal });
     return await gathered(await plan.respond(body ?? new Uint8Array(), signal));

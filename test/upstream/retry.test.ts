@@ -31,7 +31,7 @@ function subject(results: (ApiResponse | Error)[], budget = createRetryBudget(),
     pauses.push(ms);
     signal.throwIfAborted();
   };
-  const send = createRetry({ budget, now: () => NOW, random: () => random, sleep })(upstream);
+  const send = createRetry({ budget, wall: () => NOW, random: () => random, sleep })(upstream);
   const call = (method: string) => send({ method, target: "/x", headers: [] }, live);
   return { send, call, pauses, calls: () => calls };
 }
@@ -155,7 +155,7 @@ describe("a caller who gives up while a repeat waits", () => {
     let calls = 0;
     const send = createRetry({
       budget: createRetryBudget(),
-      now: () => NOW,
+      wall: () => NOW,
       random: () => 0,
       sleep: async (_, signal) => {
         controller.abort(new Error("enough"));

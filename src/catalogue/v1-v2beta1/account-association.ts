@@ -1,4 +1,4 @@
-/** What does an account association look like in v1, and what in v2? (Accounts elsewhere that belong to a group.) */
+/** Account associations: v1 beside v2. (Accounts elsewhere that belong to a group.) */
 import type { EnumTable, Resource, Row, Shape } from "../../model/resource.ts";
 import { nameFilter, specifiedTimes } from "../common-fields.ts";
 import { CREATED, GROUP, ORG, UPDATED } from "../example-values.ts";

@@ -1,4 +1,4 @@
-/** What does a vulnerability advisory look like in v1, and what in v2? (v2 has no writes for it.) */
+/** Vulnerability advisories: v1 beside v2, which has no writes for them. */
 import type { EnumTable, Filter, Resource, Row, Shape } from "../../model/resource.ts";
 import { idFilter, recordTimes, uidpFilters } from "../common-fields.ts";
 import { CREATED, ORG, UPDATED } from "../example-values.ts";

@@ -1,4 +1,4 @@
-/** What do the v1 shapes of a group invite look like, and what in v2? (A code with which somebody joins a group.) */
+/** Group invites: v1 beside v2. (A code with which somebody joins a group.) */
 import type { Resource, Row, Shape } from "../../model/resource.ts";
 import { capability } from "../capability.ts";
 import { createdAt, idFilter, specifiedUpdatedAt } from "../common-fields.ts";

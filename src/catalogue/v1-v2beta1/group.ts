@@ -1,4 +1,4 @@
-/** What does a group look like in v1, and what in v2? (Specification section 2: Group.) */
+/** Groups: v1 beside v2. */
 import type { EnumTable, Resource, Shape } from "../../model/resource.ts";
 import { idFilter, nameFilter, shownOnly, specifiedTimes, uidpFilters } from "../common-fields.ts";
 import { CREATED, GROUP, ORG, UPDATED } from "../example-values.ts";
@@ -150,7 +150,7 @@ export default {
         status: "ORG_STATUS_UNSPECIFIED",
       },
     },
-    // The shape of the specification: an empty object for the limits, no kind and no status.
+    // The minimal shape: an empty object for the limits, no kind and no status.
     {
       of: "answer",
       operation: "create",

@@ -1,4 +1,4 @@
-/** What does an identity provider look like in v1, and what in v2? (A login service that a group trusts.) */
+/** Identity providers: v1 beside v2. (A login service that a group trusts.) */
 import type { EnumTable, Join, Resource, Row, Shape } from "../../model/resource.ts";
 import { idFilter, nameFilter, specifiedTimes, uidpFilters } from "../common-fields.ts";
 import { CREATED, ORG, ROLE, UPDATED } from "../example-values.ts";

@@ -1,4 +1,4 @@
-/** What does an identity look like in v1, and what in v2? (Specification section 2: Identity.) */
+/** Identities: v1 beside v2. */
 import type { EnumTable, Resource, Row, Shape } from "../../model/resource.ts";
 import { idFilter, recordTimes, uidpFilters } from "../common-fields.ts";
 import { CREATED, IDENTITY, ORG, ORG_GROUP_QUERY, UPDATED } from "../example-values.ts";

@@ -1,4 +1,4 @@
-/** What does a repo look like in v1, and what in v2? (Specification section 2: Repo.) */
+/** Repos: v1 beside v2. */
 import type { EnumTable, Filter, Join, Resource, Row, Shape } from "../../model/resource.ts";
 import { idFilter, nameFilter, specifiedCreatedAt, specifiedUpdatedAt, uidpFilters } from "../common-fields.ts";
 import { CREATED, GROUP, ORG, ORG_GROUP_QUERY, REPO, UPDATED } from "../example-values.ts";
@@ -186,7 +186,7 @@ const SOURCE = `${ORG}/0101010101010101`;
 const DIGEST = "sha256:2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae";
 const README = "# nginx\n\nA web server.";
 const LOOK_UP = `GET repos?uidp.children_of=${ORG_GROUP_QUERY}&name=nginx&page_size=200`;
-/** The shape of the specification: uid, name and createTime. */
+/** The minimal shape: uid, name and createTime. */
 const BARE_V2 = { uid: REPO, name: "nginx", createTime: CREATED };
 const BARE_V1 = {
   id: REPO,

@@ -1,4 +1,4 @@
-/** What do the v1 shapes of a role binding look like, and what in v2? (Specification section 2: RoleBinding.) */
+/** Role bindings: v1 beside v2. */
 import type { Join, Resource, Shape } from "../../model/resource.ts";
 import { createdAt, idFilter, uidpFilters } from "../common-fields.ts";
 import { CREATED, GROUP, IDENTITY, ORG, ROLE } from "../example-values.ts";
@@ -180,7 +180,7 @@ export default {
         emailUnverified: "",
       },
     },
-    // The shape of the specification: no flat uids.
+    // The minimal shape: no flat uids.
     {
       of: "answer",
       operation: "create",

@@ -1,4 +1,4 @@
-/** What does a role look like in v1, and what in v2? (Specification section 2: Role.) */
+/** Roles: v1 beside v2. */
 import type { Resource, Shape } from "../../model/resource.ts";
 import { capability } from "../capability.ts";
 import { idFilter, nameFilter, specifiedTimes, uidpFilters } from "../common-fields.ts";
@@ -73,7 +73,7 @@ export default {
         updatedAt: UPDATED,
       },
     },
-    // The shape of the specification: nothing but uid, name and description.
+    // The minimal shape: nothing but uid, name and description.
     {
       of: "answer",
       operation: "list",

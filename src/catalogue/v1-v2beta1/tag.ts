@@ -1,4 +1,4 @@
-/** What does a tag look like in v1, and what in v2? (A name for an image in a repo.) */
+/** Tags: v1 beside v2. (A name for an image in a repo.) */
 import type { Filter, Resource, Row, Shape } from "../../model/resource.ts";
 import { idFilter, nameFilter, specifiedCreatedAt, specifiedUpdatedAt, uidpFilters } from "../common-fields.ts";
 import { CREATED, ORG_GROUP_QUERY, REPO, UPDATED } from "../example-values.ts";

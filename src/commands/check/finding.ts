@@ -1,8 +1,6 @@
-import { type TokenSources, tokenFrom } from "../token-input.ts";
+/** What a check finds, and the verdict over all findings. */
 
-/** What did a probe find, and what is to be set? */
-
-/** `skipped`: it could not be judged; that is never good news. `note`: worth knowing, nothing to be done. */
+/** `skipped`: it could not be judged, which is never good news. `note`: worth knowing, with nothing to be done. */
 export type FindingLevel = "ok" | "note" | "warn" | "fail" | "skipped";
 
 /** A value for one option; `path` as in `docs/configuration.md`. */
@@ -11,56 +9,58 @@ export interface OptionSetting {
   readonly value: string;
 }
 
-export interface Finding {
-  /** Id of the probe. */
-  readonly probe: string;
+/** What a probe says. */
+export interface Judgement {
   readonly level: FindingLevel;
   /** What was seen: names and numbers, never a value of a record, never a credential. */
   readonly what: string;
   /** What to do about it; empty when there is nothing to do. */
   readonly remedy: string;
-  /** The option that puts it right, when there is one. */
-  readonly set?: OptionSetting;
+  /** The option that fixes it, when there is one. */
+  readonly set?: OptionSetting | undefined;
 }
 
-/** Findings of one probe, made in few words. */
-export interface FindingMaker {
-  ok(what: string): Finding;
-  note(what: string, remedy?: string, set?: OptionSetting): Finding;
-  warn(what: string, remedy: string, set?: OptionSetting): Finding;
-  fail(what: string, remedy: string, set?: OptionSetting): Finding;
-  /** `why` it could not be judged, and what would let it be. */
-  skipped(why: string, remedy?: string): Finding;
+export interface Finding extends Judgement {
+  /** Id of the probe. */
+  readonly probe: string;
 }
 
-/** Speaks for `probe`. */
-export function findingsFor(probe: string): FindingMaker {
-  const make = (level: FindingLevel, what: string, remedy = "", set?: OptionSetting): Finding => ({
-    probe,
-    level,
-    what,
-    remedy,
-    ...(set === undefined ? {} : { set }),
-  });
-  return {
-    ok: (what) => make("ok", what),
-    note: (what, remedy, set) => make("note", what, remedy, set),
-    warn: (what, remedy, set) => make("warn", what, remedy, set),
-    fail: (what, remedy, set) => make("fail", what, remedy, set),
-    skipped: (why, remedy) => make("skipped", why, remedy),
-  };
+export function ok(what: string): Judgement {
+  return { level: "ok", what, remedy: "" };
+}
+
+export function note(what: string, remedy = "", set?: OptionSetting): Judgement {
+  return { level: "note", what, remedy, set };
+}
+
+export function warn(what: string, remedy: string, set?: OptionSetting): Judgement {
+  return { level: "warn", what, remedy, set };
+}
+
+export function fail(what: string, remedy: string, set?: OptionSetting): Judgement {
+  return { level: "fail", what, remedy, set };
+}
+
+/** `why` it could not be judged, and what would allow it. */
+export function skipped(why: string, remedy = ""): Judgement {
+  return { level: "skipped", what: why, remedy };
+}
+
+/** What `probe` found. */
+export function findingsOf(probe: string, ...judgements: readonly Judgement[]): readonly Finding[] {
+  return judgements.map((judgement) => ({ probe, ...judgement }));
 }
 
 /**
- * What all findings together say: the worst of them. `unjudged`: no list could be looked at, so that nothing speaks for
- * this platform; `incomplete`: nothing wrong, and something not judged.
+ * The worst of all findings. `unjudged`: no list could be read, so nothing speaks for this platform. `incomplete`: nothing
+ * is wrong, but something was not judged.
  */
 export type CheckVerdict = "fail" | "unjudged" | "warn" | "incomplete" | "ok";
 
 export function verdictOf(findings: readonly Finding[]): CheckVerdict {
   const has = (level: FindingLevel) => findings.some((finding) => finding.level === level);
   if (has("fail")) return "fail";
-  // Whoever asks about rules alone is told about them alone.
+  // A check of rules alone is judged by the rules alone.
   const asked = findings.filter(({ probe }) => probe !== "rules");
   const lists = asked.filter(({ probe, level }) => probe === "lists" && level !== "skipped");
   if (lists.length === 0 && (asked.length > 0 || findings.length === 0)) return "unjudged";
@@ -68,12 +68,12 @@ export function verdictOf(findings: readonly Finding[]): CheckVerdict {
   return has("skipped") ? "incomplete" : "ok";
 }
 
-/** Of the process; `strict`: a warning is no success either. A gate must not pass with nothing looked at. */
+/** Of the process. `strict`: a warning is a failure too. A gate must not pass when nothing was looked at. */
 export function exitCodeOf(verdict: CheckVerdict, strict: boolean): 0 | 1 {
   return verdict === "fail" || verdict === "unjudged" || (verdict === "warn" && strict) ? 1 : 0;
 }
 
-/** A name that the platform sent, fit for a terminal: anything but an identifier is quoted, anything long cut. */
+/** A name that the platform sent, safe for a terminal: anything but an identifier is quoted, anything long is cut. */
 export function shownName(name: string): string {
   const short = name.length > 60 ? `${name.slice(0, 60)}…` : name;
   return /^[\w.@$-]+…?$/.test(short) ? short : JSON.stringify(short.replaceAll(/[^\x20-\x7e…]/g, "?"));
@@ -85,23 +85,6 @@ export function listed(names: readonly string[], most = 12): string {
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
 
-/** With which credential does a check ask? */
-
-/** The variable that may hold the token. It belongs to this command: no option has it. */
+/** The variable that may hold the token. It belongs to this command and to no option. */
 export const TOKEN_VARIABLE = "CARRYOVER_CHECK_TOKEN";
-/** For a person who gave none. */
 export const HOW_TO_GIVE = `with --token-file FILE (- is standard input) or in ${TOKEN_VARIABLE}`;
-
-/** `file`: of `--token-file`, `-` for standard input; wins over `variable`. Undefined when there is none. Throws ConfigError. */
-export function readToken(
-  file: string | undefined,
-  variable: string | undefined,
-  sources: TokenSources,
-): string | undefined {
-  return tokenFrom({ file, variable: { name: TOKEN_VARIABLE, value: variable }, sources, clean: withoutScheme });
-}
-
-/** As it is pasted from a header. */
-function withoutScheme(text: string): string {
-  return text.replace(/^bearer +/i, "");
-}

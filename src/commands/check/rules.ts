@@ -1,4 +1,4 @@
-/** Is the rules file right, and what does it say? (`carryover check --rules`.) */
+/** `carryover check --rules`: whether the rules file is right, and what it says. */
 import type { Catalogue } from "../../catalogue.ts";
 import type { Config, ConfigInput } from "../../config/config.ts";
 import { ConfigError } from "../../config/faults.ts";
@@ -12,7 +12,7 @@ import type {
   TimeWindow,
 } from "../../model/rules.ts";
 import { givenRulesFile, readGivenRules } from "../../rollout/rules-file.ts";
-import { type Finding, findingsFor, shownName } from "./finding.ts";
+import { type Finding, fail, findingsOf, type Judgement, note, ok, shownName, warn } from "./finding.ts";
 
 /** What a rules file says, for people and programs. */
 export interface CheckRulesReport {
@@ -24,7 +24,7 @@ export interface CheckRulesReport {
   readonly findings: readonly Finding[];
 }
 
-export interface CheckRulesInput {
+interface CheckRulesInput {
   /** The file that `--rules` names; undefined: `cutover.rulesFile`. */
   readonly file: string | undefined;
   readonly config: Config;
@@ -33,83 +33,68 @@ export interface CheckRulesInput {
   readonly readFile: ConfigInput["readFile"];
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Whether native v1 is there; undefined: as the configuration has it. */
+  /** Whether native v1 is there; undefined: as in the configuration. */
   readonly native?: boolean | undefined;
 }
 
-const rulesFinding = findingsFor("rules");
-
 /** Undefined when no file is named. Never throws for what is wrong with it: each fault is a finding. */
 export function checkRules(input: CheckRulesInput): CheckRulesReport | undefined {
-  const named = givenRulesFile(input);
-  if (named === undefined) return undefined;
-  const without = { file: named.name, digest: null, rules: [] };
-  const { catalogue, now } = input;
+  const { catalogue, config, now } = input;
+  const file = givenRulesFile(input)?.name;
+  if (file === undefined) return undefined;
+  const wrong = (...findings: readonly Judgement[]): CheckRulesReport => {
+    return { file, digest: null, rules: [], findings: findingsOf("rules", ...findings) };
+  };
   if (catalogue === undefined) {
-    const version = input.config.upstream.v2.version;
-    const what = `there is no catalogue for ${JSON.stringify(version)}`;
-    return {
-      ...without,
-      findings: [rulesFinding.fail(what, "correct upstream.v2.version: rules speak of its resources")],
-    };
+    const what = `there is no catalogue for ${JSON.stringify(config.upstream.v2.version)}`;
+    return wrong(fail(what, "correct upstream.v2.version: rules speak of its resources"));
   }
   try {
     const given = readGivenRules({ ...input, catalogue, expired: "refuse" });
     if (given === undefined) return undefined;
     const { rules, warnings } = given;
+    const findings = [
+      ok(`${counted(rules.rules.length, "rule")}, digest ${rules.digest}`),
+      ...topLevelNotes(rules),
+      ...guessedNotes(rules, catalogue, input),
+      ...warnings.map((warning) => warn(warning, "")),
+    ];
     return {
-      file: named.name,
+      file,
       digest: rules.digest,
       rules: rules.rules.map((rule) => rowOf(rule, now)),
-      findings: [
-        rulesFinding.ok(contentsOf(rules)),
-        ...topsOf(rules),
-        ...guessedOf(rules, catalogue, input),
-        ...warnings.map((warning) => rulesFinding.warn(warning, "")),
-      ],
+      findings: findingsOf("rules", ...findings),
     };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    return {
-      ...without,
-      findings: error.faults.map(({ where, what, remedy }) => rulesFinding.fail(`${where}: ${what}`, remedy)),
-    };
+    return wrong(...error.faults.map(({ where, what, remedy }) => fail(`${where}: ${what}`, remedy)));
   }
 }
 
-function contentsOf({ rules, digest }: Rules): string {
-  return `${rules.length === 1 ? "1 rule" : `${rules.length} rules`}, digest ${digest}`;
-}
-
-/** What stands at the top of the file counts before every rule: whoever reads the table must know. */
-function topsOf({ force, fallback }: Rules): readonly Finding[] {
+/** The members at the top of the file override every rule in the table. */
+function topLevelNotes({ force, fallback }: Rules): readonly Judgement[] {
   return [
-    ...(force === "none" ? [] : [rulesFinding.note(`force: ${force} overrides every rule below, and cutover.mode`)]),
-    ...(fallback === undefined ? [] : [rulesFinding.note(`fallback: ${fallback} overrides the option of that name`)]),
+    ...(force === "none" ? [] : [note(`force: ${force} overrides every rule below, and cutover.mode`)]),
+    ...(fallback === undefined ? [] : [note(`fallback: ${fallback} overrides the option of that name`)]),
   ];
 }
 
-/** What no rule takes without naming it. */
-function guessedOf(
+/** Operations that no rule takes without naming them. */
+function guessedNotes(
   { fallback }: Rules,
   { resources }: Catalogue,
   { config, native }: CheckRulesInput,
-): readonly Finding[] {
+): readonly Judgement[] {
   const configured = config.upstream.v1 === undefined ? undefined : config.fallback;
   const served = (native ?? configured !== undefined) && (fallback ?? configured) !== "refuse";
   const guessed = resources.flatMap(({ name, operations }) =>
     operations.flatMap((operation) => (operation.guessed === true ? [`${name} ${operation.name}`] : [])),
   );
   if (!served || guessed.length === 0) return [];
-  return [
-    rulesFinding.note(
-      `${guessed.join(", ")}: guessed (docs/coverage.md), so native v1 serves it unless a rule names it`,
-    ),
-  ];
+  return [note(`${guessed.join(", ")}: guessed (docs/coverage.md), so native v1 serves it unless a rule names it`)];
 }
 
-/** How does a rules file read as a table? */
-
+/** One line of the table of rules. */
 export interface RuleRow {
   readonly name: string;
   readonly line: number;
@@ -137,7 +122,7 @@ export function rowOf(rule: Rule, now: number): RuleRow {
   };
 }
 
-/** A table, what moves a rule by itself below it. */
+/** A table, with what moves a rule by itself below its line. */
 export function rulesLines(rules: readonly RuleRow[]): readonly string[] {
   const cells = rules.map(({ name, mode, matches, share, expires }, at) => {
     return [`${at + 1}`, name, mode, matches, share, expires];
@@ -150,8 +135,6 @@ export function rulesLines(rules: readonly RuleRow[]): readonly string[] {
     return [`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`.trimEnd(), ...moves];
   });
 }
-
-/** In which words does a rule say what it matches, until when it holds, and when it moves by itself? */
 
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const SECOND = 1000;
@@ -176,8 +159,8 @@ export function matchWords({ resources, operations, clients, time, header, cooki
 }
 
 /**
- * `10 % of clients`; of a rule that names some, that none of them is divided; `all clients`; of a rule with header or cookie
- * but no percentage: `who is selected`.
+ * `10 % of clients`, `10 % of those, each whole or not at all` of a rule that names some, `all clients`, or
+ * `who is selected` of a rule with header or cookie but no percentage.
  */
 export function shareWords({ percent, header, cookie, clients }: RuleMatch): string {
   if (percent !== undefined)
@@ -185,7 +168,7 @@ export function shareWords({ percent, header, cookie, clients }: RuleMatch): str
   return header === undefined && cookie === undefined ? "all clients" : "who is selected";
 }
 
-/** `in 41 days`; empty for a rule without an end. `now`: milliseconds since 1970. */
+/** `expires in 41 days`; empty for a rule without an end. `now`: milliseconds since 1970. */
 export function expiryWords(expires: number | undefined, now: number): string {
   if (expires === undefined) return "";
   const left = expires - now;
@@ -201,7 +184,7 @@ export function modeWords({ mode, shadow }: Pick<Rule, "mode" | "shadow">): stri
   return compares ? `${mode}, ${shareOf(shadow.sample)} compared` : mode;
 }
 
-/** Null for a rule that never steps back by itself. */
+/** Null for a rule that never rolls back by itself. */
 export function stepBackWords(settings: StepBackSettings | undefined): string | null {
   if (settings === undefined) return null;
   const { failures, differences, minRequests, minClients, window, returnAfter } = settings;
@@ -214,7 +197,7 @@ export function stepBackWords(settings: StepBackSettings | undefined): string | 
   return `steps back at ${limits} ${since}, ${back}`;
 }
 
-/** Null for a rule that never moves on. */
+/** Null for a rule that never promotes itself. */
 export function promoteWords(settings: PromoteSettings | undefined): string | null {
   if (settings === undefined) return null;
   const { differencesBelow, minClients, automatic } = settings;

@@ -1,4 +1,4 @@
-/** Which v2 members does each member of the v1 answer come from? (Read off the rows that make the edits.) */
+/** Which v2 members each member of the v1 response comes from, read from the rows that make the edits. */
 import {
   type Join,
   type Operation,
@@ -10,10 +10,10 @@ import {
 } from "../../model/resource.ts";
 import { V2_KEY } from "../../translate/pages.ts";
 import { v1ZeroText } from "../../translate/response-plan.ts";
+import { joinsOf } from "./assumed-records.ts";
 import type { AnswerMember } from "./explanation.ts";
 
-/** How answers are shown. */
-export interface AnswerSettings {
+interface AnswerSettings {
   /** `upstream.v2.omitsZeros` is not `no`. */
   readonly insertZeros: boolean;
   readonly recordTimes: RecordTimes;
@@ -22,11 +22,11 @@ export interface AnswerSettings {
 interface MemberOptions {
   readonly insertZeros: boolean;
   readonly joins: readonly Join[];
-  /** Inside of a message that v2 does not have: its members lie around it. */
+  /** Inside a message that v2 does not have: its members are around it. */
   readonly apart?: true;
 }
 
-/** The members of `operation`'s answer; none for what answers `{}`, or is not translated. */
+/** The members of the response of `operation`; none for one that responds with `{}`, or is not translated. */
 export function explainAnswer(
   resource: Resource,
   operation: Operation,
@@ -34,7 +34,7 @@ export function explainAnswer(
 ): AnswerMember[] {
   if (!("answer" in operation)) return [];
   const answer = recordTimes === "published" ? publishedShape(operation.answer) : operation.answer;
-  const joins = "joins" in operation ? (operation.joins ?? []) : [];
+  const joins = joinsOf(operation);
   const by = "by" in operation ? operation.by : undefined;
   if (by === "summarise") return summaryMembers(resource, answer, insertZeros);
   const members = shapeMembers(answer, "", "", { insertZeros, joins });
@@ -51,7 +51,7 @@ export function explainAnswer(
   ];
 }
 
-/** The envelope of a batch, and what stands in each of its records. */
+/** The envelope of a batch, and the members of each record. */
 function batchMembers({ items }: Resource, members: readonly AnswerMember[]): AnswerMember[] {
   const why = "one record for each that was sent, in their order; anything else is an error";
   const envelope: AnswerMember = { v1: items, v2: [items], becomes: "same", why, absent: null };
@@ -62,7 +62,7 @@ function below(member: AnswerMember, v1: string, v2: string): AnswerMember {
   return { ...member, v1: member.v1 === null ? null : v1 + member.v1, v2: member.v2.map((path) => v2 + path) };
 }
 
-/** What is found out about all records of v2's list: no member of v2 says it. */
+/** What is computed from all records of v2's list: v2 has no members for it. */
 function summaryMembers(resource: Resource, { rows }: Shape, insertZeros: boolean): AnswerMember[] {
   return rows.flatMap((row) => {
     const fact = row.from?.[0] ?? row.v2 ?? "";
@@ -70,12 +70,12 @@ function summaryMembers(resource: Resource, { rows }: Shape, insertZeros: boolea
     const member: AnswerMember = { v1: row.v1, v2: [], becomes: "worked-out", why, absent: v1ZeroText(row) };
     if (row.kind !== "message") return fact === V2_KEY ? [{ ...member, absent: null }] : [member];
     const inner = shapeMembers({ rows: row.rows, v2Only: [] }, "", "", { insertZeros, joins: [] });
-    const told = inner.filter(({ becomes }) => becomes !== "same");
-    return [member, ...told.map((each) => below(each, `${row.v1}.`, `${resource.items}[].`))];
+    const changed = inner.filter(({ becomes }) => becomes !== "same");
+    return [member, ...changed.map((each) => below(each, `${row.v1}.`, `${resource.items}[].`))];
   });
 }
 
-/** By the names under which `translate/composites/summarise.ts` knows them. */
+/** The names are those of `translate/composites/summarise.ts`. */
 const SUMMARY_FACTS: ReadonlyMap<string, string> = new Map([
   [V2_KEY, "the uid in the path"],
   ["count", "how many records the whole list has"],
@@ -101,7 +101,7 @@ function isAt(path: string, name: string): boolean {
   return path === name || path.startsWith(`${name}.`) || path.startsWith(`${name}[`) || path.startsWith(`${name}/`);
 }
 
-/** One line for a row, and more for the members of its message that are not the same in both versions. */
+/** One line for a row, and more for the members of its message that differ between the versions. */
 function rowMembers(row: Row, v1: string, v2: string, options: MemberOptions): AnswerMember[] {
   const join = v1 === "" ? options.joins.find((one) => one.v1 === row.v1) : undefined;
   const sources = row.from ?? (row.v2 === null ? [] : [v2 + row.v2]);
@@ -134,12 +134,12 @@ function whenAbsent(
   return insertZeros || apart === true || sources.length === 0 ? v1ZeroText(row) : null;
 }
 
-/** Without its own uid an answer is no record, and an error. `prefix`: of the message that holds the row. */
+/** A response without its own uid is an error. `prefix`: of the message that holds the row. */
 function isNeverMadeUp(row: Row, prefix: string): boolean {
   return row.presence === "explicit" || (prefix === "" && row.v2 === V2_KEY);
 }
 
-/** A message that v2 does not have, of members that it has elsewhere: it is always shown. */
+/** A message that v2 does not have, made of members that v2 has elsewhere: it is always shown. */
 function isPutTogether(row: Row): row is Row & { readonly kind: "message" } {
   return (
     row.kind === "message" &&
@@ -154,7 +154,7 @@ function emptyText(rows: readonly Row[]): string {
   return `{${shown.map((row) => `${JSON.stringify(row.v1)}:${v1ZeroText(row)}`).join(",")}}`;
 }
 
-/** How a path in a row says that the parent of a uid is meant. */
+/** The end of a row's path that means the parent of a uid. */
 const PARENT = "/..";
 const PARENT_WORDS = `uid${PARENT} is the uid without its last segment`;
 

@@ -1,27 +1,29 @@
-/** What would a stored record say, so that every field of a request that hangs on it is written? */
-
+/** The records that the assumed platform holds: examples of the catalogue, made to fit the request. */
 import { camelCase } from "../../model/field-names.ts";
 import type { ApiRequest } from "../../model/http.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../model/json.ts";
 import type { OperationMatch } from "../../model/request.ts";
-import type { Example, Join, Resource, Row, Value } from "../../model/resource.ts";
+import type { Example, Join, Operation, Resource, Row, Value } from "../../model/resource.ts";
 import { isUid } from "../../model/uid.ts";
 import { createBodyNotes, readBody, type V2Body } from "../../translate/body.ts";
 import { isCompared, isSame, isZero } from "../../translate/update.ts";
 
+/** How a stored record differs from the body of an update. */
 export interface StoredDifference {
-  /** v2 members, to be laid over a record. */
+  /** v2 members, to be merged into a record. */
   readonly record: JsonObject;
   /** Dotted v1 names of the fields in which it differs. */
   readonly fields: readonly string[];
-  /** Whether the record is assumed to be synced; undefined where none of its kind is. */
+  /** Whether the record is assumed to be synced; undefined where no record of its kind is. */
   readonly synced: boolean | undefined;
 }
 
+export const NO_DIFFERENCE: StoredDifference = { record: {}, fields: [], synced: undefined };
+
 /**
- * `bytes`: the v1 body. Another value for every field of class `when-changed` or `unless-synced` that it sends, and the same for all others:
- * some of them v2 never changes. The record is synced when the body speaks of its sync; `otherwise`: when it does not. Throws as
- * `readBody` does.
+ * A difference that makes an update write every field of `bytes`, the v1 body, whose writing depends on the stored record:
+ * those of class `when-changed` or `unless-synced` differ. All others are the same, since v2 never changes some of them.
+ * The record is synced when the body speaks of its sync; `otherwise`: when it does not. Throws as `readBody` does.
  */
 export function differingFrom(bytes: Uint8Array, rows: readonly Row[], otherwise: boolean): StoredDifference {
   const body = readBody(bytes, rows.map(storableRow), "drop", createBodyNotes());
@@ -33,17 +35,16 @@ export function differingFrom(bytes: Uint8Array, rows: readonly Row[], otherwise
   return { record: { [sync.v2]: anotherValue(null, sync), ...record }, fields, synced };
 }
 
-/** Something in every field that a full replace clears when it is left out. */
+/** A value in every field that a full replace clears by omitting it. */
 function clearable(rows: readonly Row[], body: V2Body): JsonObject {
-  const held = rows.flatMap((row) => {
-    if (row.access === "output" || row.v2 === null || row.mask !== "unless-synced" || body.fields.has(row.v1))
-      return [];
-    return [[row.v2, anotherValue(null, row)]];
+  const cleared = rows.flatMap((row) => {
+    const isKept = row.access === "output" || row.mask !== "unless-synced" || body.fields.has(row.v1);
+    return isKept || row.v2 === null ? [] : [[row.v2, anotherValue(null, row)]];
   });
-  return Object.fromEntries(held);
+  return Object.fromEntries(cleared);
 }
 
-/** A row as if v2 stored whatever is sent. */
+/** The row as if v2 stored whatever is sent. */
 function storableRow(row: Row): Row {
   if (row.access === "output") return row;
   const settable = row.mask === "never" ? ({ ...row, mask: "always" } as const) : row;
@@ -74,10 +75,10 @@ function differencesIn(body: V2Body, prefix: string): Omit<StoredDifference, "sy
   return { record, fields };
 }
 
-/** A value of the same kind, and another one than `value`. */
+/** A value of the same kind that differs from `value`. */
 function anotherValue(value: Json, as: Value): Json {
   if (as.kind === "map") return isZero(value, as) ? { stored: as.of === "int32" ? 1 : "stored" } : {};
-  if (as.list === true) return isZero(value, as) ? [oneOf(as)] : [];
+  if (as.list === true) return isZero(value, as) ? [nonZero(as)] : [];
   switch (as.kind) {
     case "message":
       return isZero(value, as) ? { stored: true } : {};
@@ -103,7 +104,8 @@ function anotherValue(value: Json, as: Value): Json {
   }
 }
 
-function oneOf(as: Exclude<Value, { kind: "map" }>): Json {
+/** An element of a list. */
+function nonZero(as: Exclude<Value, { kind: "map" }>): Json {
   switch (as.kind) {
     case "message":
       return { stored: true };
@@ -119,21 +121,16 @@ function oneOf(as: Exclude<Value, { kind: "map" }>): Json {
   }
 }
 
-/** What do the catalogue's examples say that the platform answers? (With the uid that is asked for, not the example's.) */
-
-/** The fullest record among the examples, best of the operation itself. */
+/** The largest record among the examples, if possible of the operation itself. */
 export function recordOf(resource: Resource, operation: string | undefined): JsonObject {
   const answers = resource.examples.filter((example) => example.of === "answer");
   const own = answers.filter((example) => example.operation === operation);
-  const fullest = [...(own.length > 0 ? own : answers)].sort((a, b) => sizeOf(b.v2) - sizeOf(a.v2))[0];
-  return { uid: "0".repeat(16), ...fullest?.v2 };
+  const sizeOf = ({ v2 }: { readonly v2: JsonObject }) => JSON.stringify(v2).length;
+  const [largest] = (own.length > 0 ? own : answers).toSorted((a, b) => sizeOf(b) - sizeOf(a));
+  return { uid: "0".repeat(16), ...largest?.v2 };
 }
 
-function sizeOf(value: JsonObject): number {
-  return JSON.stringify(value).length;
-}
-
-/** What a verb of its own answers: as an example of an answer has it, else nothing but the uid in the path. */
+/** The response to a verb: the example of one, else only the uid of the path. */
 export function verbAnswer(match: OperationMatch | undefined): Json {
   if (match === undefined) return {};
   const answers = match.resource.examples.filter((example) => example.of === "answer");
@@ -141,14 +138,14 @@ export function verbAnswer(match: OperationMatch | undefined): Json {
   return found === undefined ? { uid: match.uid } : aboutUid(found.v2, found.v2["uid"], match.uid);
 }
 
-/** The answer of the example that shows this very call of the operation; undefined when none does. */
+/** The response in the example that shows this very call; undefined when there is none. */
 export function exchangeAnswer(
   { method, target }: ApiRequest,
-  place: CallTarget,
+  subject: CallSubject,
   match: OperationMatch | undefined,
   paths: CataloguePaths,
 ): Json | undefined {
-  if (match === undefined || (place.kind !== "other" && place.kind !== "part")) return undefined;
+  if (match === undefined || (subject.kind !== "other" && subject.kind !== "part")) return undefined;
   const prefix = `/${match.resource.domain}/${paths.version}/`;
   const tail = tailOf(target.slice(prefix.length));
   const exchanges = match.resource.examples.filter(
@@ -159,13 +156,13 @@ export function exchangeAnswer(
     for (const { call, status, answer } of calls) {
       const [shownMethod, path = ""] = call.split(" ");
       if ((status ?? 200) !== 200 || shownMethod !== method || tailOf(path) !== tail) continue;
-      return aboutUid(answer, callTargetOf(prefix + path, paths).uid, place.uid);
+      return aboutUid(answer, callSubjectOf(prefix + path, paths).uid, subject.uid);
     }
   }
   return undefined;
 }
 
-/** What tells paths apart that lead to different records: the verb, or the last segment. */
+/** What differs between paths of one operation: the verb, or the last segment. */
 function tailOf(path: string): string {
   const plain = path.split("?")[0] ?? "";
   const last = plain.slice(plain.lastIndexOf("/") + 1);
@@ -173,7 +170,7 @@ function tailOf(path: string): string {
   return colon < 0 ? last : last.slice(colon);
 }
 
-/** `answer` with `uid` wherever it speaks of `shown`, or of what lies below that. */
+/** `answer` with `uid` in place of `shown`, also at the start of longer uids. */
 function aboutUid(answer: Json, shown: Json | undefined, uid: string): Json {
   if (typeof shown !== "string" || shown === "" || uid === "") return answer;
   const rewrite = (value: Json): Json => {
@@ -182,36 +179,34 @@ function aboutUid(answer: Json, shown: Json | undefined, uid: string): Json {
     }
     if (Array.isArray(value)) return value.map(rewrite);
     if (!isJsonObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, held]) => [name, rewrite(held)]));
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, rewrite(inner)]));
   };
   return rewrite(answer);
 }
 
-/** What does a record say, once what was sent is stored in it? */
-
-/** `top` laid over `base`, members of objects one by one. */
-export function mergedOver(base: JsonObject, top: JsonObject): JsonObject {
-  return laidOver(base, top, () => false, "");
-}
-
-/** `record` behind a PATCH: a member that `mask` lists is replaced whole, others member by member. */
+/** `record` after a PATCH: a member that `mask` lists is replaced whole, others member by member. */
 export function patched(record: JsonObject, sent: JsonObject, mask: string): JsonObject {
-  const listed = new Set(mask.split(",").map(camelCase));
-  return laidOver(record, sent, (path) => listed.has(camelCase(path)), "");
+  return mergedOver(record, sent, new Set(mask.split(",").map(camelCase)));
 }
 
-function laidOver(base: JsonObject, top: JsonObject, isWhole: (path: string) => boolean, prefix: string): JsonObject {
+/** `top` merged into `base`. Objects are merged by member, but for the paths in `whole`. */
+export function mergedOver(
+  base: JsonObject,
+  top: JsonObject,
+  whole: ReadonlySet<string> = new Set(),
+  prefix = "",
+): JsonObject {
   const merged: JsonObject = { ...base };
   for (const [key, value] of Object.entries(top)) {
-    const below = merged[key];
+    const before = merged[key];
     const path = prefix + key;
-    const inside = isJsonObject(below) && isJsonObject(value) && Object.keys(value).length > 0 && !isWhole(path);
-    merged[key] = inside ? laidOver(below, value, isWhole, `${path}.`) : value;
+    const byMember = isJsonObject(before) && isJsonObject(value) && Object.keys(value).length > 0;
+    merged[key] = byMember && !whole.has(camelCase(path)) ? mergedOver(before, value, whole, `${path}.`) : value;
   }
   return merged;
 }
 
-/** The uid that was sent is the one inside the object that it leads to as well (`roleUid` and `role.uid`). */
+/** A uid that was sent also stands inside the object that it refers to (`roleUid` and `role.uid`). */
 export function withSentUids(record: JsonObject, sent: JsonObject, match: OperationMatch): JsonObject {
   const { operation } = match;
   const rows = "body" in operation && operation.body !== undefined ? operation.body.rows : [];
@@ -221,74 +216,61 @@ export function withSentUids(record: JsonObject, sent: JsonObject, match: Operat
     if (value === undefined) continue;
     for (const path of from ?? []) {
       const [name = "", inner, ...deeper] = path.split(".");
-      const held = merged[name];
-      if (inner !== undefined && deeper.length === 0 && isJsonObject(held)) merged[name] = { ...held, [inner]: value };
+      const object = merged[name];
+      if (inner === undefined || deeper.length > 0 || !isJsonObject(object)) continue;
+      merged[name] = { ...object, [inner]: value };
     }
   }
   return merged;
 }
 
-/** Which record, list or verb of v2 does a call go to? (In the catalogue's words.) */
-
-/** Where a call goes, in the catalogue's words. */
-export interface CallTarget {
+/** What a call is about, in the catalogue's words. */
+export interface CallSubject {
   readonly resource: Resource | undefined;
   /** `list`: the collection itself; `record`: one uid below it; `part`: a sub-resource of one; `other`: a verb. */
   readonly kind: "list" | "record" | "part" | "other";
-  /** Of the record; empty when there is none in the path. */
+  /** Of the record; empty when the path has none. */
   readonly uid: string;
   /** The segment of the sub-resource, else empty. */
   readonly sub: string;
   readonly params: URLSearchParams;
 }
 
-/** What of the catalogue says where paths lead. */
+/** The part of the catalogue that gives paths their meaning. */
 export interface CataloguePaths {
   readonly resources: readonly Resource[];
   /** v2's version segment. */
   readonly version: string;
 }
 
-/** Where `target` (origin form, v2) leads. */
-export function callTargetOf(target: string, { resources, version }: CataloguePaths): CallTarget {
+/** `target`: origin form, v2. */
+export function callSubjectOf(target: string, { resources, version }: CataloguePaths): CallSubject {
   const [path = "", query = ""] = target.split("?");
-  const params = new URLSearchParams(query);
-  const nowhere = { kind: "other", uid: "", sub: "", params } as const;
+  const none = { kind: "other", uid: "", sub: "", params: new URLSearchParams(query) } as const;
   for (const resource of resources) {
     const collection = `/${resource.domain}/${version}/${resource.v2}`;
-    if (path === collection) return { ...nowhere, resource, kind: "list" };
-    if (path.startsWith(`${collection}/`))
-      return targetBelow(resource, path.slice(collection.length + 1), params, resources);
+    if (path === collection) return { ...none, resource, kind: "list" };
+    if (!path.startsWith(`${collection}/`)) continue;
+    const rest = path.slice(collection.length + 1);
+    const slash = rest.lastIndexOf("/");
+    const verb = rest.lastIndexOf(":");
+    // A colon before the last slash belongs to a digest.
+    if (verb > slash) return { ...none, resource, uid: rest.slice(0, verb) };
+    const sub = rest.slice(slash + 1);
+    if (isSubResource(resource, sub, resources))
+      return { ...none, resource, kind: "part", uid: rest.slice(0, slash), sub };
+    return { ...none, resource, kind: isUid(rest) ? "record" : "other", uid: rest };
   }
-  return { ...nowhere, resource: resources.find((one) => path.startsWith(`/${one.domain}/`)) };
+  return { ...none, resource: resources.find(({ domain }) => path.startsWith(`/${domain}/`)) };
 }
 
-function targetBelow(
-  resource: Resource,
-  rest: string,
-  params: URLSearchParams,
-  resources: readonly Resource[],
-): CallTarget {
-  const slash = rest.lastIndexOf("/");
-  const verb = rest.lastIndexOf(":");
-  // One before the last slash belongs to a digest.
-  if (verb > slash) return { resource, kind: "other", uid: rest.slice(0, verb), sub: "", params };
-  const last = rest.slice(slash + 1);
-  if (subResources(resource, resources).has(last)) {
-    return { resource, kind: "part", uid: rest.slice(0, slash), sub: last, params };
-  }
-  return { resource, kind: isUid(rest) ? "record" : "other", uid: rest, sub: "", params };
-}
-
-/** Segments behind a uid that are parts of its record, not uids (`readme`). */
-function subResources(resource: Resource, resources: readonly Resource[]): ReadonlySet<string> {
-  const joins = resources.flatMap(({ operations }) => operations.flatMap((one): readonly Join[] => joinsOf(one)));
-  return new Set(
-    joins.flatMap((join) => (join.resource === resource.name && join.sub !== undefined ? [join.sub] : [])),
-  );
+/** Whether a join reads `segment` after the uid of a record (`readme`). */
+function isSubResource(resource: Resource, segment: string, resources: readonly Resource[]): boolean {
+  const joins = resources.flatMap(({ operations }) => operations.flatMap(joinsOf));
+  return joins.some(({ resource: name, sub }) => name === resource.name && sub === segment);
 }
 
 /** The joins of an operation, if it is of a kind that has any. */
-export function joinsOf(operation: object): readonly Join[] {
-  return "joins" in operation && operation.joins !== undefined ? (operation.joins as readonly Join[]) : [];
+export function joinsOf(operation: Operation): readonly Join[] {
+  return "joins" in operation ? (operation.joins ?? []) : [];
 }

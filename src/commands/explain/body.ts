@@ -1,84 +1,77 @@
-/** What is there to say of the body of a request, whatever its operation? */
+/** What becomes of each member of a request's body, read from the recorded calls: nothing is translated here. */
 import { JsonError } from "../../json/error.ts";
 import { type JsonNode, nodeAt, parseTree, rawOf } from "../../json/tree.ts";
 import type { Json } from "../../model/json.ts";
-import { Problem } from "../../model/problem.ts";
+import { type Problem, unlessProblem } from "../../model/problem.ts";
 import type { OperationMatch } from "../../model/request.ts";
 import type { Operation, Row, Shape } from "../../model/resource.ts";
 import { type BodyNotes, createBodyNotes, namesOf, readBody, type UnknownPolicy } from "../../translate/body.ts";
 import { isCompared, isZero } from "../../translate/update.ts";
-import { differingFrom, joinsOf, type StoredDifference } from "./assumed-records.ts";
+import { differingFrom, joinsOf, NO_DIFFERENCE, type StoredDifference } from "./assumed-records.ts";
 import type { ExplainedField, FieldOutcome } from "./explanation.ts";
-import type { RecordedCall, Recording } from "./recording.ts";
+import type { RecordedCall } from "./recording.ts";
 import { shownMember } from "./secrets.ts";
 
 /** The shape of the operation's body; undefined when it reads none. */
-function shapeOf(operation: Operation): Shape | undefined {
+export function bodyShape(operation: Operation): Shape | undefined {
   return "body" in operation ? operation.body : undefined;
 }
 
-/** Its fields, each with what becomes of it. */
+/** How the stored record is assumed to differ from the body of an update; `otherwise`: as in `differingFrom`. */
+export function storedDifference(
+  bytes: Uint8Array,
+  match: OperationMatch | undefined,
+  otherwise = false,
+): StoredDifference {
+  const shape = match?.operation.kind === "update" ? bodyShape(match.operation) : undefined;
+  return unlessProblem(() => differingFrom(bytes, shape?.rows ?? [], otherwise)) ?? NO_DIFFERENCE;
+}
+
+/** A batch has no more elements than these that are explained: they are all alike. */
+const MAX_ELEMENTS = 10;
+
+/**
+ * The given members in their order, then the omitted ones that are written or left alone. Of a refused request only what
+ * is refused.
+ */
 export function explainBody(
   bytes: Uint8Array,
   match: OperationMatch | undefined,
-  calls: Recording["calls"],
+  calls: readonly RecordedCall[],
   refusal: Problem | undefined,
   policy: UnknownPolicy,
 ): ExplainedField[] {
-  const shape = match === undefined ? undefined : shapeOf(match.operation);
+  const shape = match === undefined ? undefined : bodyShape(match.operation);
   if (match === undefined || shape === undefined || refusal?.reason === "INVALID_FILTER") return [];
   const { operation } = match;
-  const replaces = operation.kind === "update" || ("method" in operation && operation.method === "PATCH");
-  const body = requestTree(bytes);
-  return explainFields({
-    shape,
-    body,
-    notes: notesOf(bytes, shape, policy),
-    calls,
-    replaces,
-    refusal,
-    partsOf: partsOf(operation),
-  });
-}
-
-/** Members that lie in sub-resources. */
-function partsOf(operation: Operation): readonly SubResourceMember[] {
-  return joinsOf(operation).flatMap(({ v1, sub, take }) => {
-    return sub === undefined || take === "record" ? [] : [{ v1, sub, member: take.member }];
-  });
-}
-
-/** What the stored record is assumed to differ in, for an update that would look; `otherwise`: as `differingFrom` says. */
-export function differingOf(bytes: Uint8Array, match: OperationMatch | undefined, otherwise = false): StoredDifference {
-  const shape = match?.operation.kind === "update" ? shapeOf(match.operation) : undefined;
-  const none = { record: {}, fields: [], synced: undefined };
-  return unlessRefused(() => differingFrom(bytes, shape?.rows ?? [], otherwise), none);
-}
-
-/** A note for a body that nobody reads. */
-export function unreadBody(bytes: Uint8Array, match: OperationMatch | undefined): readonly string[] {
-  const isRead = match === undefined || shapeOf(match.operation) !== undefined;
-  return bytes.length === 0 || isRead ? [] : ["the body is not read: this operation has none"];
-}
-
-function notesOf(bytes: Uint8Array, { rows }: Shape, policy: UnknownPolicy): BodyNotes {
+  const { rows } = shape;
   const notes = createBodyNotes();
-  // Of a batch the elements are read one by one, under paths of their own.
-  unlessRefused(() => readBody(bytes, rows, policy, notes), undefined);
-  return notes;
+  // The elements of a batch are read one by one, under paths of their own. The recording reports what is refused.
+  unlessProblem(() => readBody(bytes, rows, policy, notes));
+  const context: FieldContext = {
+    calls,
+    bodies: calls.map(({ request: { method, body } }) =>
+      method === "GET" || body === undefined || body.length === 0 ? undefined : parseTree(body, { surrogates: "pass" }),
+    ),
+    own: new Set(rows.flatMap(({ v2 }) => v2 ?? [])),
+    notes,
+    replaces: operation.kind === "update" || ("method" in operation && operation.method === "PATCH"),
+    parts: joinsOf(operation).flatMap(({ v1, sub, take }) =>
+      sub === undefined || take === "record" ? [] : [{ v1, sub, member: take.member }],
+    ),
+  };
+  const body = requestTree(bytes);
+  const fields =
+    body?.kind === "array"
+      ? body.items.slice(0, MAX_ELEMENTS).flatMap((item, index) => {
+          const bodies = context.bodies.map((each) => elementOf(each, index));
+          return membersOf(rows, item, { v1: `[${index}]`, v2: "" }, { ...context, bodies });
+        })
+      : membersOf(rows, body, { v1: "", v2: "" }, context);
+  return refusal === undefined ? withDeep(fields, notes) : refusedFields(fields, refusal);
 }
 
-/** What is refused is told elsewhere, by the recording. */
-function unlessRefused<T>(read: () => T, otherwise: T): T {
-  try {
-    return read();
-  } catch (thrown) {
-    if (thrown instanceof Problem) return otherwise;
-    throw thrown;
-  }
-}
-
-/** The body, when it is JSON. */
+/** Undefined when the body is not JSON. */
 function requestTree(bytes: Uint8Array): JsonNode | undefined {
   try {
     return parseTree(bytes);
@@ -88,67 +81,42 @@ function requestTree(bytes: Uint8Array): JsonNode | undefined {
   }
 }
 
-/** What becomes of each member of the request's body? (Read off the recorded calls: nothing is translated here.) */
+/** Element `index` of the list that a batch holds. */
+function elementOf(body: JsonNode | undefined, index: number): JsonNode | undefined {
+  const list = body?.kind === "object" ? body.members.find(({ value }) => value.kind === "array")?.value : body;
+  return list?.kind === "array" ? list.items[index] : undefined;
+}
 
-/** A member of v1 that lies in a sub-resource of v2: the segment of its path, and v2's name. */
-export interface SubResourceMember {
+/** A v1 member that lies in a sub-resource of v2: the segment of its path, and v2's name. */
+interface SubResourceMember {
   readonly v1: string;
   readonly sub: string;
   readonly member: string;
 }
 
-export interface FieldParts {
-  readonly shape: Shape;
-  /** The v1 body, parsed; undefined when it is empty. */
-  readonly body: JsonNode | undefined;
-  /** What reading the body found odd. */
-  readonly notes: BodyNotes;
+interface FieldContext {
   readonly calls: readonly RecordedCall[];
-  /** True when what is left out means zero: a full replace. */
+  /** Bodies of the calls that write, by number of the call. */
+  readonly bodies: readonly (JsonNode | undefined)[];
+  /** v2 names of the shape's own members. */
+  readonly own: ReadonlySet<string>;
+  /** What was unusual in the body. */
+  readonly notes: BodyNotes;
+  /** A full replace: an omitted member means its zero. */
   readonly replaces: boolean;
-  readonly refusal: Problem | undefined;
-  readonly partsOf: readonly SubResourceMember[];
+  readonly parts: readonly SubResourceMember[];
 }
 
-/** Where a row stands: its own name is not in it. */
+/** The message around a row, as dotted paths. */
 interface RowPath {
   readonly v1: string;
   readonly v2: string;
 }
 
-/**
- * Given members in their order, then those left out that are written or left alone all the same. Of a refused request only
- * what is refused: nothing becomes of the rest.
- */
-export function explainFields(parts: FieldParts): ExplainedField[] {
-  const bodies = parts.calls.map(({ request }) => (request.method === "GET" ? undefined : callTree(request.body)));
-  const { rows } = parts.shape;
-  const own = new Set(rows.flatMap(({ v2 }) => v2 ?? []));
-  const context: FieldContext = { ...parts, bodies, own };
-  const fields =
-    parts.body?.kind === "array"
-      ? parts.body.items.slice(0, MOST_ELEMENTS).flatMap((item, index) => {
-          const elements = bodies.map((body) => elementOf(body, index));
-          return membersOf(rows, item, { v1: `[${index}]`, v2: "" }, { ...context, bodies: elements });
-        })
-      : membersOf(rows, parts.body, { v1: "", v2: "" }, context);
-  return parts.refusal === undefined ? withDeep(fields, parts.notes) : refusedFields(fields, parts.refusal);
-}
-
-/** Elements of a batch are all alike. */
-const MOST_ELEMENTS = 10;
-
-interface FieldContext extends FieldParts {
-  /** Bodies of the calls that write, by number of the call. */
-  readonly bodies: readonly (JsonNode | undefined)[];
-  /** v2 names of the shape's own members. */
-  readonly own: ReadonlySet<string>;
-}
-
 function membersOf(
   rows: readonly Row[],
   node: JsonNode | undefined,
-  place: RowPath,
+  around: RowPath,
   context: FieldContext,
 ): ExplainedField[] {
   const byName = namesOf(rows);
@@ -156,82 +124,85 @@ function membersOf(
   const seen = new Set<Row>();
   const fields = given.flatMap(({ key, value }) => {
     const row = byName.get(key);
-    if (row === undefined) return [unknownField(join(place.v1, key), key, value, context)];
+    if (row === undefined) return [unknownField(join(around.v1, key), key, value, context)];
     seen.add(row);
-    return rowFields(row, key, value, place, context);
+    return rowFields(row, key, value, around, context);
   });
-  for (const row of rows) if (!seen.has(row)) fields.push(...rowFields(row, row.v1, undefined, place, context));
+  for (const row of rows) if (!seen.has(row)) fields.push(...rowFields(row, row.v1, undefined, around, context));
   return fields;
 }
 
-/** One line for a row, and more for the members of its message where they do not simply go along. */
+/** One line for a row, and more for the members of its message that change. */
 function rowFields(
   row: Row,
   key: string,
   value: JsonNode | undefined,
-  place: RowPath,
+  around: RowPath,
   context: FieldContext,
 ): ExplainedField[] {
-  const at = join(place.v1, key);
-  const part = place.v1 === "" ? context.partsOf.find(({ v1 }) => v1 === row.v1) : undefined;
+  const at = join(around.v1, key);
+  const part = around.v1 === "" ? context.parts.find(({ v1 }) => v1 === row.v1) : undefined;
   if (part !== undefined) return [partField(part, value, context)];
-  const v2 = row.v2 === null ? null : join(place.v2, row.v2);
+  const v2 = row.v2 === null ? null : join(around.v2, row.v2);
   const given = value?.kind === "null" ? undefined : value;
   const found = v2 === null ? [] : findIn(context.bodies, v2, context.own);
-  if (
-    row.kind === "message" &&
-    row.access !== "output" &&
-    row.mask === "members" &&
-    given !== undefined &&
-    v2 !== null
-  ) {
-    return membersOf(row.rows, given, { v1: at, v2 }, context);
-  }
-  if (row.kind === "message" && row.list !== true && row.v2 === null && row.access !== "output") {
-    // What v1 held together lies apart in v2.
-    const spread = membersOf(row.rows, given, { v1: at, v2: place.v2 }, context);
-    if (spread.some(({ sent }) => sent !== null)) return spread;
+  if (row.kind === "message" && row.access !== "output") {
+    if (row.mask === "members" && given !== undefined && v2 !== null)
+      return membersOf(row.rows, given, { v1: at, v2 }, context);
+    if (row.list !== true && v2 === null) {
+      // What v1 held together is apart in v2.
+      const spread = membersOf(row.rows, given, { v1: at, v2: around.v2 }, context);
+      if (spread.some(({ sent }) => sent !== null)) return spread;
+    }
   }
   const verdict =
     fieldVerdict(row, at, given, found[0]?.node, context) ?? (value === undefined ? undefined : NULL_VERDICT);
   if (verdict === undefined) return [];
-  const explained: ExplainedField = {
-    v1: at,
-    v2,
-    ...verdict,
-    given: value === undefined ? null : shownMember(at, nodeText(value)),
-    sent: found[0] === undefined ? null : shownMember(at, nodeText(found[0].node)),
-    calls: found.map(({ call }) => call),
-  };
+  const explained = fieldOf(at, v2, verdict, value, found);
   if (row.kind !== "message" || row.list === true || given === undefined || v2 === null) return [explained];
   const inner = membersOf(row.rows, given, { v1: at, v2 }, { ...context, replaces: false });
   return [explained, ...inner.filter(({ becomes }) => becomes !== "same")];
 }
 
-/** One line for what is written by a call of its own. */
+/** A member in the body of a call, which is numbered from 1. */
+interface FoundMember {
+  readonly call: number;
+  readonly node: JsonNode;
+}
+
+function fieldOf(
+  v1: string,
+  v2: string | null,
+  verdict: FieldVerdict,
+  given: JsonNode | undefined,
+  found: readonly FoundMember[],
+): ExplainedField {
+  const sent = found[0]?.node;
+  return {
+    v1,
+    v2,
+    ...verdict,
+    given: given === undefined ? null : shownMember(v1, nodeText(given)),
+    sent: sent === undefined ? null : shownMember(v1, nodeText(sent)),
+    calls: found.map(({ call }) => call),
+  };
+}
+
+/** One line for a member that a call of its own writes. */
 function partField(
   { v1, sub, member }: SubResourceMember,
   value: JsonNode | undefined,
-  context: FieldContext,
+  { bodies, calls, replaces }: FieldContext,
 ): ExplainedField {
-  const found = context.bodies.flatMap((body, index) => {
-    const isOwn = context.calls[index]?.place.sub === sub;
-    const node = isOwn ? nodeAt(body, member) : undefined;
+  const found = bodies.flatMap((body, index) => {
+    const node = calls[index]?.subject.sub === sub ? nodeAt(body, member) : undefined;
     return node === undefined ? [] : [{ call: index + 1, node }];
   });
-  const [first] = found;
   const verdict: FieldVerdict =
-    first === undefined
+    found.length === 0
       ? { becomes: "left-alone", why: "left out or empty, so it is not written and what is stored stays" }
-      : { becomes: context.replaces ? "when-different" : "renamed", why: "written by a call of its own" };
-  return {
-    v1,
-    v2: `${sub}: ${member}`,
-    ...verdict,
-    given: value === undefined ? null : shownMember(v1, nodeText(value)),
-    sent: first === undefined ? null : shownMember(v1, nodeText(first.node)),
-    calls: found.map(({ call }) => call),
-  };
+      : { becomes: replaces ? "when-different" : "renamed", why: "written by a call of its own" };
+  return fieldOf(v1, `${sub}: ${member}`, verdict, value, found);
 }
 
 interface FieldVerdict {
@@ -241,7 +212,7 @@ interface FieldVerdict {
 
 const NULL_VERDICT: FieldVerdict = { becomes: "dropped", why: "null counts as left out" };
 
-/** Undefined: there is nothing to tell of it. */
+/** Undefined when there is nothing to say. */
 function fieldVerdict(
   row: Row,
   at: string,
@@ -270,7 +241,7 @@ function fieldVerdict(
 }
 
 function sentOn(row: Row, given: JsonNode, sent: JsonNode, { replaces }: FieldContext): FieldVerdict {
-  const becomes = sameJson(given, sent) ? (row.v1 === row.v2 ? "same" : "renamed") : "converted";
+  const becomes = isSameJson(given, sent) ? (row.v1 === row.v2 ? "same" : "renamed") : "converted";
   if (replaces && isCompared(row)) {
     return { becomes: "when-different", why: "put into updateMask only if the stored record says otherwise" };
   }
@@ -315,24 +286,15 @@ const LEFT_ALONE = {
   never: "left out",
 } as const;
 
-function unknownField(at: string, key: string, value: JsonNode, context: FieldContext): ExplainedField {
-  const found = findIn(context.bodies, at.includes(".") ? "" : key, context.own);
-  const sent = found[0]?.node;
-  const verdict: FieldVerdict =
-    sent !== undefined && sameJson(value, sent)
-      ? { becomes: "passed", why: "v1 knows no such field; unknownFields.request is pass" }
-      : { becomes: "dropped", why: "v1 knows no such field" };
-  return {
-    v1: at,
-    v2: null,
-    ...verdict,
-    given: shownMember(at, nodeText(value)),
-    sent: verdict.becomes === "passed" && sent !== undefined ? shownMember(at, nodeText(sent)) : null,
-    calls: verdict.becomes === "passed" ? found.map(({ call }) => call) : [],
-  };
+function unknownField(at: string, key: string, value: JsonNode, { bodies, own }: FieldContext): ExplainedField {
+  const found = findIn(bodies, at.includes(".") ? "" : key, own);
+  const why = "v1 knows no such field";
+  const isPassed = found[0] !== undefined && isSameJson(value, found[0].node);
+  if (!isPassed) return fieldOf(at, null, { becomes: "dropped", why }, value, []);
+  return fieldOf(at, null, { becomes: "passed", why: `${why}; unknownFields.request is pass` }, value, found);
 }
 
-/** Members dropped inside of lists and maps, which have no line of their own. */
+/** Adds the members that were dropped inside lists and maps. */
 function withDeep(fields: readonly ExplainedField[], notes: BodyNotes): ExplainedField[] {
   const known = new Set(fields.map(({ v1 }) => v1));
   const deep = (paths: readonly string[], why: string) =>
@@ -347,7 +309,7 @@ function withDeep(fields: readonly ExplainedField[], notes: BodyNotes): Explaine
   ];
 }
 
-/** What the refusal names, with the line that it would have had. */
+/** The fields that the refusal names, with the lines that they would have had. */
 function refusedFields(fields: readonly ExplainedField[], { fieldViolations }: Problem): ExplainedField[] {
   const bare = { v2: null, given: null, sent: null, calls: [] } as const;
   return fieldViolations.map(({ field, description }): ExplainedField => {
@@ -360,17 +322,11 @@ function join(prefix: string, name: string): string {
   return prefix === "" ? name : `${prefix}.${name}`;
 }
 
-/** Where in the body of a call does a member stand? */
-
 /**
- * Calls that carry the member at the dotted path `v2`, at the top of their body or in what wraps it. `own`: names of members
- * that are never a wrapping.
+ * The calls whose body holds the member at the dotted path `v2`, at its top or inside what wraps it. `own`: names of
+ * members that never wrap others.
  */
-export function findIn(
-  bodies: readonly (JsonNode | undefined)[],
-  v2: string,
-  own: ReadonlySet<string>,
-): { readonly call: number; readonly node: JsonNode }[] {
+function findIn(bodies: FieldContext["bodies"], v2: string, own: ReadonlySet<string>): FoundMember[] {
   if (v2 === "") return [];
   return bodies.flatMap((body, index) => {
     const node = nodeAt(body, v2) ?? wrapped(body, v2, own);
@@ -388,28 +344,15 @@ function wrapped(body: JsonNode | undefined, v2: string, own: ReadonlySet<string
   return undefined;
 }
 
-/** Element `index` of the list that a batch holds. */
-export function elementOf(body: JsonNode | undefined, index: number): JsonNode | undefined {
-  const list = body?.kind === "object" ? body.members.find(({ value }) => value.kind === "array")?.value : body;
-  return list?.kind === "array" ? list.items[index] : undefined;
-}
-
-/** A body as a tree; undefined when there is none. */
-export function callTree(body: Uint8Array | undefined): JsonNode | undefined {
-  return body === undefined || body.length === 0 ? undefined : parseTree(body, { surrogates: "pass" });
-}
-
-/** The JSON text of a node. */
-export function nodeText(node: JsonNode): string {
+function nodeText(node: JsonNode): string {
   return Buffer.from(rawOf(node)).toString("utf8");
 }
 
-/** Its value. */
-export function nodeJson(node: JsonNode): Json {
+function nodeJson(node: JsonNode): Json {
   return JSON.parse(nodeText(node)) as Json;
 }
 
-/** Whether two nodes say the same, up to white space. */
-export function sameJson(a: JsonNode, b: JsonNode): boolean {
+/** Up to white space. */
+function isSameJson(a: JsonNode, b: JsonNode): boolean {
   return nodeText(a) === nodeText(b) || JSON.stringify(nodeJson(a)) === JSON.stringify(nodeJson(b));
 }

@@ -1,41 +1,40 @@
-/** What is each recorded call for, and which further ones may there be? */
-
+/** What each recorded call is for, which further calls there may be, and what can go wrong. */
 import type { Config } from "../../config/config.ts";
-import type { Exchange } from "../../model/exchange.ts";
 import type { ApiRequest } from "../../model/http.ts";
 import { type Json, member } from "../../model/json.ts";
 import { PROBLEMS, type ProblemReason } from "../../model/problem.ts";
 import type { EnumTable, Join, Operation, Row } from "../../model/resource.ts";
+import { PAGE_SIZE } from "../../toolbox.ts";
 import { BATCH_RECORDS, MAX_READS } from "../../translate/joins.ts";
-import type { StoredDifference } from "./assumed-records.ts";
+import { joinsOf, type StoredDifference } from "./assumed-records.ts";
 import type { ExplainedCall, ExplainedField, ExplainedRisk } from "./explanation.ts";
 import type { RecordedCall, Recording } from "./recording.ts";
 import type { AskedRequest } from "./request.ts";
 import { shownRequest } from "./secrets.ts";
 
-export interface ExplainedCallParts {
+interface ExplainedCallParts {
+  readonly request: AskedRequest;
   readonly operation: Operation | undefined;
   readonly recording: Recording;
   /** The same request against a platform that is known to want snake_case; undefined when the spelling is fixed. */
   readonly respelled: Recording | undefined;
   /** What the stored record is read for, and assumed to be. */
   readonly differing: StoredDifference;
-  /** The same request for a record that is synced, where `differing` is not, or the other way round; undefined where none is ever synced. */
+  /** The same request for a record that is synced, where `differing` is not, or vice versa; undefined where none is. */
   readonly otherwise: Recording | undefined;
-  readonly pageSize: number;
-  /** Whether the client's own request speaks of this uid. */
-  asked(uid: string): boolean;
 }
 
 /** The calls of an operation in their order. */
 export function explainCalls(parts: ExplainedCallParts): ExplainedCall[] {
-  return parts.recording.calls.map((call, index): ExplainedCall => {
-    const { request } = call;
+  const { operation, recording } = parts;
+  return recording.calls.map((call, index): ExplainedCall => {
+    // The first call of an operation never reads a join.
+    const join = index === 0 || operation === undefined ? undefined : joinOf(call, operation);
     return {
       upstream: "v2",
-      ...shownRequest({ ...request, target: withPlaceholder(call, index, parts) }),
-      mask: maskOf(request),
-      ...purposeOf(call, index, parts),
+      ...shownRequest({ ...call.request, target: withPlaceholder(call, join, parts.request) }),
+      mask: maskOf(call.request),
+      ...(join === undefined ? purposeOf(call, index, parts) : joinPurpose(join, operation)),
       assuming: call.assuming,
     };
   });
@@ -53,54 +52,47 @@ export function passedCall(request: AskedRequest, pass: NonNullable<Recording["p
   };
 }
 
-/** Behind the path, or (of a verb) in the body. */
+/** In the query, or (of a verb) in the body. */
 function maskOf({ target, body }: ApiRequest): readonly string[] | null {
-  const given = new URLSearchParams(target.split("?")[1] ?? "").get("updateMask") ?? maskIn(body);
-  return given?.split(",") ?? null;
+  const json =
+    body === undefined || body.length === 0 ? null : (JSON.parse(Buffer.from(body).toString("utf8")) as Json);
+  const mask = new URLSearchParams(target.split("?")[1] ?? "").get("updateMask") ?? member(json, "updateMask");
+  return typeof mask === "string" ? mask.split(",") : null;
 }
 
-function maskIn(body: Uint8Array | undefined): string | null {
-  if (body === undefined || body.length === 0) return null;
-  const mask = member(JSON.parse(Buffer.from(body).toString("utf8")) as Json, "updateMask");
-  return typeof mask === "string" ? mask : null;
-}
-
-/** A uid that only an assumed answer held is nobody's: a word stands for it. */
-function withPlaceholder(
-  { request, place }: RecordedCall,
-  index: number,
-  { operation, asked }: ExplainedCallParts,
-): string {
-  const join = joinOf({ request, place }, index, operation);
+/** The target with a word in place of each uid that only an assumed response held. */
+function withPlaceholder({ request, subject }: RecordedCall, join: Join | undefined, asked: AskedRequest): string {
+  const { target } = request;
   const word = (join?.by ?? "uid").replaceAll(".", "_").toUpperCase();
-  if (place.params.has("uidp.ids") && join !== undefined) {
-    const [first, ...more] = place.params.getAll("uidp.ids");
-    const others = more.map((uid) => `&uidp.ids=${encodeURIComponent(uid)}`).join("");
-    return request.target.replace(`uidp.ids=${encodeURIComponent(first ?? "")}${others}`, `uidp.ids=${word}`);
+  if (subject.params.has("uidp.ids") && join !== undefined) {
+    const ids = subject.params.getAll("uidp.ids").map((uid) => `uidp.ids=${encodeURIComponent(uid)}`);
+    return target.replace(ids.join("&"), `uidp.ids=${word}`);
   }
-  const { uid } = place;
-  return uid === "" || asked(uid) ? request.target : request.target.replace(uid, word);
+  const { uid } = subject;
+  const texts = [asked.target, asked.target.replaceAll(/%2f/gi, "/"), Buffer.from(asked.body).toString("utf8")];
+  return uid === "" || texts.some((text) => text.includes(uid)) ? target : target.replace(uid, word);
 }
 
 type Purpose = Pick<ExplainedCall, "purpose" | "also">;
 
 function purposeOf(call: RecordedCall, index: number, parts: ExplainedCallParts): Purpose {
-  const { operation, recording } = parts;
-  const join = joinOf(call, index, operation);
-  if (join !== undefined) return joinPurpose(join, operation);
-  switch (call.request.method) {
+  const { operation, recording, respelled } = parts;
+  const { subject, request } = call;
+  switch (request.method) {
     case "GET":
       return readPurpose(call, index, parts);
-    case "PATCH":
-      return {
-        purpose:
-          call.place.sub === ""
-            ? "changes the fields that updateMask lists, and nothing else"
-            : `writes the ${call.place.sub}`,
-        also: respelling(call, index, parts),
-      };
+    case "PATCH": {
+      const purpose =
+        subject.sub === "" ? "changes the fields that updateMask lists, and nothing else" : `writes the ${subject.sub}`;
+      // While the spelling of masks is unknown, a refused one is sent again in the other spelling.
+      const other = respelled?.calls[index]?.request;
+      if (other === undefined || other.target === request.target) return { purpose, also: [] };
+      const mask = maskOf(other)?.join(",") ?? "";
+      const also = `refused with 400 (code 3): sent once more with updateMask=${mask}, and the spelling remembered`;
+      return { purpose, also: [also] };
+    }
     case "POST":
-      if (call.place.kind === "other") return { purpose: "does what the verb says", also: [] };
+      if (subject.kind === "other") return { purpose: "does what the verb says", also: [] };
       return {
         purpose: operation?.kind === "update" ? "writes the record by creating it again" : "creates the record",
         also: [],
@@ -114,33 +106,44 @@ function purposeOf(call: RecordedCall, index: number, parts: ExplainedCallParts)
   }
 }
 
-function readPurpose({ place, request }: RecordedCall, index: number, parts: ExplainedCallParts): Purpose {
+const FURTHER_PAGES = `again for every further page of ${PAGE_SIZE} records: by skip, several at a time, where records are counted and come by uid; else by page_token, one after another`;
+
+function readPurpose({ subject, request }: RecordedCall, index: number, parts: ExplainedCallParts): Purpose {
   const { operation, recording, differing } = parts;
-  const compared = differing.fields;
-  const { exchange } = recording;
-  if (operation?.kind === "list" && index === 0) return listPurpose(place, request, exchange, parts.pageSize);
-  if (operation?.kind === "create" && place.kind === "list") {
-    return { purpose: "looks for a record that is there already", also: [pagesOf(parts.pageSize)] };
+  const { list, notes } = recording.exchange;
+  const pages = list === undefined ? [] : [FURTHER_PAGES];
+  if (operation?.kind === "list" && index === 0) {
+    if (subject.kind === "record") {
+      return {
+        purpose: "reads the one record: an id filter becomes a Get",
+        also: ["404 or 403 from the platform itself: the answer is an empty list with 200, as v1 did"],
+      };
+    }
+    if (list !== undefined) return { purpose: "reads the list", also: pages };
+    return request.target.endsWith("?page_size=1")
+      ? { purpose: "nothing can match; asks only whether the caller may ask", also: [] }
+      : { purpose: "reads one page: v1 itself paged this list, and so does v2", also: [] };
   }
-  const writes = recording.calls.slice(index + 1).some((later) => later.request.method !== "GET");
-  if (writes && compared.length > 0) {
-    const names = compared.join(", ");
-    const one = compared.length === 1;
+  if (operation?.kind === "create" && subject.kind === "list") {
+    return { purpose: "looks for a record that is there already", also: [FURTHER_PAGES] };
+  }
+  if (recording.calls.slice(index + 1).some((later) => later.request.method !== "GET")) {
+    const names = differing.fields.join(", ");
+    if (names === "") return { purpose: "reads the stored record first", also: writesOtherwise(parts) };
+    const isOne = differing.fields.length === 1;
     return {
-      purpose: `reads the stored record: ${names} ${one ? "goes" : "go"} into updateMask only if the record says otherwise`,
+      purpose: `reads the stored record: ${names} ${isOne ? "goes" : "go"} into updateMask only if the record says otherwise`,
       also:
         differing.synced === undefined
-          ? [`without ${one ? names : `any of ${names}`} in the body, this read is not made`]
+          ? [`without ${isOne ? names : `any of ${names}`} in the body, this read is not made`]
           : writesOtherwise(parts),
     };
   }
-  if (writes) return { purpose: "reads the stored record first", also: writesOtherwise(parts) };
-  if (exchange.notes.includes("update-empty")) {
+  if (notes.includes("update-empty"))
     return { purpose: "reads the record: nothing is to be written, so it is shown as it is", also: [] };
-  }
-  if (place.kind === "other") return { purpose: "asks v2's counterpart", also: [] };
-  if (place.kind === "record") return { purpose: "reads the record", also: [] };
-  return { purpose: "reads the list", also: exchange.list === undefined ? [] : [pagesOf(parts.pageSize)] };
+  if (subject.kind === "other") return { purpose: "asks v2's counterpart", also: [] };
+  if (subject.kind === "record") return { purpose: "reads the record", also: [] };
+  return { purpose: "reads the list", also: pages };
 }
 
 /** What is written instead to a record that is synced, or is not. */
@@ -153,67 +156,31 @@ function writesOtherwise({ differing, otherwise }: ExplainedCallParts): readonly
   ];
 }
 
-function listPurpose(place: RecordedCall["place"], request: ApiRequest, { list }: Exchange, pageSize: number): Purpose {
-  if (place.kind === "record") {
-    return {
-      purpose: "reads the one record: an id filter becomes a Get",
-      also: ["404 or 403 from the platform itself: the answer is an empty list with 200, as v1 did"],
-    };
-  }
-  if (list !== undefined) {
-    return {
-      purpose: "reads the list",
-      also: [pagesOf(pageSize)],
-    };
-  }
-  if (request.target.endsWith("?page_size=1")) {
-    return { purpose: "nothing can match; asks only whether the caller may ask", also: [] };
-  }
-  return { purpose: "reads one page: v1 itself paged this list, and so does v2", also: [] };
-}
-
-function pagesOf(pageSize: number): string {
-  return `again for every further page of ${pageSize} records: by skip, several at a time, where records are counted and come by uid; else by page_token, one after another`;
-}
-
-/** The join for whose sake a call is made; the first call of an operation never is. */
-function joinOf(
-  { place, request }: Pick<RecordedCall, "place" | "request">,
-  index: number,
-  operation: Operation | undefined,
-): Join | undefined {
-  if (index === 0 || request.method !== "GET" || operation === undefined || !("joins" in operation)) return undefined;
-  return (operation.joins ?? []).find(({ resource, read, sub }) => {
-    if (resource !== place.resource?.name) return false;
-    if (sub !== undefined) return place.sub === sub;
-    return read === "get" ? place.kind === "record" : place.params.has("uidp.ids");
+/** The join that a call reads. */
+function joinOf({ subject, request }: RecordedCall, operation: Operation): Join | undefined {
+  if (request.method !== "GET") return undefined;
+  return joinsOf(operation).find(({ resource, read, sub }) => {
+    if (resource !== subject.resource?.name) return false;
+    if (sub !== undefined) return subject.sub === sub;
+    return read === "get" ? subject.kind === "record" : subject.params.has("uidp.ids");
   });
 }
 
-function joinPurpose(join: Join, operation: Operation | undefined): Purpose {
+function joinPurpose({ resource, sub, read, by, v1 }: Join, operation: Operation | undefined): Purpose {
   const each =
-    join.read === "get" || join.sub !== undefined
-      ? `one such call for each distinct ${join.by}`
-      : `one such call for every ${BATCH_RECORDS} distinct values of ${join.by}`;
-  const purpose =
-    join.sub === undefined
-      ? `reads the ${join.resource} that a record names at ${join.by}, for v1's ${join.v1}`
-      : `reads the ${join.sub} of the ${join.resource}, for v1's ${join.v1}`;
-  const isList = operation?.kind === "list";
-  return { purpose, also: isList ? [`${each}; at most ${MAX_READS} reads beside the list`] : [] };
+    read === "get" || sub !== undefined
+      ? `one such call for each distinct ${by}`
+      : `one such call for every ${BATCH_RECORDS} distinct values of ${by}`;
+  return {
+    purpose:
+      sub === undefined
+        ? `reads the ${resource} that a record names at ${by}, for v1's ${v1}`
+        : `reads the ${sub} of the ${resource}, for v1's ${v1}`,
+    also: operation?.kind === "list" ? [`${each}; at most ${MAX_READS} reads beside the list`] : [],
+  };
 }
 
-/** While nobody knows how the platform spells masks, a refused one is sent again in the other spelling. */
-function respelling(call: RecordedCall, index: number, { respelled }: ExplainedCallParts): readonly string[] {
-  const other = respelled?.calls[index]?.request;
-  if (other === undefined || other.target === call.request.target) return [];
-  const mask = maskOf(other)?.join(",") ?? "";
-  return [`refused with 400 (code 3): sent once more with updateMask=${mask}, and the spelling remembered`];
-}
-
-/** What can go wrong with a request, or turn out otherwise than v1 had it? */
-
-export interface RiskParts {
+interface RiskParts {
   readonly resource: string;
   readonly operation: Operation;
   readonly recording: Recording;
@@ -221,19 +188,27 @@ export interface RiskParts {
   readonly settings: Pick<Config, "lists" | "updates" | "unknownFields" | "upstream">;
 }
 
-/** The likeliest first. What any call can meet (no connection, 401, 429) is told once, at the end. */
+/** What can go wrong with a request, or differ from v1: the likeliest first. */
 export function explainRisks(parts: RiskParts): ExplainedRisk[] {
-  const { recording } = parts;
-  const writes = recording.calls.filter(({ request }) => !["GET", "OPTIONS"].includes(request.method));
+  const { operation, recording } = parts;
+  const { calls, exchange } = recording;
+  const writes = calls.filter(({ request }) => !["GET", "OPTIONS"].includes(request.method)).length;
+  const isFullReplace =
+    operation.kind === "update" || (operation.kind === "composite" && operation.by === "update-wrapped");
   return [
-    ...(recording.exchange.list === undefined ? [] : listRisks(parts)),
-    ...joinRisks(parts.operation),
-    ...(isFullReplace(parts.operation) ? updateRisks(parts) : []),
-    ...(parts.operation.docs?.differs ?? []).map(platformRisk),
+    ...(exchange.list === undefined ? [] : listRisks(parts)),
+    ...joinRisks(operation),
+    ...(isFullReplace ? updateRisks(parts) : []),
+    ...(operation.docs?.differs ?? []).map(platformRisk),
     ...assumedRisks(recording),
-    ...severalRisks(writes.length, recording.calls.length),
+    ...(writes > 0 && calls.length > 1
+      ? [ownRisk("CONDITION_UNSUPPORTED", "the client adds If-Match: it cannot be kept over several calls")]
+      : []),
+    ...(writes > 1
+      ? [platformRisk(`${writes} writes are not one: a failure between them leaves the first ones done`)]
+      : []),
     ...bodyRisks(parts),
-    ...(writes.length > 0 ? [ownRisk("UPSTREAM_UNREACHABLE", WRITE_LOST)] : []),
+    ...(writes > 0 ? [ownRisk("UPSTREAM_UNREACHABLE", WRITE_LOST)] : []),
     platformRisk("what the platform refuses comes back as it said it, with v1's field names"),
   ];
 }
@@ -268,7 +243,7 @@ function listRisks({ resource, settings }: RiskParts): ExplainedRisk[] {
 }
 
 function joinRisks(operation: Operation): ExplainedRisk[] {
-  const joins = "joins" in operation ? (operation.joins ?? []) : [];
+  const joins = joinsOf(operation);
   if (joins.length === 0) return [];
   const vital = joins.filter(({ missing }) => missing === "error");
   const budget = `the records name so many others that more than ${MAX_READS} reads would be needed`;
@@ -278,11 +253,6 @@ function joinRisks(operation: Operation): ExplainedRisk[] {
       ownRisk("DRAIN_INCOMPLETE", `a ${resource} that a record names cannot be read (${v1})`),
     ),
   ];
-}
-
-/** What the client leaves out becomes empty, and the platform's answer is compared with what was asked for. */
-function isFullReplace(operation: Operation): boolean {
-  return operation.kind === "update" || (operation.kind === "composite" && operation.by === "update-wrapped");
 }
 
 function updateRisks({ recording, fields, settings }: RiskParts): ExplainedRisk[] {
@@ -312,29 +282,19 @@ function updateRisks({ recording, fields, settings }: RiskParts): ExplainedRisk[
   ];
 }
 
-/** What carryover refuses only because of what it read: under the assumptions that were made, and perhaps not under others. */
+/** What carryover refuses only because of an assumed response. */
 function assumedRisks({ calls, problem }: Recording): ExplainedRisk[] {
   const assuming = calls.at(-1)?.assuming;
   if (problem === undefined || assuming === undefined || problem.http >= 500) return [];
   return [ownRisk(problem.reason, `if, as assumed here, ${assuming}: ${problem.message}`)];
 }
 
-function severalRisks(writes: number, calls: number): ExplainedRisk[] {
-  if (writes === 0 || calls < 2) return [];
-  const between =
-    writes > 1 ? [platformRisk(`${writes} writes are not one: a failure between them leaves the first ones done`)] : [];
-  return [
-    ownRisk("CONDITION_UNSUPPORTED", "the client adds If-Match: it cannot be kept over several calls"),
-    ...between,
-  ];
-}
-
 function bodyRisks({ operation, settings, recording }: RiskParts): ExplainedRisk[] {
   if (!("body" in operation) || operation.body === undefined || recording.problem !== undefined) return [];
-  const { rows } = operation.body;
-  const drops = tablesOf(rows).filter(({ unknown }) => unknown === "drop");
-  const refuses = tablesOf(rows).filter(({ unknown }) => unknown === "refuse");
-  const lacking = tablesOf(rows).flatMap(({ values }) =>
+  const tables = tablesOf(operation.body.rows);
+  const drops = tables.filter(({ unknown }) => unknown === "drop");
+  const refuses = tables.filter(({ unknown }) => unknown === "refuse");
+  const lacking = tables.flatMap(({ values }) =>
     values.flatMap(([v1, , v2]) => (v2 === null && v1 !== null ? [v1] : [])),
   );
   const names = (tables: readonly EnumTable[]) => [...new Set(tables.map(({ name }) => name))].join(", ");

@@ -1,209 +1,151 @@
-/** What would happen to this request? The sentence of `proxy.ts` again, with a recorder in the place of the platform. */
+/** Explaining a request: the same decisions as in `proxy.ts`, with a recorder in place of the platform. */
 import type { Catalogue } from "../../catalogue.ts";
 import type { Config } from "../../config/config.ts";
-import { createDecisions } from "../../decide.ts";
-import type { Mode } from "../../model/exchange.ts";
-import { Problem } from "../../model/problem.ts";
-import type { OperationMatch } from "../../model/request.ts";
-import type { Operation, Resource } from "../../model/resource.ts";
+import { type HeaderList, headerValues, namedByConnection } from "../../model/http.ts";
+import { type Problem, unlessProblem } from "../../model/problem.ts";
+import type { RouteResult } from "../../model/request.ts";
+import type { Resource } from "../../model/resource.ts";
+import { createDecisions } from "../../proxy.ts";
 import type { Router } from "../../router/router.ts";
+import { handlingOf } from "../../server/headers.ts";
 import { tooLarge } from "../../server/request-body.ts";
 import { checkRequest } from "../../server/request-checks.ts";
-import { HeaderHandling, readHeaderFields } from "../../server/request-head.ts";
-import { drainLimits, PAGE_SIZE } from "../../toolbox.ts";
+import { drainLimits } from "../../toolbox.ts";
 import type { MaskSpelling } from "../../translate/update.ts";
-import { type AnswerSettings, explainAnswer } from "./answer.ts";
+import { explainAnswer } from "./answer.ts";
 import type { StoredDifference } from "./assumed-records.ts";
-import { differingOf, explainBody, unreadBody } from "./body.ts";
+import { bodyShape, explainBody, storedDifference } from "./body.ts";
 import { explainCalls, explainRisks, passedCall } from "./calls.ts";
-import type { ExplainedCutover, ExplainedRefusal, Explanation } from "./explanation.ts";
+import type { ExplainedCutover, Explanation } from "./explanation.ts";
 import { explainParameters } from "./parameters.ts";
-import { type AssumedPlatform, createAssume, type Recording, recordRequest, sentMembers } from "./recording.ts";
+import { type Recording, recordRequest, sentMembers } from "./recording.ts";
 import type { AskedRequest } from "./request.ts";
-import { type ExplainCutover, reasonOf, refusedElsewhere, ruleDecision } from "./rule.ts";
+import { type ExplainCutover, reasonOf, ruleDecision } from "./rule.ts";
 import { shownRequest } from "./secrets.ts";
 
-/** What of the configuration an explanation depends on. */
+/** The part of the configuration that an explanation depends on. */
 export type ExplainConfig = Pick<
   Config,
   "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback" | "limits"
 >;
 
 /**
- * Explains one request, as sent by the client of that name (without one: by whom its header fields say). Nothing is sent.
- * Rejects only for what is wrong with carryover itself.
+ * Explains one request, as sent by `client` (default: the client that its header fields name). Nothing is sent. Rejects
+ * only for faults of carryover itself.
  */
 export type Explain = (request: AskedRequest, client?: string) => Promise<Explanation>;
 
-/**
- * Ready to explain what a carryover with this configuration would do (design: explain hands in a recorder). Without `cutover`
- * everything is translated.
- */
+/** Explains what a carryover with this configuration would do. Without `cutover` everything is translated. */
 export function createExplain(config: ExplainConfig, catalogue: Catalogue, cutover?: ExplainCutover): Explain {
   const { route, decide } = createDecisions(config, catalogue);
-  const { maskSpelling } = config.upstream.v2;
+  const { resources, version } = catalogue;
+  const { maskSpelling, omitsZeros } = config.upstream.v2;
+  const hasNative = config.upstream.v1 !== undefined;
   return async (asked, client) => {
     const { request, problem } = receiveRequest(asked, config);
-    const match = matchOf(request, route);
-    const fallback = cutover?.control.fallback() ?? config.fallback;
-    const native = config.upstream.v1 !== undefined && fallback === "native";
-    const differing = differingOf(request.body, match);
-    const { resources, version } = catalogue;
-    const world = { resources, version, match, differing, given: sentMembers(request.body) };
-    const run = (
-      mask: MaskSpelling | undefined,
-      bodyMask?: MaskSpelling,
-      held: AssumedPlatform = world,
-    ): Promise<Recording> =>
+    const routed = routedTo(route, request.method, request.target);
+    const match = routed?.kind === "match" ? routed.match : undefined;
+    const operation = match?.operation;
+    const fallback = cutover?.rollout.fallback() ?? config.fallback;
+    const run = (differing: StoredDifference, mask?: MaskSpelling, bodyMask?: MaskSpelling): Promise<Recording> =>
       recordRequest(request, {
-        assume: createAssume(held),
+        platform: { resources, version, match, differing, given: sentMembers(request.body) },
         mask,
         bodyMask,
         limits: drainLimits(config.lists),
-        decide: (tools) => (head, exchange) => {
+        decide: (tools) => (context) => {
           if (problem !== undefined) throw problem;
-          const plan = decide(tools, { fallback })(head, exchange);
-          if (plan.kind === "answer" && request.body.length > config.limits.bodyBytes) {
+          const plan = decide(tools, { fallback })(context);
+          if (plan.kind === "answer" && request.body.length > config.limits.bodyBytes)
             throw tooLarge(config.limits.bodyBytes);
-          }
           return plan;
         },
       });
-    const first = maskSpelling === "auto" ? undefined : maskSpelling;
-    const recording = await run(first);
+    const mask = maskSpelling === "auto" ? undefined : maskSpelling;
+    const differing = storedDifference(request.body, match);
+    const recording = await run(differing, mask);
     const otherwise =
-      differing.synced === undefined
+      differing.synced === undefined ? undefined : await run(storedDifference(request.body, match, true), mask);
+    const respelled = maskSpelling === "auto" ? await run(differing, "snake_case", "snake_case") : undefined;
+
+    const { exchange, calls, pass } = recording;
+    // A problem after the first call depends on an assumed response.
+    const refusal = calls.length === 0 ? recording.problem : undefined;
+    const decided =
+      cutover === undefined || match === undefined || problem !== undefined
         ? undefined
-        : await run(first, undefined, { ...world, differing: differingOf(request.body, match, true) });
-    const respelled = maskSpelling === "auto" ? await run("snake_case", "snake_case") : undefined;
-    const foreign = isForeign(recording, catalogue.resources);
-    const decided = problem === undefined ? ruleDecision(cutover, { ...request, match, client, native }) : undefined;
-    return explanationOf({
-      request,
-      match,
-      recording,
-      respelled,
-      otherwise,
-      differing,
-      config,
-      foreign,
-      decided,
-      route,
-    });
+        : ruleDecision(cutover, request, match, hasNative && fallback === "native", client);
+    const byNative = decided !== undefined && decided.mode !== "translate";
+    const translated = refusal === undefined && pass === undefined && match !== undefined;
+    const foreign = isForeign(recording, resources);
+    const fields = explainBody(request.body, match, calls, refusal, config.unknownFields.request);
+    const filters = operation !== undefined && "filters" in operation ? (operation.filters ?? []) : [];
+    const made =
+      pass === undefined
+        ? explainCalls({ operation, recording, respelled, otherwise, differing, request })
+        : [passedCall(request, pass)];
+    return {
+      request: shownRequest(request),
+      resource: exchange.resource,
+      operation: exchange.operation,
+      ...summaryOf(recording, refusal, foreign, decided),
+      refusal:
+        refusal === undefined || byNative
+          ? null
+          : {
+              status: refusal.http,
+              code: refusal.code,
+              reason: refusal.reason,
+              message: refusal.message,
+              fields: refusal.fieldViolations,
+            },
+      cutover: decided ?? null,
+      calls: byNative ? [passedCall(request, { upstream: "v1", target: request.target })] : made,
+      translated: byNative ? made : [],
+      fields,
+      parameters: match === undefined ? [] : explainParameters({ query: match.query, filters, calls, refusal }),
+      answer: translated
+        ? explainAnswer(match.resource, match.operation, {
+            insertZeros: omitsZeros !== "no",
+            recordTimes: config.v1.recordTimes,
+          })
+        : [],
+      risks: translated
+        ? explainRisks({
+            resource: match.resource.name,
+            operation: match.operation,
+            recording,
+            fields,
+            settings: config,
+          })
+        : [],
+      notes: [
+        ...request.notes,
+        ...(refusal?.reason === "METHOD_NOT_ALLOWED" ? methodHints(request.target, route) : []),
+        ...nativeHints(recording, refusal, foreign, hasNative),
+        ...(request.body.length > 0 && operation !== undefined && bodyShape(operation) === undefined
+          ? ["the body is not read: this operation has none"]
+          : []),
+        ...(operation?.guessed === true ? ["what v1 answers is guessed in part (docs/coverage.md)"] : []),
+        ...(translated && operation?.docs?.calls !== undefined ? [`in general it takes ${operation.docs.calls}`] : []),
+        ...(byNative ? refusalNotes(refusal) : countedNotes(recording, refusal)),
+      ],
+    };
   };
 }
 
-interface ExplanationParts {
-  readonly request: AskedRequest;
-  readonly match: OperationMatch | undefined;
-  readonly recording: Recording;
-  readonly respelled: Recording | undefined;
-  readonly otherwise: Recording | undefined;
-  readonly differing: StoredDifference;
-  readonly config: ExplainConfig;
-  readonly foreign: boolean;
-  /** What the rules say, where there are any. */
-  readonly decided: ExplainedCutover | undefined;
-  readonly route: Router;
+/** Undefined for a request that the router refuses. */
+function routedTo(route: Router, method: string, target: string): RouteResult | undefined {
+  return unlessProblem(() => route(method, target));
 }
 
-function explanationOf({
-  request,
-  match,
-  recording,
-  respelled,
-  otherwise,
-  differing,
-  config,
-  foreign,
-  decided,
-  route,
-}: ExplanationParts): Explanation {
-  const refusal = refusalOf(recording);
-  const byNative = decided !== undefined && decided.mode !== "translate";
-  const { exchange, calls, pass } = recording;
-  const operation = match?.operation;
-  const fields = explainBody(request.body, match, calls, refusal, config.unknownFields.request);
-  const filters = operation !== undefined && "filters" in operation ? (operation.filters ?? []) : [];
-  const translated = refusal === undefined && pass === undefined && match !== undefined;
-  const made =
-    pass === undefined
-      ? explainCalls({
-          operation,
-          recording,
-          respelled,
-          otherwise,
-          differing,
-          pageSize: PAGE_SIZE,
-          asked: speaksOf(request),
-        })
-      : [passedCall(request, pass)];
-  return {
-    request: shownRequest(request),
-    resource: exchange.resource,
-    operation: exchange.operation,
-    ...summaryOf(recording, { refusal, foreign, cutover: decided }),
-    refusal: refusal === undefined || byNative ? null : shownRefusal(refusal),
-    cutover: decided ?? null,
-    calls: byNative ? [passedCall(request, { upstream: "v1", target: request.target })] : made,
-    translated: byNative ? made : [],
-    fields,
-    parameters: match === undefined ? [] : explainParameters({ query: match.query, filters, calls, refusal }),
-    answer: translated ? explainAnswer(match.resource, match.operation, shownAs(config)) : [],
-    risks: translated
-      ? explainRisks({ resource: match.resource.name, operation: match.operation, recording, fields, settings: config })
-      : [],
-    notes: [
-      ...request.notes,
-      ...methodHints(refusal, request.target, route),
-      ...nativeHints(recording, refusal, foreign, config.upstream.v1 !== undefined),
-      ...unreadBody(request.body, match),
-      ...(operation?.guessed === true ? [GUESSED] : []),
-      ...(translated ? documentedCalls(match.operation) : []),
-      ...(byNative ? refusedElsewhere(refusal) : countedNotes(recording, refusal)),
-    ],
-  };
+/** What refuses the translation where native v1 serves the request. */
+function refusalNotes(refusal: Problem | undefined): readonly string[] {
+  if (refusal === undefined) return [];
+  return [`if it were translated, carryover would refuse it: ${refusal.http} ${refusal.reason}: ${refusal.message}`];
 }
 
-/** What of the configuration its answers depend on. */
-function shownAs({ upstream, v1 }: ExplainConfig): AnswerSettings {
-  return { insertZeros: upstream.v2.omitsZeros !== "no", recordTimes: v1.recordTimes };
-}
-
-/** Whether a uid stands in the path, the query or the body of the client's own request. */
-function speaksOf({ target, body }: AskedRequest): (uid: string) => boolean {
-  const texts = [target, target.replaceAll(/%2f/gi, "/"), Buffer.from(body).toString("utf8")];
-  return (uid) => texts.some((text) => text.includes(uid));
-}
-
-/** An odd target is no match; that it is refused is what the recording says. */
-function matchOf({ method, target }: AskedRequest, route: Router): OperationMatch | undefined {
-  try {
-    const routed = route(method, target);
-    return routed.kind === "match" ? routed.match : undefined;
-  } catch (thrown) {
-    if (thrown instanceof Problem) return undefined;
-    throw thrown;
-  }
-}
-
-/** The error that the client gets, whatever the platform says: behind the first call, an assumed answer has a part in it. */
-function refusalOf({ calls, problem }: Recording): Problem | undefined {
-  return calls.length === 0 ? problem : undefined;
-}
-
-function shownRefusal({ http, code, reason, message, fieldViolations }: Problem): ExplainedRefusal {
-  return { status: http, code, reason, message, fields: fieldViolations };
-}
-
-const GUESSED = "what v1 answers is guessed in part (docs/coverage.md)";
-
-/** The catalogue's own words on an operation that can take other calls than those that the assumptions led to. */
-function documentedCalls({ docs }: Operation): readonly string[] {
-  return docs?.calls === undefined ? [] : [`in general it takes ${docs.calls}`];
-}
-
-/** What carryover would count of this request. What an assumed answer led to is no fact about it, and is not told. */
+/** What carryover would count of this request, except what follows from an assumed response. */
 function countedNotes({ exchange, problem }: Recording, refusal: Problem | undefined): readonly string[] {
   const kinds = [...new Set(exchange.notes)];
   return [
@@ -212,148 +154,100 @@ function countedNotes({ exchange, problem }: Recording, refusal: Problem | undef
   ];
 }
 
-/** What is this request, and who serves it, in one sentence? */
-
-export interface SummaryVerdict {
-  readonly mode: Mode;
-  readonly summary: string;
-}
-
-/** What else is known when it is summed up. */
-export interface SummaryContext {
-  /** Why carryover itself answers with an error. */
-  readonly refusal: Problem | undefined;
-  /** v1 never had such an operation. */
-  readonly foreign: boolean;
-  /** What the rules say of it. */
-  readonly cutover: ExplainedCutover | undefined;
-}
-
-export function summaryOf(
-  { exchange, pass, calls }: Recording,
-  { refusal, foreign, cutover }: SummaryContext,
-): SummaryVerdict {
-  const { resource, operation } = exchange;
-  const what = summaryName(resource, operation);
+/** What the request is, and who serves it, in one sentence. `foreign`: v1 never had such an operation. */
+function summaryOf(
+  { exchange: { resource, operation }, pass, calls }: Recording,
+  refusal: Problem | undefined,
+  foreign: boolean,
+  cutover: ExplainedCutover | undefined,
+): Pick<Explanation, "mode" | "summary"> {
+  const known = resource === "unknown" ? "no operation of v1 that carryover knows" : `${operation} of ${resource}`;
+  const what = operation === "options" ? "OPTIONS of a v1 path" : known;
   const because = cutover === undefined ? "" : ` (${cutover.mode}: ${reasonOf(cutover)})`;
-  if (cutover !== undefined && cutover.mode !== "translate") {
+  if (cutover !== undefined && cutover.mode !== "translate")
     return { mode: cutover.mode, summary: `${what}: native v1 serves it${because}` };
-  }
   if (refusal !== undefined) {
-    const known = resource === "unknown" ? "" : `${what}: `;
-    return { mode: "refused", summary: `${known}refused by carryover, nothing reaches the platform` };
+    const subject = resource === "unknown" ? "" : `${what}: `;
+    return { mode: "refused", summary: `${subject}refused by carryover, nothing reaches the platform` };
   }
+  const native = foreign
+    ? "no operation of v1, handed to native v1 all the same"
+    : "not translated, native v1 serves it";
+  const count = calls.length === 1 ? "1 call" : `${calls.length} calls`;
   switch (pass?.upstream) {
     case "v2":
       return { mode: "pass", summary: "a v2 request: passes through untouched" };
     case "sts":
       return { mode: "pass", summary: "token exchange: passes through unread" };
     case "v1":
-      return { mode: "native", summary: `${what}: ${nativeReason(foreign)} (fallback: native)` };
+      return { mode: "native", summary: `${what}: ${native} (fallback: native)` };
     default:
-      return { mode: "translate", summary: `${what}: translated, ${countOf(calls.length)} to v2${because}` };
+      return { mode: "translate", summary: `${what}: translated, ${count} to v2${because}` };
   }
 }
 
-function nativeReason(foreign: boolean): string {
-  return foreign ? "no operation of v1, handed to native v1 all the same" : "not translated, native v1 serves it";
-}
-
-/** Whether the operation is one that is known, and that v1 never had. */
-export function isForeign({ exchange }: Recording, resources: readonly Resource[]): boolean {
+/** Whether the operation is known, and v1 never had it. */
+function isForeign({ exchange }: Recording, resources: readonly Resource[]): boolean {
   const resource = resources.find(({ name }) => name === exchange.resource);
   const operation = resource?.operations.find(({ name }) => name === exchange.operation);
   return operation?.kind === "native" && operation.extension === true;
 }
 
-/** What a refused request lacks to be served by native v1. `native`: whether its address is configured. */
-export function nativeHints(
+/** What a refused request lacks to be served by native v1. `hasNative`: its address is configured. */
+function nativeHints(
   { exchange }: Recording,
   refusal: Problem | undefined,
   foreign: boolean,
-  native: boolean,
+  hasNative: boolean,
 ): readonly string[] {
   if (foreign) return [`${exchange.operation} is no operation of v1: only v2 has this path`];
   if (refusal?.reason !== "NOT_TRANSLATABLE" && refusal?.reason !== "NOT_FOUND") return [];
   return [
-    native
+    hasNative
       ? "with --fallback native it would go to native v1 as it is"
       : "with --upstream-v1-url (the address of native v1) it would go there as it is",
   ];
 }
 
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"] as const;
-
-/** Which methods there are on a path that was asked with another one: who updates a record of v1 looks for PATCH, and it is PUT. */
-export function methodHints(refusal: Problem | undefined, target: string, route: Router): readonly string[] {
-  if (refusal?.reason !== "METHOD_NOT_ALLOWED") return [];
-  const there = METHODS.flatMap((method) => {
-    const operation = summaryOperation(method, target, route);
-    return operation === undefined ? [] : [`${method} (${operation})`];
+/** The methods that a path has: v1 updates with PUT, where many expect PATCH. */
+function methodHints(target: string, route: Router): readonly string[] {
+  const methods = ["GET", "POST", "PUT", "PATCH", "DELETE"].flatMap((method) => {
+    const routed = routedTo(route, method, target);
+    if (routed?.kind === "match") return [`${method} (${routed.match.operation.name})`];
+    return routed?.kind === "native" ? [`${method} (${routed.operation})`] : [];
   });
-  return there.length === 0 ? [] : [`methods of this path: ${there.join(", ")}`];
+  return methods.length === 0 ? [] : [`methods of this path: ${methods.join(", ")}`];
 }
 
-function summaryOperation(method: string, target: string, route: Router): string | undefined {
-  try {
-    const routed = route(method, target);
-    if (routed.kind === "match") return routed.match.operation.name;
-    return routed.kind === "native" ? routed.operation : undefined;
-  } catch (thrown) {
-    if (thrown instanceof Problem) return undefined;
-    throw thrown;
-  }
-}
-
-function summaryName(resource: string, operation: string): string {
-  if (operation === "options") return "OPTIONS of a v1 path";
-  return resource === "unknown" ? "no operation of v1 that carryover knows" : `${operation} of ${resource}`;
-}
-
-function countOf(calls: number): string {
-  return calls === 1 ? "1 call" : `${calls} calls`;
-}
-
-/** What does the request look like behind the listener, and is it let in? (The gate and the fields of `listener/`, asked the same.) */
-
-export interface ReceivedRequest {
-  /** Base path taken off, fields of the connection left out. */
-  readonly request: AskedRequest;
-  /** Why it is refused before anything is routed. */
-  readonly problem: Problem | undefined;
-}
-
-/** What stands in a pasted line for a token that the line does not hold. (Bounded: an opening one is not looked for to the end.) */
+/** What stands in a pasted line for a token that the line does not hold. The bounds keep the search linear. */
 const PLACEHOLDER =
   /\$\([^)]{0,200}\)|\$\{[^}]{0,200}\}|\$\w+|`[^`]{0,200}`|<[^>]{0,200}>|\[[^\]]{0,200}\]|…|\.{3}|\*+/g;
 
-/** `asked` as the rest of carryover would see it. */
-export function receiveRequest(
+/**
+ * `asked` as the proxy sees it: without base path and connection fields. `problem`: why the server refuses it before
+ * anything is routed.
+ */
+function receiveRequest(
   asked: AskedRequest,
-  { listen, limits }: Pick<Config, "listen" | "limits">,
-): ReceivedRequest {
+  { listen: { basePath }, limits }: Pick<Config, "listen" | "limits">,
+): { readonly request: AskedRequest; readonly problem: Problem | undefined } {
   const given = asked.headers.map(([name, value]): readonly [string, string] =>
     name === "authorization" ? [name, value.replaceAll(PLACEHOLDER, "token")] : [name, value],
   );
   const hasHost = given.some(([name]) => name === "host");
-  const raw = [...(hasHost ? [] : [["host", "carryover"] as const]), ...given].flat();
-  const head = readHeaderFields(raw);
-  const fields = head.names.map((name, index) => [name, head.raw[2 * index + 1] ?? ""] as const);
-  const headers = fields.filter((_, index) => {
-    const fate = head.handling[index];
-    return fate === HeaderHandling.KEEP || fate === HeaderHandling.REQUEST_ID || fate === HeaderHandling.TRACE;
-  });
-  const { method, target } = asked;
+  const received: HeaderList = hasHost ? given : [["host", "carryover"], ...given];
+  const named = namedByConnection(headerValues(received, "connection"));
+  const headers = received.filter(([name]) => handlingOf(name) === "keep" && !named.has(name));
+  const { method, target, notes } = asked;
+  // Requests are often written as the API has them, without the base path of this carryover.
+  const hasBase = basePath === "" || (target.startsWith(basePath) && /^[/?]/.test(target.slice(basePath.length)));
   return {
-    request: { ...asked, ...belowBase(asked, listen.basePath), headers },
-    problem: checkRequest({ method, target, httpVersion: "1.1", head }, limits),
+    request: {
+      ...asked,
+      headers,
+      target: hasBase ? target.slice(basePath.length) : target,
+      notes: hasBase ? notes : [...notes, `listen.basePath is ${basePath}: clients write it in front of the path`],
+    },
+    problem: checkRequest({ method, target, httpVersion: "1.1", received }, limits),
   };
-}
-
-/** Requests are often written as the API has them, without the path that stands before it here. */
-function belowBase({ target, notes }: AskedRequest, basePath: string): Pick<AskedRequest, "target" | "notes"> {
-  if (basePath === "") return { target, notes };
-  const rest = target.slice(basePath.length);
-  if (target.startsWith(basePath) && /^[/?]/.test(rest)) return { target: rest, notes };
-  return { target, notes: [...notes, `listen.basePath is ${basePath}: clients write it in front of the path`] };
 }

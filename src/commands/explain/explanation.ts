@@ -1,50 +1,50 @@
-/** What does an explanation say? (Its JSON form is what `--json` prints and the admin port answers; docs/explain.md.) */
+/** An explanation: its JSON is what `--json` prints and the admin port responds with (docs/explain.md). */
 import type { Mode } from "../../model/exchange.ts";
 import type { CutoverMode, ModeDecision } from "../../model/rules.ts";
 
-/** Everything that is known of a request before anything is sent. Secrets are masked in all of it. */
+/** Everything that is known of a request before anything is sent. Secrets are masked everywhere. */
 export interface Explanation {
   readonly request: ShownRequest;
   readonly mode: Mode;
   /** Catalogue name, or `unknown`. */
   readonly resource: string;
   readonly operation: string;
-  /** One sentence: what it is and who serves it. */
+  /** One sentence: what the request is, and who serves it. */
   readonly summary: string;
   /** Why carryover answers with an error of its own; null when it does not. */
   readonly refusal: ExplainedRefusal | null;
-  /** What the rules say; null without rules, and for what no rule decides about. */
+  /** What the rules say; null without rules, and for requests that no rule decides on. */
   readonly cutover: ExplainedCutover | null;
   /** In their order, as far as they are known without asking the platform. */
   readonly calls: readonly ExplainedCall[];
   /**
-   * The calls of the translation, where the rules let native v1 answer instead: then `fields`, `parameters`, `answer` and
-   * `risks` are about it as well. Empty when `calls` are those.
+   * The calls of the translation, where the rules let native v1 serve the request: then `fields`, `parameters`, `answer`
+   * and `risks` are about the translation as well. Otherwise empty.
    */
   readonly translated: readonly ExplainedCall[];
-  /** Members of the v1 body, and those that it left out when that means something. */
+  /** Members of the v1 body, and omitted ones where that means something. */
   readonly fields: readonly ExplainedField[];
   /** Parameters of the v1 query. */
   readonly parameters: readonly ExplainedParameter[];
-  /** Members of the v1 answer (of a list: of one of its items, and of the envelope). */
+  /** Members of the v1 response (of a list: of one item, and of the envelope). */
   readonly answer: readonly AnswerMember[];
   readonly risks: readonly ExplainedRisk[];
-  /** What of the input was ignored or read in another way; what carryover would count. */
+  /** Parts of the input that were ignored or read in another way; what carryover would count. */
   readonly notes: readonly string[];
 }
 
 export interface ExplainedCutover {
   /** As the ledger names it. */
   readonly client: string;
-  /** Where it stands for percentages, 0 to 100: a rule with a higher one takes it. */
+  /** 0 to 100: a rule with a higher percentage takes the client. */
   readonly bucket: number;
-  /** The instant that this is true for. */
+  /** The instant that is explained. */
   readonly at: string;
   readonly mode: CutoverMode;
   readonly why: ModeDecision["why"];
   /** The rule that decided; null for `default` and `forced`. */
   readonly rule: string | null;
-  /** What it means for the request, in words. */
+  /** What that means for the request, in words. */
   readonly says: string;
   /** Of the rules file; null without one. */
   readonly digest: string | null;
@@ -90,7 +90,7 @@ export interface ExplainedCall {
   readonly headers: readonly (readonly [string, string])[];
   /** What it is for. */
   readonly purpose: string;
-  /** What was assumed of its answer, for the calls behind it. */
+  /** What was assumed of its response, for the calls after it. */
   readonly assuming: string;
   /** Further calls like this one, or instead of it, and when. */
   readonly also: readonly string[];
@@ -112,7 +112,7 @@ export type FieldOutcome =
 export interface ExplainedField {
   /** Dotted, in v1's spelling. */
   readonly v1: string;
-  /** Dotted; null when v2 has no such member, or nobody knows it. */
+  /** Dotted; null when v2 has no such member, or the name is unknown. */
   readonly v2: string | null;
   readonly becomes: FieldOutcome;
   readonly why: string;
@@ -120,7 +120,7 @@ export interface ExplainedField {
   readonly given: string | null;
   /** JSON text that is sent; null when nothing is. */
   readonly sent: string | null;
-  /** Numbers of the calls (of `translated`, where it is not empty), from 1, that carry it. */
+  /** Numbers, from 1, of the calls that carry it: of `translated`, where that is not empty. */
   readonly calls: readonly number[];
 }
 
@@ -147,23 +147,23 @@ export interface ExplainedParameter {
 }
 
 /**
- * `joined` lies in another record; `moved` elsewhere in this one; `worked-out` is found out by carryover from a whole list;
- * `inserted` is nowhere in v2; `cut` is not shown.
+ * `joined` is in another record, `moved` elsewhere in this one. `worked-out` is computed from a whole list, `inserted` is
+ * nowhere in v2, `cut` is not shown.
  */
 export type AnswerOutcome = "same" | "renamed" | "converted" | "joined" | "moved" | "worked-out" | "inserted" | "cut";
 
 export interface AnswerMember {
   /** Dotted; null for what is cut. */
   readonly v1: string | null;
-  /** Dotted v2 names that it is read from, in order; empty for what is inserted, worked out, or put together from several. */
+  /** Dotted v2 names that it is read from, in order; empty when it is inserted, worked out, or put together from several. */
   readonly v2: readonly string[];
   readonly becomes: AnswerOutcome;
   readonly why: string;
-  /** JSON text that v1 shows when v2 leaves it out; null: then it is absent, or (of a join) as `why` says. */
+  /** JSON text that v1 shows when v2 omits it; null: then it is absent, or (of a join) as `why` says. */
   readonly absent: string | null;
 }
 
-/** Something that can go wrong, or turn out otherwise than v1 had it. */
+/** Something that can go wrong, or differ from v1. */
 export interface ExplainedRisk {
   /** HTTP status that the client would see; null when it sees none. */
   readonly status: number | null;

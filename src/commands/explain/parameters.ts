@@ -1,14 +1,14 @@
-/** What becomes of each parameter of the request's query? (Read off the recorded calls: nothing is translated here.) */
+/** What becomes of each parameter of a request's query, read from the recorded calls: nothing is translated here. */
 
 import { camelCase, snakeCase } from "../../model/field-names.ts";
-import { Problem } from "../../model/problem.ts";
+import { type Problem, unlessProblem } from "../../model/problem.ts";
 import type { Filter } from "../../model/resource.ts";
 import { parseQuery } from "../../translate/query.ts";
 import type { ExplainedParameter, ParameterOutcome } from "./explanation.ts";
 import type { RecordedCall } from "./recording.ts";
 import { isSecretName, MASKED, withoutTokens } from "./secrets.ts";
 
-export interface ParameterParts {
+interface ParameterParts {
   /** Raw, without `?`. */
   readonly query: string;
   readonly filters: readonly Filter[];
@@ -22,8 +22,10 @@ export interface ParameterParts {
  */
 export function explainParameters(parts: ParameterParts): ExplainedParameter[] {
   if (parts.refusal !== undefined) return refusedParameters(parts.refusal);
-  const given = readable(parts.query);
-  const first = paramsOf(parts.calls[0]);
+  // A query that cannot be read gets this far only where nothing reads it.
+  const given = unlessProblem(() => parseQuery(parts.query)) ?? [];
+  const [call] = parts.calls;
+  const first = call?.subject.params ?? new URLSearchParams();
   const explained = given.map(({ name, value }): ExplainedParameter => {
     const filter = parts.filters.find(({ v1 }) => v1 === name || camelCase(v1) === name);
     const shown = isSecretName(name) && value !== "" ? MASKED : withoutTokens(value);
@@ -31,7 +33,7 @@ export function explainParameters(parts: ParameterParts): ExplainedParameter[] {
     if (filter === undefined) {
       return { ...base, sent: null, becomes: "ignored", why: "v1 knows no such parameter, and ignored it" };
     }
-    return { ...base, ...outcomeOf(filter, value, first, isSingle(parts.calls)) };
+    return { ...base, ...outcomeOf(filter, value, first, call?.subject.kind === "record") };
   });
   const added = parts.filters.filter(
     (filter) => filter.use === "inverted" && !given.some(({ name }) => snakeCase(name) === filter.v1),
@@ -42,7 +44,9 @@ export function explainParameters(parts: ParameterParts): ExplainedParameter[] {
 type SentParameter = Pick<ExplainedParameter, "sent" | "becomes" | "why">;
 
 function outcomeOf(filter: Filter, value: string, sent: URLSearchParams, single: boolean): SentParameter {
-  const v2 = "v2" in filter ? filter.v2 : filter.use === "parent" ? parentName(sent) : undefined;
+  // v1's parent is one of two filters of v2.
+  const parent = ["uidp.children_of", "uidp.in_root"].find((name) => sent.has(name));
+  const v2 = "v2" in filter ? filter.v2 : filter.use === "parent" ? parent : undefined;
   const values = v2 === undefined ? [] : sent.getAll(v2);
   const found = values.includes(value) ? value : values[0];
   if (v2 !== undefined && found !== undefined) {
@@ -80,30 +84,6 @@ function addedOutcome(filter: Filter, sent: URLSearchParams): ExplainedParameter
   if (value === null) return [];
   const why = "always sent: without it v2 shows less than v1 did";
   return [{ v1: filter.v1, given: null, sent: `${v2}=${value}`, becomes: "added", why }];
-}
-
-/** Which place in the hierarchy stands for v1's parent. */
-function parentName(sent: URLSearchParams): string | undefined {
-  return ["uidp.children_of", "uidp.in_root"].find((name) => sent.has(name));
-}
-
-/** Whether the first call asks for one record. */
-function isSingle(calls: readonly RecordedCall[]): boolean {
-  return calls[0]?.place.kind === "record";
-}
-
-function paramsOf(call: RecordedCall | undefined): URLSearchParams {
-  return new URLSearchParams(call?.request.target.split("?")[1] ?? "");
-}
-
-/** A query that cannot be read is only let through where nobody reads it. */
-function readable(query: string): ReturnType<typeof parseQuery> {
-  try {
-    return parseQuery(query);
-  } catch (thrown) {
-    if (thrown instanceof Problem) return [];
-    throw thrown;
-  }
 }
 
 function refusedParameters({ reason, fieldViolations }: Problem): ExplainedParameter[] {

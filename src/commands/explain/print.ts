@@ -1,4 +1,4 @@
-/** How does an explanation read at a terminal? */
+/** An explanation as text for a terminal, or as curl lines. */
 
 import type { Config } from "../../config/config.ts";
 import { type Cell, column, type Paint, table } from "../terminal.ts";
@@ -13,8 +13,25 @@ import type {
 } from "./explanation.ts";
 import { MASKED } from "./secrets.ts";
 
-/** The explanation as text; `bases`: what stands before v2's paths. */
-export function explanationText(explanation: Explanation, bases: UpstreamAddresses, paint: Paint): string {
+/** For each upstream an address without a slash at its end, or a shell variable in its place. */
+export interface UpstreamAddresses {
+  readonly v1: string;
+  readonly v2: string;
+  readonly sts: string;
+}
+
+/** `known`: whether the address of v2 was configured; without it, it is `$V2`. */
+export function upstreamAddresses({ upstream }: Pick<Config, "upstream">, known: boolean): UpstreamAddresses {
+  const { v1, v2, sts } = upstream;
+  const bare = (url: string) => url.replace(/\/+$/, "");
+  return {
+    v1: v1 === undefined ? "$V1" : bare(v1.url),
+    v2: known ? bare(v2.url) : "$V2",
+    sts: sts === undefined ? "$STS" : bare(sts.url),
+  };
+}
+
+export function explanationText(explanation: Explanation, addresses: UpstreamAddresses, paint: Paint): string {
   const { request, summary, refusal, mode, cutover, calls, translated } = explanation;
   const heading = [
     paint("bold", `${request.method} ${request.target}`),
@@ -23,22 +40,21 @@ export function explanationText(explanation: Explanation, bases: UpstreamAddress
   ];
   const then = isElsewhere(explanation) ? ", if it were translated" : "";
   const linesOf = (made: readonly ExplainedCall[]) =>
-    made.flatMap((call, index) => callLines(call, index + 1, bases, paint));
-  const parts = [
-    section("Rules", cutover === null ? [] : ruleLines(cutover, paint), paint),
-    section("Calls", linesOf(calls), paint),
-    section("Calls, if it were translated", linesOf(translated), paint),
-    section(`Query${then}`, table(parameterCells(explanation.parameters), paint), paint),
-    section(`Body${then}`, table(fieldCells(explanation.fields), paint), paint),
-    section(`Answer${then}`, answerLines(explanation, paint), paint),
-    section(`What can go wrong${then}`, table(explanation.risks.map(riskCells), paint), paint),
-    section(
-      "Notes",
-      explanation.notes.map((note) => `  ${note}`),
-      paint,
-    ),
+    made.flatMap((call, index) => callLines(call, index + 1, addresses, paint));
+  const sections: readonly (readonly [title: string, lines: readonly string[]])[] = [
+    ["Rules", cutover === null ? [] : ruleLines(cutover, paint)],
+    ["Calls", linesOf(calls)],
+    ["Calls, if it were translated", linesOf(translated)],
+    [`Query${then}`, table(parameterCells(explanation.parameters), paint)],
+    [`Body${then}`, table(fieldCells(explanation.fields), paint)],
+    [`Answer${then}`, answerLines(explanation, paint)],
+    [`What can go wrong${then}`, table(explanation.risks.map(riskCells), paint)],
+    ["Notes", explanation.notes.map((note) => `  ${note}`)],
   ];
-  return [heading.join("\n"), ...parts.filter((part) => part !== "")].join("\n\n");
+  const texts = sections.filter(([, lines]) => lines.length > 0);
+  return [heading, ...texts.map(([title, lines]) => [paint("bold", title), ...lines])]
+    .map((lines) => lines.join("\n"))
+    .join("\n\n");
 }
 
 /** Native v1 serves what could be translated: the rules say so. */
@@ -57,14 +73,10 @@ function ruleLines({ client, bucket, at, says, rules }: ExplainedCutover, paint:
   return [`  client ${client}, bucket ${bucket.toFixed(1)}, at ${at}`, ...table(cells, paint), `  ${says}`];
 }
 
-function section(title: string, lines: readonly string[], paint: Paint): string {
-  return lines.length === 0 ? "" : [paint("bold", title), ...lines].join("\n");
-}
-
-function callLines(call: ExplainedCall, number: number, bases: UpstreamAddresses, paint: Paint): string[] {
+function callLines(call: ExplainedCall, number: number, addresses: UpstreamAddresses, paint: Paint): string[] {
   const indent = "     ";
   return [
-    `  ${number}  ${paint("cyan", call.method)} ${bases[call.upstream]}${call.target}`,
+    `  ${number}  ${paint("cyan", call.method)} ${addresses[call.upstream]}${call.target}`,
     ...(call.body === null ? [] : [`${indent}${call.body}`]),
     `${indent}${call.purpose}`,
     ...call.also.map((also) => `${indent}${also}`),
@@ -72,28 +84,17 @@ function callLines(call: ExplainedCall, number: number, bases: UpstreamAddresses
   ];
 }
 
-const OUTCOME_STYLES = {
-  "set-to-zero": "yellow",
-  "left-alone": "yellow",
-  dropped: "yellow",
-  kept: "yellow",
-  refused: "red",
-  ignored: "yellow",
-  cut: "yellow",
-} as const satisfies Record<string, string>;
+const NOTEWORTHY: ReadonlySet<string> = new Set(["set-to-zero", "left-alone", "dropped", "kept", "ignored", "cut"]);
 
 function outcomeCell(becomes: string): Cell {
-  return { text: becomes.replaceAll("-", " "), style: new Map(Object.entries(OUTCOME_STYLES)).get(becomes) ?? "green" };
+  const style = becomes === "refused" ? "red" : NOTEWORTHY.has(becomes) ? "yellow" : "green";
+  return { text: becomes.replaceAll("-", " "), style };
 }
 
 function fieldCells(fields: readonly ExplainedField[]): Cell[][] {
   return fields.map(({ v1, v2, becomes, given, sent, why }) => {
-    const value =
-      sent === null || sent === given
-        ? ""
-        : given === null
-          ? shortened(sent)
-          : `${shortened(given)} -> ${shortened(sent)}`;
+    const before = given === null ? "" : `${shortened(given)} -> `;
+    const value = sent === null || sent === given ? "" : before + shortened(sent);
     return [column(v1), column(v2 ?? "–"), outcomeCell(becomes), column(value), column(why)];
   });
 }
@@ -142,19 +143,17 @@ function shortened(text: string): string {
   return text.length <= 40 ? text : `${text.slice(0, 39)}…`;
 }
 
-/** Which curl lines make the calls of an explanation? */
-
-/** Lines to paste into a shell in which TOKEN is set (and V2, where no address is known); what is to know of each before it. */
-export function curlLines({ calls, translated, refusal }: Explanation, bases: UpstreamAddresses): string {
+/** Lines for a shell in which TOKEN is set (and V2, where no address is known), each after comments about its call. */
+export function curlLines({ calls, translated, refusal }: Explanation, addresses: UpstreamAddresses): string {
   if (refusal !== null) return comment(`nothing is sent: ${refusal.status} ${refusal.reason}: ${refusal.message}`);
-  const made = linesOf(calls, bases);
+  const made = linesOf(calls, addresses);
   return translated.length === 0
     ? made
-    : [made, comment("if it were translated:"), linesOf(translated, bases)].join("\n\n");
+    : [made, comment("if it were translated:"), linesOf(translated, addresses)].join("\n\n");
 }
 
-function linesOf(calls: readonly ExplainedCall[], bases: UpstreamAddresses): string {
-  return calls.map((call, index) => [...remarks(call, index + 1), curlOf(call, bases)].join("\n")).join("\n\n");
+function linesOf(calls: readonly ExplainedCall[], addresses: UpstreamAddresses): string {
+  return calls.map((call, index) => [...remarks(call, index + 1), curlOf(call, addresses)].join("\n")).join("\n\n");
 }
 
 function remarks(call: ExplainedCall, number: number): string[] {
@@ -169,8 +168,8 @@ function comment(text: string): string {
   return `# ${text.replaceAll(/[\r\n]+/g, " ")}`;
 }
 
-function curlOf({ method, target, headers, body, upstream }: ExplainedCall, bases: UpstreamAddresses): string {
-  const lines = [`curl -sS${method === "GET" ? "" : ` -X ${method}`} ${address(bases[upstream], target)}`];
+function curlOf({ method, target, headers, body, upstream }: ExplainedCall, addresses: UpstreamAddresses): string {
+  const lines = [`curl -sS${method === "GET" ? "" : ` -X ${method}`} ${address(addresses[upstream], target)}`];
   if (upstream !== "sts") lines.push('-H "Authorization: Bearer $TOKEN"');
   for (const [name, value] of headers) {
     if (name !== "authorization" && !value.includes(MASKED)) lines.push(`-H ${shellQuoted(`${name}: ${value}`)}`);
@@ -186,26 +185,4 @@ function address(base: string, target: string): string {
 
 function shellQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** What stands before the paths of each upstream, where a call is shown? */
-
-/** An address without a slash at its end, or a shell variable in its place. */
-export interface UpstreamAddresses {
-  readonly v1: string;
-  readonly v2: string;
-  readonly sts: string;
-}
-
-/** `known`: whether v2's address was configured; without it `$V2` stands there. */
-export function upstreamAddresses({ upstream }: Pick<Config, "upstream">, known: boolean): UpstreamAddresses {
-  return {
-    v1: withoutSlash(upstream.v1?.url) ?? "$V1",
-    v2: known ? (withoutSlash(upstream.v2.url) ?? "$V2") : "$V2",
-    sts: withoutSlash(upstream.sts?.url) ?? "$STS",
-  };
-}
-
-function withoutSlash(url: string | undefined): string | undefined {
-  return url?.replace(/\/+$/, "");
 }

@@ -1,23 +1,23 @@
-/** Which calls does an operation make, when nothing it sends ever leaves? */
-
+/** Recording the calls of a request against an assumed platform: nothing is sent. */
 import { createDrains } from "../../drain/drain.ts";
 import type { DrainLimits } from "../../drain/limits.ts";
 import { createExchange, type Exchange, type Upstream } from "../../model/exchange.ts";
-import { type ApiRequest, type ApiResponse, wholeResponse } from "../../model/http.ts";
+import type { ApiRequest, ApiResponse } from "../../model/http.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../../model/json.ts";
 import { Problem } from "../../model/problem.ts";
-import type { Decide, OperationMatch, RequestHead } from "../../model/request.ts";
+import type { Decide, OperationMatch, RequestContext } from "../../model/request.ts";
 import type { Resource } from "../../model/resource.ts";
 import { createSignalController } from "../../model/signal.ts";
 import type { MaskMemory, Tools } from "../../translate/operation.ts";
 import type { MaskSpelling } from "../../translate/update.ts";
 import {
-  type CallTarget,
+  type CallSubject,
   type CataloguePaths,
-  callTargetOf,
+  callSubjectOf,
   exchangeAnswer,
   joinsOf,
   mergedOver,
+  NO_DIFFERENCE,
   patched,
   recordOf,
   type StoredDifference,
@@ -26,69 +26,79 @@ import {
 } from "./assumed-records.ts";
 import type { AskedRequest } from "./request.ts";
 
-/** One call that would be made, and the answer that was assumed for it. */
-export interface RecordedCall extends AssumedAnswer {
+/** One call that would be made. */
+export interface RecordedCall {
   readonly request: ApiRequest;
+  /** In words: what was assumed for its response. */
+  readonly assuming: string;
+  /** What the call is about, where the catalogue knows it. */
+  readonly subject: CallSubject;
 }
 
-/** What became of a request. */
+/** The outcome of a request. */
 export interface Recording {
   readonly calls: readonly RecordedCall[];
   readonly exchange: Exchange;
   /** Passed on untouched: to which upstream, and with which target. */
   readonly pass: { readonly upstream: Upstream; readonly target: string } | undefined;
-  /** The v1 answer, under the assumptions. */
-  readonly answer: ApiResponse | undefined;
-  /** Why there is none. */
+  /** Why there is no response. */
   readonly problem: Problem | undefined;
 }
 
-export interface RecorderParts {
-  readonly assume: (request: ApiRequest) => AssumedAnswer;
-  /** How masks in queries are spelled, and those in bodies; undefined: as by a carryover that has learned nothing. */
+interface RecorderParts {
+  readonly platform: AssumedPlatform;
+  /** How masks in queries and in bodies are spelled; undefined: as by a carryover that has learned nothing. */
   readonly mask: MaskSpelling | undefined;
   readonly bodyMask: MaskSpelling | undefined;
   readonly limits: DrainLimits;
   /** The proxy, with these tools for whatever it translates. */
-  decide(tools: (exchange: Exchange) => Tools): Decide;
+  decide(tools: (request: RequestContext) => Tools): Decide;
 }
 
-/** More calls than one request makes when every list has one page: then something goes in a circle. */
-const MOST_CALLS = 1_000;
+/** A platform that has every record it is asked for. */
+export interface AssumedPlatform extends CataloguePaths {
+  /** The client's request; undefined when it is no operation of the catalogue. */
+  readonly match: OperationMatch | undefined;
+  /** What the stored record has to differ in, for an update. */
+  readonly differing: StoredDifference;
+  /** Members of the v1 body. */
+  readonly given: JsonObject;
+}
 
-/** Runs `request` through the proxy. There is no way out: what an operation may do is to have its calls written down. */
+/** More calls than any request makes while every list has one page: more means an endless loop. */
+const MAX_CALLS = 1_000;
+
+/** Runs `request` through the proxy, with tools that only write down the calls of an operation. */
 export async function recordRequest(request: AskedRequest, parts: RecorderParts): Promise<Recording> {
+  const { platform } = parts;
   const calls: RecordedCall[] = [];
-  const [path = ""] = request.target.split("?");
-  const exchange = createExchange("", 0, request.method, path);
+  const { method, target, headers } = request;
+  const [path = ""] = target.split("?");
+  const exchange = createExchange("", 0, method, path);
   const send = async (call: ApiRequest): Promise<ApiResponse> => {
-    if (calls.length >= MOST_CALLS) throw new Problem("INTERNAL", `more than ${MOST_CALLS} calls`);
-    const assumed = parts.assume(call);
-    calls.push({ request: call, ...assumed });
-    return assumed.response;
+    if (calls.length >= MAX_CALLS) throw new Problem("INTERNAL", `more than ${MAX_CALLS} calls`);
+    const subject = callSubjectOf(call.target, platform);
+    const { value, assuming } = assumedResponse(call, subject, platform);
+    calls.push({ request: call, assuming, subject });
+    return { status: 200, headers: [["content-type", "application/json"]], body: Buffer.from(JSON.stringify(value)) };
   };
-  const decide = parts.decide((at) => toolsOf(at, send, parts));
-  const recording = { calls, exchange, pass: undefined, answer: undefined, problem: undefined };
-  const head: RequestHead = { method: request.method, target: request.target, headers: request.headers };
+  const decide = parts.decide((asked) => recordingTools(asked.exchange, send, parts));
+  const recording = { calls, exchange, pass: undefined, problem: undefined };
   try {
-    const plan = decide(head, exchange);
+    const plan = decide({ method, target, headers, exchange });
     if (plan.kind === "pass") return { ...recording, pass: { upstream: plan.upstream, target: plan.target } };
-    return { ...recording, answer: wholeResponse(await plan.respond(request.body, createSignalController().signal)) };
+    await plan.respond(request.body, createSignalController().signal);
+    return recording;
   } catch (thrown) {
     return { ...recording, problem: Problem.from(thrown) };
   }
 }
 
-function fixedMask(spelling: MaskSpelling | undefined): MaskMemory {
-  return { known: spelling, fixed: spelling !== undefined, learn: () => {} };
-}
-
-function toolsOf(exchange: Exchange, send: Tools["send"], { limits, mask, bodyMask }: RecorderParts): Tools {
-  const { signal } = createSignalController();
+function recordingTools(exchange: Exchange, send: Tools["send"], { limits, mask, bodyMask }: RecorderParts): Tools {
   const { drain } = createDrains({
     send,
     reads: send,
-    signal,
+    signal: createSignalController().signal,
     limits,
     tokens: "unknown",
     memory: {
@@ -105,48 +115,10 @@ function toolsOf(exchange: Exchange, send: Tools["send"], { limits, mask, bodyMa
       exchange.list = facts;
     },
   });
-  // Nothing is sent, so nothing is long.
-  return {
-    send,
-    reads: send,
-    drain,
-    longDrain: drain,
-    mask: fixedMask(mask),
-    bodyMask: fixedMask(bodyMask),
-    exchange,
+  const fixed = (spelling: MaskSpelling | undefined): MaskMemory => {
+    return { known: spelling, fixed: spelling !== undefined, learn: () => {} };
   };
-}
-
-/** What would the platform answer, if it had every record that is asked for? (Assumed, from the catalogue's examples.) */
-
-/** An answer, and in words what was assumed to get it. */
-export interface AssumedAnswer {
-  readonly response: ApiResponse;
-  readonly assuming: string;
-  /** What the call is about, where the catalogue knows it. */
-  readonly place: CallTarget;
-}
-
-export interface AssumedPlatform extends CataloguePaths {
-  /** The request at hand; undefined when it is no operation of the catalogue. */
-  readonly match: OperationMatch | undefined;
-  /** What the stored record has to differ in, for an update. */
-  readonly differing: StoredDifference;
-  /** Members of the v1 body. */
-  readonly given: JsonObject;
-}
-
-/** A platform of good will, whose answers fit what it is asked. Nothing is sent to anybody. */
-export function createAssume(world: AssumedPlatform): (request: ApiRequest) => AssumedAnswer {
-  return (request) => {
-    const place = callTargetOf(request.target, world);
-    const { value, assuming } = answerTo(request, place, world);
-    return { response: okResponse(value), assuming, place };
-  };
-}
-
-function okResponse(value: Json): ApiResponse {
-  return { status: 200, headers: [["content-type", "application/json"]], body: Buffer.from(JSON.stringify(value)) };
+  return { send, reads: send, drain, longDrain: drain, mask: fixed(mask), bodyMask: fixed(bodyMask), exchange };
 }
 
 interface AssumedValue {
@@ -154,28 +126,36 @@ interface AssumedValue {
   readonly assuming: string;
 }
 
-function answerTo(request: ApiRequest, place: CallTarget, world: AssumedPlatform): AssumedValue {
-  const made = ownPart(request, place, world) ?? wrappedWrite(request, place, world);
-  if (made !== undefined) return made;
-  const shown = exchangeAnswer(request, place, world.match, world);
+function assumedResponse(request: ApiRequest, subject: CallSubject, platform: AssumedPlatform): AssumedValue {
+  const { match } = platform;
+  const written = subResource(request, subject, platform) ?? wrappedWrite(request, subject, platform);
+  if (written !== undefined) return written;
+  const shown = exchangeAnswer(request, subject, match, platform);
   if (shown !== undefined) return { value: shown, assuming: "the platform answers as in the catalogue's example" };
   if (request.method === "OPTIONS") return { value: {}, assuming: "the platform answers it" };
   if (request.method === "DELETE") return { value: {}, assuming: "the record exists and may be deleted" };
-  const { resource } = place;
-  if (resource === undefined || place.kind === "other" || place.kind === "part") {
-    return { value: verbAnswer(world.match), assuming: "the platform does it" };
-  }
-  if (place.kind === "list" && request.method === "GET") return assumedPage(resource, place.params, world);
-  return oneRecord(request, resource, place, world);
+  const { resource } = subject;
+  if (resource === undefined || subject.kind === "other" || subject.kind === "part")
+    return { value: verbAnswer(match), assuming: "the platform does it" };
+  if (subject.kind === "list" && request.method === "GET") return assumedPage(resource, subject.params, platform);
+  return assumedRecord(request, resource, subject, platform);
 }
 
-function oneRecord(request: ApiRequest, resource: Resource, place: CallTarget, world: AssumedPlatform): AssumedValue {
+function assumedRecord(
+  request: ApiRequest,
+  resource: Resource,
+  subject: CallSubject,
+  platform: AssumedPlatform,
+): AssumedValue {
+  const { match, differing } = platform;
   const sent = sentMembers(request.body);
-  const isOwn = resource === world.match?.resource;
+  const isOwn = resource === match?.resource;
+  // Nothing in the record contradicts what was sent.
+  const stored = (record: JsonObject) => (isOwn ? withSentUids(record, sent, match) : record);
   switch (request.method) {
     case "GET": {
-      const { record, fields, synced } = isOwn ? world.differing : NO_DIFFERENCE;
-      const value = { ...recordOf(resource, world.match?.operation.name), uid: place.uid };
+      const { record, fields, synced } = isOwn ? differing : NO_DIFFERENCE;
+      const value = { ...recordOf(resource, match?.operation.name), uid: subject.uid };
       const facts = [
         "the record exists",
         ...(synced === undefined ? [] : [synced ? "is synced" : "is not synced, has something in every field"]),
@@ -184,57 +164,50 @@ function oneRecord(request: ApiRequest, resource: Resource, place: CallTarget, w
       return { value: mergedOver(value, record), assuming: facts.join(" and ") };
     }
     case "POST": {
-      const created = storedRecord({ ...recordOf(resource, "create"), ...sent }, sent, isOwn, world);
-      if (!isOwn || world.match.operation.kind !== "update") {
-        return { value: childOf(place.uid, created), assuming: "the platform creates the record" };
+      const created = stored({ ...recordOf(resource, "create"), ...sent });
+      if (!isOwn || match.operation.kind !== "update") {
+        return { value: childOf(subject.uid, created), assuming: "the platform creates the record" };
       }
-      const value = { ...created, uid: world.match.uid };
+      const value = { ...created, uid: match.uid };
       return { value, assuming: "the platform finds the record by its name, and stores it as asked" };
     }
     default: {
-      const before = mergedOver(
-        { ...recordOf(resource, "update"), uid: place.uid },
-        isOwn ? world.differing.record : {},
-      );
-      const after = patched(before, sent, place.params.get("updateMask") ?? "");
-      return { value: storedRecord(after, sent, isOwn, world), assuming: "the record exists and is stored as asked" };
+      const before = mergedOver({ ...recordOf(resource, "update"), uid: subject.uid }, isOwn ? differing.record : {});
+      return {
+        value: stored(patched(before, sent, subject.params.get("updateMask") ?? "")),
+        assuming: "the record exists and is stored as asked",
+      };
     }
   }
 }
 
-/** Nothing in the record contradicts what was sent. */
-function storedRecord(record: JsonObject, sent: JsonObject, isOwn: boolean, { match }: AssumedPlatform): JsonObject {
-  return isOwn && match !== undefined ? withSentUids(record, sent, match) : record;
-}
-const NO_DIFFERENCE: StoredDifference = { record: {}, fields: [], synced: undefined };
-
-/** A part of the record in a place of its own: what is read there differs from what is sent, and what is sent is stored. */
-function ownPart(
+/** A sub-resource of the record: what is read there differs from what is sent, and what is sent is stored. */
+function subResource(
   { method, body }: ApiRequest,
-  place: CallTarget,
+  subject: CallSubject,
   { match, given }: AssumedPlatform,
 ): AssumedValue | undefined {
-  if (place.kind !== "part" || match === undefined) return undefined;
-  const join = joinsOf(match.operation).find(({ sub }) => sub === place.sub);
+  if (subject.kind !== "part" || match === undefined) return undefined;
+  const join = joinsOf(match.operation).find(({ sub }) => sub === subject.sub);
   if (join === undefined || join.take === "record") return undefined;
-  const record = { uid: place.uid };
+  const record = { uid: subject.uid };
   if (method !== "GET") return { value: { ...record, ...sentMembers(body) }, assuming: "it is stored as asked" };
   const sent = given[join.v1];
   const value = { ...record, [join.take.member]: sent === "stored" ? "stored before" : "stored" };
   return { value, assuming: sent === undefined ? "it exists" : `it exists and differs from ${join.v1}` };
 }
 
-/** A verb whose body holds what is to be written, once or several times: that is what it answers. */
-function wrappedWrite(request: ApiRequest, place: CallTarget, world: AssumedPlatform): AssumedValue | undefined {
-  const { match } = world;
-  if (place.kind !== "other" || match?.operation.kind !== "composite") return undefined;
+/** A verb whose body holds what to write, once or several times: that is also its response. */
+function wrappedWrite(request: ApiRequest, subject: CallSubject, platform: AssumedPlatform): AssumedValue | undefined {
+  const { match } = platform;
+  if (subject.kind !== "other" || match?.operation.kind !== "composite") return undefined;
   const { resource, operation, uid } = match;
   if (operation.wrap === undefined) return undefined;
   const { wrap } = operation;
   const sent = sentMembers(request.body);
   const { requests } = sent;
   if (!Array.isArray(requests)) {
-    const shown = exchangeAnswer(request, place, match, world);
+    const shown = exchangeAnswer(request, subject, match, platform);
     const before = isJsonObject(shown) ? shown : recordOf(resource, operation.name);
     return { value: { ...before, ...objectIn(sent, wrap) }, assuming: "it is stored as asked" };
   }
@@ -248,11 +221,12 @@ function objectIn(value: Json, name: string): JsonObject {
   return isJsonObject(held) ? held : {};
 }
 
-/** Every record that is named, or else one: what follows needs something to go on with. */
-function assumedPage(resource: Resource, params: URLSearchParams, world: AssumedPlatform): AssumedValue {
-  const looksFor = world.match?.operation.kind === "create" && resource === world.match.resource;
-  if (looksFor) return { value: { [resource.items]: [], totalCount: "0" }, assuming: "there is none yet" };
-  const base = recordOf(resource, world.match?.resource === resource ? world.match.operation.name : "list");
+/** Every record that is named, or else one, for the calls that follow. */
+function assumedPage(resource: Resource, params: URLSearchParams, platform: AssumedPlatform): AssumedValue {
+  const { match } = platform;
+  if (match?.operation.kind === "create" && resource === match.resource)
+    return { value: { [resource.items]: [], totalCount: "0" }, assuming: "there is none yet" };
+  const base = recordOf(resource, match?.resource === resource ? match.operation.name : "list");
   const named = params.getAll("uidp.ids");
   const records = named.length === 0 ? [placed(base, params)] : named.map((uid) => ({ ...base, uid }));
   const value = { [resource.items]: records, nextPageToken: "", totalCount: String(records.length) };
@@ -260,21 +234,21 @@ function assumedPage(resource: Resource, params: URLSearchParams, world: Assumed
   return { value, assuming: what };
 }
 
-/** The record where the list is asked to look: carryover leaves out what lies elsewhere. */
+/** The record in the group that the list is asked for: carryover drops records of other groups. */
 function placed(record: JsonObject, params: URLSearchParams): JsonObject {
   const parent = params.get("uidp.children_of") ?? params.get("uidp.descendants_of");
   if (params.get("uidp.in_root") === "true") return childOf("", record);
   return parent === null ? record : childOf(parent, record);
 }
 
-/** `record` below `parent`; at the root when that is empty. `index` tells those of one batch apart. */
+/** `record` below `parent`; at the root when that is empty. `index` makes the records of one batch differ. */
 function childOf(parent: string, record: JsonObject, index = 0): JsonObject {
   const uid = String(record["uid"]);
   const own = uid.slice(uid.lastIndexOf("/") + 1) + (index === 0 ? "" : String(index));
   return { ...record, uid: parent === "" ? own : `${parent}/${own}` };
 }
 
-/** Members of a body that is a JSON object; none for any other. */
+/** The members of a body that is a JSON object; none of any other. */
 export function sentMembers(body: Uint8Array | undefined): JsonObject {
   if (body === undefined || body.length === 0) return {};
   try {

@@ -1,9 +1,21 @@
-/** Which request do the arguments of `carryover explain` mean? */
+/** Reading the request to explain: a method and a path, or a whole curl line. */
 
 import { parseArgs } from "node:util";
 import type { HeaderList } from "../../model/http.ts";
 import { Problem } from "../../model/problem.ts";
 import { MASKED, quotedUrl } from "./secrets.ts";
+
+/** A request as a client would send it. */
+export interface AskedRequest {
+  readonly method: string;
+  /** Origin form, raw: what the client would put on the wire. */
+  readonly target: string;
+  /** Lower-case names, in order. */
+  readonly headers: HeaderList;
+  readonly body: Uint8Array;
+  /** What of the given text was ignored, or read in another way than written. */
+  readonly notes: readonly string[];
+}
 
 /** What was given, on a command line or in a query. */
 export interface GivenRequest {
@@ -32,12 +44,10 @@ export function readRequest(given: GivenRequest, read: ReadFile): AskedRequest {
 
 function readPlain(text: string, given: GivenRequest, read: ReadFile): AskedRequest {
   const [, named, url = text] = /^([A-Za-z]+)\s+(\S.*)$/s.exec(text) ?? [];
-  // What is more may be a token.
-  if (/\s/.test(url)) {
-    throw invalidRequest(
-      `a request is a method and a path; there is more behind ${quotedUrl(url.split(/\s/, 1)[0] ?? "")}`,
-    );
-  }
+  const [first = "", ...rest] = url.split(/\s/);
+  // The rest is not repeated: it may be a token.
+  if (rest.length > 0)
+    throw invalidRequest(`a request is a method and a path; there is more behind ${quotedUrl(first)}`);
   const data = given.data === undefined ? [] : [{ kind: "data", value: given.data } as const];
   const method = given.method ?? named?.toUpperCase() ?? (data.length > 0 ? "POST" : "GET");
   const headers = given.headers.flatMap((field) => {
@@ -47,47 +57,27 @@ function readPlain(text: string, given: GivenRequest, read: ReadFile): AskedRequ
   return requestOf({ method, url, headers, body: bodyOf(data, read), notes: [] }, "body");
 }
 
-/** Which request is to be explained, and from what is it read? */
-
-/** A request as a client would send it. */
-export interface AskedRequest {
-  readonly method: string;
-  /** Origin form, raw: what the client would put on the wire. */
-  readonly target: string;
-  /** Lower-case names, in order. */
-  readonly headers: HeaderList;
-  readonly body: Uint8Array;
-  /** What of the given text was ignored, or read in another way than written. */
-  readonly notes: readonly string[];
-}
-
 /** Gives the bytes of a file (`@body.json`); `-` is standard input. Throws when it cannot. */
-export type ReadFile = (path: string) => Uint8Array;
+type ReadFile = (path: string) => Uint8Array;
 
-/** The text cannot be read as a request: what is wrong, and what is expected. */
+/** `what`: why the text is no request, and what is expected. */
 export function invalidRequest(what: string): Problem {
   return new Problem("INVALID_REQUEST", what);
 }
 
-/** How do method, URL, header fields and data become one request? */
-
 /** One piece of data, as curl's options have it: `raw` never names a file. */
-export interface CurlData {
+interface CurlData {
   readonly kind: "data" | "raw" | "json" | "urlencode";
   readonly value: string;
 }
 
-export interface RequestParts {
-  readonly method: string;
+interface RequestParts extends Omit<AskedRequest, "target"> {
   /** A whole URL, one without scheme (`$HOST/iam/…`), or only a path. */
   readonly url: string;
-  readonly headers: readonly (readonly [string, string])[];
-  readonly body: Uint8Array;
-  readonly notes: readonly string[];
 }
 
 /** `Name: value` as a pair with a lower-case name; undefined for `Name:`. Throws `Problem` INVALID_REQUEST. */
-export function headerOf(text: string): readonly [string, string] | undefined {
+function headerOf(text: string): readonly [string, string] | undefined {
   const colon = text.indexOf(":");
   const name = text.slice(0, Math.max(0, colon)).trim().toLowerCase();
   if (name === "") throw invalidRequest('a header field is written as "Name: value"');
@@ -96,7 +86,7 @@ export function headerOf(text: string): readonly [string, string] | undefined {
 }
 
 /** All data as one body: pieces of JSON one after another, others joined by `&` as curl does. */
-export function bodyOf(data: readonly CurlData[], read: ReadFile): Uint8Array {
+function bodyOf(data: readonly CurlData[], read: ReadFile): Uint8Array {
   const pieces = data.map(({ kind, value }) => {
     if (kind === "urlencode") return Buffer.from(urlencodedData(value, read));
     return kind !== "raw" && value.startsWith("@") ? read(value.slice(1)) : Buffer.from(value);
@@ -113,22 +103,22 @@ function urlencodedData(value: string, read: ReadFile): string {
   return `${name === "" ? "" : `${name}=`}${encodeURIComponent(content)}`;
 }
 
-/** The request. `place`: data goes into the body, or behind the URL (curl's `-G`). Throws `Problem` INVALID_REQUEST. */
-export function requestOf(parts: RequestParts, place: "body" | "query"): AskedRequest {
+/** `dataIn`: data goes into the body, or after the URL (curl's `-G`). Throws `Problem` INVALID_REQUEST. */
+function requestOf(parts: RequestParts, dataIn: "body" | "query"): AskedRequest {
   if (!/^[A-Z]+$/.test(parts.method)) throw invalidRequest(`${JSON.stringify(parts.method)} is no method`);
   const { target, notes } = targetOf(parts.url);
   const data = Buffer.from(parts.body).toString("utf8");
   const mark = target.includes("?") ? "&" : "?";
   return {
     method: parts.method,
-    target: place === "query" && data !== "" ? `${target}${mark}${data}` : target,
+    target: dataIn === "query" && data !== "" ? `${target}${mark}${data}` : target,
     headers: parts.headers,
-    body: place === "query" ? new Uint8Array() : parts.body,
+    body: dataIn === "query" ? new Uint8Array() : parts.body,
     notes: [...parts.notes, ...notes],
   };
 }
 
-/** `$NAME` and `${NAME}`: whoever pastes a line seldom pastes what its variables hold. */
+/** `$NAME` and `${NAME}`: a pasted line seldom comes with the values of its variables. */
 const SHELL_VARIABLE = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 
 /** Path and query of a URL exactly as written: parsing it would resolve what carryover must see. */
@@ -170,7 +160,7 @@ const CURL_OPTIONS = new Map([...curlOptions(VALUE_OPTIONS, "string"), ...curlOp
  * Reads `words` (the first is `curl`). Unknown options are named in the notes and ignored. Throws `Problem`
  * INVALID_REQUEST for what is no single request, and what `read` throws for a file.
  */
-export function readCurl(words: readonly string[], read: ReadFile): AskedRequest {
+function readCurl(words: readonly string[], read: ReadFile): AskedRequest {
   // parseArgs takes such a word apart letter by letter, and slowly.
   if (words.some((word) => /^-\w{1000}/.test(word)))
     throw invalidRequest("put a blank between an option and a long value");
@@ -242,163 +232,93 @@ export function readCurl(words: readonly string[], read: ReadFile): AskedRequest
   return requestOf({ method, url, headers, body: bodyOf(data, read), notes }, inQuery ? "query" : "body");
 }
 
-/** Which words does a shell make of a pasted line? (Only quoting is done: nothing is expanded and nothing is run.) */
-
-export interface ShellWords {
-  readonly words: readonly string[];
-  /** What stood behind the command (`| jq .`), and expansions that were left as they are. */
-  readonly notes: readonly string[];
-}
-
-/** Where the reading of a line stands. */
-interface ShellReader {
-  readonly text: string;
-  at: number;
-  /** Undefined between words; `''` is a word, though an empty one. */
-  word: string | undefined;
-  readonly words: string[];
-  readonly notes: string[];
-}
-
-/** Begin another command, or tell where the output of this one goes. */
-const ENDS = new Set(["|", ";", ">", "<"]);
-const SPACE = /\s/;
-/** What a backslash takes the meaning of inside double quotes (POSIX shell, section 2.2.3). */
-const SPECIAL_IN_QUOTES = new Set(["$", "`", '"', "\\"]);
+/** What a backslash escapes inside double quotes (POSIX shell, section 2.2.3). */
+const ESCAPED_IN_QUOTES: ReadonlySet<string> = new Set(["$", "`", '"', "\\"]);
 
 /**
- * Splits `text` as a POSIX shell would: quotes, backslashes, a backslash at the end of a line. `$NAME` and `$(…)` stay as
- * text. Reading ends at `|`, `;` and redirections. Throws `Problem` INVALID_REQUEST for `$'…'`, a bare `&`, and quotes
- * that nobody closed.
+ * Splits `text` into words as a POSIX shell would: quotes, backslashes, a backslash at the end of a line. `$NAME` and `$(…)`
+ * stay as they are, since nothing is expanded or run. Reading ends at `|`, `;` and redirections; `notes` says what was left
+ * out or left as it is. Throws `Problem` INVALID_REQUEST for `$'…'`, a bare `&`, and open quotes.
  */
-export function splitWords(text: string): ShellWords {
-  const reader: ShellReader = { text, at: 0, word: undefined, words: [], notes: [] };
-  while (reader.at < text.length) {
-    if (!readNext(reader)) break;
-  }
-  endWord(reader);
-  return { words: reader.words, notes: [...new Set(reader.notes)] };
-}
-
-/** Reads on by one character or one quoted part; false at the end of the command. */
-function readNext(reader: ShellReader): boolean {
-  const char = reader.text.charAt(reader.at);
-  if (SPACE.test(char)) {
-    // A line of its own is a command of its own, but what was pasted may begin with empty ones.
-    if (char === "\n" && (reader.words.length > 0 || reader.word !== undefined)) return endsHere(reader, char);
-    endWord(reader);
-    reader.at += 1;
-    return true;
-  }
-  if (ENDS.has(char)) return endsHere(reader, char);
-  switch (char) {
-    case "&":
+export function splitWords(text: string): { readonly words: readonly string[]; readonly notes: readonly string[] } {
+  const words: string[] = [];
+  const notes = new Set<string>();
+  /** Undefined between words; `''` is an empty word. */
+  let word: string | undefined;
+  let isQuoted = false;
+  const endWord = () => {
+    if (word !== undefined) words.push(word);
+    word = undefined;
+  };
+  for (let at = 0; at < text.length; ) {
+    const char = text.charAt(at);
+    let length = 1;
+    let added: string | undefined;
+    if (char === "$" || char === "`") {
+      added = expansionAt(text.slice(at), isQuoted);
+      length = added.length;
+      if (added !== "$") notes.add(`${withoutDefault(added)} is left as it is: nothing is expanded here`);
+    } else if (char === "\\") {
+      const next = text.startsWith("\\\r\n", at) && !isQuoted ? "\r\n" : text.charAt(at + 1);
+      length += isQuoted ? 1 : next.length;
+      const isContinued = next === "\n" || next === "\r\n";
+      if (isQuoted) added = isContinued ? "" : ESCAPED_IN_QUOTES.has(next) ? next : `\\${next}`;
+      else if (!isContinued && next !== "") added = next;
+    } else if (char === '"') {
+      isQuoted = !isQuoted;
+      added = "";
+    } else if (isQuoted) {
+      added = char;
+    } else if (char === "'") {
+      const end = text.indexOf("'", at + 1);
+      if (end < 0) throw invalidRequest("a single quote is never closed");
+      added = text.slice(at + 1, end);
+      length = end + 1 - at;
+    } else if (char === "&") {
       throw invalidRequest('a bare "&" ends the command in a shell: put quotes around the URL');
-    case "'":
-      readSingle(reader);
-      return true;
-    case '"':
-      readDouble(reader);
-      return true;
-    case "\\":
-      readEscaped(reader);
-      return true;
-    case "$":
-    case "`":
-      readExpansion(reader);
-      return true;
-    case "#":
-      if (reader.word === undefined) return endsHere(reader, char);
+    } else if (endsCommand(char, words, word)) {
+      // The number of `2>` is no word.
+      if ((char === ">" || char === "<") && /^\d$/.test(word ?? "")) word = undefined;
+      if (text.slice(at).trim() !== "")
+        notes.add(`ignored what follows the command: ${char === "\n" ? "further lines" : char}`);
       break;
-    default:
-  }
-  addText(reader, char);
-  reader.at += 1;
-  return true;
-}
-
-/** What follows is not part of this command. `2>` is a redirection, so its number is no word. */
-function endsHere(reader: ShellReader, char: string): boolean {
-  if ((char === ">" || char === "<") && /^\d$/.test(reader.word ?? "")) reader.word = undefined;
-  endWord(reader);
-  const rest = reader.text.slice(reader.at).trim();
-  if (rest !== "") reader.notes.push(`ignored what follows the command: ${char === "\n" ? "further lines" : char}`);
-  return false;
-}
-
-function endWord(reader: ShellReader): void {
-  if (reader.word !== undefined) reader.words.push(reader.word);
-  reader.word = undefined;
-}
-
-function addText(reader: ShellReader, text: string): void {
-  reader.word = (reader.word ?? "") + text;
-}
-
-function readSingle(reader: ShellReader): void {
-  const end = reader.text.indexOf("'", reader.at + 1);
-  if (end < 0) throw invalidRequest("a single quote is never closed");
-  addText(reader, reader.text.slice(reader.at + 1, end));
-  reader.at = end + 1;
-}
-
-function readDouble(reader: ShellReader): void {
-  const { text } = reader;
-  addText(reader, "");
-  reader.at += 1;
-  while (reader.at < text.length) {
-    const char = text.charAt(reader.at);
-    if (char === '"') {
-      reader.at += 1;
-      return;
-    }
-    if (char === "$" || char === "`") readExpansion(reader, "quoted");
-    else if (char === "\\") {
-      const next = text.charAt(reader.at + 1);
-      if (next !== "\n") addText(reader, SPECIAL_IN_QUOTES.has(next) ? next : `\\${next}`);
-      reader.at += 2;
+    } else if (/\s/.test(char)) {
+      endWord();
     } else {
-      addText(reader, char);
-      reader.at += 1;
+      added = char;
     }
+    if (added !== undefined) word = (word ?? "") + added;
+    at += length;
   }
-  throw invalidRequest("a double quote is never closed");
+  if (isQuoted) throw invalidRequest("a double quote is never closed");
+  endWord();
+  return { words, notes: [...notes] };
 }
 
-function readEscaped(reader: ShellReader): void {
-  const { text } = reader;
-  const next = text.startsWith("\\\r\n", reader.at) ? "\r\n" : text.charAt(reader.at + 1);
-  if (next !== "\n" && next !== "\r\n" && next !== "") addText(reader, next);
-  reader.at += 1 + next.length;
+/** Another command or a redirection begins at `char`, or a comment, or a further line. A pasted text may begin with empty lines. */
+function endsCommand(char: string, words: readonly string[], word: string | undefined): boolean {
+  if (char === "#") return word === undefined;
+  return /[|;<>]/.test(char) || (char === "\n" && (words.length > 0 || word !== undefined));
 }
 
-/** `$NAME`, `${NAME}`, `$(command)` and backquotes: kept as text, because only the shell that they were written for knows them. */
-function readExpansion(reader: ShellReader, where: "bare" | "quoted" = "bare"): void {
-  const rest = reader.text.slice(reader.at);
-  if (where === "bare" && (rest.startsWith("$'") || rest.startsWith('$"'))) {
-    throw invalidRequest(`${rest.slice(0, 2)}… is a quoting that is not read here: write it with plain quotes`);
-  }
-  const found = expansionAt(rest);
-  if (found !== "$") reader.notes.push(`${withoutDefault(found)} is left as it is: nothing is expanded here`);
-  addText(reader, found);
-  reader.at += found.length;
-}
-
-/** What a variable is when it is not set may be a secret. */
+/** The default of an unset variable may be a secret. */
 function withoutDefault(expansion: string): string {
   return expansion.replace(/^(\$\{\w+)[^\w}].*\}$/s, `$1${MASKED}}`);
 }
 
-function expansionAt(rest: string): string {
+/** `$NAME`, `${NAME}`, `$(command)` or backquotes at the start of `rest`; else `$`. */
+function expansionAt(rest: string, isQuoted: boolean): string {
+  if (!isQuoted && (rest.startsWith("$'") || rest.startsWith('$"')))
+    throw invalidRequest(`${rest.slice(0, 2)}… is a quoting that is not read here: write it with plain quotes`);
   if (rest.startsWith("$(")) return rest.slice(0, closingParenthesis(rest));
   const simple = /^(?:\$\{[^}]*\}|\$[A-Za-z_]\w*|`[^`]*`)/.exec(rest)?.[0];
   if (simple === undefined && rest.startsWith("`")) throw invalidRequest("a backquote is never closed");
-  // Also because each one would be looked for to the end of the text.
+  // Also keeps the search linear: each one would be looked for to the end of the text.
   if (simple === undefined && rest.startsWith("${")) throw invalidRequest("${ is never closed");
   return simple ?? "$";
 }
 
-/** Where the `)` of `$(` stands, nested ones counted. */
+/** The length up to and with the `)` of `$(`, nested ones counted. */
 function closingParenthesis(rest: string): number {
   let depth = 0;
   for (let at = 1; at < rest.length; at += 1) {

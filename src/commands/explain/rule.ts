@@ -1,73 +1,54 @@
-/** Which rule takes a request, why did the others not, and what follows for the client? */
-
+/** Which rule takes a request, why the others do not, and what follows for the client. */
 import type { Config } from "../../config/config.ts";
+import { readInstant } from "../../config/values.ts";
 import { createIdentity } from "../../ledger/identity.ts";
 import type { HeaderList } from "../../model/http.ts";
-import type { Problem } from "../../model/problem.ts";
 import type { OperationMatch } from "../../model/request.ts";
 import type { ModeDecision, Rules } from "../../model/rules.ts";
 import { createBucket } from "../../rollout/callers.ts";
-import { judgeRules, type RuleInput } from "../../rollout/choose.ts";
+import { judgeRules } from "../../rollout/choose.ts";
 import { createRollout, type Rollout } from "../../rollout/rollout.ts";
 import type { ExplainedCutover } from "./explanation.ts";
 import { type AskedRequest, invalidRequest } from "./request.ts";
 
-/** What decides who serves a request: that of a running carryover, or one made of a rules file. */
+/** What decides who serves a request: that of a running carryover, or one made from a rules file. */
 export interface ExplainCutover {
-  readonly control: Pick<Rollout, "choose" | "rules" | "fallback">;
+  readonly rollout: Pick<Rollout, "choose" | "rules" | "fallback">;
   /** 0 to 100. */
   readonly bucketOf: (client: string) => number;
-  /** Who sent a request with these fields. */
+  /** The client that sent a request with these fields. */
   readonly nameOf: (headers: HeaderList) => string;
-  /** The instant that is told of, milliseconds since 1970. */
+  /** The instant that is explained, milliseconds since 1970. */
   readonly wall: () => number;
 }
 
 /**
- * What the rules say of a request, as sent by `client` (else by whom its fields name). They are asked about what both versions
- * have, as `proxy.ts` asks them: undefined for everything else, and where there are no rules and everything is translated.
+ * What the rules say of a request that both versions have, as sent by `client` (else by the client that its fields name).
+ * `native`: native v1 serves what v2 lacks. Undefined where there are no rules and everything is translated.
  */
 export function ruleDecision(
-  cutover: ExplainCutover | undefined,
-  {
-    method,
-    headers,
-    match,
-    client,
-    native,
-  }: Pick<AskedRequest, "method" | "headers"> & {
-    readonly match: OperationMatch | undefined;
-    readonly client: string | undefined;
-    /** Native v1 serves what v2 lacks. */
-    readonly native: boolean;
-  },
+  { rollout, bucketOf, nameOf, wall }: ExplainCutover,
+  { method, headers }: AskedRequest,
+  { resource, operation }: OperationMatch,
+  native: boolean,
+  client: string = nameOf(headers),
 ): ExplainedCutover | undefined {
-  if (match === undefined || cutover === undefined) return undefined;
-  return explainRule(cutover, {
-    resource: match.resource.name,
-    operation: match.operation.name,
-    write: method !== "GET",
-    guessed: native && match.operation.guessed === true,
-    client: client ?? cutover.nameOf(headers),
-    headers,
-  });
-}
-
-function explainRule(cutover: ExplainCutover, asked: Omit<RuleInput, "at">): ExplainedCutover | undefined {
-  const { control, bucketOf, wall } = cutover;
-  // In a running carryover this may let a rule go on whose time has come: any request would.
-  const choice = control.choose(asked);
-  const rules = control.rules();
+  const write = method !== "GET";
+  const guessed = native && operation.guessed === true;
+  const asked = { resource: resource.name, operation: operation.name, write, guessed, client, headers };
+  // In a running carryover this may advance a rule whose time has come, as any request would.
+  const choice = rollout.choose(asked);
+  const rules = rollout.rules();
   if (rules === undefined && choice.mode === "translate") return undefined;
   const at = wall();
   return {
-    client: asked.client,
-    bucket: bucketOf(asked.client),
+    client,
+    bucket: bucketOf(client),
     at: new Date(at).toISOString(),
     mode: choice.mode,
     why: choice.why,
     rule: choice.rule?.name ?? null,
-    says: sentenceOf(choice, asked.write),
+    says: sentenceOf(choice, write),
     digest: rules?.digest ?? null,
     rules: judgeRules(rules?.rules ?? [], bucketOf, { ...asked, at }).map(({ rule, matched, why }) => ({
       name: rule.name,
@@ -79,19 +60,24 @@ function explainRule(cutover: ExplainCutover, asked: Omit<RuleInput, "at">): Exp
   };
 }
 
-/** `stepped-back`: the rule says otherwise, and what was learnt since speaks against it. */
-const DECISION_REASONS: Readonly<Record<ModeDecision["why"], (rule: string) => string>> = {
-  rule: (rule) => `rule ${rule}`,
-  default: () => "no rule takes it: cutover.mode",
-  forced: () => "force, at the top of the rules file, overrides every rule",
-  guessed: () => "what v1 answers is guessed, and no rule names the operation",
-  "stepped-back": (rule) => `rule ${rule} stepped back by itself`,
-  promoted: (rule) => `rule ${rule} moved on by itself`,
-};
-
-/** Why it is served so, in a few words. */
+/** Why a request is served so, in a few words. */
 export function reasonOf({ why, rule }: Pick<ExplainedCutover, "why" | "rule">): string {
-  return DECISION_REASONS[why](rule ?? "");
+  switch (why) {
+    case "rule":
+      return `rule ${rule}`;
+    case "default":
+      return "no rule takes it: cutover.mode";
+    case "forced":
+      return "force, at the top of the rules file, overrides every rule";
+    case "guessed":
+      return "what v1 answers is guessed, and no rule names the operation";
+    case "stepped-back":
+      return `rule ${rule} stepped back by itself`;
+    case "promoted":
+      return `rule ${rule} moved on by itself`;
+    default:
+      return why satisfies never;
+  }
 }
 
 function sentenceOf({ mode, shadow }: ModeDecision, write: boolean): string {
@@ -110,39 +96,26 @@ function sentenceOf({ mode, shadow }: ModeDecision, write: boolean): string {
   }
 }
 
-/** What native v1 answers a translation may refuse. */
-export function refusedElsewhere(refusal: Problem | undefined): readonly string[] {
-  if (refusal === undefined) return [];
-  return [`if it were translated, carryover would refuse it: ${refusal.http} ${refusal.reason}: ${refusal.message}`];
-}
-
-/** Who would serve what, as a rules file and the configuration have it? (For the command: nothing was learnt yet.) */
-
-/** At the instant `at`, milliseconds since 1970, in a carryover that has just been started. */
+/** What decides at the instant `at` (milliseconds since 1970) in a carryover that has just started. */
 export function cutoverFromConfig(config: Config, rules: Rules | undefined, at: number): ExplainCutover {
   const { mode, salt } = config.cutover;
   const bucketOf = createBucket(salt);
   const wall = () => at;
   return {
-    control: createRollout({ rules, mode, bucketOf, wall, onEvent: () => {} }),
+    rollout: createRollout({ rules, mode, bucketOf, wall, onEvent: () => {} }),
     bucketOf,
     nameOf: createIdentity({ ...config.clients, key: salt }).nameOf,
     wall,
   };
 }
 
-/** A day, or a day and a time; UTC unless it says otherwise, as in rules. Throws `Problem` INVALID_REQUEST. */
+/** Of `--at`: seconds and zone, which rules must have, may be left out; UTC is assumed. Throws `Problem` INVALID_REQUEST. */
 export function instantOf(text: string): number {
-  const [, day, time = "T00:00", zone = "Z"] =
-    /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];
-  const at = Date.parse(`${day}${time}${zone}`);
-  // Date.parse takes the 30th of February for a day in March.
-  const real =
-    day !== undefined && !Number.isNaN(Date.parse(day)) && new Date(Date.parse(day)).toISOString().startsWith(day);
-  if (Number.isNaN(at) || !real) {
-    throw invalidRequest(
-      `--at: ${JSON.stringify(text)} is no instant; expected one such as 2026-12-01 or 2026-12-01T09:30Z`,
-    );
-  }
-  return at;
+  const [, day, minute = "T00:00", seconds = ":00", zone = "Z"] =
+    /^(\d{4}-\d\d-\d\d)(?:(T\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?(Z|[+-]\d\d:\d\d)?$/.exec(text) ?? [];
+  const at = readInstant(`${day}${minute}${seconds}${zone}`);
+  if (at !== undefined) return at;
+  throw invalidRequest(
+    `--at: ${JSON.stringify(text)} is no instant; expected one such as 2026-12-01 or 2026-12-01T09:30Z`,
+  );
 }

@@ -1,28 +1,28 @@
-/** What of a request must not be shown again? (A terminal has a history, and what is explained is pasted into tickets.) */
+/** Masking the secrets of a request: a terminal has a history, and explanations are pasted into tickets. */
 import { JsonError } from "../../json/error.ts";
 import { type JsonNode, parseTree } from "../../json/tree.ts";
 import { camelCase } from "../../model/field-names.ts";
-import type { HeaderList } from "../../model/http.ts";
+import type { ApiRequest } from "../../model/http.ts";
 import type { ShownRequest } from "./explanation.ts";
 
 /** Stands for what is not shown. */
 export const MASKED = "…";
 
 const SECRET_NAME = /secret|passw|token|credential|privatekey|apikey|accesskey|assertion|jwt|authorization|cookie/i;
-/** Positions in lists, and facts about tokens: nobody gets in with them. */
+/** Positions in lists, and facts about tokens: they give no access. */
 const HARMLESS_NAME = /^(?:page|nextPage)token$|token(?:type|lifetime|expiry|ttl|endpoint|url)$/i;
-/** How a signed token begins, and what it is made of. */
+/** The beginning and the characters of a signed token. */
 const TOKEN = "eyJ";
 const TOKEN_START = /\beyJ/;
 const TOKEN_CHARACTER = /[A-Za-z0-9._-]/;
 
-/** True for members, parameters and header fields whose value may let somebody in. */
+/** True for members, parameters and header fields whose value may give access. */
 export function isSecretName(name: string): boolean {
   const last = camelCase(name.slice(name.lastIndexOf(".") + 1).replaceAll("-", "_"));
   return last === "code" || (SECRET_NAME.test(last) && !HARMLESS_NAME.test(last));
 }
 
-/** A header field's value as it may be shown: of `Authorization` the scheme stays. */
+/** The value of a header field, masked; `Authorization` keeps its scheme. */
 export function shownHeader(name: string, value: string): string {
   if (name === "authorization" || name === "proxy-authorization") {
     const scheme = /^([A-Za-z][\w-]*)\s+\S/.exec(value)?.[1];
@@ -38,7 +38,7 @@ export function withoutTokens(text: string): string {
   for (let at = text.indexOf(TOKEN); at >= 0; at = text.indexOf(TOKEN, done)) {
     let end = at;
     while (TOKEN_CHARACTER.test(text.charAt(end))) end += 1;
-    // What stands before it says whether a word begins there.
+    // The character before it says whether a word begins there.
     const from = Math.max(done, at - 1);
     shown += text.slice(done, from) + withoutToken(text.slice(from, end));
     done = end;
@@ -46,7 +46,7 @@ export function withoutTokens(text: string): string {
   return shown + text.slice(done);
 }
 
-/** `run` up to where a token begins in it: `eyJ`, eight characters more, a dot, and something behind. Each is looked at once. */
+/** `run` up to where a token begins in it: `eyJ`, eight more characters, a dot, and something after it. Linear in time. */
 function withoutToken(run: string): string {
   let at = 0;
   for (const part of run.split(".")) {
@@ -70,8 +70,8 @@ export function shownTarget(target: string): string {
   if (mark < 0) return withoutTokens(target);
   const pairs = target.slice(mark + 1).split("&");
   const shown = pairs.map((pair) => {
-    const equals = pair.indexOf("=");
-    return equals > 0 && isSecretName(decoded(pair.slice(0, equals))) ? `${pair.slice(0, equals)}=${MASKED}` : pair;
+    const name = pair.slice(0, Math.max(0, pair.indexOf("=")));
+    return name !== "" && isSecretName(decoded(name)) ? `${name}=${MASKED}` : pair;
   });
   return withoutTokens(`${target.slice(0, mark)}?${shown.join("&")}`);
 }
@@ -84,7 +84,7 @@ function decoded(name: string): string {
   }
 }
 
-/** JSON text with its secret values replaced and every other byte as it was; text that is no JSON is not shown at all. */
+/** JSON text with its secret values masked and every other byte as it was. Text that is not JSON is not shown at all. */
 export function shownJson(text: string): string {
   try {
     const hidden = secretsIn(parseTree(Buffer.from(text), { surrogates: "pass" }), false);
@@ -95,7 +95,7 @@ export function shownJson(text: string): string {
   }
 }
 
-/** The JSON text of the value of member `name`, as it may be shown. */
+/** The JSON text of the value of member `name`, masked. */
 export function shownMember(name: string, text: string): string {
   if (!isSecretName(name)) return shownJson(text);
   const node = parseTree(Buffer.from(text), { surrogates: "pass" });
@@ -128,8 +128,6 @@ function replaced(bytes: Buffer, hidden: readonly JsonNode[]): string {
   return text + bytes.toString("utf8", at);
 }
 
-/** How is a request shown, without its secrets? */
-
 /** Header fields that every call has, or that say nothing. */
 const HIDDEN_HEADERS: ReadonlySet<string> = new Set([
   "accept",
@@ -140,15 +138,8 @@ const HIDDEN_HEADERS: ReadonlySet<string> = new Set([
   "tracestate",
 ]);
 
-interface UnmaskedRequest {
-  readonly method: string;
-  readonly target: string;
-  readonly headers: HeaderList;
-  readonly body?: Uint8Array;
-}
-
 /** Method, target, fields and body, masked. */
-export function shownRequest({ method, target, headers, body }: UnmaskedRequest): ShownRequest {
+export function shownRequest({ method, target, headers, body }: ApiRequest): ShownRequest {
   return {
     method,
     target: shownTarget(target),

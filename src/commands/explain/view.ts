@@ -1,4 +1,4 @@
-/** What does the admin port say of a request that is put into a query? */
+/** `GET /explain` of the admin port. Apart from explain.ts, so that its code is loaded only when somebody asks. */
 import type { Catalogue } from "../../catalogue.ts";
 import type { Explain, ExplainConfig } from "./explain.ts";
 import type { Explanation } from "./explanation.ts";
@@ -7,15 +7,15 @@ import type { ExplainCutover } from "./rule.ts";
 
 /**
  * `GET /explain?request=PUT+/iam/v1/groups/UID&data={…}&header=Name:+value&method=PUT&client=NAME`: the JSON of
- * `carryover explain --json`, for the configuration of this process, and (with `cutover`) for the rules in force and what was
- * learnt since. `request` may be a curl line. Files are not read. Rejects with `Problem` INVALID_REQUEST for what is no request.
+ * `carryover explain --json`, for the configuration of this process, and (with `cutover`) for the rules in force and what
+ * was learned since. `request` may be a curl line. Reads no files. Rejects with `Problem` INVALID_REQUEST.
  */
 export function createExplainView(
   config: ExplainConfig,
   catalogue: Catalogue,
   cutover?: ExplainCutover,
 ): (query: URLSearchParams) => Promise<Explanation> {
-  // Loaded and made when it is first asked for: most instances are never asked, and it is a second set of all translations.
+  // Created on first use: most instances are never asked, and it is a second set of all translations.
   let explain: Promise<Explain> | undefined;
   return async (query) => {
     explain ??= import("./explain.ts").then(({ createExplain }) => createExplain(config, catalogue, cutover));
@@ -27,11 +27,9 @@ export function createExplainView(
       ...(data === null ? {} : { data }),
       ...(method === null ? {} : { method: method.toUpperCase() }),
     };
-    const request = readRequest(given, noFiles);
+    const request = readRequest(given, () => {
+      throw invalidRequest("files are not read here: put the body itself into the query");
+    });
     return (await explain)(request, query.get("client") ?? undefined);
   };
-}
-
-function noFiles(): never {
-  throw invalidRequest("files are not read here: put the body itself into the query");
 }

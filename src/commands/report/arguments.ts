@@ -1,10 +1,10 @@
-/** Which addresses, which window and which token were given on the command line? (Each function throws `ConfigError`.) */
+/** Reads the arguments of `carryover report`. Each function throws `ConfigError`. */
 import { ConfigError } from "../../config/faults.ts";
-import { type TokenSources, tokenFrom } from "../token-input.ts";
+import type { CommandIo } from "../command.ts";
+import { tokenFrom } from "../token-input.ts";
 
-/** The variable that may hold the admin token. It belongs to this command: no option has it. */
+/** The variable that may hold the admin token. It is no option of the configuration. */
 export const ADMIN_TOKEN_VARIABLE = "CARRYOVER_ADMIN_TOKEN";
-/** For a person who gave none. */
 export const HOW_TO_GIVE_ADMIN_TOKEN = `--token-file FILE (- is standard input) or set ${ADMIN_TOKEN_VARIABLE}`;
 export const DEFAULT_ADDRESS = "http://127.0.0.1:8081";
 
@@ -17,16 +17,16 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 ]);
 const LONGEST_TIMEOUT = 600;
 
-/** `http://host:port`, `host:port`, either with a path; without a slash at the end. */
+/** A URL without a slash at its end, of `http://host:port` or `host:port`, either with a path. */
 export function readAddress(text: string): string {
-  const wrong = (what: string) =>
-    argumentError("address", `${JSON.stringify(text)} ${what}`, "give http://HOST:PORT or HOST:PORT");
+  const invalid = (what: string) =>
+    argumentError("address", `${JSON.stringify(text)} ${what}`, "use http://HOST:PORT or HOST:PORT");
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(full)) throw wrong("is no address");
+  if (!URL.canParse(full)) throw invalid("is not an address");
   const url = new URL(full);
-  if (url.protocol !== "http:" && url.protocol !== "https:") throw wrong("is neither http nor https");
-  if (url.username !== "" || url.password !== "") throw wrong("holds a credential");
-  if (url.search !== "" || url.hash !== "") throw wrong("has a query or a fragment");
+  if (url.protocol !== "http:" && url.protocol !== "https:") throw invalid("is neither http nor https");
+  if (url.username !== "" || url.password !== "") throw invalid("contains a credential");
+  if (url.search !== "" || url.hash !== "") throw invalid("has a query or a fragment");
   return url.href.replace(/\/+$/, "");
 }
 
@@ -35,7 +35,7 @@ export function readWindow(text: string): number {
   const [, count = "", unit = ""] = /^(\d{1,5})([smhdw])$/.exec(text) ?? [];
   const ms = Number(count) * (UNITS.get(unit) ?? 0);
   if (ms > 0) return ms;
-  throw argumentError("--since", `${JSON.stringify(text)} is no time`, "give a number and s, m, h, d or w: 7d");
+  throw argumentError("--since", `${JSON.stringify(text)} is not a duration`, "use a number and s, m, h, d or w: 7d");
 }
 
 /** Milliseconds of a number of seconds. */
@@ -44,18 +44,18 @@ export function readTimeout(text: string): number {
   if (seconds > 0 && seconds <= LONGEST_TIMEOUT) return seconds * 1000;
   throw argumentError(
     "--timeout",
-    `${JSON.stringify(text)} is no number of seconds`,
-    `give one up to ${LONGEST_TIMEOUT}`,
+    `${JSON.stringify(text)} is not a number of seconds`,
+    `use a number up to ${LONGEST_TIMEOUT}`,
   );
 }
 
-/** `file` (`-`: standard input) wins over `variable`. Undefined when there is none. */
+/** `file` (`-`: standard input) takes precedence over `variable`. Undefined when there is none. */
 export function readAdminToken(
   file: string | undefined,
   variable: string | undefined,
-  sources: TokenSources,
+  io: Pick<CommandIo, "readFile" | "readStdin">,
 ): string | undefined {
-  return tokenFrom({ file, variable: { name: ADMIN_TOKEN_VARIABLE, value: variable }, sources });
+  return tokenFrom({ file, variable: { name: ADMIN_TOKEN_VARIABLE, value: variable } }, io);
 }
 
 function argumentError(where: string, what: string, remedy: string): ConfigError {

@@ -1,8 +1,8 @@
-/** How is `carryover report` called, and what does it print? */
-
-import type { ConfigInput } from "../../config/config.ts";
+/** The command `carryover report`. */
+import type { Command } from "commander";
 import { ConfigError } from "../../config/faults.ts";
-import { readStdin } from "../token-input.ts";
+import type { CommandIo, Outcome } from "../command.ts";
+import { printable } from "../terminal.ts";
 import {
   ADMIN_TOKEN_VARIABLE,
   DEFAULT_ADDRESS,
@@ -12,26 +12,6 @@ import {
   readWindow,
 } from "./arguments.ts";
 import type { MigrationReport } from "./report.ts";
-
-/** The part of a command-line parser that is used here. */
-interface Program {
-  command(name: string): Program;
-  description(text: string): Program;
-  argument(name: string, text: string): Program;
-  option(flags: string, text: string): Program;
-  action(run: (addresses: readonly string[], flags: Record<string, unknown>) => Promise<void>): Program;
-}
-
-/** The process, as far as a report needs it; what is left out is taken from the real one. */
-export interface ReportIo {
-  readonly env: ConfigInput["env"];
-  readonly readFile: ConfigInput["readFile"];
-  print(text: string): void;
-  warn(text: string): void;
-  /** All of standard input. */
-  readStdin?(): Uint8Array;
-  readonly fetch?: typeof fetch;
-}
 
 interface ReportFlags {
   readonly tokenFile?: string;
@@ -46,10 +26,10 @@ interface ReportFlags {
 const DEFAULT_TIMEOUT = "10";
 
 /**
- * Adds the command. Its exit code: 0 as hoped; 1 v1 is in use and --fail-if-v1 was given; 2 an instance was not heard, or
- * --fail-if-v1 was given and nobody can tell.
+ * Adds the command. Its exit code: 0; 1 if v1 is in use and --fail-if-v1 was given; 2 if an instance did not respond, or if
+ * --fail-if-v1 was given and it is not known whether v1 is in use.
  */
-export function addReport(program: Program, io: ReportIo, outcome: { code: number | undefined }): void {
+export function addReport(program: Command, io: CommandIo, outcome: Outcome): void {
   program
     .command("report")
     .description(
@@ -66,62 +46,50 @@ export function addReport(program: Program, io: ReportIo, outcome: { code: numbe
     .option("--markdown", "print Markdown")
     .option("--csv", "print the clients as CSV")
     .option("--json", "print one JSON document (docs/report.md)")
-    .action(async (addresses, flags) => {
+    .action(async (addresses: readonly string[], flags: ReportFlags) => {
       outcome.code = await report(addresses, flags, io);
     });
 }
 
-async function report(given: readonly string[], flags: ReportFlags, io: ReportIo): Promise<number> {
-  const show = await formOf(flags);
-  const addresses = [...new Set((given.length === 0 ? [DEFAULT_ADDRESS] : given).map(readAddress))];
+async function report(args: readonly string[], flags: ReportFlags, io: CommandIo): Promise<number> {
+  const show = await formatOf(flags);
+  const addresses = [...new Set((args.length === 0 ? [DEFAULT_ADDRESS] : args).map(readAddress))];
   const windowMs = flags.since === undefined ? undefined : readWindow(flags.since);
   const timeoutMs = readTimeout(flags.timeout ?? DEFAULT_TIMEOUT);
-  const token = readAdminToken(flags.tokenFile, io.env[ADMIN_TOKEN_VARIABLE], {
-    readFile: io.readFile,
-    readStdin: io.readStdin ?? readStdin,
-  });
-  // Loaded only for this command: `serve` is to start soon and to be small.
-  const [{ ask }, { createReport }, { exitCodeOf }, { warningsOf }] = await Promise.all([
+  const token = readAdminToken(flags.tokenFile, io.env[ADMIN_TOKEN_VARIABLE], io);
+  // Loaded only for this command, so that `serve` starts fast.
+  const [{ ask }, { createReport, exitCodeOf }, { warningsOf }] = await Promise.all([
     import("./ask.ts"),
-    import("./report.ts"),
     import("./report.ts"),
     import("./sections.ts"),
   ]);
-  const options = { token, timeoutMs, fetch: io.fetch ?? fetch };
-  const made = createReport(await Promise.all(addresses.map((address) => ask(address, options))), windowMs);
-  const safe = token === undefined ? made : withoutToken(made, token);
+  const options = { token, timeoutMs, fetch: io.fetch };
+  const whole = createReport(await Promise.all(addresses.map((address) => ask(address, options))), windowMs);
+  const safe = token === undefined ? whole : withoutToken(whole, token);
   io.print(show(safe));
   const failIfV1 = flags.failIfV1 === true;
-  // The forms for people end with it.
-  const isUnsaid = flags.csv === true || flags.json === true;
-  for (const warning of warningsOf(safe, failIfV1 && isUnsaid)) io.warn(warning);
-  return exitCodeOf(made, failIfV1);
+  // The formats for people end with the verdict.
+  const lacksVerdict = flags.csv === true || flags.json === true;
+  for (const warning of warningsOf(safe, failIfV1 && lacksVerdict)) io.warn(warning);
+  return exitCodeOf(whole, failIfV1);
 }
 
-/** An instance could say anything, the token included. */
-function withoutToken(made: MigrationReport, token: string): MigrationReport {
-  const clean: unknown = JSON.parse(JSON.stringify(made), (_, value: unknown) =>
+/** An instance could return any text, even the token. */
+function withoutToken(report: MigrationReport, token: string): MigrationReport {
+  const clean: unknown = JSON.parse(JSON.stringify(report), (_, value: unknown) =>
     typeof value === "string" ? value.replaceAll(token, "[token]") : value,
   );
   return clean as MigrationReport;
 }
 
-/** Throws `ConfigError` when more than one form is asked for. */
-async function formOf({ markdown, csv, json }: ReportFlags): Promise<(report: MigrationReport) => string> {
-  const asked = [markdown && "--markdown", csv && "--csv", json && "--json"].filter((flag) => flag !== undefined);
-  if (asked.length > 1) {
-    throw new ConfigError([{ where: asked.join(" "), what: "these are two forms", remedy: "choose one" }]);
+/** Throws `ConfigError` for more than one format. */
+async function formatOf({ markdown, csv, json }: ReportFlags): Promise<(report: MigrationReport) => string> {
+  const formats = [markdown && "--markdown", csv && "--csv", json && "--json"].filter((flag) => flag !== undefined);
+  if (formats.length > 1) {
+    throw new ConfigError([{ where: formats.join(" "), what: "these are two formats", remedy: "choose one" }]);
   }
-  if (markdown === true) return (await import("./formats.ts")).reportMarkdown;
-  if (csv === true) return (await import("./formats.ts")).reportCsv;
-  if (json === true) return (made) => JSON.stringify(made, null, 2).replaceAll(UNPRINTABLE, escapedUnits);
-  return (await import("./formats.ts")).reportText;
-}
-
-/** What a terminal could take for more than a letter, and JSON lets stand; a line break is JSON's own here. */
-const UNPRINTABLE = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu;
-
-function escapedUnits(character: string): string {
-  const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at));
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, "0")}`).join("");
+  if (json === true) return (report) => printable(JSON.stringify(report, null, 2));
+  const { reportCsv, reportMarkdown, reportText } = await import("./formats.ts");
+  if (csv === true) return reportCsv;
+  return markdown === true ? reportMarkdown : reportText;
 }

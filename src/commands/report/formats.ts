@@ -1,11 +1,11 @@
-/** How does a report read on a terminal? (Aligned, bounded in width, and nothing of a stranger's moves the cursor.) */
-import { cutLine, oneLine } from "./one-line.ts";
+/** A report as text for a terminal, as Markdown, and its clients as CSV. */
+import { cutLine, oneLine } from "../terminal.ts";
 import type { ClientLine, MigrationReport } from "./report.ts";
 import { headline, lastLine, type ReportColumn, type ReportSection, sectionsOf } from "./sections.ts";
 
-/** Rows of one table. */
+/** Rows of one table on a terminal. */
 const MOST_TEXT_ROWS = 50;
-/** Characters of one cell; the last column of a table may be longer, nothing stands behind it. */
+/** Characters of one cell; the last column may be longer. */
 const WIDEST_TEXT_CELL = 40;
 const WIDEST_LAST = 120;
 const GAP = "  ";
@@ -35,12 +35,10 @@ function textTable(columns: readonly ReportColumn[], rows: ReportSection["rows"]
   });
 }
 
-/** Characters, not their UTF-16 halves. */
+/** Characters, not UTF-16 units. */
 function lengthOf(text: string): number {
   return [...text].length;
 }
-
-/** How does a report read as Markdown? (To be put into an issue or a wiki: a name must stay a name there.) */
 
 const MOST_MARKDOWN_ROWS = 500;
 const WIDEST_MARKDOWN_CELL = 400;
@@ -62,7 +60,7 @@ function sectionMarkdown({ title, columns, rows, notes }: ReportSection): string
   );
 }
 
-/** Every sign that means something to Markdown or HTML as itself; `www.` and `@name` would become links and calls. */
+/** Escapes everything that Markdown or HTML interprets; `www.` and `@name` would become links and mentions. */
 export function escapeMarkdown(text: string): string {
   return oneLine(text)
     .replaceAll(/[\\`*_{}[\]<>|~#!]/g, "\\$&")
@@ -71,8 +69,6 @@ export function escapeMarkdown(text: string): string {
     .replaceAll(/\b(www)\./gi, "$1&#46;")
     .replaceAll(/\b(https?|ftp):/gi, "$1&#58;");
 }
-
-/** How do a report's clients look in a spreadsheet? (RFC 4180, one line a client; a name must not become a formula.) */
 
 const COLUMNS = [
   "client",
@@ -94,7 +90,10 @@ const COLUMNS = [
   "note",
 ] as const;
 
-/** Clients, those on v1 first; an incomplete report says so in every line, and has one for each instance that was not heard. */
+/**
+ * RFC 4180: one line per client, those on v1 first. An incomplete report says so in every line and has a line for each address
+ * without a response.
+ */
 export function reportCsv(report: MigrationReport): string {
   const silent = report.instances.flatMap(({ address, fault }) =>
     fault === null ? [] : [csvLine([...COLUMNS.slice(1).map(() => ""), `INCOMPLETE: ${address}: ${fault}`])],
@@ -132,7 +131,10 @@ function csvLine(cells: readonly string[]): string {
   return cells.map(cellOf).join(",");
 }
 
-/** Spreadsheets run what begins like a formula, also in full width; some begin a new cell at a semicolon or a tab that is not quoted. */
+/**
+ * Spreadsheets run cells that begin like a formula, also with full-width signs. Some split cells at a semicolon or a tab that
+ * is not quoted.
+ */
 export function cellOf(text: string): string {
   const shown = oneLine(text);
   const safe = /^\s*[=+\-@＝＋－＠]/.test(shown) ? `'${shown}` : shown;

@@ -1,12 +1,11 @@
-/** What do several instances say together? (Design section 8: each replica has its own; they merge.) */
-
+/** Merges the progress of several instances into one. */
 import { mergeSnapshots } from "../../ledger/snapshot.ts";
+import { LAST_TIME } from "../../model/clock.ts";
 import type { ClientEntry, LedgerSnapshot } from "../../model/ledger.ts";
 import type { DifferenceBound, Progress, RequestTotalsRow, RuleProgress } from "../../model/progress.ts";
 import { upperBound } from "../../rollout/upper-bound.ts";
-import { LAST_TIME } from "./ask.ts";
 
-/** An instance that was heard, under the first address that leads to it. */
+/** An instance that responded, under the first address that leads to it. */
 export interface RespondingInstance {
   readonly address: string;
   readonly progress: Progress;
@@ -15,7 +14,7 @@ export interface RespondingInstance {
 /** All instances as one. Times are by the latest clock. */
 export interface MergedProgress {
   readonly at: number;
-  /** From when on every one of them has been watching its clients. */
+  /** Since when every instance has been watching its clients. */
   readonly watchedSince: number;
   readonly rows: readonly RequestTotalsRow[];
   readonly ledger: LedgerSnapshot;
@@ -23,28 +22,28 @@ export interface MergedProgress {
   readonly rules: readonly (RuleProgress & { readonly on: readonly string[] })[];
 }
 
-/** Undefined when nobody was heard. */
-export function merge(heard: readonly RespondingInstance[]): MergedProgress | undefined {
-  if (heard.length === 0) return undefined;
-  const at = latestOf(heard);
-  const told = heard.map((one) => ({ ...one, progress: setClock(one.progress, at) }));
-  const all = told.map(({ progress }) => progress);
+/** Undefined without any instance. */
+export function merge(instances: readonly RespondingInstance[]): MergedProgress | undefined {
+  if (instances.length === 0) return undefined;
+  const at = latestOf(instances);
+  const adjusted = instances.map((one) => ({ ...one, progress: setClock(one.progress, at) }));
+  const all = adjusted.map(({ progress }) => progress);
   return {
     at,
     watchedSince: largest(all.map(({ ledger }) => ledger.watchedSince ?? ledger.since)),
     rows: sumRows(all.flatMap(({ totals }) => totals.rows)),
-    ledger: mergeSnapshots(withOwnLedgerNames(told)),
+    ledger: mergeSnapshots(withOwnLedgerNames(adjusted)),
     bounds: mergeBounds(all.flatMap(({ bounds }) => bounds)),
-    rules: mergeRules(told),
+    rules: mergeRules(adjusted),
   };
 }
 
-/** What the latest clock shows, in milliseconds since 1970; 0 when nobody was heard. */
-export function latestOf(heard: readonly RespondingInstance[]): number {
-  return largest(heard.map(({ progress }) => progress.at));
+/** The time of the latest clock, in milliseconds since 1970; 0 without any instance. */
+export function latestOf(instances: readonly RespondingInstance[]): number {
+  return largest(instances.map(({ progress }) => progress.at));
 }
 
-/** Of `others`, the first other instance whose ledger began from the same file as that of `progress`. */
+/** The first of `others` that is another instance whose ledger started from the same file as that of `progress`. */
 export function sharerOf(
   { instance, ledger }: Progress,
   others: readonly RespondingInstance[],
@@ -56,20 +55,23 @@ export function sharerOf(
 }
 
 /**
- * The ledgers, each under a name of its own where two began from one file: by that name only one of them would count, and a
- * client that the other one saw would be lost. What the file held is counted for both, which hides nobody.
+ * The ledgers, with names of their own where two started from one file: under the same name only one would count, and clients
+ * that the other saw would be lost. What the file held counts for both, which hides no client.
  */
-function withOwnLedgerNames(heard: readonly RespondingInstance[]): readonly LedgerSnapshot[] {
-  return heard.map(({ progress }) => {
+function withOwnLedgerNames(instances: readonly RespondingInstance[]): readonly LedgerSnapshot[] {
+  return instances.map(({ progress }) => {
     const { ledger, instance } = progress;
-    if (sharerOf(progress, heard) === undefined) return ledger;
+    if (sharerOf(progress, instances) === undefined) return ledger;
     return { ...ledger, instances: ledger.instances.map((name) => `${name} ${instance}`) };
   });
 }
 
-/** `items` by what `key` says of them, in the order in which each key came first. */
-export function grouped<One>(items: readonly One[], key: (one: One) => readonly unknown[]): readonly One[][] {
-  const groups = new Map<string, One[]>();
+/** Never empty. */
+type Group<One> = [One, ...One[]];
+
+/** Groups `items` by `key`, in the order in which each key came first. */
+export function grouped<One>(items: readonly One[], key: (one: One) => readonly unknown[]): readonly Group<One>[] {
+  const groups = new Map<string, Group<One>>();
   for (const one of items) {
     const name = JSON.stringify(key(one));
     const group = groups.get(name);
@@ -83,64 +85,58 @@ export function sum<One>(items: readonly One[], read: (one: One) => number): num
   return items.reduce((all, one) => all + read(one), 0);
 }
 
-/** Of numbers from 0 on, and there may be as many as clients. */
+/** Of numbers from 0. There may be too many for the arguments of `Math.max`. */
 export function largest(numbers: readonly number[]): number {
   return numbers.reduce((most, one) => Math.max(most, one), 0);
 }
 
 function sumRows(rows: readonly RequestTotalsRow[]): readonly RequestTotalsRow[] {
   const groups = grouped(rows, (row) => [row.apiVersion, row.resource, row.operation, row.mode, row.codes]);
-  return groups.flatMap((group) =>
-    group.slice(0, 1).map((first) => ({
-      ...first,
-      requests: sum(group, ({ requests }) => requests),
-      lastSeen: largest(group.map(({ lastSeen }) => lastSeen)),
-    })),
-  );
+  return groups.map((group) => ({
+    ...group[0],
+    requests: sum(group, ({ requests }) => requests),
+    lastSeen: largest(group.map(({ lastSeen }) => lastSeen)),
+  }));
 }
 
 /** Comparisons add up, and the bound of all is better than that of each. */
 function mergeBounds(bounds: readonly DifferenceBound[]): readonly DifferenceBound[] {
-  const groups = grouped(bounds, ({ resource, operation, client }) => [resource, operation, client]);
-  return groups.flatMap((group) => {
+  return grouped(bounds, ({ resource, operation, client }) => [resource, operation, client]).map((group) => {
     const comparisons = sum(group, (one) => one.comparisons);
     const differences = sum(group, (one) => one.differences);
-    return group
-      .slice(0, 1)
-      .map((first) => ({ ...first, comparisons, differences, upper: upperBound(differences, comparisons) }));
+    return { ...group[0], comparisons, differences, upper: upperBound(differences, comparisons) };
   });
 }
 
-/** A rule that does the same everywhere is told once: since the first, with the numbers of the first and whose they are. */
-function mergeRules(heard: readonly RespondingInstance[]): MergedProgress["rules"] {
-  const rules = heard.flatMap(({ address, progress }) => progress.rules.map((rule) => ({ address, rule })));
-  const groups = grouped(rules, ({ rule }) => [rule.name, rule.mode, rule.doing, rule.state]);
-  return groups.flatMap((group) =>
-    group.slice(0, 1).map(({ address, rule }) => {
-      const times = group.flatMap((one) => one.rule.since ?? []);
-      const since = times.length === 0 ? undefined : times.reduce((first, one) => Math.min(first, one));
-      const same = group.every((one) => one.rule.detail === rule.detail);
-      const detail = same ? rule.detail : `${rule.detail} (${address})`;
-      return { ...rule, since, detail, on: group.map((one) => one.address) };
-    }),
-  );
+/** Instances on which a rule is in the same state share one line: since the first, with the detail of the first. */
+function mergeRules(instances: readonly RespondingInstance[]): MergedProgress["rules"] {
+  const rules = instances.flatMap(({ address, progress }) => progress.rules.map((rule) => ({ address, rule })));
+  return grouped(rules, ({ rule }) => [rule.name, rule.mode, rule.doing, rule.state]).map((group) => {
+    const [{ address, rule }] = group;
+    const times = group.flatMap((one) => one.rule.since ?? []);
+    const since = times.length === 0 ? undefined : Math.min(...times);
+    const same = group.every((one) => one.rule.detail === rule.detail);
+    const detail = same ? rule.detail : `${rule.detail} (${address})`;
+    return { ...rule, since, detail, on: group.map((one) => one.address) };
+  });
 }
 
-/** How do times add up that were told by clocks which differ? (All instances are asked at the same moment.) */
-
-/** Seconds by which a clock may be behind before it is worth a word: slow answers and what clocks usually differ by. */
+/** Seconds by which a clock may be behind before it is reported: slow responses and ordinary clock skew. */
 export const CLOCKS_MAY_DIFFER = 300;
 
-/** `told` as an instance would have told it whose clock shows `at`: a window then holds the same calls by either clock. */
-export function setClock(told: Progress, at: number): Progress {
-  const ms = at - told.at;
-  if (ms === 0) return told;
-  // A ledger may tell times beyond its own clock, and a date ends somewhere.
+/**
+ * Shifts all times as if the clock of the instance showed `at`. All instances are asked at the same moment, so a window then
+ * holds the same calls by every clock.
+ */
+function setClock(progress: Progress, at: number): Progress {
+  const ms = at - progress.at;
+  if (ms === 0) return progress;
+  // A ledger may hold times beyond its own clock, and dates have a limit.
   const shift = (time: number): number => Math.min(LAST_TIME, Math.max(0, time + ms));
-  const { totals, ledger, rules } = told;
+  const { totals, ledger, rules } = progress;
   return {
-    ...told,
-    since: shift(told.since),
+    ...progress,
+    since: shift(progress.since),
     at,
     totals: { since: shift(totals.since), at: shift(totals.at), rows: totals.rows.map((row) => seenAt(row, shift)) },
     ledger: {
@@ -167,8 +163,8 @@ function seenAt<One extends { readonly lastSeen: number }>(one: One, shift: (tim
   return { ...one, lastSeen: shift(one.lastSeen) };
 }
 
-/** `26 h`, `12 min`: the largest unit of which there are two. */
-export function sayBehind(seconds: number): string {
+/** `26 h`, `12 min`: in the largest unit of which there are at least two. */
+export function durationText(seconds: number): string {
   const units = [
     [86_400, "d"],
     [3600, "h"],

@@ -1,6 +1,7 @@
-/** What does a report say? (The stable shape of `carryover report --json`; docs/report.md.) */
+/** The report on the migration: its shape (docs/report.md), how it follows from the instances' progress, and the verdict. */
 
 import { difficultyOf, isUnknown } from "../../ledger/difficulty.ts";
+import { compareText } from "../../ledger/record.ts";
 import type { ClientEntry, ClientNeeds, Difficulty } from "../../model/ledger.ts";
 import type { RequestTotalsRow, RuleProgress, RuleStateName } from "../../model/progress.ts";
 import type { CutoverMode, Rules } from "../../model/rules.ts";
@@ -16,28 +17,28 @@ import {
   sum,
 } from "./merge.ts";
 
-/** Times are ISO 8601 in UTC; null: not known, or never. Shares are 0 to 1. */
+/** The output of `--json`. Times are ISO 8601 in UTC; null: unknown, or never. Shares are 0 to 1. */
 export interface MigrationReport {
   readonly version: 1;
-  /** The latest time that an instance told; null when none did. */
+  /** The latest time of an instance; null if none responded. */
   readonly at: string | null;
-  /** Every address was heard. */
+  /** Every address responded. */
   readonly complete: boolean;
   readonly instances: readonly InstanceLine[];
   readonly window: {
     /** Beginning of `--since`; null without it. */
     readonly from: string | null;
-    /** Since when every instance that was heard has been watching. */
+    /** Since when every instance that responded has been watching. */
     readonly watchedSince: string | null;
   };
-  /** Requests since the instances began. `v1Share`: null when there was none. */
+  /** Requests since the instances started. `v1Share`: null without any. */
   readonly requests: { readonly v1: number; readonly v2: number; readonly v1Share: number | null };
   readonly resources: readonly ResourceLine[];
   readonly ledger: {
     readonly since: string | null;
     readonly v1: number;
     readonly v2: number;
-    /** Each client's v1 count may be too high by so much, and a client that is not listed made at most so many v1 requests. */
+    /** By how much each client's v1 count may be too high, and the most v1 requests of a client that is not listed. */
     readonly bound: number;
   };
   /** Those on v1 first, most v1 requests first. */
@@ -53,7 +54,7 @@ export interface MigrationReport {
 
 export interface InstanceLine {
   readonly address: string;
-  /** Why nothing was heard; null when something was, and of the rest all members are null otherwise. */
+  /** Why there was no usable response; null if there was one. Unless it is null, all members but the address are null. */
   readonly fault: string | null;
   readonly instance: string | null;
   readonly since: string | null;
@@ -61,11 +62,11 @@ export interface InstanceLine {
   readonly mode: CutoverMode | null;
   readonly force: Rules["force"] | null;
   readonly lastReloadSuccessful: boolean | null;
-  /** The address before it that is the same instance, counted once. */
+  /** An earlier address of the same instance, which counts once. */
   readonly sameAs: string | null;
-  /** The address before it whose ledger began from the same file (`clients.file`): what that held is counted for both. */
+  /** An earlier address whose ledger started from the same file (`clients.file`): what that held counts for both. */
   readonly sharesLedgerWith: string | null;
-  /** Seconds by which its clock is behind the latest one, by which all times but those of this line are told. */
+  /** Seconds by which its clock is behind the latest one, which all times outside of this line follow. */
   readonly clockBehind: number | null;
 }
 
@@ -106,7 +107,7 @@ export interface BoundLine {
   readonly client: string | null;
   readonly comparisons: number;
   readonly differences: number;
-  /** At most this share of answers differs (95 %). */
+  /** Upper bound (95 %) of the share of responses that differ. */
   readonly upper: number;
 }
 
@@ -117,7 +118,7 @@ export interface RuleLine {
   readonly state: RuleStateName;
   readonly since: string | null;
   readonly detail: string;
-  /** Addresses of the instances on which it is so. */
+  /** Addresses of the instances in this state. */
   readonly on: readonly string[];
 }
 
@@ -132,12 +133,12 @@ export const BREAKS = [
   "operation",
 ] as const;
 
-/** One thing that would break. Members that say nothing of its kind are null. */
+/** One thing that would break. Members that do not apply to its kind are null. */
 export interface BreakLine {
   /**
-   * `lacking`: an operation that v2 does not have; `native`: one that native v1 serves at present; `full-replace`: a field that
-   * PUTs zero by leaving it out; `long-list`: a list longer than a v2 page; `unknown-field`: a field that v2 refuses;
-   * `unseen`: requests nobody looked into; `operation`: any v1 call.
+   * `lacking`: an operation that v2 lacks; `native`: one that native v1 serves now; `full-replace`: a field that PUTs set to
+   * zero by leaving it out; `long-list`: a list longer than a v2 page; `unknown-field`: a field that v2 refuses; `unseen`:
+   * requests whose content carryover did not see; `operation`: any v1 call.
    */
   readonly kind: (typeof BREAKS)[number];
   readonly resource: string;
@@ -149,18 +150,15 @@ export interface BreakLine {
   readonly clients: readonly string[];
 }
 
-/** How far is the migration, and who is left? (Design section 8: `carryover report`, from what instances tell.) */
-
-/** `windowMs`: how far back v1 counts; undefined: as far as anybody remembers. */
-export function createReport(asked: readonly InstanceResult[], windowMs: number | undefined): MigrationReport {
-  const { instances, heard } = readInstances(asked);
+/** `windowMs`: how far back v1 counts; undefined: as far as the instances remember. */
+export function createReport(results: readonly InstanceResult[], windowMs: number | undefined): MigrationReport {
+  const { instances, responding } = readInstances(results);
   const complete = instances.every(({ fault }) => fault === null);
-  const merged = merge(heard);
+  const merged = merge(responding);
   const from = merged === undefined || windowMs === undefined ? undefined : merged.at - windowMs;
   const clients = merged?.ledger.clients ?? [];
   const rows = merged?.rows ?? [];
   const onV1 = clients.filter((client) => isOnV1(client, from));
-  const verdict = judgeV1({ merged, complete, from, onV1: onV1.length });
   return {
     version: 1,
     at: timeOf(merged?.at),
@@ -179,37 +177,38 @@ export function createReport(asked: readonly InstanceResult[], windowMs: number 
       ...onV1.map((client) => clientLine(client, true)),
       ...clients.filter((client) => !isOnV1(client, from)).map((client) => clientLine(client, false)),
     ],
-    ...linesOf(merged),
+    bounds: (merged?.bounds ?? []).map((bound) => ({ ...bound, client: bound.client ?? null })),
+    rules: (merged?.rules ?? []).map((rule) => ({ ...rule, since: timeOf(rule.since) })),
     breaks: breaksOf(onV1, rows, from ?? 0),
-    ...verdict,
+    ...judgeV1({ merged, complete, from, onV1: onV1.length }),
   };
 }
 
-/** Who answered, and which addresses lead to the same instance: that is counted once, as it is now. */
-function readInstances(asked: readonly InstanceResult[]): {
+/** A line for each address, and the instances that responded; several addresses of one instance count once. */
+function readInstances(results: readonly InstanceResult[]): {
   readonly instances: readonly InstanceLine[];
-  readonly heard: RespondingInstance[];
+  readonly responding: readonly RespondingInstance[];
 } {
-  const heard: RespondingInstance[] = [];
-  const latest = latestOf(asked.flatMap((one) => ("fault" in one ? [] : [one])));
-  const instances = asked.map(({ address, ...told }): InstanceLine => {
-    if ("fault" in told) {
+  const responding: RespondingInstance[] = [];
+  const latest = latestOf(results.flatMap((one) => ("fault" in one ? [] : [one])));
+  const instances = results.map(({ address, ...result }): InstanceLine => {
+    if ("fault" in result) {
       const nothing = { instance: null, since: null, at: null, mode: null, force: null, lastReloadSuccessful: null };
-      return { address, fault: told.fault, ...nothing, sameAs: null, sharesLedgerWith: null, clockBehind: null };
+      return { address, fault: result.fault, ...nothing, sameAs: null, sharesLedgerWith: null, clockBehind: null };
     }
-    const { progress } = told;
-    const before = heard.findIndex((one) => one.progress.instance === progress.instance);
-    const same = heard[before];
-    const sharer = same === undefined ? sharerOf(progress, heard) : undefined;
-    if (same === undefined) heard.push({ address, progress });
-    else if (progress.at > same.progress.at) heard[before] = { ...same, progress };
+    const { progress } = result;
+    const before = responding.findIndex((one) => one.progress.instance === progress.instance);
+    const same = responding[before];
+    const sharer = same === undefined ? sharerOf(progress, responding) : undefined;
+    if (same === undefined) responding.push({ address, progress });
+    else if (progress.at > same.progress.at) responding[before] = { ...same, progress };
     const { instance, since, at, mode, force, lastReloadSuccessful } = progress;
-    const times = { since: timeOf(since), at: timeOf(at) };
     return {
       address,
       fault: null,
       instance,
-      ...times,
+      since: timeOf(since),
+      at: timeOf(at),
       mode,
       force,
       lastReloadSuccessful,
@@ -218,7 +217,7 @@ function readInstances(asked: readonly InstanceResult[]): {
       clockBehind: Math.max(0, Math.round((latest - at) / 1000)),
     };
   });
-  return { instances, heard };
+  return { instances, responding };
 }
 
 function isOnV1({ lastV1 }: ClientEntry, from: number | undefined): boolean {
@@ -241,13 +240,6 @@ function clientLine(client: ClientEntry, onV1: boolean): ClientLine {
   };
 }
 
-function linesOf(merged: MergedProgress | undefined): Pick<MigrationReport, "bounds" | "rules"> {
-  return {
-    bounds: (merged?.bounds ?? []).map((bound) => ({ ...bound, client: bound.client ?? null })),
-    rules: (merged?.rules ?? []).map((rule) => ({ ...rule, since: timeOf(rule.since) })),
-  };
-}
-
 const countRequests = (rows: readonly RequestTotalsRow[], version: string, mode?: string): number =>
   sum(
     rows.filter((row) => row.apiVersion === version && (mode === undefined || row.mode === mode)),
@@ -266,7 +258,7 @@ function resourcesOf(rows: readonly RequestTotalsRow[]): readonly ResourceLine[]
     const { v1, v2 } = sharesOf(group);
     const times = group.flatMap(({ apiVersion, lastSeen }) => (apiVersion === "v1" ? [lastSeen] : []));
     return {
-      resource: group[0]?.resource ?? "unknown",
+      resource: group[0].resource,
       v1,
       v2,
       v1Share: v1 / (v1 + v2),
@@ -284,46 +276,42 @@ function timeOf(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
 }
 
-/** What would break if carryover were removed now? (Design section 8.) */
-
 type BreakKind = BreakLine["kind"];
 type BreakCandidate = Pick<BreakLine, "kind" | "resource" | "operation" | "field" | "records" | "requests"> & {
   readonly client: string | undefined;
 };
 
 /**
- * `clients`: those that called v1 in the window, which begins at `from`; `rows`: counts of all requests. Hardest first, then
- * by name.
+ * What would break if carryover were removed now, hardest first, then by name. `clients`: those that called v1 in the window,
+ * which starts at `from`; `rows`: counts of all requests.
  */
-export function breaksOf(
+function breaksOf(
   clients: readonly ClientEntry[],
   rows: readonly RequestTotalsRow[],
   from: number,
 ): readonly BreakLine[] {
-  const places = [...clients.flatMap((client) => candidatesOf(client, from)), ...nativeCandidates(rows, from)];
-  const groups = grouped(places, ({ kind, resource, operation, field }) => [kind, resource, operation, field]);
-  const lines = groups.flatMap((group) =>
-    group.slice(0, 1).map(({ kind, resource, operation, field }): BreakLine => {
-      const records = group.flatMap((one) => one.records ?? []);
-      const requests = group.flatMap((one) => one.requests ?? []);
-      return {
-        kind,
-        resource,
-        operation,
-        field,
-        records: records.length === 0 ? null : largest(records),
-        requests: requests.length === 0 ? null : sum(requests, (one) => one),
-        clients: [...new Set(group.flatMap(({ client }) => client ?? []))].sort(),
-      };
-    }),
-  );
-  return lines.sort(
-    (a, b) => BREAKS.indexOf(a.kind) - BREAKS.indexOf(b.kind) || compareNames(breakName(a), breakName(b)),
-  );
+  const candidates = [...clients.flatMap((client) => candidatesOf(client, from)), ...nativeCandidates(rows, from)];
+  const groups = grouped(candidates, ({ kind, resource, operation, field }) => [kind, resource, operation, field]);
+  const lines = groups.map((group): BreakLine => {
+    const [{ kind, resource, operation, field }] = group;
+    const records = group.flatMap((one) => one.records ?? []);
+    const requests = group.flatMap((one) => one.requests ?? []);
+    return {
+      kind,
+      resource,
+      operation,
+      field,
+      records: records.length === 0 ? null : largest(records),
+      requests: requests.length === 0 ? null : sum(requests, (one) => one),
+      clients: [...new Set(group.flatMap(({ client }) => client ?? []))].sort(),
+    };
+  });
+  const nameOf = ({ resource, operation, field }: BreakLine) => `${resource} ${operation ?? field ?? ""}`;
+  return lines.sort((a, b) => BREAKS.indexOf(a.kind) - BREAKS.indexOf(b.kind) || compareText(nameOf(a), nameOf(b)));
 }
 
 function candidatesOf({ name, operations, needs }: ClientEntry, from: number): readonly BreakCandidate[] {
-  const place = (kind: BreakKind, resource: string, more: Partial<BreakCandidate>): BreakCandidate => ({
+  const candidate = (kind: BreakKind, resource: string, more: Partial<BreakCandidate>): BreakCandidate => ({
     kind,
     resource,
     operation: null,
@@ -333,21 +321,21 @@ function candidatesOf({ name, operations, needs }: ClientEntry, from: number): r
     client: name,
     ...more,
   });
-  // An error that an unknown path was answered with does not show that v1 lacks it.
-  const strange = operations.filter((one) => isUnknown(one) && one.lastSeen >= from);
+  // Unknown paths count even if they failed: an error does not show that v1 lacks them.
+  const unknown = operations.filter((one) => isUnknown(one) && one.lastSeen >= from);
   return [
-    ...[...needs.lacking, ...strange].map(({ resource, operation }) => place("lacking", resource, { operation })),
-    ...needs.zeroedFields.map(({ resource, field }) => place("full-replace", resource, { field })),
-    ...needs.longLists.map(({ resource, records }) => place("long-list", resource, { records })),
-    ...needs.unknownFields.map(({ resource, field }) => place("unknown-field", resource, { field })),
-    ...needs.unseen.map(({ resource, operation }) => place("unseen", resource, { operation })),
+    ...[...needs.lacking, ...unknown].map(({ resource, operation }) => candidate("lacking", resource, { operation })),
+    ...needs.zeroedFields.map(({ resource, field }) => candidate("full-replace", resource, { field })),
+    ...needs.longLists.map(({ resource, records }) => candidate("long-list", resource, { records })),
+    ...needs.unknownFields.map(({ resource, field }) => candidate("unknown-field", resource, { field })),
+    ...needs.unseen.map(({ resource, operation }) => candidate("unseen", resource, { operation })),
     ...operations
       .filter(({ lastSeen }) => lastSeen >= from)
-      .map(({ resource, operation, requests }) => place("operation", resource, { operation, requests })),
+      .map(({ resource, operation, requests }) => candidate("operation", resource, { operation, requests })),
   ];
 }
 
-/** Also what clients called that the ledger leaves out: native v1 serves it, whoever asks. */
+/** From the counts of requests, so that calls of clients that are not in the ledger are included. */
 function nativeCandidates(rows: readonly RequestTotalsRow[], from: number): readonly BreakCandidate[] {
   return rows
     .filter(({ apiVersion, mode, lastSeen }) => apiVersion === "v1" && mode === "native" && lastSeen >= from)
@@ -362,28 +350,18 @@ function nativeCandidates(rows: readonly RequestTotalsRow[], from: number): read
     }));
 }
 
-function breakName({ resource, operation, field }: BreakLine): string {
-  return `${resource} ${operation ?? field ?? ""}`;
-}
-
-function compareNames(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
-}
-
-/** Is v1 still in use, and how sure is that? (A gate before removal must not open because nobody looked.) */
-
 interface V1Evidence {
   readonly merged: MergedProgress | undefined;
-  /** Every address was heard. */
+  /** Every address responded. */
   readonly complete: boolean;
-  /** Beginning of the window; undefined: all that anybody remembers. */
+  /** Start of the window; undefined: as far as the instances remember. */
   readonly from: number | undefined;
   /** Clients that called v1 in the window. */
   readonly onV1: number;
 }
 
-/** `no` only when nothing is left open. */
-export function judgeV1({ merged, complete, from, onV1 }: V1Evidence): Pick<MigrationReport, "v1Left" | "why"> {
+/** `no` only if nothing is uncertain: a gate before the removal of v1 must not open for lack of evidence. */
+function judgeV1({ merged, complete, from, onV1 }: V1Evidence): Pick<MigrationReport, "v1Left" | "why"> {
   if (merged === undefined) return { v1Left: "unknown", why: "no instance was heard" };
   if (onV1 > 0) return { v1Left: "yes", why: onV1 === 1 ? "1 client called v1" : `${onV1} clients called v1` };
   if (hasUnlisted(merged, from)) {
@@ -403,14 +381,14 @@ export function judgeV1({ merged, complete, from, onV1 }: V1Evidence): Pick<Migr
   return { v1Left: "no", why: "no client called v1" };
 }
 
-/** v1 requests in the window that may be those of clients the ledger dropped. */
+/** There were v1 requests in the window that may come from clients that the ledger dropped. */
 function hasUnlisted({ ledger, rows }: MergedProgress, from = 0): boolean {
   return ledger.bound > 0 && rows.some(({ apiVersion, lastSeen }) => apiVersion === "v1" && lastSeen >= from);
 }
 
 /**
- * v1 requests in the window whose callers nobody knows, since the platform was in trouble or the client did not wait: they make
- * no entry in the ledger. What carryover refuses by itself serves nobody.
+ * There were v1 requests in the window from unknown callers, because the platform failed or the client did not wait: they make
+ * no entry in the ledger. Requests that carryover refused do not count.
  */
 function hasUnproven({ rows }: MergedProgress, from = 0): boolean {
   return rows.some(
@@ -419,7 +397,7 @@ function hasUnproven({ rows }: MergedProgress, from = 0): boolean {
   );
 }
 
-/** 0: as hoped; 1: v1 is in use and that was to be found out; 2: the report is incomplete, or cannot tell. */
+/** 0: success; 1: v1 is in use, with `failIfV1`; 2: the report is incomplete, or does not know. */
 export function exitCodeOf({ complete, v1Left }: MigrationReport, failIfV1: boolean): 0 | 1 | 2 {
   if (failIfV1 && v1Left === "yes") return 1;
   return !complete || (failIfV1 && v1Left === "unknown") ? 2 : 0;

@@ -1,47 +1,54 @@
-/** Which tables make up a report for people? (The same for a terminal and in Markdown.) */
-
+/** The tables of a report for people, on a terminal and in Markdown, and the warnings on standard error. */
 import { isUnknown } from "../../ledger/difficulty.ts";
-import { CLOCKS_MAY_DIFFER, sayBehind } from "./merge.ts";
-import { oneLine } from "./one-line.ts";
+import { oneLine } from "../terminal.ts";
+import { CLOCKS_MAY_DIFFER, durationText } from "./merge.ts";
 import type { BoundLine, BreakLine, InstanceLine, MigrationReport } from "./report.ts";
 
 export interface ReportColumn {
   readonly name: string;
-  /** Numbers stand to the right. */
+  /** Aligned to the right, as numbers are. */
   readonly right?: true;
 }
+
+const left = (...names: readonly string[]): ReportColumn[] => names.map((name) => ({ name }));
+const right = (...names: readonly string[]): ReportColumn[] => names.map((name) => ({ name, right: true }));
 
 export interface ReportSection {
   readonly title: string;
   readonly columns: readonly ReportColumn[];
   readonly rows: readonly (readonly string[])[];
-  /** Sentences below the table, or instead of one without rows. */
+  /** Sentences below the table, or instead of an empty one. */
   readonly notes: readonly string[];
 }
 
-/** The first line: what this is about, and whether it is whole. */
+/** The first line: what is reported, and whether it is complete. */
 export function headline({ at, instances, complete }: MigrationReport): string {
   if (at === null) {
     const asked = instances.length === 1 ? "1 address" : `any of ${amount(instances.length)} addresses`;
     return `INCOMPLETE carryover report: nothing was heard from ${asked}`;
   }
-  const distinct = instances.filter(({ fault, sameAs }) => fault === null && sameAs === null).length;
+  const distinct = distinctInstances(instances);
   const many = `${amount(distinct)} ${distinct === 1 ? "instance" : "instances"}`;
   if (complete) return `carryover report of ${many}, ${when(at)}`;
   const silent = instances.filter(({ fault }) => fault !== null).length;
   return `INCOMPLETE carryover report of ${many}, ${when(at)}: nothing was heard from ${silent} of ${instances.length} addresses`;
 }
 
+/** How many instances responded. */
+function distinctInstances(instances: readonly InstanceLine[]): number {
+  return instances.filter(({ fault, sameAs }) => fault === null && sameAs === null).length;
+}
+
 /** The last line. */
 export function lastLine({ v1Left, why, window, ledger }: MigrationReport): string {
-  // Nobody can say what was not called while nobody looked.
+  // "Not used" holds only for the time in which every instance was watching.
   const first = window.from ?? (v1Left === "no" ? window.watchedSince : ledger.since);
   const since = first === null ? "" : ` since ${when(first)}`;
   const word = { yes: "v1 is still in use", no: "v1 was not used", unknown: "NOT KNOWN whether v1 is in use" }[v1Left];
   return `${word}: ${why}${v1Left === "unknown" ? "" : since}`;
 }
 
-/** `most`: rows of a table; what is beyond them is said. When nobody was heard there is nothing to tell but why. */
+/** `most`: rows of a table; a note counts the others. If no instance responded, only the reasons are shown. */
 export function sectionsOf(report: MigrationReport, most: number): readonly ReportSection[] {
   if (report.at === null) return [shortened(instanceSection(report), most)];
   return [
@@ -65,41 +72,33 @@ function instanceSection(report: MigrationReport): ReportSection {
   const state = ({ fault, sameAs, lastReloadSuccessful, clockBehind }: InstanceLine): string => {
     if (fault !== null) return fault;
     if (sameAs !== null) return `the same instance as ${sameAs}`;
-    const isBad = lastReloadSuccessful === false;
     const isBehind = clockBehind !== null && clockBehind > CLOCKS_MAY_DIFFER;
     return [
       "heard",
-      ...(isBad ? ["its rules file is BAD, older rules are in force"] : []),
-      ...(isBehind ? [`its clock is ${sayBehind(clockBehind)} behind the latest`] : []),
+      ...(lastReloadSuccessful === false ? ["its rules file is BAD, older rules are in force"] : []),
+      ...(isBehind ? [`its clock is ${durationText(clockBehind)} behind the latest`] : []),
     ].join("; ");
   };
   return {
     title: "Instances",
-    columns: [{ name: "address" }, { name: "since" }, { name: "without a rule" }, { name: "force" }, { name: "state" }],
-    rows: report.instances.map((line) => [
-      line.address,
-      when(line.since),
-      line.mode ?? "",
-      line.force ?? "",
-      state(line),
-    ]),
+    columns: left("address", "since", "without a rule", "force", "state"),
+    rows: report.instances.map((line) => {
+      return [line.address, when(line.since), line.mode ?? "", line.force ?? "", state(line)];
+    }),
     notes: [],
   };
 }
 
+/** What served v1 requests. */
+const SERVED = ["native", "shadow", "translate", "refused"] as const;
+
 function requestSection({ resources, requests: all }: MigrationReport): ReportSection {
-  const names = ["v1", "v2", "v1 share", "native", "shadow", "translate", "refused"];
-  const total = (read: (line: MigrationReport["resources"][number]) => number) =>
-    amount(resources.reduce((sum, line) => sum + read(line), 0));
   const rows = resources.map((line) => [
     line.resource,
     amount(line.v1),
     amount(line.v2),
     percent(line.v1Share),
-    amount(line.native),
-    amount(line.shadow),
-    amount(line.translate),
-    amount(line.refused),
+    ...SERVED.map((mode) => amount(line[mode])),
     when(line.lastV1),
   ]);
   const sum = [
@@ -107,12 +106,12 @@ function requestSection({ resources, requests: all }: MigrationReport): ReportSe
     amount(all.v1),
     amount(all.v2),
     all.v1Share === null ? "" : percent(all.v1Share),
-    ...[total(({ native }) => native), total(({ shadow }) => shadow)],
-    ...[total(({ translate }) => translate), total(({ refused }) => refused), ""],
+    ...SERVED.map((mode) => amount(resources.reduce((sum, line) => sum + line[mode], 0))),
+    "",
   ];
   return {
     title: "Requests since the instances began, and what served those to v1",
-    columns: [{ name: "resource" }, ...names.map((name) => ({ name, right: true as const })), { name: "last v1" }],
+    columns: [...left("resource"), ...right("v1", "v2", "v1 share", ...SERVED), ...left("last v1")],
     rows: rows.length === 0 ? [] : [sum, ...rows],
     notes: rows.length === 0 ? ["There were none."] : [],
   };
@@ -132,20 +131,8 @@ function clientSection({ clients: all, ledger, window }: MigrationReport): Repor
   ];
   return {
     title: window.from === null ? "Clients that call v1" : `Clients that called v1 since ${when(window.from)}`,
-    columns: [
-      { name: "client" },
-      { name: "v1", right: true },
-      { name: "v2", right: true },
-      { name: "hardest need" },
-      { name: "last v1" },
-    ],
-    rows: onV1.map((client) => [
-      client.name,
-      amount(client.v1),
-      amount(client.v2),
-      client.difficulty,
-      when(client.lastV1),
-    ]),
+    columns: [...left("client"), ...right("v1", "v2"), ...left("hardest need", "last v1")],
+    rows: onV1.map(({ name, v1, v2, difficulty, lastV1 }) => [name, amount(v1), amount(v2), difficulty, when(lastV1)]),
     notes,
   };
 }
@@ -156,32 +143,25 @@ function comparisonSection({ bounds }: MigrationReport): ReportSection {
     .map((bound) => [bound.resource, bound.operation, sayBound(bound)]);
   return {
     title: "Comparisons of native and translated answers",
-    columns: [{ name: "resource" }, { name: "operation" }, { name: "result" }],
+    columns: left("resource", "operation", "result"),
     rows,
     notes: rows.length === 0 ? ["There were none."] : [],
   };
 }
 
-function ruleSection({ rules: all, instances: everybody }: MigrationReport): ReportSection {
-  const heard = everybody.filter(({ fault, sameAs }) => fault === null && sameAs === null).length;
+function ruleSection({ rules: all, instances }: MigrationReport): ReportSection {
+  const responding = distinctInstances(instances);
   const moved = all.filter(({ state }) => state !== "as-written");
   const others = new Set(all.map(({ name }) => name)).size - new Set(moved.map(({ name }) => name)).size;
   return {
     title: "Rules that moved, or could",
-    columns: [
-      { name: "rule" },
-      { name: "written" },
-      { name: "does" },
-      { name: "state" },
-      { name: "on" },
-      { name: "why" },
-    ],
+    columns: left("rule", "written", "does", "state", "on", "why"),
     rows: moved.map(({ name, mode, doing, state, on, detail }) => [
       name,
       mode,
       doing,
       state,
-      on.length === heard ? "all" : `${on.length} of ${heard}`,
+      on.length === responding ? "all" : `${on.length} of ${responding}`,
       detail,
     ]),
     notes: [
@@ -192,18 +172,16 @@ function ruleSection({ rules: all, instances: everybody }: MigrationReport): Rep
 }
 
 function breakSection({ breaks: all, complete }: MigrationReport): ReportSection {
-  const known = complete ? "Nothing that was seen." : "Nothing that was heard of; not every instance was heard.";
+  const none = complete ? "Nothing that was seen." : "Nothing that was heard of; not every instance was heard.";
   return {
     title: "What would break if carryover were removed now",
-    columns: [{ name: "what" }, { name: "where" }, { name: "how much", right: true }, { name: "clients" }],
+    columns: [...left("what", "where"), ...right("how much"), ...left("clients")],
     rows: breakRows(all),
-    notes: all.length === 0 ? [known] : [],
+    notes: all.length === 0 ? [none] : [],
   };
 }
 
-/** How does each thing that would break read in a table? */
-
-/** Clients named in one line. */
+/** Clients named in one row. */
 const MOST_NAMES = 4;
 
 const BREAK_WORDS: Readonly<Record<BreakLine["kind"], string>> = {
@@ -238,14 +216,12 @@ function namesOf(clients: readonly string[]): string {
   return more > 0 ? `${named} and ${amount(more)} more` : named;
 }
 
-/** How are numbers, shares and times written for people? (The same in every place and time zone.) */
-
 /** `12,345`. */
 export function amount(count: number): string {
   return String(Math.round(count)).replaceAll(/\B(?=(\d{3})+$)/g, ",");
 }
 
-/** `35.7 %`; a share that is not nothing never reads as 0, one that is not all never as 100. */
+/** `35.7 %`; only nothing reads as 0, and only all as 100. */
 export function percent(share: number): string {
   if (share > 0 && share < 0.001) return "< 0.1 %";
   if (share < 1 && share > 0.999) return "> 99.9 %";
@@ -263,40 +239,42 @@ export function sayBound({ comparisons, differences, upper }: BoundLine): string
   return upper >= 1 ? `${many}: too few to say anything` : `${many}: at most ${atMost(upper)} differ (95 %)`;
 }
 
-/** Two digits that count, rounded up: a bound must stay one. */
+/** Two significant digits, rounded up, because it is an upper bound. */
 export function atMost(share: number): string {
   const value = share * 100;
   if (value <= 0) return "0 %";
   const digits = Math.max(0, 1 - Math.floor(Math.log10(value)));
   const scale = 10 ** digits;
-  // What only counting in binary has added is no reason to round up.
+  // A binary rounding error must not round up.
   return `${Number((Math.ceil(value * scale - 1e-9) / scale).toFixed(digits))} %`;
 }
 
-/** What must be seen even where only a program reads the report? (On standard error.) */
-
-/** Each address that was not heard, bad rules files, ledgers from one file, clocks that differ, and (`reason`) why --fail-if-v1 failed. */
+/**
+ * Warnings that must be seen even if only a program reads the report: addresses without a response, bad rules files, ledgers
+ * from one file, clocks that differ, and (`reason`) why --fail-if-v1 failed.
+ */
 export function warningsOf(report: MigrationReport, reason: boolean): readonly string[] {
-  const silent = report.instances.flatMap(({ address, fault }) => (fault === null ? [] : [`${address} ${fault}`]));
-  const bad = report.instances.flatMap(({ address, lastReloadSuccessful }) =>
-    lastReloadSuccessful === false
-      ? [`${address} runs on older rules: its rules file is bad (GET ${address}/rules)`]
-      : [],
-  );
-  const shared = report.instances.flatMap(({ address, sharesLedgerWith }) =>
-    sharesLedgerWith === null
-      ? []
-      : [
-          `${address} began with the same ledger file as ${sharesLedgerWith}: what it held is counted for both (give each replica a clients.file of its own)`,
-        ],
-  );
-  const slow = report.instances.flatMap(({ address, sameAs, clockBehind }) =>
-    sameAs !== null || clockBehind === null || clockBehind <= CLOCKS_MAY_DIFFER
-      ? []
-      : [
-          `${address} has a clock that is ${sayBehind(clockBehind)} behind the latest: set the clocks (times in the report are by the latest)`,
-        ],
-  );
-  const failed = reason && report.v1Left !== "no" ? [lastLine(report)] : [];
-  return [...silent, ...bad, ...shared, ...slow, ...failed].map(oneLine);
+  const { instances } = report;
+  const warnings = (textOf: (line: InstanceLine) => string | undefined) =>
+    instances.flatMap((line) => {
+      const text = textOf(line);
+      return text === undefined ? [] : [`${line.address} ${text}`];
+    });
+  return [
+    ...warnings(({ fault }) => fault ?? undefined),
+    ...warnings(({ address, lastReloadSuccessful }) =>
+      lastReloadSuccessful === false ? `runs on older rules: its rules file is bad (GET ${address}/rules)` : undefined,
+    ),
+    ...warnings(({ sharesLedgerWith }) =>
+      sharesLedgerWith === null
+        ? undefined
+        : `began with the same ledger file as ${sharesLedgerWith}: what it held is counted for both (give each replica a clients.file of its own)`,
+    ),
+    ...warnings(({ sameAs, clockBehind }) =>
+      sameAs !== null || clockBehind === null || clockBehind <= CLOCKS_MAY_DIFFER
+        ? undefined
+        : `has a clock that is ${durationText(clockBehind)} behind the latest: set the clocks (times in the report are by the latest)`,
+    ),
+    ...(reason && report.v1Left !== "no" ? [lastLine(report)] : []),
+  ].map(oneLine);
 }

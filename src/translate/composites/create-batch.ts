@@ -1,10 +1,11 @@
-/** How are several records created at once, all or none? (Trap T19: a batch of role bindings.) */
+/** Creates several records at once, all or none: a batch of role bindings. */
+
 import { createPageRewriter, type PageResult } from "../../json/rewrite.ts";
 import { parseTree, rawOf } from "../../json/tree.ts";
 import { camelCase, snakeCase } from "../../model/field-names.ts";
 import type { Row } from "../../model/resource.ts";
 import { isBlank, parseBody } from "../body.ts";
-import { errorResponse, type FieldNames } from "../error.ts";
+import { errorResponse, type FieldNames, isSuccess, STATE_UNKNOWN } from "../error.ts";
 import { respondWith, writeHeaders } from "../headers.ts";
 import {
   type Composite,
@@ -17,19 +18,17 @@ import {
   wrappedBody,
 } from "../operation.ts";
 import { invalidResponse, pagePlan, readUpstream } from "../pages.ts";
-import { rewriterOptions } from "../record-rewriter.ts";
 import { responsePlan } from "../response-plan.ts";
 import { describe, invalidBody } from "../scalars.ts";
-import { isSuccess, STATE_UNKNOWN } from "../single-call.ts";
 
 /**
- * v1's bare array becomes v2's requests, each with the parent of the path; the records come back in their order. More than v2
- * takes at once is the platform's to refuse: in several calls it would no longer be all or none.
+ * v1's bare array becomes v2's requests, each with the parent of the path; the records come back in the same order. A
+ * batch larger than v2 takes is the platform's to refuse: in several calls it would no longer be all or none.
  */
 export const createBatch: Composite = (operation, parts) => {
   const { wrap, rows } = wrappedBody(operation, parts);
   const target = verbPath(operation, parts);
-  const plan = responsePlan(operation.answer, rewriterOptions(parts.options));
+  const plan = responsePlan(operation.answer, parts.options);
   const pages = createPageRewriter(pagePlan(parts.resource, plan));
   const names = batchNames(wrap, rows, parts);
   return async (request, tools) => {
@@ -51,7 +50,7 @@ export const createBatch: Composite = (operation, parts) => {
   };
 };
 
-/** JSON texts of the elements in v2's words. Throws `Problem` INVALID_BODY, with the index of the element. */
+/** The elements in v2's spelling. Throws `Problem` INVALID_BODY with the index of the element. */
 function readBatchRecords(
   { body }: V1Request,
   rows: readonly Row[],
@@ -61,21 +60,21 @@ function readBatchRecords(
   if (isBlank(body)) return [];
   const list = parseBody(body);
   if (list.kind !== "array") throw invalidBody("", `expected an array, found ${describe(list)}`);
-  // As the one member of a message, its name empty: then paths begin with the index.
-  const held: Row = { v1: "", v2: "", kind: "message", rows, list: true, zero: [] };
+  // Read as a member with an empty name, so that paths in errors begin with the index.
+  const wrapper: Row = { v1: "", v2: "", kind: "message", rows, list: true, zero: [] };
   const message = Buffer.concat([Buffer.from('{"":'), rawOf(list), Buffer.from("}")]);
-  const { fields } = readRequestBody(message, [held], options.unknownRequest, tools);
+  const { fields } = readRequestBody(message, [wrapper], options.unknownRequest, tools);
   const written = parseTree(Buffer.from(fields.get("")?.raw ?? "[]"));
   return written.kind === "array" ? written.items.map((item) => Buffer.from(rawOf(item)).toString("utf8")) : [];
 }
 
-/** A record for each request, each with its uid: anything else is not what was asked for. */
+/** There must be one record for each request, with its uid. */
 function checkRecords({ keys }: PageResult, asked: number): void {
   if (keys.length !== asked) throw invalidResponse(`${keys.length} records for ${asked}`, STATE_UNKNOWN);
   if (keys.includes("")) throw invalidResponse("a record without its uid", STATE_UNKNOWN);
 }
 
-/** `requests[3].roleBinding.roleUid` is `[3].role` of v1's bare array; the array as a whole has v1's name of its answer. */
+/** `requests[3].roleBinding.roleUid` is `[3].role` in v1's bare array; the array itself has the name it has in v1's response. */
 function batchNames(wrap: string, rows: readonly Row[], { names, resource }: ResourceContext): FieldNames {
   const all = new Map(names).set("requests", resource.items);
   for (const { v1, v2 } of rows) {

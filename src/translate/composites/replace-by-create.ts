@@ -1,29 +1,29 @@
-/** How is a record replaced that v2 can only create, by name, again? (Traps T13, T14, T60, T61: a tag.) */
+/** Replaces a record that v2 can only create again under the same name: a tag. */
+
 import type { JsonObject } from "../../model/json.ts";
 import { collectionPath } from "../../model/request.ts";
 import { parentOf } from "../../model/uid.ts";
-import { errorResponse } from "../error.ts";
-import { respondWith, writeHeaders } from "../headers.ts";
+import { errorResponse, isSuccess, STATE_UNKNOWN } from "../error.ts";
+import { writeHeaders } from "../headers.ts";
 import { type Composite, readRequestBody } from "../operation.ts";
 import { createRecordRewriter } from "../record-rewriter.ts";
 import { mismatchHeader, parseRecord, readStored, verifyPatches } from "../replace.ts";
 import { invalidBody } from "../scalars.ts";
-import { isSuccess, STATE_UNKNOWN } from "../single-call.ts";
 import { buildPatch, type Patch } from "../update.ts";
 
-/** What v2 finds the record by: another name would make a second record. */
+/** v2 finds the record by its name: another name would make a second record. */
 const NAME = "name";
 
 /**
- * The record is read, and created under its own name below its own parent once more. What the client left out becomes zero,
- * but where the row says `when-present`: that keeps what is stored (v1 did not blank it, and v2 wants it).
- * Race: a record that is deleted in between is made anew; its other uid shows, and is answered as an error. What is kept is
- * what was read: a writer in between is undone, which no answer shows.
+ * The record is read and then created again under its own name and parent. Fields that the client left out become zero,
+ * except for rows with `when-present`, which keep the stored value: v1 did not clear them, and v2 requires them.
+ * Races: a record deleted in between is created with another uid, which is reported as an error. Kept values are those
+ * that were read: a change by another writer in between is undone, and no response shows that.
  */
 export const createReplaceByCreate: Composite = (operation, parts) => {
   if (operation.kind !== "update") throw new Error(`${operation.name}: ${operation.by} needs an update`);
   const { rows } = operation.body;
-  const show = createRecordRewriter(operation.answer, operation.joins ?? [], parts);
+  const rewriter = createRecordRewriter(operation.answer, operation.joins ?? [], parts);
   const collection = collectionPath(parts.resource, parts.options.version);
   return async (request, tools) => {
     const body = readRequestBody(request.body, rows, parts.options.unknownRequest, tools);
@@ -33,20 +33,19 @@ export const createReplaceByCreate: Composite = (operation, parts) => {
     if (stored.kind === "refused") return errorResponse(stored.response, parts.names);
     const patch = buildPatch(rows, body, stored.record);
     refuseRename(patch, stored.record);
-    const target = `${collection}/${parentOf(uid)}`;
     const response = await tools.send({
       method: "POST",
-      target,
+      target: `${collection}/${parentOf(uid)}`,
       headers,
       body: Buffer.from(withKept(patch, stored.record)),
     });
     if (!isSuccess(response)) return errorResponse(response, parts.names);
     tools.exchange.defaultedFields.push(...patch.defaulted);
-    const shown = await show.rewriteOne(response.body, uid, request, tools, STATE_UNKNOWN);
-    if (shown.kind === "refused") return errorResponse(shown.response, parts.names);
-    const effect = { patch, record: parseRecord(response, STATE_UNKNOWN), spelling: undefined };
-    const names = verifyPatches([{ ...effect, patch: { ...patch, leftAlone: [] } }], parts, tools);
-    return respondWith(response, 200, shown.bytes, mismatchHeader(names));
+    return rewriter.respond(response, uid, request, tools, STATE_UNKNOWN, () => {
+      const record = parseRecord(response, STATE_UNKNOWN);
+      const applied = { patch: { ...patch, leftAlone: [] }, record, spelling: undefined };
+      return mismatchHeader(verifyPatches([applied], parts, tools));
+    });
   };
 };
 
@@ -58,7 +57,7 @@ function refuseRename({ asked }: Patch, stored: JsonObject): void {
   }
 }
 
-/** The body of the create: what is asked for, and what was left out and is kept. */
+/** The body of the create: the fields of the patch, and stored values of those that it leaves unchanged. */
 function withKept(patch: Patch, stored: JsonObject): string {
   const kept = patch.leftAlone.flatMap(({ row: { v2 } }) => {
     const value = v2 === null ? undefined : stored[v2];

@@ -1,12 +1,21 @@
-/** What is a record whose part lies in a sub-resource: what does a client ask of it, and how is it shown? (Trap T10.) */
+/** A record of which v2 keeps one part in a sub-resource: a repo and its readme. */
+
 import { createValueRewriter } from "../../json/rewrite.ts";
 import type { ApiResponse } from "../../model/http.ts";
-import { type Json, type JsonObject, member } from "../../model/json.ts";
+import type { Json, JsonObject } from "../../model/json.ts";
+import type { DrainRefused } from "../../model/list.ts";
 import { Problem } from "../../model/problem.ts";
 import { collectionPath } from "../../model/request.ts";
-import type { Join, Row, WritableRow } from "../../model/resource.ts";
+import type { Row, WritableRow } from "../../model/resource.ts";
 import { createBodyNotes, readBody, type V2Body } from "../body.ts";
-import { errorResponse, type FieldNames, isTypedRefusal, MISSING_OR_FORBIDDEN } from "../error.ts";
+import {
+  errorResponse,
+  type FieldNames,
+  isSuccess,
+  isTypedRefusal,
+  MISSING_OR_FORBIDDEN,
+  STATE_UNKNOWN,
+} from "../error.ts";
 import { readHeaders, writeHeaders } from "../headers.ts";
 import {
   type CompositeOperation,
@@ -17,57 +26,49 @@ import {
   type V1Request,
 } from "../operation.ts";
 import { checkKey, keyOf, readUpstream, V2_KEY } from "../pages.ts";
-import { rewriterOptions } from "../record-rewriter.ts";
 import { type AppliedPatch, isClearRefused, parseRecord, patchAt, sendPatch } from "../replace.ts";
 import { responsePlan } from "../response-plan.ts";
-import { isSuccess, STATE_UNKNOWN } from "../single-call.ts";
-import { buildPatch, isSame, isZero } from "../update.ts";
+import { buildPatch, isSame, isZero, valueAt } from "../update.ts";
 
-/** What a v1 body asks of the record, of its part, and of what v2 alone sets. */
+/** What a v1 body asks for: of the record, of its part, and of members that only v2 sets. */
 export interface RequestedRecord {
   readonly body: V2Body;
   readonly part: V2Body;
   readonly fixed: readonly FixedField[];
 }
 
-/** The records of one resource, for one operation. */
-export interface RecordWithSubResource {
-  readonly rows: readonly Row[];
-  readonly part: SubResource;
-  /** v2 path of the collection. */
-  readonly collection: string;
-  /** Reads the body and notes what it finds. Throws `Problem` INVALID_BODY. */
-  readRequest(request: V1Request, tools: Tools): RequestedRecord;
-  /**
-   * The v2 record of `response` as v1 showed it, with its part as it was read or written: no further call can fail
-   * behind a write. `uid`: the record that was asked for. Throws `Problem` UPSTREAM_INVALID.
-   */
-  rewrite(response: ApiResponse, uid: string | undefined, held: JsonObject, tools: Tools): Uint8Array;
-}
+export type RecordWithSubResource = ReturnType<typeof createRecordWithSubResource>;
 
-/** `operation`: a create or an update with one join, of a sub-resource. Throws `Error` for any other. */
-export function createRecordWithSubResource(
-  operation: CompositeOperation,
-  parts: ResourceContext,
-): RecordWithSubResource {
+/**
+ * The records of one resource, for one operation: a create or an update with one join, of a sub-resource. Throws `Error`
+ * for any other.
+ */
+export function createRecordWithSubResource(operation: CompositeOperation, parts: ResourceContext) {
   if (operation.kind === "composite") throw new Error(`${operation.name}: ${operation.by} needs a create or an update`);
   const { answer, body } = operation;
   const part = createSubResource(operation, parts);
   return {
     rows: body.rows,
     part,
+    /** v2 path of the collection. */
     collection: collectionPath(parts.resource, parts.options.version),
-    readRequest(request, tools) {
+    /** Reads the body and notes what it finds. Throws `Problem` INVALID_BODY. */
+    readRequest(request: V1Request, tools: Tools): RequestedRecord {
       const read = readRequestBody(request.body, body.rows, parts.options.unknownRequest, tools);
       return { body: read, part: part.readRequest(request.body), fixed: readFixed(request.body, body.rows) };
     },
-    rewrite(response, uid, held, tools) {
+    /**
+     * The v2 record of `response` as v1 showed it, with its part as it was read or written: after a write, no further call
+     * may fail. `uid`: the record that was asked for. Throws `Problem` UPSTREAM_INVALID.
+     */
+    rewrite(response: ApiResponse, uid: string, stored: JsonObject, tools: Tools): Uint8Array {
       const key = keyOf(response.body);
       checkKey(key, uid, STATE_UNKNOWN);
-      const content = held[part.member];
-      const known = content === undefined ? [] : [[String(key), Buffer.from(JSON.stringify(content))] as const];
-      const joined = new Map([[part.join.v1, new Map(known)]]);
-      const rewrite = createValueRewriter(responsePlan(answer, rewriterOptions(parts.options), [part.join], joined));
+      const content = stored[part.member];
+      const values = new Map<string, Uint8Array>();
+      if (content !== undefined) values.set(String(key), Buffer.from(JSON.stringify(content)));
+      const joined = new Map([[part.join.v1, values]]);
+      const rewrite = createValueRewriter(responsePlan(answer, parts.options, [part.join], joined));
       const { bytes, reports } = readUpstream(() => rewrite(response.body), STATE_UNKNOWN);
       noteReports(reports, tools);
       return bytes;
@@ -75,49 +76,14 @@ export function createRecordWithSubResource(
   };
 }
 
-/** How is the part of a record read and written that v2 keeps in a sub-resource? (Traps T10, T11: a repo's readme.) */
-
-/** The record of the sub-resource, or the platform's refusal. */
-export type SubResourceRead =
-  | { readonly kind: "held"; readonly record: JsonObject }
-  | { readonly kind: "refused"; readonly response: ApiResponse };
-
-/** What was asked for and what is there now, or the answer that says why not. */
-export type SubResourceWrite =
-  | { readonly kind: "written"; readonly effect: AppliedPatch }
-  | { readonly kind: "refused"; readonly answer: ApiResponse };
-
 /** The sub-resource, and whether the record around it is synced. */
 interface StoredSubResource {
   readonly record: JsonObject;
   readonly synced: boolean;
 }
 
-/** The one part of a record that lies in a sub-resource. */
-export interface SubResource {
-  /** The join that shows it. */
-  readonly join: Join;
-  /** v2 member of the sub-resource that holds it. */
-  readonly member: string;
-  /** What a v1 body says of it. An empty one counts as left out: it is what clients were shown when it could not be read. */
-  readRequest(body: Uint8Array): V2Body;
-  /** What is stored; an empty record when the platform says that it is missing or not to be read, which is counted. */
-  read(uid: string, request: V1Request, tools: Tools): Promise<SubResourceRead>;
-  /**
-   * Writes what differs from the `record` that is held: no call at all when nothing does. What a client left out is cleared, unless
-   * the record around it is `synced`, or the platform refuses to.
-   */
-  write(
-    uid: string,
-    wish: V2Body,
-    held: StoredSubResource,
-    request: V1Request,
-    tools: Tools,
-  ): Promise<SubResourceWrite>;
-}
-
-/** Throws `Error` for an operation without a joined sub-resource. */
-export function createSubResource(operation: CompositeOperation, parts: ResourceContext): SubResource {
+/** The one part of a record that lies in a sub-resource. Throws `Error` for an operation without a joined sub-resource. */
+function createSubResource(operation: CompositeOperation, parts: ResourceContext) {
   const joins = ("joins" in operation ? operation.joins : undefined) ?? [];
   const [join] = joins;
   if (join?.sub === undefined || join.take === "record" || joins.length > 1) {
@@ -129,43 +95,59 @@ export function createSubResource(operation: CompositeOperation, parts: Resource
   const names: FieldNames = new Map([...parts.names, [member, join.v1]]);
   const pathOf = (uid: string) => `${collection}/${uid}/${join.sub}`;
   return {
+    /** The join that shows it. */
     join,
+    /** v2 member of the sub-resource that holds it. */
     member,
-    readRequest(body) {
+    /** What a v1 body asks for. An empty part counts as left out: clients see it so when it could not be read. */
+    readRequest(body: Uint8Array): V2Body {
       const { fields } = readBody(body, [row], "drop", createBodyNotes());
       const sent = [...fields].filter(([, { raw }]) => !isZero(JSON.parse(raw)));
       return { fields: new Map(sent), passed: [] };
     },
-    async read(uid, request, tools) {
+    /** The stored record, empty when it is missing or forbidden (which is noted), or the platform's refusal. */
+    async read(
+      uid: string,
+      request: V1Request,
+      tools: Tools,
+    ): Promise<{ readonly kind: "read"; readonly record: JsonObject } | DrainRefused> {
       const response = await tools.send({ method: "GET", target: pathOf(uid), headers: readHeaders(request.headers) });
       if (isTypedRefusal(response, MISSING_OR_FORBIDDEN)) {
         tools.exchange.notes.push("join-missing");
-        return { kind: "held", record: {} };
+        return { kind: "read", record: {} };
       }
       if (response.status !== 200) return { kind: "refused", response };
       const record = parseRecord(response);
       checkKey(record[V2_KEY], uid);
-      return { kind: "held", record };
+      return { kind: "read", record };
     },
-    async write(uid, wish, { record: held, synced }, request, tools) {
-      const patch = buildPatch([row], wish, held, { synced });
-      if (patch.asked.length === 0) return { kind: "written", effect: { patch, record: held, spelling: undefined } };
+    /**
+     * Writes what differs from the stored `record`; no call at all when nothing does. What a client left out is cleared,
+     * unless the record around it is `synced` or the platform refuses. A refused write gives v1's error response.
+     */
+    async write(
+      uid: string,
+      requested: V2Body,
+      { record: stored, synced }: StoredSubResource,
+      request: V1Request,
+      tools: Tools,
+    ): Promise<{ readonly kind: "written"; readonly effect: AppliedPatch } | DrainRefused> {
+      const patch = buildPatch([row], requested, stored, { synced });
+      if (patch.asked.length === 0) return { kind: "written", effect: { patch, record: stored, spelling: undefined } };
       const headers = writeHeaders(request.headers, "several");
       const { response, spelling } = await sendPatch(patch, patchAt(pathOf(uid), patch, headers), tools, tools.mask);
       if (isClearRefused(patch, response)) {
         tools.exchange.notes.push("clear-refused");
-        const kept = buildPatch([row], wish, held, { synced, yields: true });
-        return { kind: "written", effect: { patch: kept, record: held, spelling: undefined } };
+        const kept = buildPatch([row], requested, stored, { synced, yields: true });
+        return { kind: "written", effect: { patch: kept, record: stored, spelling: undefined } };
       }
-      if (!isSuccess(response)) return { kind: "refused", answer: errorResponse(response, names) };
+      if (!isSuccess(response)) return { kind: "refused", response: errorResponse(response, names) };
       const record = parseRecord(response, STATE_UNKNOWN);
       checkKey(record[V2_KEY], uid, STATE_UNKNOWN);
       return { kind: "written", effect: { patch, record, spelling } };
     },
   };
 }
-
-/** Does a client ask for another value of what v2 alone sets? (Trap T56: settings of a sync that v1 could change.) */
 
 /** A member that the client sent and v2 will not store. */
 export interface FixedField {
@@ -177,8 +159,8 @@ export interface FixedField {
 }
 
 /**
- * What `bytes` (a body that `readBody` has taken) says of such members: inside the messages that a mask names member by
- * member, those that v2 treats as server-set (`never`) or has no more. At the top of a record they are dropped instead.
+ * Members of `bytes` (a body that `readBody` accepted) that v2 sets itself (`never`) or no longer has, inside messages
+ * that a mask names member by member. At the top of a record such members are dropped instead.
  */
 export function readFixed(bytes: Uint8Array, rows: readonly Row[]): FixedField[] {
   const messages = rows.flatMap(asSettable);
@@ -194,12 +176,10 @@ export function readFixed(bytes: Uint8Array, rows: readonly Row[]): FixedField[]
   );
 }
 
-/** The message `row` with nothing but those members, as if v2 took them: then they are read. */
+/** The message `row` with only those members, as if v2 took them, so that they are read. */
 function asSettable(row: Row): Row[] {
   if (row.kind !== "message" || row.access === "output" || row.mask !== "members") return [];
-  const fixed = row.rows.flatMap((each) =>
-    isFixed(each) ? [{ ...each, mask: "always", v2: each.v2 ?? each.v1 }] : [],
-  );
+  const fixed = row.rows.filter(isFixed).map((each) => ({ ...each, mask: "always", v2: each.v2 ?? each.v1 }));
   return fixed.length === 0 ? [] : [{ ...row, rows: fixed as Row[] }];
 }
 
@@ -208,14 +188,11 @@ function isFixed(row: Row): row is Row & WritableRow {
 }
 
 /**
- * Values that are the stored ones are merely sent back, and ignored. Throws `Problem` INVALID_BODY for any other: it would
- * be lost in silence. `stored`: the v2 record; empty for one that is yet to be made.
+ * Ignores values that equal the stored ones, which a client merely sends back. Throws `Problem` INVALID_BODY for others,
+ * which would be lost in silence. `stored`: the v2 record; empty for a new one.
  */
 export function refuseChanges(fixed: readonly FixedField[], stored: JsonObject): void {
-  const changed = fixed.filter(({ v2Path, row, value }) => {
-    const held = v2Path.reduce<Json | undefined>((at, name) => member(at, name), stored);
-    return !isSame(value, held, row, false);
-  });
+  const changed = fixed.filter(({ v2Path, row, value }) => !isSame(value, valueAt(stored, v2Path), row, false));
   if (changed.length === 0) return;
   const names = changed.map(({ v1 }) => v1);
   throw new Problem("INVALID_BODY", `invalid body: ${names.join(", ")}: ${FIXED_FIELD}`, {

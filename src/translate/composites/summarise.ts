@@ -1,34 +1,32 @@
-/** How is a v1 summary made that v2 has no call for, out of v2's list of what it sums up? (A repo's tags.) */
+/** A summary that v2 has no call for, made from its list: the tags of a repo. */
+
 import { isJsonObject, type Json, type JsonObject } from "../../model/json.ts";
-import type { DrainedList, ListPage, ListPlan } from "../../model/list.ts";
+import type { ListPage, ListPlan } from "../../model/list.ts";
 import { collectionPath } from "../../model/request.ts";
-import type { Row } from "../../model/resource.ts";
 import { parentOf } from "../../model/uid.ts";
 import { errorResponse } from "../error.ts";
 import { readHeaders, respondWith } from "../headers.ts";
 import { EMPTY_LIST_RESPONSE, listHeader } from "../list.ts";
-import { type Composite, filtersOf } from "../operation.ts";
+import { type Composite, filtersOf, readRequestQuery } from "../operation.ts";
 import { createPageReader, pageTarget, readPage, V2_KEY } from "../pages.ts";
-import { readListQuery } from "../query.ts";
-import { createRecordRewriter, recordShape } from "../record-rewriter.ts";
-import { v1ZeroText } from "../response-plan.ts";
+import { createRecordRewriter } from "../record-rewriter.ts";
+import { recordShape, v1ZeroText } from "../response-plan.ts";
 
 /**
- * Every page of v2's list below the uid in the path, counted and compared as it arrives and then let go. A parent that is
- * not there is a list without records, as it was in v1. The rows of the answer say by `from` what they show: the `uid` of
- * the parent, the `count` of records, the `latest` record, when that was `updated`, and the greatest name that is a `version`.
+ * Reads every page of v2's list below the uid in the path, keeps what the summary needs, and lets the page go. A missing
+ * parent is a list without records, as in v1. `from` in the rows names what they show: the `uid` of the parent, the
+ * `count` of records, the `latest` record and when it was `updated`, and the greatest name that is a `version`.
  */
 export const createSummarise: Composite = (operation, parts) => {
   const filters = filtersOf(operation);
-  const show = createRecordRewriter(recordShape(parts.resource), [], parts);
+  const rewriter = createRecordRewriter(recordShape(parts.resource), [], parts);
   const pages = createPageReader(parts.resource, "copy");
   const path = collectionPath(parts.resource, parts.options.version);
   return async (request, tools) => {
     const { uid } = request.match;
-    const query = readListQuery(request.match.query, filters);
-    if (query.unknown.length > 0) tools.exchange.notes.push("query-unknown");
+    const query = readRequestQuery(request, filters, tools);
     const params = [...query.params, `uidp.children_of=${encodeURIComponent(uid)}`];
-    const best = createRecordSummary();
+    const summary = new RecordSummary();
     const plan: ListPlan = {
       resource: parts.resource.name,
       keyOrder: parts.resource.orderedByUid,
@@ -39,93 +37,62 @@ export const createSummarise: Composite = (operation, parts) => {
       }),
       read: (response) => {
         const page = readPage(response, pages, [(key) => parentOf(key) === uid], () => {});
-        for (const record of recordsOf(page)) best.add(record);
+        for (const record of recordsOf(page)) summary.add(record);
         return withoutRecords(page);
       },
     };
     const list = await tools.drain(plan);
     if (list.kind === "refused") return errorResponse(list.response, parts.names);
-    const latest = best.latest();
-    const shown = latest === undefined ? undefined : await show.rewriteOne(latest.bytes, latest.uid, request, tools);
-    if (shown?.kind === "refused") return errorResponse(shown.response, parts.names);
-    const facts = summaryValues(uid, list, best, shown?.bytes);
-    const members = operation.answer.rows.map((row) => memberText(row, facts));
+    const values = new Map([
+      [V2_KEY, JSON.stringify(uid)],
+      ["count", JSON.stringify(String(list.records))],
+      ["version", JSON.stringify(summary.version)],
+    ]);
+    const { latest } = summary;
+    if (latest !== undefined) {
+      const record = await rewriter.rewriteOne(latest.bytes, latest.uid, request, tools);
+      if (record.kind === "refused") return errorResponse(record.response, parts.names);
+      values.set("updated", JSON.stringify(latest.updated));
+      values.set("latest", Buffer.from(record.bytes).toString("utf8"));
+    }
+    const members = operation.answer.rows.map((row) => {
+      const value = values.get(row.from?.[0] ?? row.v2 ?? "") ?? v1ZeroText(row);
+      return `${JSON.stringify(row.v1)}:${value}`;
+    });
     return respondWith(EMPTY_LIST_RESPONSE, 200, Buffer.from(`{${members.join(",")}}`), listHeader(list));
   };
 };
 
-type SummaryValues = ReadonlyMap<string, string>;
-
-/** JSON texts by the names that rows know them by. */
-function summaryValues(
-  uid: string,
-  list: DrainedList,
-  best: RecordSummary,
-  latest: Uint8Array | undefined,
-): SummaryValues {
-  const facts = new Map<string, string>();
-  const say = (name: string, value: Json) => facts.set(name, JSON.stringify(value));
-  say(V2_KEY, uid);
-  say("count", String(list.records));
-  say("version", best.version());
-  const held = best.latest();
-  if (held !== undefined && latest !== undefined) {
-    say("updated", held.updated);
-    facts.set("latest", Buffer.from(latest).toString("utf8"));
-  }
-  return facts;
-}
-
-/** The zero where there is nothing to be said: of a repo without tags. */
-function memberText(row: Row, facts: SummaryValues): string {
-  const fact = facts.get(row.from?.[0] ?? row.v2 ?? "");
-  return `${JSON.stringify(row.v1)}:${fact ?? v1ZeroText(row)}`;
-}
-
-/** One record as it came. */
 interface ListedRecord {
   readonly uid: string;
   readonly bytes: Uint8Array;
   readonly value: JsonObject;
 }
 
-interface LatestRecord {
-  readonly uid: string;
-  readonly bytes: Uint8Array;
-  readonly updated: string;
-  readonly moment: Moment;
-}
-
-/** What is worth keeping of all records. The order in which they come, and how often, makes no difference. */
-interface RecordSummary {
-  add(record: ListedRecord): void;
-  /** The record that was updated last; of two at one moment the one with the greater uid. Undefined when none says when. */
-  latest(): LatestRecord | undefined;
+/** What is kept of all records. Their order, and repeats, make no difference. */
+class RecordSummary {
+  /** The record that was updated last; of two at one moment the one with the greater uid. */
+  latest:
+    | { readonly uid: string; readonly bytes: Uint8Array; readonly updated: string; readonly moment: Moment }
+    | undefined;
   /** The greatest name that is a version; empty when none is. */
-  version(): string;
+  version = "";
+
+  add({ uid, bytes, value }: ListedRecord): void {
+    const { latest } = this;
+    const name = value["name"];
+    if (typeof name === "string") this.version = laterVersion(this.version, name);
+    const updated = value["updateTime"];
+    const moment = momentOf(updated);
+    if (moment === undefined || typeof updated !== "string") return;
+    const order = latest === undefined ? 1 : compareMoments(moment, latest.moment);
+    if (order < 0 || (order === 0 && uid <= (latest?.uid ?? ""))) return;
+    // A copy, so that the page can be collected.
+    this.latest = { uid, bytes: Uint8Array.from(bytes), updated, moment };
+  }
 }
 
-function createRecordSummary(): RecordSummary {
-  let latest: LatestRecord | undefined;
-  let version = "";
-  return {
-    add({ uid, bytes, value }) {
-      const name = value["name"];
-      if (typeof name === "string") version = laterVersion(version, name);
-      const updated = value["updateTime"];
-      const moment = momentOf(updated);
-      if (moment === undefined || typeof updated !== "string") return;
-      const order = latest === undefined ? 1 : compareMoments(moment, latest.moment);
-      // A copy: the page is let go.
-      if (order > 0 || (order === 0 && uid > (latest?.uid ?? "")))
-        latest = { uid, bytes: Uint8Array.from(bytes), updated, moment };
-    },
-    latest: () => latest,
-    version: () => version,
-  };
-}
-
-/** The records of a page that are to be shown. */
+/** The records of a page that are not hidden. */
 function* recordsOf({ bytes, starts, ends, keys, hidden }: ListPage): Generator<ListedRecord> {
   for (const [index, uid] of keys.entries()) {
     if (hidden?.[index] === 1) continue;
@@ -135,22 +102,22 @@ function* recordsOf({ bytes, starts, ends, keys, hidden }: ListPage): Generator<
   }
 }
 
-/** The same page for the drain, which proves by keys alone: each record stands there as one digit. */
+/** The page for the drain, which needs keys alone: each record is one digit. */
 function withoutRecords(page: ListPage): ListPage {
   const starts = Uint32Array.from(page.keys, (_, index) => 2 * index);
   const ends = starts.map((start) => start + 1);
   return { ...page, bytes: Buffer.from(page.keys.map(() => "0").join(",")), starts, ends };
 }
 
-/** Which of two names is the later version, and which of two times the later one? */
-
-/** `1.2.10`, `v1.2`: numbers with dots between them, and nothing behind. A number alone may be a date or an alias. */
+/** `1.2.10` or `v1.2`: a number alone may be a date or an alias. */
 const VERSION = /^v?(\d+(?:\.\d+)+)$/;
 
-/** The later of two names; names that are no version are never the later one. Empty when neither is a version. */
+/** The later of two names; empty when neither is a version. */
 export function laterVersion(a: string, b: string): string {
-  const [left, right] = [numbersOf(a), numbersOf(b)];
-  if (left === undefined || right === undefined) return left === undefined ? (right === undefined ? "" : b) : a;
+  const left = numbersOf(a);
+  const right = numbersOf(b);
+  if (left === undefined) return right === undefined ? "" : b;
+  if (right === undefined) return a;
   for (const [at, number] of left.entries()) {
     const other = right[at];
     // 1.2 comes before 1.2.0.
@@ -158,7 +125,7 @@ export function laterVersion(a: string, b: string): string {
     if (number < other) return b;
   }
   if (right.length > left.length) return b;
-  // The same version, once with a `v`: whichever came first, the answer is the same.
+  // The same version, one with a `v`: the result does not depend on the order.
   return a < b ? a : b;
 }
 
@@ -166,7 +133,7 @@ function numbersOf(name: string): bigint[] | undefined {
   return VERSION.exec(name)?.[1]?.split(".").map(BigInt);
 }
 
-/** A moment: milliseconds, and what of its fraction of a second lies below them. */
+/** Milliseconds, and the digits of the fraction of a second below them. */
 export interface Moment {
   readonly ms: number;
   readonly below: string;
@@ -180,7 +147,7 @@ export function momentOf(text: unknown): Moment | undefined {
   return { ms, below: (/\.(\d+)/.exec(text)?.[1] ?? "").slice(3).padEnd(6, "0") };
 }
 
-/** Below zero when `a` comes first, above when `b` does. */
+/** Negative when `a` is earlier, positive when `b` is. */
 export function compareMoments(a: Moment, b: Moment): number {
   if (a.ms !== b.ms) return a.ms - b.ms;
   return a.below === b.below ? 0 : a.below < b.below ? -1 : 1;

@@ -1,61 +1,60 @@
-/** How is a message changed whose PATCH is wrapped, and which v2 keeps flatter than v1? (Trap T59: a caller's own metadata.) */
+/** Updates a message whose PATCH is wrapped, and which v2 keeps flatter than v1: a caller's own metadata. */
 
 import { camelCase, snakeCase } from "../../model/field-names.ts";
 import type { ApiRequest } from "../../model/http.ts";
 import { Problem } from "../../model/problem.ts";
 import type { Row } from "../../model/resource.ts";
 import type { SentField, V2Body } from "../body.ts";
-import { errorResponse, type FieldNames } from "../error.ts";
-import { respondWith, writeHeaders } from "../headers.ts";
+import { errorResponse, type FieldNames, isSuccess, STATE_UNKNOWN } from "../error.ts";
+import { writeHeaders } from "../headers.ts";
 import { type Composite, type ResourceContext, readRequestBody, verbPath, wrappedBody } from "../operation.ts";
 import { createRecordRewriter } from "../record-rewriter.ts";
 import { mismatchHeader, parseRecord, sendPatch, verifyPatches } from "../replace.ts";
-import { isSuccess, STATE_UNKNOWN } from "../single-call.ts";
 import { buildPatch, isZero } from "../update.ts";
 
 /**
- * A message without a v2 name is one that v2 does not have: its rows are members of the message around it. v1 had no mask,
- * so what the client leaves out becomes zero: the mask names every row. It stands in the body, whose spelling is learned by itself.
- * A row without a v2 name cannot be carried: what a client says of it is named in the answer, as a mismatch is.
+ * A message without a v2 name does not exist in v2: its rows are members of the message around it. v1 had no mask, so the
+ * mask names every row, and what the client leaves out becomes zero. The mask is in the body; its spelling is learned apart.
+ * What a client sends for a row without a v2 name is lost; the response names it like a mismatch.
  */
 export const createUpdateWrapped: Composite = (operation, parts) => {
   const { wrap, rows } = wrappedBody(operation, parts);
   const flat = rows.flatMap(flatten);
   const readable = rows.map(withV2Name);
-  const show = createRecordRewriter(operation.answer, [], parts);
   const target = verbPath(operation, parts);
   const names = wrappedNames(wrap, flat, parts);
+  const rewriter = createRecordRewriter(operation.answer, [], { ...parts, names });
   return async (request, tools) => {
     const body = flattenBody(readRequestBody(request.body, readable, parts.options.unknownRequest, tools));
     const lost = lostFields(flat, body);
     if (parts.options.mismatch === "fail") refuse(lost);
     const patch = buildPatch(flat, body, undefined);
     const headers = writeHeaders(request.headers, "one");
-    const written = (mask: string): ApiRequest => ({
+    const requestWith = (mask: string): ApiRequest => ({
       method: "PATCH",
       target,
       headers,
       body: Buffer.from(`{${JSON.stringify(wrap)}:${patch.body},"updateMask":${JSON.stringify(mask)}}`),
     });
-    const { response, spelling } = await sendPatch(patch, written, tools, tools.bodyMask);
+    const { response, spelling } = await sendPatch(patch, requestWith, tools, tools.bodyMask);
     if (!isSuccess(response)) return errorResponse(response, names);
     tools.exchange.defaultedFields.push(...patch.defaulted);
-    const shown = await show.rewriteOne(response.body, undefined, request, tools, STATE_UNKNOWN);
-    if (shown.kind === "refused") return errorResponse(shown.response, names);
-    const effect = { patch, record: parseRecord(response, STATE_UNKNOWN), spelling };
-    tools.exchange.mismatches.push(...lost);
-    const differing = verifyPatches([effect], parts, tools, tools.bodyMask);
-    return respondWith(response, 200, shown.bytes, mismatchHeader([...differing, ...lost]));
+    return rewriter.respond(response, undefined, request, tools, STATE_UNKNOWN, () => {
+      const record = parseRecord(response, STATE_UNKNOWN);
+      tools.exchange.mismatches.push(...lost);
+      const differing = verifyPatches([{ patch, record, spelling }], parts, tools, tools.bodyMask);
+      return mismatchHeader([...differing, ...lost]);
+    });
   };
 };
 
-/** The row as v2 has it: those of a message that v2 does not have, under their dotted v1 names. */
+/** The row as v2 has it: rows of a message that v2 does not have get their dotted v1 names. */
 function flatten(row: Row): readonly Row[] {
   if (row.kind !== "message" || row.v2 !== null) return [row];
   return row.rows.map((inner) => ({ ...inner, v1: `${row.v1}.${inner.v1}` }));
 }
 
-/** Rows without a v2 name are not read, so they get one: what is said of them is looked at here. */
+/** Rows without a v2 name would not be read, so they get one. */
 function withV2Name(row: Row): Row {
   if (row.v2 !== null) return row;
   return row.kind === "message" ? { ...row, v2: row.v1, rows: row.rows.map(withV2Name) } : { ...row, v2: row.v1 };
@@ -67,13 +66,13 @@ function flattenBody(body: V2Body): V2Body {
   const passed = [...body.passed];
   for (const [name, sent] of body.fields) {
     fields.set(name, sent);
-    for (const [inner, held] of sent.nested?.fields ?? []) fields.set(`${name}.${inner}`, held);
+    for (const [inner, field] of sent.nested?.fields ?? []) fields.set(`${name}.${inner}`, field);
     passed.push(...(sent.nested?.passed ?? []));
   }
   return { fields, passed };
 }
 
-/** v1 names of what the client said and v2 has no place for. */
+/** v1 names of fields that the client sent and v2 does not have. */
 function lostFields(flat: readonly Row[], body: V2Body): string[] {
   return flat.flatMap((row) => {
     const sent = row.v2 === null ? body.fields.get(row.v1) : undefined;
@@ -88,7 +87,7 @@ function refuse(lost: readonly string[]): void {
   });
 }
 
-/** v2 names its fields with the wrapper before them, or without. */
+/** v2 names its fields with or without the name of the wrapper. */
 function wrappedNames(wrap: string, flat: readonly Row[], { names }: ResourceContext): FieldNames {
   const all = new Map(names);
   for (const { v1, v2 } of flat) {

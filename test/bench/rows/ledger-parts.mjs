@@ -11,9 +11,7 @@ export async function ledgerParts({ modules, folder, calls }, { token, client, r
   const load = (path) => import(new URL(path, modules).href);
   const [{ createMigration }, { createDecisions }, { loadConfig }, { loadCatalogue }, { createExchange }, { later }] =
     await Promise.all(
-      ["migration.js", "decide.js", "config/config.js", "catalogue.js", "model/exchange.js", "model/clock.js"].map(
-        load,
-      ),
+      ["migration.js", "proxy.js", "config/config.js", "catalogue.js", "model/exchange.js", "model/clock.js"].map(load),
     );
   const catalogue = await loadCatalogue("v2beta1");
   const quiet = { debug() {}, info() {}, warn() {}, error() {} };
@@ -26,8 +24,6 @@ export async function ledgerParts({ modules, folder, calls }, { token, client, r
       log: quiet,
       wall: Date.now,
       later,
-      compared() {},
-      reloaded() {},
     });
     await migration.start();
     opened.push(migration);
@@ -50,9 +46,9 @@ export async function ledgerParts({ modules, folder, calls }, { token, client, r
   for (const count of [0, ...rules]) {
     const file = join(folder, `parts-${count}.yaml`);
     if (count > 0) await writeFile(file, manyRules(count));
-    const { control } = await open(count > 0 ? { cutoverRulesFile: file } : {});
-    parts.push({ name: `choosing by ${count} rules`, run: () => control.choose(asked) });
-    if (count > 0 && control.choose(asked).rule?.name !== "everything-else") throw new Error("an earlier rule matches");
+    const { rollout } = await open(count > 0 ? { cutoverRulesFile: file } : {});
+    parts.push({ name: `choosing by ${count} rules`, run: () => rollout.choose(asked) });
+    if (count > 0 && rollout.choose(asked).rule?.name !== "everything-else") throw new Error("an earlier rule matches");
   }
   const { observe } = await open({});
   parts.push({ name: "remembering a request that is over", run: () => observe(exchange) });

@@ -57,7 +57,7 @@ async function rewriterOf(modules) {
     ["json/rewrite.js", "translate/pages.js", "translate/response-plan.js", "catalogue/v1-v2beta1/group.js"].map(load),
   );
   const { answer } = group.operations.find(({ kind }) => kind === "list");
-  return createPageRewriter(pagePlan(group, responsePlan(answer, { unknown: "pass", insertZeros: true })));
+  return createPageRewriter(pagePlan(group, responsePlan(answer, { unknownResponse: "pass", insertZeros: true })));
 }
 
 function parseRenameStringify(bytes) {

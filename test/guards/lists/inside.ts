@@ -23,7 +23,7 @@ export const INSIDE = [
     ["a key is structured", "return JSON.stringify([", "return String(["],
   ]),
   ...guards("src/drain/list-cache.ts", SHARE, [
-    ["a tenth for one credential", "if (shelf.bytes + bytes <= most) break;", "break;"],
+    ["a tenth for one credential", "if (tenant.bytes + bytes <= most) break;", "break;"],
     ["nothing is kept beyond its time", "if (now() >= entry.until) {", "if (false) {"],
   ]),
   ...guards("src/drain/list-sharing.ts", SHARE, [

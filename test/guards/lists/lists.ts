@@ -13,11 +13,11 @@ const DRAINS = [
 export const LISTS = [
   ...guards("src/drain/limits.ts", DRAINS, [
     ["the time of a list", "if (seconds < limits.maxSeconds) return;", "return;"],
-    ["the pages of a list", "if (pages >= limits.maxPages) throw", "if (false) throw"],
-    ["the records of a list", "if (size.records > limits.maxRecords) throw", "if (false) throw"],
-    ["the bytes of a list", "if (size.bytes > limits.maxBytes) throw", "if (false) throw"],
-    ["the announced records of a list", "if (totalCount > limits.maxRecords) throw", "if (false) throw"],
-    ["the announced pages of a list", "if (pages > limits.maxPages) throw", "if (false) throw"],
+    ["the pages of a list", "pages >= limits.maxPages ?", "false ?"],
+    ["the records of a list", "if (records > limits.maxRecords) return", "if (false) return"],
+    ["the bytes of a list", "bytes > limits.maxBytes ?", "false ?"],
+    ["the announced records of a list", "if (totalCount > limits.maxRecords) return", "if (false) return"],
+    ["the announced pages of a list", "pages > limits.maxPages ?", "false ?"],
   ]),
   ...guards("src/drain/state.ts", DRAINS, [
     ["a page is no longer than asked for", "if (page.keys.length > how.limits.pageSize) {", "if (false) {"],
@@ -66,7 +66,7 @@ export const LISTS = [
     ["test/upstream/queue/fair-queue.test.ts"],
     [
       ["the number of places", "taken < Math.min(places()", "0 < Math.min(places()"],
-      ["the places kept for others", "(line.taken < kept ? 0 : kept)", "0"],
+      ["the places kept for others", "(owner.taken < kept ? 0 : kept)", "0"],
       ["shares of credentials by cost", "one.tag < other.tag : parts < 0", "false : parts < 0"],
       ["the floor of credentials that were not accepted", "starts % FLOOR === FLOOR - 1", "false"],
     ],

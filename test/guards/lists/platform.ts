@@ -33,7 +33,6 @@ export const PLATFORM = [
       ["test/trust/cancel/routes.test.ts"],
     ],
     ["who has left starts no call", "signal.throwIfAborted();", ""],
-    ["the platform's address stays here", "hideOrigin(answer.headers, pool.origin, pool.basePath);", ""],
   ]),
   ...guards("src/upstream/client.ts", CLIENT, [
     ["an answer that unpacks without end", "Math.min(limit, Math.max(SMALL, bytes.length * MAX_RATIO))", "Infinity"],
@@ -51,7 +50,8 @@ export const PLATFORM = [
     ["no Upgrade for the client", '  "upgrade",\n', ""],
   ]),
   ...guards("src/upstream/headers.ts", RESPONSES, [
-    ["what the platform's Connection names ends here", "connection === undefined ? kept", "true ? kept"],
+    ["the platform's address stays here", 'if (name === "location")', "if (false)", CLIENT],
+    ["what the platform's Connection names ends here", "named.size === 0 ? fields", "true ? fields"],
     [
       "answers are asked for without encoding",
       '["accept-encoding", "identity"]',
@@ -86,9 +86,9 @@ export const PLATFORM = [
       "if (!read || !RETRIED_STATUSES.has(first.status))",
       "if (!RETRIED_STATUSES.has(first.status))",
     ],
-    ["the budget of retries", "if (wait !== undefined && giveBack !== undefined)", "if (wait !== undefined)"],
+    ["the budget of retries", "undefined : budget.repeat();", "undefined : () => {};"],
     ["no retry before the platform wants one", "Math.max(asked, jitter)", "jitter"],
-    ["no wait without end", "asked > (options.maxWaitMs ?? MAX_WAIT_MS) ? undefined :", ""],
+    ["no wait without end", "asked > MAX_WAIT_MS ? undefined :", ""],
   ]),
   ...guards(
     "src/upstream/retry.ts",

@@ -37,7 +37,7 @@ export const WRITES = [
     ],
   ]),
   ...guards("src/translate/replace.ts", UPDATES, [
-    ["an update that was not done is an error", "if (failing.length > 0) {", "if (false) {"],
+    ["an update that was not done is an error", "if (failing.length === 0) return;", "return;"],
   ]),
   ...guards("src/router/path.ts", PATHS, [
     ["two hex digits of an escape", "if (!HEX_PAIR.test(digits)) throw", "if (false) throw"],

@@ -90,6 +90,7 @@ export async function impatient(
   const intake = createRequestLifecycle({
     keepAliveMs: 75_000,
     basePath: "",
+    trustedProxies: [],
     limits: LIMITS,
     observe,
     newRequestId: () => "id",

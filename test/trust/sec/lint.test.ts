@@ -130,7 +130,7 @@ it("T-FLT-22: the wall clock is read only where a date is meant", () => {
     .toSorted();
   // What rules, reports, logs and `Date` say is a time of day; a `Retry-After` may be a date; a file was taken at a time of day.
   expect(using).toEqual([
-    ...["app.ts", "commands/check/command.ts", "commands/check/platform.ts", "commands/explain/command.ts"],
+    ...["commands/check/command.ts", "commands/check/platform.ts", "commands/explain/command.ts"],
     ...["migration.ts", "server/admission.ts", "telemetry/log.ts", "toolbox.ts"],
   ]);
 });

@@ -1,7 +1,7 @@
 /** What holds only as long as one line of code is there, which nothing in ordinary use would miss (T-SEC-04). */
 import { describe, expect, it } from "vitest";
+import { readHeaders } from "../../../src/model/http.ts";
 import { checkRequest } from "../../../src/server/request-checks.ts";
-import { readHeaderFields } from "../../../src/server/request-head.ts";
 import { createPool } from "../../../src/upstream/pool.ts";
 import { createRetryBudget } from "../../../src/upstream/retry.ts";
 import { createStream } from "../../../src/upstream/stream.ts";
@@ -14,14 +14,14 @@ takeDownAfterEach();
 /** What Node's parser refuses today, another version or another setting of it may let through. */
 function reasonOfTarget(target: string): string | undefined {
   return checkRequest(
-    { method: "GET", target, httpVersion: "1.1", head: readHeaderFields(["Host", "a"]) },
+    { method: "GET", target, httpVersion: "1.1", received: readHeaders(["Host", "a"], true) },
     { uriBytes: 8_192 },
   )?.reason;
 }
 
 function reasonOf(...raw: readonly string[]): string | undefined {
-  const head = readHeaderFields(["Host", "a", ...raw]);
-  return checkRequest({ method: "POST", target: "/", httpVersion: "1.1", head }, { uriBytes: 8_192 })?.reason;
+  const received = readHeaders(["Host", "a", ...raw], true);
+  return checkRequest({ method: "POST", target: "/", httpVersion: "1.1", received }, { uriBytes: 8_192 })?.reason;
 }
 
 describe("T-SEC-04: without the router the gate refuses", () => {

@@ -22,8 +22,6 @@ const json = <T>(path: string): T => JSON.parse(readFileSync(join(ROOT, path), "
 const LEAST: ReadonlyMap<string, string> = new Map([
   ["undici", "7.30.0"],
   ["fastify", "5.8.5"],
-  ["@fastify/reply-from", "12.6.5"],
-  ["@fastify/http-proxy", "11.6.3"],
 ]);
 
 /** Until when lines of Node get fixes, by the project's own schedule. */

@@ -161,7 +161,7 @@ const ON_PURPOSE = new Set([
 describe("answers of every resource, some bytes changed", () => {
   const shapes = resources.map((resource) => {
     const { shape } = written(resource);
-    const plan = responsePlan(shape, { unknown: "pass", insertZeros: true });
+    const plan = responsePlan(shape, { unknownResponse: "pass", insertZeros: true });
     const record = { ...recordOf(shape.rows), uid: "a/b" };
     return {
       one: createValueRewriter(plan),

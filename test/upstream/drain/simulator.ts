@@ -1,7 +1,8 @@
 /** How does a paged platform answer, well or badly? Pure functions, for tests only. */
 
-import { createDrains, type DrainNote, type DrainParts, type Drains } from "../../../src/drain/drain.ts";
+import { createDrains, type DrainParts, type Drains } from "../../../src/drain/drain.ts";
 import type { DrainLimits } from "../../../src/drain/limits.ts";
+import type { DrainNote } from "../../../src/drain/state.ts";
 import type { ListFacts, Witness } from "../../../src/model/exchange.ts";
 import type { ApiRequest, ApiResponse, Send } from "../../../src/model/http.ts";
 import type { DrainedList, DrainRefused, ListPage, ListPlan, PageSelector } from "../../../src/model/list.ts";

@@ -1,0 +1,70 @@
+/** `carryover serve`. */
+import { createApp } from "../app.ts";
+import type { Catalogue } from "../catalogue.ts";
+import { type Config, loadConfigWithCatalogue } from "../config/config.ts";
+import { VERSION } from "../version.ts";
+import type { CommandIo } from "./command.ts";
+import { type ListenPort, openPorts } from "./listening.ts";
+
+/** Milliseconds for what is closed after the last request. */
+const REST_MS = 5_000;
+
+/** Listens, and prints where. Throws ConfigError. Gives exit code 1 when a port cannot be opened. */
+export async function serveClients(flags: Record<string, unknown>, io: CommandIo): Promise<number | undefined> {
+  const { config, catalogue, warnings } = await loadConfigWithCatalogue({ flags, env: io.env, readFile: io.readFile });
+  for (const warning of warnings) io.warn(`warning: ${warning}`);
+  const app = createApp(config, catalogue);
+  io.onExit(() => app.settle());
+  const { listen, admin } = config;
+  const ports: ListenPort[] = [
+    {
+      what: "the client side",
+      port: listen.port,
+      option: "--listen-port",
+      host: { address: listen.host, option: "--listen-host" },
+    },
+    {
+      what: "the admin side",
+      port: admin.port,
+      option: "--admin-port",
+      host: { address: admin.host, option: "--admin-host" },
+    },
+  ];
+  return openPorts(ports, io, async () => {
+    const addresses = await app.listen();
+    io.onReload(() => app.reload());
+    const stop = async (graceMs?: number): Promise<void> => {
+      if ((await app.close(graceMs)) > 0) throw new Error("requests were cut off");
+    };
+    io.onStop(stop, { withinMs: app.graceMs + REST_MS, failed: app.failed });
+    io.warn(announcement(config, catalogue, addresses));
+  });
+}
+
+/**
+ * Which API is served from where, and, one line each, what v2 does not serve. It prints addresses: the configuration
+ * accepts none that holds a credential.
+ */
+function announcement(
+  { upstream, cutover, fallback }: Config,
+  catalogue: Catalogue,
+  { url, adminUrl }: { readonly url: string; readonly adminUrl: string },
+): string {
+  const { v1, v2, sts } = upstream;
+  const requests =
+    cutover.rulesFile === undefined
+      ? `${cutover.mode} (cutover.mode)`
+      : `by the rules of ${cutover.rulesFile}, else ${cutover.mode} (cutover.mode)`;
+  const native = fallback === "native" ? `native v1 at ${v1?.url}` : "refused with 501 (fallback: refuse)";
+  const onlyV1 = v1 === undefined ? "refused with 501 (upstream.v1.url is not set)" : native;
+  const exchange =
+    sts === undefined
+      ? "none, /sts/exchange is answered with 404 (upstream.sts.url is not set)"
+      : `/sts/exchange goes to ${sts.url}`;
+  return [
+    `carryover ${VERSION}: v1 clients at ${url}, v2 ${catalogue.version} at ${v2.url}, admin at ${adminUrl}, ${catalogue.resources.length} resources`,
+    `  v1 requests: ${requests}`,
+    `  operations that only v1 has: ${onlyV1}`,
+    `  token exchange: ${exchange}`,
+  ].join("\n");
+}

@@ -1,0 +1,51 @@
+/** How log lines, reports and the admin port describe a rule's evidence. */
+import type { PromotionEvidence } from "./promotion.ts";
+import { quietNeeded, type StepBack, type StepBackCause, translatedShare } from "./step-back.ts";
+
+/** `0.02` as `2 %`. */
+export function percent(share: number, digits = 4): string {
+  return `${Number((share * 100).toPrecision(digits))} %`;
+}
+
+/** Milliseconds in a unit for people. */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 120_000) return `${Number((ms / 1_000).toFixed(1))} s`;
+  return ms < 7_200_000 ? `${Number((ms / 60_000).toFixed(1))} min` : `${Number((ms / 3_600_000).toFixed(1))} h`;
+}
+
+/** `forward`, `back`, or the share of clients that are translated again. */
+export function phaseText(stepBack: StepBack): string {
+  const { phase } = stepBack;
+  return phase.kind === "returning" ? `returning, ${percent(translatedShare(stepBack))} of its clients` : phase.kind;
+}
+
+/** Why a rule stepped back, with the numbers and the threshold that decided. */
+export function causeText({ what, bad, all, clients }: StepBackCause, { settings }: StepBack): string {
+  const found =
+    what === "failures"
+      ? `${bad} of ${all} requests failed because of translation`
+      : `${bad} of ${all} comparisons differed`;
+  const over = `${percent(bad / all)}, more than ${percent(settings[what] ?? 0)}`;
+  const more = clients >= settings.minClients ? " or more" : "";
+  return `${found} within ${duration(settings.window)} (${over}), met by ${clientsText(clients)}${more}`;
+}
+
+/** Why a rule entered its present phase. */
+export function changeText(before: StepBack, after: StepBack): string {
+  const { phase } = after;
+  if (phase.kind === "back") return causeText(phase.cause, after);
+  const waited = duration(quietNeeded(before) ?? 0);
+  if (phase.kind === "forward") return `quiet for ${waited} with all of its clients translated`;
+  return `quiet for ${waited}; ${percent(translatedShare(after))} of its clients are translated now`;
+}
+
+/** What a bound rests on. */
+export function evidenceText({ comparisons, differences, clients, bound }: PromotionEvidence, needed: number): string {
+  const by = `${clientsText(clients)}${clients >= needed ? " or more" : ` of ${needed} needed`}`;
+  return `${differences} differences in ${comparisons} comparisons of ${by}: at most ${percent(bound)} differ (95 %)`;
+}
+
+function clientsText(clients: number): string {
+  return clients === 1 ? "1 client" : `${clients} clients`;
+}

@@ -1,0 +1,190 @@
+/** Which header fields of a request go on to an upstream, which of a response go back, and what those of a request say. */
+import { createHash } from "node:crypto";
+import { BlockList, isIP } from "node:net";
+import {
+  type HeaderField,
+  type HeaderList,
+  HOP_BY_HOP,
+  header,
+  headerValues,
+  METHOD_OVERRIDES,
+  namedByConnection,
+  withValue,
+} from "../model/http.ts";
+
+/** What carryover adds to a request. */
+export interface ForwardingFacts {
+  /** The client's own or a fresh one. */
+  readonly requestId: string;
+  /** The client's address, as its socket gives it; empty when it is not known. */
+  readonly peer: string;
+  /** What the client says of others is believed. */
+  readonly trusted: boolean;
+  readonly newId: () => string;
+}
+
+/** How carryover names itself in `Via` (RFC 9110 section 7.6.3). */
+const VIA: HeaderField = ["via", "1.1 carryover"];
+const DROPPED: ReadonlySet<string> = new Set([...HOP_BY_HOP, ...METHOD_OVERRIDES, "host", "forwarded"]);
+const REBUILT: ReadonlySet<string> = new Set(["x-forwarded-for", "x-forwarded-proto", "x-forwarded-host"]);
+/** Letters, digits and hyphens: others could be taken for one of these further on. */
+const PLAIN_NAME = /^[a-z0-9-]+$/;
+
+/** What becomes of a client's field of this name (lower case): `forwarded` ones may be set by trusted proxies only. */
+export function handlingOf(name: string): "keep" | "drop" | "forwarded" | "odd" {
+  if (DROPPED.has(name) || name.startsWith("grpc-")) return "drop";
+  if (!PLAIN_NAME.test(name)) return "odd";
+  return name.startsWith("x-forwarded-") || name === "x-real-ip" ? "forwarded" : "keep";
+}
+
+/**
+ * The fields for an upstream: the client's own in their order and spelling, without those of the connection and those that could pass for
+ * somebody else's; then ours. `odd`: how many had a name that carryover does not let through.
+ */
+export function requestHeaders(received: HeaderList, facts: ForwardingFacts): { headers: HeaderList; odd: number } {
+  const headers: HeaderField[] = [];
+  const named = namedByConnection(headerValues(received, "connection"));
+  const hasId = givenRequestId(received) !== undefined;
+  const isTraced = hasTrace(received);
+  let odd = 0;
+  for (const field of received) {
+    const [name] = field;
+    const handling = handlingOf(name);
+    if (handling === "odd") odd += 1;
+    if (handling === "odd" || handling === "drop" || named.has(name)) continue;
+    if (handling === "forwarded" && !(facts.trusted && !REBUILT.has(name))) continue;
+    if (name === "x-request-id" && !hasId) continue;
+    if ((name === "traceparent" || name === "tracestate") && !isTraced) continue;
+    headers.push(field);
+  }
+  addForwarded(headers, received, facts);
+  headers.push(VIA);
+  // A field that is valid may still have been named by Connection, and so be gone.
+  if (!hasId || named.has("x-request-id")) headers.push(["x-request-id", facts.requestId]);
+  // Our own id is random enough for both, and whoever knows one of them finds the other.
+  if (!isTraced || named.has("traceparent")) {
+    headers.push(["traceparent", newTrace(hasId ? facts.newId() : facts.requestId)]);
+  }
+  return { headers, odd };
+}
+
+function addForwarded(headers: HeaderField[], received: HeaderList, { trusted, peer }: ForwardingFacts): void {
+  const chain = trusted ? headerValues(received, "x-forwarded-for") : [];
+  if (peer !== "") chain.push(plainAddress(peer));
+  if (chain.length > 0) headers.push(["x-forwarded-for", chain.join(", ")]);
+  headers.push(["x-forwarded-proto", (trusted ? header(received, "x-forwarded-proto") : undefined) ?? "http"]);
+  const host = (trusted ? header(received, "x-forwarded-host") : undefined) ?? onlyValue(received, "host");
+  if (host !== undefined) headers.push(["x-forwarded-host", host]);
+}
+
+/**
+ * Makes the fields of an upstream's response those for the client: `Via`, the request id when it has none, and paths inside the platform
+ * with our base path in front.
+ */
+export function addResponseHeaders(headers: HeaderField[], requestId: string, basePath: string): void {
+  if (basePath !== "") {
+    headers.forEach((field, i) => {
+      const [name, value] = field;
+      if (name === "location" || name === "link") headers[i] = withValue(field, withBasePath(name, value, basePath));
+    });
+  }
+  const hasId = header(headers, "x-request-id") !== undefined;
+  headers.push(VIA);
+  if (!hasId) headers.push(["x-request-id", requestId]);
+}
+
+/**
+ * The value of field `name` (lower case) with the paths of the platform as clients have to call them: in `Location`, and
+ * in the targets of `Link` (RFC 8288). Any other field, and any other place, is left as it is.
+ */
+export function withBasePath(name: string, value: string, basePath: string): string {
+  if (name === "location") return value.startsWith("/") && !value.startsWith("//") ? basePath + value : value;
+  return name === "link" ? value.replaceAll(/<(?=\/(?!\/))/g, `<${basePath}`) : value;
+}
+
+/** The only value of field `name`, or undefined when there is none or more than one. */
+export function onlyValue(headers: HeaderList, name: string): string | undefined {
+  let only: string | undefined;
+  for (const [key, value] of headers) {
+    if (key !== name) continue;
+    if (only !== undefined) return undefined;
+    only = value;
+  }
+  return only;
+}
+
+const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;
+const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/** The client's own request id when it is one, of at most 128 visible characters. */
+export function givenRequestId(headers: HeaderList): string | undefined {
+  const id = onlyValue(headers, "x-request-id");
+  return id !== undefined && isRequestId(id) ? id : undefined;
+}
+
+export function isRequestId(id: string): boolean {
+  return REQUEST_ID.test(id);
+}
+
+/** True when the client is part of a trace (W3C Trace Context section 3.2). */
+export function hasTrace(headers: HeaderList): boolean {
+  const parent = onlyValue(headers, "traceparent");
+  return parent !== undefined && TRACEPARENT.test(parent);
+}
+
+/** A `traceparent` that begins a trace, not sampled; `id`: fresh and random (a UUID is used as it is). */
+export function newTrace(id: string): string {
+  const trace = UUID.test(id) ? id.replaceAll("-", "") : createHash("sha256").update(id).digest("hex").slice(0, 32);
+  // One span in a fresh trace: any part of the trace's own random digits tells it apart.
+  return `00-${trace}-${trace.slice(16)}-00`;
+}
+
+const GRPC_TIMEOUT_UNITS: ReadonlyMap<string, number> = new Map([
+  ["H", 3_600_000],
+  ["M", 60_000],
+  ["S", 1_000],
+  ["m", 1],
+  ["u", 1e-3],
+  ["n", 1e-6],
+]);
+
+/** Milliseconds a client gives in `Grpc-Timeout` (`250m`, `1S`); undefined when there is none or it cannot be read. */
+export function clientTimeout(value: string | undefined): number | undefined {
+  const match = value === undefined ? null : /^(\d{1,8})([HMSmun])$/.exec(value);
+  const unit = GRPC_TIMEOUT_UNITS.get(match?.[2] ?? "");
+  return match === null || unit === undefined ? undefined : Number(match[1]) * unit;
+}
+
+/** True for an address (as a socket gives it) whose `X-Forwarded-*` are believed. */
+export type TrustedProxy = (address: string) => boolean;
+
+/** From networks in CIDR form or single addresses. Throws RangeError for one that is neither. */
+export function createTrustedProxies(networks: readonly string[]): TrustedProxy {
+  if (networks.length === 0) return () => false;
+  const list = new BlockList();
+  for (const network of networks) addNetwork(list, network);
+  return (address) => {
+    const plain = plainAddress(address);
+    return isIP(plain) !== 0 && list.check(plain, familyOf(plain));
+  };
+}
+
+/** An address without the IPv6 wrapping of IPv4 peers. */
+export function plainAddress(address: string): string {
+  return address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
+}
+
+function addNetwork(list: BlockList, network: string): void {
+  const [address = "", bits, rest] = network.split("/");
+  const longest = isIP(address) === 6 ? 128 : 32;
+  const prefix = bits === undefined ? longest : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN;
+  if (isIP(address) === 0 || rest !== undefined || !(prefix <= longest)) {
+    throw new RangeError(`not a network: ${network}`);
+  }
+  list.addSubnet(address, prefix, familyOf(address));
+}
+
+function familyOf(address: string): "ipv4" | "ipv6" {
+  return isIP(address) === 6 ? "ipv6" : "ipv4";
+}

@@ -1,0 +1,94 @@
+/** One request from its head to the last byte of its response, and what is noted of it on the way. */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { CredentialShares } from "../model/credential-shares.ts";
+import { type Exchange, recordCall } from "../model/exchange.ts";
+import { type HeaderList, header, type StreamCall } from "../model/http.ts";
+import type { Problem } from "../model/problem.ts";
+import type { PassPlan, PassThroughObserver, RequestContext } from "../model/request.ts";
+import type { SignalController } from "../model/signal.ts";
+
+/** What all requests of a server share. */
+export interface ServerContext {
+  /** No connection takes a further request. */
+  closing: boolean;
+  /** Requests in flight. */
+  inFlight: number;
+  /** Monotonic clock, milliseconds. */
+  readonly now: () => number;
+}
+
+/** `headers`: those for an upstream. `target`: below our base path; empty when it is not below it. */
+export interface IncomingRequest extends RequestContext {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** The client's fields, as they came. */
+  readonly received: HeaderList;
+  readonly credential: string;
+  readonly deadline: number;
+  readonly server: ServerContext;
+  /** The client waits for `100 Continue` before it sends the body. */
+  expects: boolean;
+  /** What follows on this connection cannot be relied on: no further request. */
+  last: boolean;
+  /** Another request of this connection was let in behind it (a client that pipelines). */
+  followed: boolean;
+  /** The whole response has been handed over; the client may still be sending. */
+  whole: boolean;
+  /** Carryover itself cut the response off. */
+  cut: boolean;
+  /** Set when the request passes through. */
+  pass: PassPlan | undefined;
+  /** Sees what passes through. */
+  watch: PassThroughObserver | undefined;
+  /** When the call to the upstream began; undefined before. */
+  passedAt: number | undefined;
+  /** The call to the upstream, while it passes through. */
+  call: StreamCall | undefined;
+  /** Stops a response that carryover is making itself. */
+  controller: SignalController | undefined;
+}
+
+/** Tells `callers` how the platform answered the calls of a request so far. What is no resource may be open to anybody. */
+export function recordCredential({ exchange, credential }: IncomingRequest, callers: CredentialShares): void {
+  if (exchange.resource === "unknown" || exchange.apiVersion === "sts") return;
+  for (const { status } of exchange.calls) callers.answered(credential, status);
+}
+
+/** True when nothing can be answered any more: the head has gone out, or the connection. */
+export function isAnswered({ req, res }: IncomingRequest): boolean {
+  return res.headersSent || res.destroyed || req.socket.destroyed;
+}
+
+/** True when the client sends, or will send, a body. */
+export function hasBody({ received }: IncomingRequest): boolean {
+  const length = header(received, "content-length");
+  return length === undefined ? header(received, "transfer-encoding") !== undefined : Number(length) > 0;
+}
+
+/** Stops what is under way for `request`; `reason` is for those who listen to its signal. */
+export function stopRequest(request: IncomingRequest, reason: unknown): void {
+  request.controller?.abort(reason);
+  if (request.pass === undefined) return;
+  recordPassedCall(request, 0);
+  request.call?.cancel();
+  request.watch?.over(false);
+}
+
+/** Notes the call of a request that passes through: once, when its response begins or it is known that there is none (0). */
+export function recordPassedCall({ exchange, pass, passedAt, server }: IncomingRequest, status: number): void {
+  if (pass === undefined || passedAt === undefined || exchange.calls.length > 0) return;
+  recordCall(
+    exchange,
+    pass.upstream,
+    { method: exchange.method, target: pass.target },
+    status,
+    server.now() - passedAt,
+  );
+}
+
+/** Notes in the exchange that carryover itself answers. */
+export function recordProblem(exchange: Exchange, problem: Problem): void {
+  exchange.reason = problem.reason;
+  exchange.fault = problem.fault;
+  exchange.cause = problem.cause;
+}

@@ -1,0 +1,27 @@
+/** Options of metrics for an instance that does nothing. */
+import type { MetricsOptions } from "../../src/telemetry/metrics.ts";
+
+export const IDLE: MetricsOptions = {
+  version: "1",
+  resources: [],
+  inFlight: () => 0,
+  inFlightLimit: 1,
+  heldBytes: () => 0,
+  ready: () => true,
+  queues: new Map(),
+  lists: () => ({ reading: 0, waiting: 0 }),
+  upstreams: { breakers: () => [], certificates: () => [] },
+  cutover: {
+    clientLabel: () => undefined,
+    clientNames: new Set(),
+    metricSeries: 10,
+    clients: () => ({ v1: 0, v2: 0 }),
+    rules: () => [],
+    force: () => "none",
+    digest: () => undefined,
+    ledgerSaved: () => true,
+    wall: () => 0,
+    shadow: () => ({ running: 0, waiting: 0, heldBytes: 0, passed: {} }),
+  },
+  droppedLogLines: () => 0,
+};
