@@ -1,4 +1,4 @@
-/** What happens to a request: it is routed, the mode is chosen, and it is translated or passes through. */
+/** What happens to a request between server and response: router, mode, translate, upstream, rewrite. */
 import type { Catalogue } from "./catalogue.ts";
 import type { Config } from "./config/config.ts";
 import type { Exchange, Upstream } from "./model/exchange.ts";

@@ -1,4 +1,2 @@
-/** Which version of carryover is this? */
-
-/** The same as in package.json; a test compares them. */
+/** The version of carryover, as in package.json; a test compares them. */
 export const VERSION = "0.1.0";

@@ -2,7 +2,7 @@
 import { settingsJsonSchema } from "../../src/config/schema.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
 
-const HEAD = `/** Which configuration does a program give that embeds carryover? (Made from the schema: \`npm run docs\`.) */
+const HEAD = `/** The configuration of an embedded carryover. Generated from the schema by \`npm run docs\`. */
 
 // biome-ignore format: a test compares it with what the schema gives.
 /**

@@ -1,4 +1,4 @@
-/** Which configuration does a program give that embeds carryover? (Made from the schema: `npm run docs`.) */
+/** The configuration of an embedded carryover. Generated from the schema by `npm run docs`. */
 
 // biome-ignore format: a test compares it with what the schema gives.
 /**
