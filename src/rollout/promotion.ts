@@ -2,10 +2,10 @@
 import type { ComparisonFailure } from "../model/comparison.ts";
 import type { PromoteSettings } from "../model/rules.ts";
 import { type CallerIdentity, countCallers, type DistinctCallers, NO_CALLERS, withCaller } from "./evidence-window.ts";
-import { upperBound } from "./upper-bound.ts";
+import { isBelow, RISK, upperBound } from "./upper-bound.ts";
 
-/** A bound `b` takes `3 / b` comparisons without a difference. A half holds four times as many. */
-const COMPARISONS_PER_HALF = 12;
+/** A bound `b` takes 4/b comparisons without a difference, and more with a smaller risk. A half is enough for a thousandth of it. */
+const COMPARISONS_PER_HALF = 20;
 const SMALLEST_HALF = 100;
 const LARGEST_HALF = 10_000_000;
 /** For rules without `promoteWhen`, whose bound is shown all the same. */
@@ -17,6 +17,8 @@ export interface PromotionState {
   readonly clientsNeeded: number;
   readonly older: PromotionCounts;
   readonly newer: PromotionCounts;
+  /** Halves that were forgotten. */
+  readonly forgotten: number;
   /** True from `promote` on. */
   readonly promoted: boolean;
 }
@@ -34,7 +36,7 @@ export interface PromotionEvidence {
   readonly differences: number;
   /** Distinct; at most as many as are needed are counted. */
   readonly clients: number;
-  /** Upper bound (95 %) of the share of differing responses; 1 without a comparison. */
+  /** Upper bound (95 %) of the share of differing responses, valid however often one looks; 1 without a comparison. */
   readonly bound: number;
 }
 
@@ -49,6 +51,7 @@ export function initialPromotion(declared: PromoteSettings | undefined, named: n
     clientsNeeded: Math.max(1, Math.min(minClients, named ?? minClients)),
     older: NO_PROMOTION_COUNTS,
     newer: NO_PROMOTION_COUNTS,
+    forgotten: 0,
     promoted: false,
   };
 }
@@ -58,36 +61,45 @@ export function reducePromotion(
   state: PromotionState,
   { who, differs }: { readonly who: CallerIdentity; readonly differs: boolean },
 ): PromotionState {
-  const { newer, clientsNeeded } = state;
+  const { older, newer, clientsNeeded, forgotten } = state;
   const half: PromotionCounts = {
     comparisons: newer.comparisons + 1,
     differences: newer.differences + (differs ? 1 : 0),
     callers: withCaller(newer.callers, who, clientsNeeded),
   };
   const full = half.comparisons >= halfOf(state.settings);
-  return full ? { ...state, older: half, newer: NO_PROMOTION_COUNTS } : { ...state, newer: half };
+  if (!full) return { ...state, newer: half };
+  const isFirst = older.comparisons === 0;
+  return { ...state, older: half, newer: NO_PROMOTION_COUNTS, forgotten: isFirst ? 0 : forgotten + 1 };
 }
 
 export function promote(state: PromotionState): PromotionState {
   return { ...state, promoted: true };
 }
 
-export function evidence({ older, newer }: PromotionState): PromotionEvidence {
+/**
+ * The risk of the bound after `forgotten` halves. Each time evidence is forgotten the test starts anew, and looking at all of
+ * these tests must not be wrong more often than in 5 % of cases: the first has 4 %, the others share 1 % (1/2, 1/6, 1/12 … of it).
+ */
+function riskAfter(forgotten: number): number {
+  return forgotten === 0 ? RISK * 0.8 : (RISK * 0.2) / (forgotten * (forgotten + 1));
+}
+
+export function evidence({ older, newer, forgotten }: PromotionState): PromotionEvidence {
   const comparisons = older.comparisons + newer.comparisons;
   const differences = older.differences + newer.differences;
   const clients = countCallers([older.callers, newer.callers]);
-  return { comparisons, differences, clients, bound: upperBound(differences, comparisons) };
+  return { comparisons, differences, clients, bound: upperBound(differences, comparisons, riskAfter(forgotten)) };
 }
 
 /** True when the comparisons of all operations together are enough. */
-export function canPromote(state: PromotionState): boolean {
-  const { differencesBelow } = state.settings;
-  const { older, newer } = state;
-  // The bound is never below (differences + 2.99) / comparisons: most of the time this decides without working it out.
-  const least = older.differences + newer.differences + 2.99;
-  if (least >= differencesBelow * (older.comparisons + newer.comparisons)) return false;
-  const { clients, bound } = evidence(state);
-  return clients >= state.clientsNeeded && bound < differencesBelow;
+export function canPromote({ settings, clientsNeeded, older, newer, forgotten }: PromotionState): boolean {
+  const comparisons = older.comparisons + newer.comparisons;
+  const differences = older.differences + newer.differences;
+  return (
+    isBelow(settings.differencesBelow, differences, comparisons, riskAfter(forgotten)) &&
+    countCallers([older.callers, newer.callers]) >= clientsNeeded
+  );
 }
 
 function halfOf({ differencesBelow }: PromoteSettings): number {

@@ -1,4 +1,3 @@
-/** Does a rule move on when enough was compared, and only then? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PromoteSettings } from "../../src/model/rules.ts";
@@ -28,17 +27,33 @@ function compare(state: PromotionState, count: number, { differs = false, client
   return present;
 }
 
+/** Numbers from 0 to 1, always the same (mulberry32). */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let bits = Math.imul(state ^ (state >>> 15), 1 | state);
+    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
 describe("moving on", () => {
-  test("three thousand comparisons without a difference are enough for a thousandth, and not one less", () => {
-    const before = compare(initialPromotion(SETTINGS, undefined), 2_995);
+  test("3,688 comparisons without a difference are enough for a thousandth, and not one less", () => {
+    const before = compare(initialPromotion(SETTINGS, undefined), 3_687);
     expect([canPromote(before), before.promoted]).toEqual([false, false]);
     const after = compare(before, 1);
     expect([canPromote(after), after.promoted]).toEqual([true, true]);
-    expect(evidence(after)).toEqual({ comparisons: 2_996, differences: 0, clients: 3, bound: upperBound(0, 2_996) });
+    expect(evidence(after)).toEqual({
+      comparisons: 3_688,
+      differences: 0,
+      clients: 3,
+      bound: upperBound(0, 3_688, 0.04),
+    });
   });
 
   test("a difference is made up for by more comparisons", () => {
-    const one = compare(compare(initialPromotion(SETTINGS, undefined), 1, { differs: true }), 4_742);
+    const one = compare(compare(initialPromotion(SETTINGS, undefined), 1, { differs: true }), 7_100);
     expect(one.promoted).toBe(false);
     expect(compare(one, 10).promoted).toBe(true);
   });
@@ -50,7 +65,7 @@ describe("moving on", () => {
   });
 
   test("it stays promoted whatever is compared later", () => {
-    const state = compare(initialPromotion(SETTINGS, undefined), 3_000);
+    const state = compare(initialPromotion(SETTINGS, undefined), 4_000);
     const later = compare(state, 50, { differs: true });
     expect([canPromote(later), later.promoted]).toEqual([false, true]);
   });
@@ -79,22 +94,25 @@ describe("moving on", () => {
   });
 });
 
-test("the bound is never lower than what lets it be left unworked", () => {
-  fc.assert(
-    fc.property(fc.integer({ min: 1, max: 5_000 }), fc.integer({ min: 0, max: 5_000 }), (comparisons, differences) => {
-      fc.pre(differences <= comparisons);
-      expect(upperBound(differences, comparisons)).toBeGreaterThanOrEqual(
-        Math.min(1, (differences + 2.99) / comparisons),
-      );
-    }),
-  );
+test("at the threshold itself a rule is wrongly promoted in less than 5 % of runs, however often one looks", () => {
+  const random = seeded(7);
+  const runs = 1_500;
+  let wrong = 0;
+  for (let run = 0; run < runs; run++) {
+    // Halves of 200 comparisons: the test starts anew 24 times.
+    let state = initialPromotion({ differencesBelow: 0.1, minClients: 1, automatic: true }, undefined);
+    for (let n = 0; n < 5_000 && !state.promoted; n++) state = seen(state, "a", random() < 0.1);
+    if (state.promoted) wrong += 1;
+  }
+  expect(wrong / runs).toBeGreaterThan(0.005);
+  expect(wrong / runs).toBeLessThan(0.05);
 });
 
 describe("ageing", () => {
-  test("what was wrong before it was mended is forgotten after two halves of comparisons", () => {
+  test("what was wrong before a fix is forgotten after two halves of comparisons", () => {
     const wrong = compare(initialPromotion(SETTINGS, undefined), 500, { differs: true });
-    expect(compare(wrong, 23_400).promoted).toBe(false);
-    expect(compare(wrong, 24_000).promoted).toBe(true);
+    expect(compare(wrong, 19_000).promoted).toBe(false);
+    expect(compare(wrong, 40_000).promoted).toBe(true);
   });
 
   test("a stretch of luck between differences promotes nothing", () => {
