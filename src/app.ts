@@ -2,17 +2,21 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { lookup } from "node:dns";
 import { setTimeout } from "node:timers/promises";
-import { type AdminServer, createAdminServer } from "./admin/server.ts";
+import { type AdminServer, type AdminTextView, type AdminView, createAdminServer } from "./admin/server.ts";
 import { createAdminToken } from "./admin/token.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { createExplainView } from "./commands/explain/view.ts";
 import { createConnectionRenewal } from "./config/certificate-renewal.ts";
 import type { Config } from "./config/config.ts";
 import { readBounded } from "./config/watched-file.ts";
 import { createListSharing } from "./drain/list-sharing.ts";
+import { clientsTable, clientsView } from "./ledger/clients-view.ts";
+import { wayOut } from "./ledger/way-out.ts";
 import { createMigration, type Migration } from "./migration.ts";
 import type { Comparison } from "./model/comparison.ts";
 import type { Exchange } from "./model/exchange.ts";
 import { createMemoryBudget } from "./model/memory-budget.ts";
+import { Problem } from "./model/problem.ts";
 import { clearLastMatch } from "./model/text.ts";
 import { createDecisions } from "./proxy.ts";
 import { createDeprecationNotice } from "./rollout/deprecation.ts";
@@ -20,14 +24,13 @@ import { createAdmission } from "./server/admission.ts";
 import { createHttpServer, type HttpServer } from "./server/server.ts";
 import { createLog, type Log } from "./telemetry/log.ts";
 import { createMetrics } from "./telemetry/metrics.ts";
-import { createUnknownFields } from "./telemetry/unknown-fields.ts";
+import { createUnknownFields, type UnknownFields } from "./telemetry/unknown-fields.ts";
 import { createToolbox, TIME, type Time } from "./toolbox.ts";
 import type { Translate } from "./translate/translations.ts";
 import { createAcceptedCallers, createDigest } from "./upstream/credentials.ts";
 import { createResponseMemory } from "./upstream/response-memory.ts";
 import { createUpstreams } from "./upstreams.ts";
 import { VERSION } from "./version.ts";
-import { createViews } from "./views.ts";
 
 export interface App {
   /**
@@ -246,4 +249,42 @@ function knownLabels(catalogue: Catalogue): { resource: string; operations: stri
     operations.map(({ resource, name }) => ({ resource, operations: [name] })),
   );
   return [...own, ...others];
+}
+
+/** The views of the admin port. */
+
+export function createViews(
+  config: Config,
+  catalogue: Catalogue,
+  { migration, unknownFields }: { readonly migration: Migration; readonly unknownFields: UnknownFields },
+): { readonly views: ReadonlyMap<string, AdminView>; readonly texts: ReadonlyMap<string, AdminTextView> } {
+  const { ledger, rollout, shadow, rulesFile } = migration;
+  return {
+    views: new Map<string, AdminView>([
+      ["rules", () => ({ ...asObject(rollout.view()), rulesFile: rulesFile?.state() ?? null })],
+      ["clients", (query) => clientsView(ledger.snapshot(), query)],
+      ["samples", (query) => shadow?.samples(query) ?? []],
+      ["progress", () => migration.progress()],
+      ["unknown-fields", () => unknownFields.view()],
+      ["explain", createExplainView(config, catalogue, migration.explain)],
+    ]),
+    texts: new Map<string, AdminTextView>([
+      ["clients.txt", (query) => clientsTable(ledger.snapshot(), query)],
+      ["way-out.md", (query) => wayOutOf(query, migration, catalogue)],
+    ]),
+  };
+}
+
+function asObject(value: unknown): object {
+  return typeof value === "object" && value !== null ? value : {};
+}
+
+/** `?client=NAME`: what this client must change, as Markdown. */
+function wayOutOf(query: URLSearchParams, { ledger }: Migration, catalogue: Catalogue): string {
+  const name = query.get("client");
+  if (name === null)
+    throw new Problem("INVALID_REQUEST", "which client? ask for /way-out.md?client=NAME, as /clients names it");
+  const entry = ledger.snapshot().clients.find((client) => client.name === name);
+  if (entry === undefined) throw new Problem("UNKNOWN_PATH", `no client of that name is in the ledger: see /clients`);
+  return wayOut(entry, { resources: catalogue.resources, version: catalogue.version });
 }

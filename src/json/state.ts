@@ -1,10 +1,9 @@
 /** The state of rewriting one object, and of all objects of one plan. */
 import { type CompiledObject, type Compiler, type MemberRule, ruleFor } from "./compile.ts";
-import { findKey } from "./keys.ts";
 import { beginOutput, createOutput, endOutput, type OutputBuffer } from "./output.ts";
 import { type ReportsById, reportOf } from "./plan.ts";
 import { allocate, skipColon, skipKey } from "./scan.ts";
-import { decodeString } from "./text.ts";
+import { decodeString, findKey } from "./text.ts";
 
 /** One object being rewritten. Reused for the next one of its plan. */
 export interface ObjectFrame {

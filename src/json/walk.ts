@@ -1,7 +1,6 @@
 /** Rewrites one value by its compiled plan. Each function takes where a token begins and returns where it ends. */
 import type { CompiledEnum, CompiledInsert, CompiledObject, CompiledPlan, MemberRule } from "./compile.ts";
 import { fail } from "./error.ts";
-import { findKey, sameBytes } from "./keys.ts";
 import { cut, exchange, put, replace } from "./output.ts";
 import { type FinishObject, reportOf } from "./plan.ts";
 import { enter, skipColon, skipComma, skipSpace, skipString, skipValue } from "./scan.ts";
@@ -17,7 +16,7 @@ import {
   sameText,
   stateOf,
 } from "./state.ts";
-import { decodeString, encodeString } from "./text.ts";
+import { decodeString, encodeString, findKey, sameBytes } from "./text.ts";
 
 /** Rewrites the value at `start`; `depth` is how many more levels may be entered, `rule` whose value it is. */
 export function walkValue(

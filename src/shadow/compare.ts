@@ -1,4 +1,4 @@
-import { type KeyTable, keyTable } from "../json/keys.ts";
+import { type KeyTable, keyTable } from "../json/text.ts";
 import type { DifferenceClass } from "../model/comparison.ts";
 import { align, NONE } from "./align.ts";
 import {

@@ -1,10 +1,10 @@
 /** Whether v2's record holds what a write said, field by field. */
 import { isDeepStrictEqual } from "node:util";
 import type { Difference } from "../model/comparison.ts";
-import { camelCase, snakeCase } from "../model/field-names.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../model/json.ts";
 import type { OperationMatch } from "../model/request.ts";
 import type { Operation, Row, WritableRow } from "../model/resource.ts";
+import { camelCase, snakeCase } from "../model/text.ts";
 import { type AskedField, findMismatches, isCompared, isSame, isZero } from "../translate/update.ts";
 import { parsedObject } from "./bounded-json.ts";
 import { shortened } from "./differences.ts";

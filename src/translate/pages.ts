@@ -3,12 +3,12 @@
 import { JsonError } from "../json/error.ts";
 import type { ObjectPlan, PagePlan, RewriteReport } from "../json/plan.ts";
 import { createPageRewriter, type PageResult } from "../json/rewrite.ts";
-import { camelCase } from "../model/field-names.ts";
 import type { ApiResponse } from "../model/http.ts";
 import { type Json, member } from "../model/json.ts";
 import type { ListPage, PageSelector } from "../model/list.ts";
 import { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import { camelCase } from "../model/text.ts";
 
 /** The member that holds the unique key of every v2 record. */
 export const V2_KEY = "uid";

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { disk } from "../../src/ledger/disk.ts";
+import { disk } from "../../src/ledger/file.ts";
 
 let folder = "";
 

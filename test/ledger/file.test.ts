@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Disk, disk } from "../../src/ledger/disk.ts";
-import { createLedgerFile } from "../../src/ledger/file.ts";
+import { createLedgerFile, type Disk, disk } from "../../src/ledger/file.ts";
 import { readSnapshot } from "../../src/ledger/snapshot.ts";
 import { exchange, ledgerOf } from "./samples.ts";
 

@@ -1,6 +1,6 @@
 /** Who gets a place when there are few? */
 import { expect, test } from "vitest";
-import { createJobs } from "../../src/shadow/jobs.ts";
+import { createJobs } from "../../src/shadow/shadow.ts";
 import { settled } from "./rig.ts";
 
 /** Jobs that end when they are told to; `began` and `ended` by name, `owner/number`. */

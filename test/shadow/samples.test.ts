@@ -4,7 +4,7 @@ import { describe, expect, test, vi } from "vitest";
 import type { Comparison, Difference } from "../../src/model/comparison.ts";
 import type { OperationMatch } from "../../src/model/request.ts";
 import type { Operation } from "../../src/model/resource.ts";
-import { createSamples, curlLines, shownValue } from "../../src/shadow/samples.ts";
+import { createSamples, curlLines, shownValue } from "../../src/shadow/results.ts";
 import { comparison } from "../control/control-rig.ts";
 
 const TOKEN = "Bearer eyJhbGciOiJub25lIn0";

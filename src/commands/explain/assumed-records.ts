@@ -1,9 +1,10 @@
 /** The records that the assumed platform holds: examples of the catalogue, made to fit the request. */
-import { camelCase } from "../../model/field-names.ts";
+
 import type { ApiRequest } from "../../model/http.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../model/json.ts";
 import type { OperationMatch } from "../../model/request.ts";
 import type { Example, Join, Operation, Resource, Row, Value } from "../../model/resource.ts";
+import { camelCase } from "../../model/text.ts";
 import { isUid } from "../../model/uid.ts";
 import { createBodyNotes, readBody, type V2Body } from "../../translate/body.ts";
 import { isCompared, isSame, isZero } from "../../translate/update.ts";

@@ -1,8 +1,8 @@
 /** Masking the secrets of a request: a terminal has a history, and explanations are pasted into tickets. */
 import { JsonError } from "../../json/error.ts";
 import { type JsonNode, parseTree } from "../../json/tree.ts";
-import { camelCase } from "../../model/field-names.ts";
 import type { ApiRequest } from "../../model/http.ts";
+import { camelCase } from "../../model/text.ts";
 import type { ShownRequest } from "./explanation.ts";
 
 /** Stands for what is not shown. */

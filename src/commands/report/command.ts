@@ -61,7 +61,7 @@ async function report(args: readonly string[], flags: ReportFlags, io: CommandIo
   const [{ ask }, { createReport, exitCodeOf }, { warningsOf }] = await Promise.all([
     import("./ask.ts"),
     import("./report.ts"),
-    import("./sections.ts"),
+    import("./formats.ts"),
   ]);
   const options = { token, timeoutMs, fetch: io.fetch };
   const whole = createReport(await Promise.all(addresses.map((address) => ask(address, options))), windowMs);

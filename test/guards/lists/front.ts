@@ -211,7 +211,7 @@ export const FRONT = [
     ],
   ),
   ...guards(
-    "src/server/connections.ts",
+    "src/server/request-lifecycle.ts",
     ["test/listener/server.test.ts > of a request whose head could not be read", "test/app/secrets.test.ts > T-ISO-09"],
     [["bytes that could not be read are not told", "cause: new Error(error.code)", "cause: error"]],
   ),
