@@ -22,7 +22,7 @@ export const INSIDE = [
     ["a key has its query", "mark < 0 ? [] : sortedQuery(head.target.slice(mark + 1))", "[]"],
     ["a key is structured", "return JSON.stringify([", "return String(["],
   ]),
-  ...guards("src/drain/list-cache.ts", SHARE, [
+  ...guards("src/drain/list-sharing.ts", SHARE, [
     ["a tenth for one credential", "if (tenant.bytes + bytes <= most) break;", "break;"],
     ["nothing is kept beyond its time", "if (now() >= entry.until) {", "if (false) {"],
   ]),
