@@ -48,7 +48,7 @@ export interface App {
    * were. By default no request is cut off that keeps to its own time.
    */
   close(graceMs?: number): Promise<number>;
-  /** Says in the log that something went wrong which nobody caught. */
+  /** Logs an uncaught error. */
   failed(error: unknown): void;
   /** What `close` takes by default, milliseconds. */
   readonly graceMs: number;

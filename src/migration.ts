@@ -53,7 +53,7 @@ export interface MigrationHooks {
   readonly later: Timer;
 }
 
-/** What happens beside requests. */
+/** Events that belong to no request. */
 export interface MigrationListener {
   /** A comparison is over. */
   compared(comparison: Comparison): void;
@@ -74,9 +74,9 @@ export interface Migration {
   progress(): unknown;
   /** To be called once for each request, when it is over. */
   observe(exchange: Exchange): void;
-  /** `listener` hears of everything from now on; to be called before `start`. */
+  /** Calls `listener` from now on; to be called before `start`. */
   subscribe(listener: MigrationListener): void;
-  /** Reads what was kept and the rules. Rejects with ConfigError for a rules file that is wrong. */
+  /** Reads the ledger's file and the rules. Rejects with ConfigError for an invalid rules file. */
   start(): Promise<void>;
   /** Looks at the rules file now. */
   reload(): Promise<void>;

@@ -39,7 +39,7 @@ export interface V2Upstream {
   readonly calls?: CallQueue | undefined;
   /** Makes calls wait for memory; without it they do not. */
   readonly held?: ResponseMemory | undefined;
-  /** Repeats to v2, whoever makes them. */
+  /** All repeats of calls to v2. */
   readonly budget: RetryBudget;
 }
 
@@ -55,7 +55,7 @@ export interface Toolbox {
   readonly lists: ListQueue;
 }
 
-/** Nothing is sent until a request asks for it. `background`: nobody waits for what these tools do, and everybody else goes first. */
+/** Nothing is sent until a request asks for it. `background`: no client waits for these calls, and all others go first. */
 export function createToolbox(
   config: Pick<Config, "lists" | "upstream" | "unknownFields">,
   v2: V2Upstream,
@@ -144,7 +144,7 @@ interface RequestDrainInput {
   readonly reads: Send;
 }
 
-/** What all drains share: the queue of lists, limits, and what was learnt of lists. */
+/** What all drains share: the queue of lists, limits, and what earlier lists showed. */
 function createDrainSource(
   config: Pick<Config, "lists" | "upstream">,
   queue: ListQueue,

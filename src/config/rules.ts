@@ -95,7 +95,7 @@ function ofTheWhole(file: ConfigFile, text: string, { name, native }: RulesConte
   return faults;
 }
 
-/** `force: native` decides on what both versions have. Whoever takes everything back in a hurry must hear what stays refused. */
+/** `force: native` decides on what both versions have. In an emergency the operator must see what stays refused. */
 function halfForced(
   { force, fallback }: Partial<Pick<Rules, "force" | "fallback">>,
   file: ConfigFile,

@@ -72,7 +72,7 @@ export const cutover = z.strictObject({
   mode: oneOf("native", "shadow", "translate")
     .default("translate")
     .describe("What serves v1 requests that no rule matches"),
-  // Errors never repeat the salt: with it anybody can find the identity behind a hash.
+  // Errors never repeat the salt: with it anybody can find the identity of a hash.
   salt: z
     .string({ error: "the salt is no text; expected a text" })
     .max(256, { error: "the salt is longer than 256 characters; expected at most that" })

@@ -13,7 +13,7 @@ export interface UnreachableRule {
 const UNLISTED = "\0";
 
 /**
- * Rules for which each operation that they are about is taken by one earlier rule, whoever asks and whenever. `subjects`:
+ * Rules for which each operation that they are about is taken by one earlier rule, for every client and at any time. `subjects`:
  * every operation of the resources that rules name. Never names a rule that could take something; where several earlier
  * rules leave nothing only together (by client, time or percentage), it stays silent. Rules of 0 percent are switched off
  * on purpose and not named. Of more than a hundred different hours of the week
@@ -62,7 +62,7 @@ function createAbout(rules: readonly Rule[], subjects: readonly RequestedOperati
     known.set(key, bits);
     return bits;
   };
-  /** A fresh copy. Operations that nobody lists and only other rules name are no question to this one. */
+  /** A fresh copy. Operations that only other rules name do not concern this one. */
   const asked = ({ resources, operations: own }: RuleMatch): Bits => {
     const bits = named({ ...EVERY_REQUEST, resources, operations: own }).slice();
     all.forEach(({ resource, operation }, at) => {

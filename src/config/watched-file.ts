@@ -58,7 +58,7 @@ export interface WatchedFile<Content> {
   close(): void;
 }
 
-/** Until the second look at something new: at most this long when nobody asked, this long when somebody did. */
+/** Milliseconds until a changed file is read again to see that it is stable: after a poll, and after SIGHUP. */
 const SETTLE_MS = 1_000;
 const ASKED_SETTLE_MS = 100;
 /** Looks of one `check` at a file that is another one each time; then it is left to the timer. */

@@ -297,7 +297,7 @@ function createListReader(plan: ListPlan, parts: DrainParts): ListReader {
   };
   const claimSlot = async (): Promise<void> => {
     release = await parts.claim();
-    // Over while it waited: nobody else would release the slot.
+    // The list ended while it waited: release the slot.
     if (ended !== undefined) release();
   };
   const performOne = (action: DrainAction): void => {

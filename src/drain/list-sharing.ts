@@ -404,7 +404,7 @@ export function startSharedRead(
   };
 }
 
-/** A stream is read while its client takes it; one that nobody waits for is cancelled. */
+/** A stream is read while its client takes it; without a waiting client it is cancelled. */
 function cancelWithClient(answer: ClientResponse, signal: Signal, abort: (reason: unknown) => void): ClientResponse {
   if (answer.body instanceof Uint8Array) return answer;
   if (!signal.aborted) {

@@ -106,7 +106,7 @@ export interface CommitPointSeek {
 
 export type DrainPhase =
   | { readonly kind: "start" | "first" | "ahead" | "cursor" | "over" }
-  /** The page behind a token is asked for; `ahead`: because the parts have run out. */
+  /** Request the page of a token; `ahead`: because the parts have run out. */
   | { readonly kind: "token"; readonly ahead: boolean }
   | CommitPointSeek
   /** Does the token of a short page with nothing new lead to an empty end? */

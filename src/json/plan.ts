@@ -66,7 +66,7 @@ export interface EnumPlan {
 export interface ConvertPlan {
   readonly kind: "convert";
   /**
-   * Takes the bytes of the value, valid by themselves but for bytes behind them that are not read yet; gives one valid
+   * Takes the bytes of the value, valid by themselves but for bytes after them that are not read yet; gives one valid
    * JSON value, which is not checked. `raw` is gone when the rewriting ends: copy what must stay. What it throws is thrown.
    */
   readonly convert: (raw: Uint8Array) => Uint8Array | string;

@@ -146,7 +146,7 @@ export function sameText(text: DataView, a: number, b: number, length: number): 
   return text.getInt32(a + last, true) === text.getInt32(b + last, true);
 }
 
-/** Reads the name at `at`, behind `gap`, and remembers it as what comes behind `before`. */
+/** Reads the name at `at`, after `gap`, and remembers it as what comes after `before`. */
 export function readName(
   work: RewriteState,
   plan: CompiledObject,
@@ -192,11 +192,11 @@ function ruleOfUnlisted(work: RewriteState, plan: CompiledObject, start: number,
   });
 }
 
-/** A member name as it stands in texts, and what it means. Its bytes begin behind the member before it. */
+/** A member name as it stands in texts, and what it means. Its bytes begin after the member before it. */
 export interface KnownName {
   /** Where the memory has its bytes: comma and white space come first. */
   readonly start: number;
-  /** From there: to the name's opening quote, behind its closing one, and behind the colon. */
+  /** From there: to the name's opening quote, after its closing one, and after the colon. */
   readonly name: number;
   readonly nameEnd: number;
   readonly length: number;
@@ -218,7 +218,7 @@ export interface NameMemory {
 /** More than the names of an honest platform take. */
 const MOST_BYTES = 32 * 1024;
 const FIRST_BYTES = 1024;
-/** Longer names are read anew each time. Texts must have so many bytes behind them. */
+/** Longer names are read anew each time. Texts must have so many bytes after them. */
 export const MOST_NAME_BYTES = 256;
 /** A comparison may begin a byte early. */
 const FIRST_OFFSET = 4;
@@ -264,7 +264,7 @@ export function knownName(start: number, name: number, nameEnd: number, length: 
 /** True when what stands at `gap` of `text` is `known`, byte for byte up to its colon. */
 export function repeats(text: DataView, gap: number, { view }: NameMemory, { start, length }: KnownName): boolean {
   // By words, the last of which may overlap the one before it, or begin a byte early: then more is compared than needed.
-  // Behind the text there are zeros, which no name has.
+  // After the text there are zeros, which no name has.
   const last = length - 4;
   for (let i = 0; i < last; i += 4) if (text.getInt32(gap + i, true) !== view.getInt32(start + i, true)) return false;
   return text.getInt32(gap + last, true) === view.getInt32(start + last, true);

@@ -127,7 +127,7 @@ export function walkObject(work: RewriteState, plan: CompiledObject, start: numb
   const state = stateOf(work, plan);
   const frame = openFrame(state, plan.slots);
   let known = state.head;
-  // Behind the brace, later behind the last member.
+  // The end of the brace, later that of the last member.
   let gap = start + 1;
   for (;;) {
     const { next } = known;
@@ -146,7 +146,7 @@ export function walkObject(work: RewriteState, plan: CompiledObject, start: numb
   }
 }
 
-/** The member `known` behind `gap`; where it ends. */
+/** The member `known` after `gap`; where it ends. */
 function walkMember(work: RewriteState, frame: ObjectFrame, known: KnownName, gap: number, depth: number): number {
   const { text, output } = work;
   const { rule } = known;
@@ -231,7 +231,7 @@ function emitMembers(
   });
 }
 
-/** Adds a member behind the last one, which ends at `gap`. */
+/** Adds a member after the last one, which ends at `gap`. */
 function addMember(work: RewriteState, frame: ObjectFrame, gap: number, member: Uint8Array): void {
   cut(work.output, gap, gap);
   if (frame.kept) put(work.output, ",");

@@ -68,7 +68,7 @@ export interface RequestContext extends RequestHead {
 }
 
 interface PlannedResponse {
-  /** Fields of carryover's own, put behind those of the response; paths in them as clients call them. */
+  /** Fields of carryover's own, put after those of the response; paths in them as clients call them. */
   readonly headers?: HeaderList;
 }
 

@@ -73,7 +73,7 @@ interface RulesInForce {
   nextExpiry: number;
 }
 
-/** Decides what serves each v1 request, from the rules, `force` and what was learnt. All state is in memory. */
+/** Decides what serves each v1 request, from the rules, `force` and the evidence. All state is in memory. */
 export function createRollout(options: RolloutOptions): Rollout {
   const { mode, wall, bucketOf } = options;
   const transitions: RolloutEvent[] = [];

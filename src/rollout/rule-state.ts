@@ -196,7 +196,7 @@ export function failedByTranslation(exchange: Exchange): boolean | undefined {
   const { apiVersion, mode, aborted, status, reason } = exchange;
   if (apiVersion !== "v1" || mode !== "translate" || aborted || status === CLIENT_LEFT) return undefined;
   const fault = faultOf(exchange);
-  // An internal error, or a request of ours that v2 refused, counts whoever the caller is.
+  // An internal error, or a request of ours that v2 refused, counts for every caller.
   if (fault === "translation" && (reason === "INTERNAL" || reason === undefined)) return true;
   if (!wasLetIn(exchange)) return undefined;
   if (fault !== undefined) return fault === "translation" ? true : undefined;

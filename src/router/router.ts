@@ -58,7 +58,7 @@ interface SplitTarget {
   /** The first two segments of the path. */
   readonly domain: string;
   readonly version: string;
-  /** Where the path goes on behind them. */
+  /** Where the path goes on after them. */
   readonly end: number;
   readonly query: string;
 }
@@ -76,7 +76,7 @@ function splitTarget(target: string): SplitTarget {
   return { path, domain: path.slice(1, first), version: path.slice(first + 1, end), end, query };
 }
 
-/** The segment behind the version, as it is: without what a verb or a uid adds. */
+/** The segment after the version, as it is: without what a verb or a uid adds. */
 function collectionSegment({ path, end }: SplitTarget): string {
   for (let at = end + 1; at < path.length; at++) {
     const sign = path[at];
@@ -107,7 +107,7 @@ function routeV1(collections: DomainTable, version: string, method: string, targ
   const served = route?.methods.get(method);
   if (route === undefined || served === undefined) throw notAllowed();
   if (served.kind === "native") return served;
-  // v1 has no Get here, and where it has a literal, or a verb that nobody knows, carryover's own Get has no record either.
+  // v1 has no Get here, and where it has a literal, or an unknown verb, carryover's own Get has no record either.
   const isExtension = served.operation.kind === "get" && served.operation.extension;
   if (isExtension && (route !== first || rest.includes(":"))) throw notAllowed();
   return { kind: "match", match: matchOf(served, readVariables(route.template, rest), target.query) };

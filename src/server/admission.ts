@@ -37,7 +37,7 @@ const UNACCEPTED_SHARE = 0.75;
 const CREDENTIAL_SHARE = 8;
 /** Longest wait of new requests under overload (as CoDel's target, RFC 8289). */
 const TARGET_MS = 100;
-/** Overload is over when nobody was turned away for so long. */
+/** Overload ends after this time without a refusal. */
 const OVERLOAD_MS = 1_000;
 
 /**
@@ -102,7 +102,7 @@ export function shedProblem(why: ShedReason): Problem {
   return PROBLEMS[why];
 }
 
-/** The id that a plain request brings, or an empty one. Undefined: something in its head, or behind it, matters to a refusal. */
+/** The request id of a plain request, or an empty one. Undefined if its head or body needs more than a prepared refusal. */
 export function plainRequestId({ rawHeaders, httpVersion, method }: IncomingMessage): string | undefined {
   if (httpVersion !== "1.1" || method === "HEAD") return undefined;
   let id = "";

@@ -61,7 +61,7 @@ export function requestHeaders(received: HeaderList, facts: ForwardingFacts): { 
   headers.push(VIA);
   // A field that is valid may still have been named by Connection, and so be gone.
   if (!hasId || named.has("x-request-id")) headers.push(["x-request-id", facts.requestId]);
-  // Our own id is random enough for both, and whoever knows one of them finds the other.
+  // The request id is random enough for both, and each can be found by the other.
   if (!isTraced || named.has("traceparent")) {
     headers.push(["traceparent", newTrace(hasId ? facts.newId() : facts.requestId)]);
   }

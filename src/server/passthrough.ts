@@ -123,7 +123,7 @@ function endPassThrough(request: IncomingRequest, problem: Problem): void {
   sendProblem(request, problem);
 }
 
-/** `watch`, heard once of the end; what it throws ends the watching and nothing else. */
+/** `watch`, called once at the end. An error that it throws ends the watching and nothing else. */
 export function guardWatch(watch: PassThroughObserver, failed: (error: unknown) => void): PassThroughObserver {
   let watching = true;
   const tell = (what: () => void): void => {

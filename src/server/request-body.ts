@@ -160,7 +160,7 @@ export function relayBody(request: IncomingRequest, parts: BodyLimits, relaying:
       done(error);
     },
   });
-  // Nobody listens while the call waits for a connection, and an error that nobody hears ends the process.
+  // Without a listener an error would end the process while the call waits for a connection.
   relay.on("error", () => {});
   const begin = (whole: boolean): boolean => {
     if (isAnswered(request)) {

@@ -67,7 +67,7 @@ function checkFraming({ httpVersion, received }: UncheckedRequest): Problem | un
   }
   if (lengths.length === 0) return undefined;
   if (lengths.length > 1) return invalid("Content-Length: more than one");
-  // Beyond 2^53 the upstream would be told a length that was rounded.
+  // Beyond 2^53 the length would be rounded.
   return Number.isSafeInteger(Number(lengths[0])) ? undefined : invalid("Content-Length: expected less than 2^53");
 }
 

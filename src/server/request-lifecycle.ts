@@ -51,7 +51,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
   const { limits, now } = options;
   const peers = createConnections();
   const trusts = createTrustedProxies(options.trustedProxies);
-  // A number, no set of requests: the tables that a busy set leaves behind would carry requests into the old generation.
+  // A number instead of a set: the tables of a busy set would move requests into the old generation.
   const server: ServerContext = { closing: false, inFlight: 0, now };
   const {
     admit = (here: number) => (here >= limits.inFlight ? "shed-in-flight" : undefined),
@@ -87,7 +87,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
       received,
       server,
       expects,
-      // Node forgets what came in one packet behind an offer to upgrade: better no second request than one in silence.
+      // Node drops what follows an upgrade offer in the same packet: refuse further requests rather than ignore one.
       last: header(received, "upgrade") !== undefined,
       followed: false,
       whole: false,
@@ -102,7 +102,7 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
   return {
     accept(req, res, expectation) {
       const why = admit(server.inFlight, () => credentialOf(authorizationOf(req.rawHeaders)));
-      // One that waits behind another answer has no socket yet. What breaks its connection has to know of it, to wait its turn.
+      // A pipelined response has no socket yet. Closing the connection has to wait for its turn.
       if (why !== undefined && expectation === "none" && !server.closing && res.socket !== null) {
         const id = plainRequestId(req);
         if (id !== undefined) {
@@ -248,9 +248,9 @@ interface ClientConnection {
   readonly socket: Socket;
   /** In the order in which they came; several when the client pipelines. */
   readonly open: OpenRequest[];
-  /** What could not be read behind the requests that are still open. */
+  /** The error of a request that could not be parsed, while earlier ones are open. */
   broken: Problem | undefined;
-  /** A client was told that there is no further request. */
+  /** The client was told that the connection closes. */
   ending: boolean;
   /** Neighbours: a list that leaves nothing behind. The tables of a busy set would carry requests into the old generation. */
   next: ClientConnection | undefined;
@@ -260,7 +260,7 @@ interface ClientConnection {
 /** The connections that have requests on them. */
 export interface Connections {
   /**
-   * A request has begun. `gone` is called when its answer has been sent, or its client has left: once. False when it came behind
+   * A request has begun. `gone` is called when its answer has been sent, or its client has left: once. False when it came after
    * a request that was told to be the last of its connection.
    */
   add(request: IncomingRequest, gone: () => void): boolean;
@@ -281,7 +281,7 @@ export interface Connections {
 const CONNECTION = Symbol("peer");
 type ConnectionSocket = Socket & { [CONNECTION]?: ClientConnection };
 
-/** Keeps what it knows with the sockets, so nothing outlives a connection. */
+/** Its state is kept on the sockets, so nothing outlives a connection. */
 export function createConnections(): Connections {
   const all: ConnectionList = { first: undefined };
   return {
@@ -372,7 +372,7 @@ function addConnection(socket: ConnectionSocket, all: ConnectionList): ClientCon
   if (all.first !== undefined) all.first.previous = peer;
   all.first = peer;
   socket[CONNECTION] = peer;
-  // An answer that waits for its turn in a pipeline does not hear that the connection has closed.
+  // A response that waits in a pipeline gets no event when the connection closes.
   socket.once("close", () => {
     unlink(peer, all);
     for (const entry of [...peer.open]) removeRequest(peer, entry);
@@ -409,7 +409,7 @@ function failRequest(request: IncomingRequest, problem: Problem): void {
 
 function endConnection(socket: Socket, problem: Problem): void {
   if (!socket.writable) return;
-  // A client that reads nothing would keep its connection for ever: nobody else looks at it any more.
+  // Without this, a client that reads nothing would keep its connection forever.
   const timer = setTimeout(() => socket.destroy(), LAST_RESPONSE_MS);
   socket.once("close", () => clearTimeout(timer));
   socket.end(rawProblem(problem), () => socket.destroy());

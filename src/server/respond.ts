@@ -157,7 +157,7 @@ export interface StreamedResponseOptions {
   readonly bodies: BodyLimits;
 }
 
-/** Ends the making of a body that nobody will take. */
+/** Cancels a body that will not be sent. */
 export function discard(body: Uint8Array | BodyStream): void {
   if (!(body instanceof Uint8Array)) readPortions(body).stop();
 }
@@ -404,6 +404,6 @@ async function endIteration(iterator: AsyncIterator<Uint8Array>): Promise<void> 
   try {
     await iterator.return?.();
   } catch {
-    // Nobody waits for these pieces any more, so nobody can be told how their making ended.
+    // The pieces are not needed any more, and neither is an error in making them.
   }
 }

@@ -44,7 +44,7 @@ export function writeHead(
 ): void {
   const { res, exchange, server } = request;
   exchange.status = status;
-  // What the client has not sent yet is not read any more, so no further request could begin behind it.
+  // What the client has not sent yet is not read any more, so no further request could begin after it.
   if (request.last || (server.closing && !request.followed) || !isRequestComplete(request)) {
     request.last = true;
     headers.push(["connection", "close"]);
@@ -99,7 +99,7 @@ function modeHeader({ apiVersion, mode }: Exchange): HeaderList {
   return apiVersion === "v1" && mode !== "refused" && mode !== "pass" ? [[OurHeader.MODE, mode]] : [];
 }
 
-/** Ends an answer that has begun so that nobody takes it for complete. */
+/** Breaks a response that has started, so that the client does not take it for complete. */
 export function cutOff(request: IncomingRequest): void {
   const { req, res } = request;
   if (res.writableFinished) return;

@@ -203,7 +203,7 @@ const SEVERAL = 4;
 const MAX_CREDENTIALS = 1_000;
 
 /**
- * Who was told to wait, and for how long. Each credential has a limit of its own, halved when it is refused. All pause only
+ * The credentials that the platform told to wait, and for how long. Each credential has a limit of its own, halved when it is refused. All pause only
  * when most of the recent calls were refused, and most calls of most of at least four credentials: neither a busy
  * credential nor two tokens of one user decide for the others.
  * `max`: pages of one credential at a time, when all goes well. `maxWaitMs`: the longest pause; a client whose credential

@@ -244,7 +244,7 @@ export function createFairQueue<E extends FairQueueEntry>(options: FairQueueOpti
       owner.tag += spent - expected;
       highest = Math.max(highest, owner.tag);
       rate.ended(now, spent);
-      // With no call left, nobody owes anything.
+      // Without calls there are no debts.
       if (taken === 0 && waiting.short + waiting.page === 0) virtual = highest;
       settle(owner);
     },

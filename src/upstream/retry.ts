@@ -23,7 +23,7 @@ const RETRIED_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**
  * Sends at most once more: a read that was reset or got 502, 503 or 504, and any call that certainly did not leave. A write
- * of which a byte may have left is never repeated, and neither is what carryover itself refused.
+ * of which a byte may have left is never repeated, nor is a call that carryover itself refused.
  */
 export function createRetry(options: RetryOptions): SendLayer {
   const { budget, sleep } = options;

@@ -148,7 +148,7 @@ const METADATA_MASK =
   "company,product,jobTitle,utmCampaign,utmContent,utmMedium,utmSource,utmTerm,latestFormSubmitUrl," +
   "latestInternalReferringUrl,hubspotUtk,selfServe,updatesOptIn";
 
-/** A caller who has answered everything. */
+/** A caller with all fields set. */
 const profile = {
   product: "images",
   jobTitle: "engineer",
@@ -163,7 +163,7 @@ const profile = {
   selfServe: true,
 };
 
-/** One who has answered nothing. */
+/** A caller without any field set. */
 const blank = {
   product: "",
   jobTitle: "",
