@@ -1,4 +1,4 @@
-/** How is every v1 operation served, what is lost, and what costs more than one call? */
+/** docs/coverage.md: how every v1 operation is served, what is lost, and what takes more than one call. */
 
 import { nestedRows } from "../../src/catalogue/check.ts";
 import {

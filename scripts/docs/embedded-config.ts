@@ -1,4 +1,4 @@
-/** How does the configuration read as a TypeScript type? (Made from the same schema as the documentation.) */
+/** The configuration as a TypeScript type, from the same schema as the documentation. */
 import { settingsJsonSchema } from "../../src/config/schema.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";
 

@@ -1,4 +1,4 @@
-/** How do carryover's own errors, and the platform's, read in the documentation? (Kept in `docs/errors.md` by a test.) */
+/** carryover's own errors and the platform's in docs/errors.md; a test keeps the page up to date. */
 import {
   PROBLEMS,
   Problem,

@@ -1,4 +1,4 @@
-/** How do the rules read in the documentation? (Both texts are kept in `docs/`, and a test keeps them up to date.) */
+/** The rules in the documentation; a test keeps the pages up to date. */
 
 import { rulesJsonSchema } from "../../src/config/rules-schema.ts";
 import { isJsonObject, member } from "../../src/model/json.ts";

@@ -1,4 +1,4 @@
-/** Which figures are shown first, beside what was aimed at? */
+/** The figures that docs/trust.md shows first, beside their goals. */
 
 /** The part of a figure that counts. */
 export type Take = "sum" | "least" | "greatest";

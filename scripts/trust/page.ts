@@ -1,4 +1,4 @@
-/** How does docs/trust.md read, given what was promised and what the runs showed? */
+/** docs/trust.md, from the promises and the results of the runs. */
 import type { Goal, Take } from "./goals.ts";
 
 export interface Counts {

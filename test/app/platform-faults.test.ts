@@ -1,4 +1,3 @@
-/** What does a v1 client hear when the platform is down, slow or talks nonsense, and does carryover stay up? */
 import { describe, expect, it } from "vitest";
 import { createDouble, ok, type Script } from "../listener/support/double.ts";
 import { type Answer, later, type Rig, reasonOf, rigForTest, scripted, takeDownAfterEach } from "./rig.ts";

@@ -1,4 +1,4 @@
-/** Was a number reached that the design asks for? (Design section 11: numbers to reach.) */
+/** Was a number reached that the design asks for? */
 
 /**
  * One line of the first table. `first` and `second` are the numbers asked for, `value` the one measured; `least` says that

@@ -1,5 +1,5 @@
 /**
- * How fast is carryover beside what people would use or write instead? (Design: numbers to reach.)
+ * How fast is carryover beside what people would use or write instead?
  * `npm run bench` takes minutes and writes RESULTS.md; `npm run bench -- --quick` does everything small and writes nothing.
  */
 import { optionsOf } from "../../scripts/options.mjs";

@@ -1,4 +1,3 @@
-/** Does every pod run with as few rights as it can, and stop and start as carryover needs it? */
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";

@@ -1,4 +1,3 @@
-/** Does a check that may write learn what takes writing, and leave nothing behind? */
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";

@@ -1,4 +1,3 @@
-/** Does carryover itself run with what the API server holds for its pods, from the first request to its end? */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { carryover } from "../app/process.ts";
 import { takeDownAfterEach } from "../app/rig.ts";

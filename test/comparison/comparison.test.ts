@@ -1,5 +1,5 @@
 /**
- * Can a v1 client tell native v1 from carryover over v2? (Design section 9.)
+ * Can a v1 client tell native v1 from carryover over v2?
  * Calls written by hand, from the references; after each the answers and both stores are compared. There is no list of exceptions.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

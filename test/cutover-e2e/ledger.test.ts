@@ -1,4 +1,4 @@
-/** Who still calls v1 and how each gets away, of a running carryover (design section 8; the rules are in test/ledger). */
+/** Who still calls v1 and how each gets away, of a running carryover. */
 import { describe, expect, it } from "vitest";
 import type { ClientEntry } from "../../src/model/ledger.ts";
 import { takeDownAfterEach } from "../app/rig.ts";

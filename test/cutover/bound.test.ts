@@ -1,4 +1,3 @@
-/** Is the bound that of the tables, and does it move only as it should? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { upperBound } from "../../src/rollout/upper-bound.ts";

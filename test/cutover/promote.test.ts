@@ -1,4 +1,3 @@
-/** Does a rule move on when enough was compared, and only then? */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PromoteSettings } from "../../src/model/rules.ts";

@@ -1,4 +1,3 @@
-/** Is what docs/cutover.md says of modes, comparisons and thresholds what the program does? */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createIdentity } from "../../src/ledger/identity.ts";

@@ -1,4 +1,3 @@
-/** Do the pages that people write say what the program has? (One block a page; larger ones have files of their own.) */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";

@@ -1,4 +1,3 @@
-/** Are the generated files up to date, and complete? (scripts/docs/files.ts lists them.) */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";

@@ -1,4 +1,3 @@
-/** Does an explanation survive whatever is asked of it? */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";

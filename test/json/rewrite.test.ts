@@ -1,4 +1,3 @@
-/** Does the rewriter change what it is told to, refuse what it must, and keep its hands off the rest? */
 import { describe, expect, it } from "vitest";
 import { JsonError } from "../../src/json/error.ts";
 import type { MemberPlan, ObjectPlan, PagePlan, ValuePlan } from "../../src/json/plan.ts";

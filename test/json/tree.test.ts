@@ -1,4 +1,3 @@
-/** Does the tree keep everything that a JSON text says? */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { JsonError } from "../../src/json/error.ts";

@@ -1,4 +1,3 @@
-/** Can something odd in the place of the ledger's file stop anybody, or be written through? */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,3 @@
-/** Does the ledger outlive its process, and does a bad disk never stop anybody? (The real file system.) */
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** Was a list whole, refused, or broken off? Anything else is what must never be. (Design, promise 1.) */
+/** Was a list whole, refused, or broken off? Anything else is what must never be. */
 import type { Witness } from "../../src/model/exchange.ts";
 import type { Got } from "./client.ts";
 

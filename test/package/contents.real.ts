@@ -1,4 +1,3 @@
-/** Is in the package what its user needs, and nothing else? (`npm run real -- package`.) */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, normalize, relative } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

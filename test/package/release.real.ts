@@ -1,4 +1,3 @@
-/** Does scripts/release make a release, and refuse what must not become one? (`npm run real -- package`; in a repository of its own.) */
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";

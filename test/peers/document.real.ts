@@ -1,4 +1,3 @@
-/** Does carryover keep to its own OpenAPI document, when schemathesis makes the requests? (Issue 8, part 12.) */
 import { resolve } from "node:path";
 import { expect, it } from "vitest";
 import { type Rig, rigForTest, takeDownAfterEach } from "../app/rig.ts";

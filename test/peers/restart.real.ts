@@ -1,4 +1,3 @@
-/** Does a client with a connection kept open lose a request while the instances behind a front are restarted? (Issue 8, part 12.) */
 import { Agent, get } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, it } from "vitest";

@@ -314,7 +314,7 @@ function carried(row: Row, field: string, around: Place["around"], isList: boole
   );
 }
 
-/** Bodies that are wrong as a whole. `v1Takes`: a deviation on purpose (design section 12). */
+/** Bodies that are wrong as a whole. `v1Takes`: a deviation on purpose. */
 export const WHOLE: readonly { readonly what: string; readonly body: Uint8Array; readonly v1Takes?: true }[] = [
   { what: "null", body: Buffer.from("null") },
   { what: "a list", body: Buffer.from(`["${SECRET}"]`) },

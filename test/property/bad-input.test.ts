@@ -1,4 +1,3 @@
-/** What becomes of a body that is wrong, in every member of every operation? (Issue 4, bad input; gateway facts: bodies.) */
 import { describe, expect, test } from "vitest";
 import { createSandbox } from "../../sandbox/src/sandbox.ts";
 import { loadCatalogue } from "../../src/catalogue.ts";

@@ -1,4 +1,3 @@
-/** Does a filtered request ever get an unfiltered list? (Field map section 3; design: lists.) */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { seededSandbox } from "../../sandbox/test/seeded.ts";

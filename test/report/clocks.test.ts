@@ -1,4 +1,3 @@
-/** Does an instance whose clock is wrong hide no caller of v1? */
 import { describe, expect, test } from "vitest";
 import { reportText, warningsOf } from "../../src/commands/report/formats.ts";
 import { createReport } from "../../src/commands/report/report.ts";

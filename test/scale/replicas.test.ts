@@ -1,4 +1,3 @@
-/** Do several replicas together say and do what one alone would? (No tool, no shared store: real ports, a platform, one rules file.) */
 import { describe, expect, it } from "vitest";
 import type { MigrationReport } from "../../src/commands/report/report.ts";
 import type { SendLayer } from "../../src/model/http.ts";

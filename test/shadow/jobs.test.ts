@@ -1,4 +1,3 @@
-/** Who gets a place when there are few? */
 import { expect, test } from "vitest";
 import { createJobs } from "../../src/shadow/shadow.ts";
 import { settled } from "./rig.ts";

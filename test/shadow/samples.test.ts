@@ -1,4 +1,3 @@
-/** Do samples show what differs, and give nothing away? */
 import fc from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import type { Comparison, Difference } from "../../src/model/comparison.ts";

@@ -1,4 +1,3 @@
-/** Are comparisons counted by operation and client, within bounds? */
 import { describe, expect, test } from "vitest";
 import type { Comparison, ComparisonResult } from "../../src/model/comparison.ts";
 import { upperBound } from "../../src/rollout/upper-bound.ts";

@@ -1,4 +1,3 @@
-/** Which times does an answer show: those of the specification, or those alone that the published v1 has? (Option `v1.recordTimes`.) */
 import { expect, test } from "vitest";
 import { loadCatalogue } from "../../src/catalogue.ts";
 import type { ApiRequest, ApiResponse } from "../../src/model/http.ts";

@@ -1,4 +1,3 @@
-/** Does docs/trust.md show what the runs gave, the failures and the gaps too? */
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,3 @@
-/** What counts for and against an upstream, in translated calls and in pass-through? */
 import { describe, expect, it } from "vitest";
 import type { Problem } from "../../src/model/problem.ts";
 import type { Breaker } from "../../src/upstream/breaker.ts";

@@ -1,4 +1,4 @@
-/** What does it cost each request that carryover knows who calls, asks rules, and remembers? (Design sections 7 and 8.) */
+/** What does it cost each request that carryover knows who calls, asks rules, and remembers? */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,3 @@
-/** Does a wrapped PATCH take effect on every field, and is what v2 has no place for named? */
 import { describe, expect, test } from "vitest";
 import { header } from "../../../src/model/http.ts";
 import type { Operation, Resource, Row } from "../../../src/model/resource.ts";

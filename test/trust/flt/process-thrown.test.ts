@@ -1,4 +1,3 @@
-/** Where can something throw inside of carryover, and does it end more than the request that it happened to? */
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createSandbox } from "../../../sandbox/src/sandbox.ts";

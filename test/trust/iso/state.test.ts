@@ -1,4 +1,3 @@
-/** What does the process remember beyond one request, under which key, how much of it, and who could forge that key? */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,3 @@
-/** Does anything of one tenant reach another when clients hang up at any byte, or the platform answers too late? */
 import type { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";

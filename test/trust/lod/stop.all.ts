@@ -1,4 +1,3 @@
-/** Is nothing lost, or taken for whole, when a process is stopped or killed under load? */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it } from "vitest";

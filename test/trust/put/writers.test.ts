@@ -1,4 +1,3 @@
-/** Does a PUT stay a whole replace when several write at a time, or when an ingress sends it again? */
 import { createServer, request as httpRequest, type IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,3 @@
-/** Does any token, on any way through carryover, reach a platform that cannot prove who it is? */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,3 @@
-/** Does any regular expression of src take long for any text? */
 import { readdirSync, readFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,3 @@
-/** Does carryover hold whatever an upstream answers, in every translated operation? (Fuzz: a grammar of hostile answers.) */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Catalogue, loadCatalogue } from "../../../src/catalogue.ts";
 import { isJsonObject, type Json, member } from "../../../src/model/json.ts";
