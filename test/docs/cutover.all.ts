@@ -67,7 +67,7 @@ describe("docs/cutover.md", () => {
     );
     expect(page).toContain(`1, 2, 4, 8, ${LONGEST_WAIT} times \`returnAfter\``);
     expect(MAX_QUIET_TIMES_PER_STEP).toBe(4);
-    expect(page).toContain("four times as long, when nobody calls");
+    expect(page).toContain("four times as long, when there are no calls");
   });
 
   it("has the brakes of a rule that moves by itself and names none", () => {
