@@ -8,18 +8,13 @@ import { distinctFields, shownName } from "./unknown-fields.ts";
 /** Lines of requests are made and written together; the delay is too short for a reader to notice. */
 const BATCH = { items: 256, ms: 10 };
 
-/**
- * Where log lines go: a function, or a stream such as `process.stdout`. A stream that nobody reads costs lines, never requests:
- * `writableLength` is how many bytes it holds that nobody has read.
- */
-export type LogDestination =
-  | ((line: string) => void)
-  | { write(line: string): unknown; readonly writableLength?: number };
+/** `LogDestination` of index.ts, with the bytes that a stream holds unread, beyond which lines are dropped. */
+type LogTarget = ((line: string) => void) | { write(line: string): unknown; readonly writableLength?: number };
 
 export interface LogOptions {
   readonly level: "debug" | "info" | "warn" | "error" | "silent";
   /** Standard output when absent. */
-  readonly destination?: LogDestination;
+  readonly destination?: LogTarget;
   /** Milliseconds on the clock that `Exchange.startedAt` was read from; by default the monotonic one. */
   readonly now?: () => number;
 }
@@ -297,8 +292,8 @@ export function createLogSink(fd: number, maxBytes: number = MAX_BUFFERED_BYTES)
 }
 
 /** A destination that was handed in can neither break a request nor, unread, fill the memory. */
-function destinationSink(destination: LogDestination): LogSink {
-  const stream: Exclude<LogDestination, (line: string) => void> =
+function destinationSink(destination: LogTarget): LogSink {
+  const stream: Exclude<LogTarget, (line: string) => void> =
     typeof destination === "function" ? { write: destination } : destination;
   let dropped = 0;
   const write = (line: string): void => {

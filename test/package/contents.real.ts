@@ -66,8 +66,8 @@ describe("the tarball", () => {
     ]);
     expect(held).toEqual([
       ["serve", true, true],
-      ["explain", false, false],
-      ["report", false, true],
+      ["explain", false, true],
+      ["report", false, false],
       ["cli", false, false],
     ]);
   });
