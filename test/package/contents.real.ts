@@ -77,7 +77,7 @@ describe("the tarball", () => {
     const bare = declared.out.replaceAll(/^ *\/\*\*[\s\S]*?\*\/\n/gm, "");
     await expect(bare).toMatchFileSnapshot("api.txt");
     // Editors show what the members are for.
-    expect(declared.out).toContain("then takes no more requests, finishes those in flight");
+    expect(declared.out).toContain("Reports unready and keeps serving for");
   });
 
   it("has no page with a link that leads nowhere, but to what only the repository has", () => {
