@@ -85,6 +85,17 @@ export function header(headers: HeaderList, name: string): string | undefined {
   return undefined;
 }
 
+/** The only value of header `name` (lower case), or undefined when there is none or more than one. */
+export function onlyValue(headers: HeaderList, name: string): string | undefined {
+  let only: string | undefined;
+  for (const [key, value] of headers) {
+    if (key !== name) continue;
+    if (only !== undefined) return undefined;
+    only = value;
+  }
+  return only;
+}
+
 /** The values of all fields called `name` (lower case), in order. */
 export function headerValues(headers: HeaderList, name: string): string[] {
   const values: string[] = [];

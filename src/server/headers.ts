@@ -9,6 +9,7 @@ import {
   headerValues,
   METHOD_OVERRIDES,
   namedByConnection,
+  onlyValue,
   withValue,
 } from "../model/http.ts";
 
@@ -100,17 +101,6 @@ export function addResponseHeaders(headers: HeaderField[], requestId: string, ba
 export function withBasePath(name: string, value: string, basePath: string): string {
   if (name === "location") return value.startsWith("/") && !value.startsWith("//") ? basePath + value : value;
   return name === "link" ? value.replaceAll(/<(?=\/(?!\/))/g, `<${basePath}`) : value;
-}
-
-/** The only value of field `name`, or undefined when there is none or more than one. */
-export function onlyValue(headers: HeaderList, name: string): string | undefined {
-  let only: string | undefined;
-  for (const [key, value] of headers) {
-    if (key !== name) continue;
-    if (only !== undefined) return undefined;
-    only = value;
-  }
-  return only;
 }
 
 const REQUEST_ID = /^[\x21-\x7e]{1,128}$/;

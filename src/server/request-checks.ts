@@ -1,7 +1,6 @@
 /** What makes a request too malformed to be looked at. */
-import { type HeaderList, headerValues } from "../model/http.ts";
+import { type HeaderList, headerValues, onlyValue } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
-import { onlyValue } from "./headers.ts";
 
 /** What the gate judges, all of it before anything is routed or read. */
 export interface UncheckedRequest {

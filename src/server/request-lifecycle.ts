@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { CLIENT_LEFT, createExchange, type Exchange } from "../model/exchange.ts";
-import { type HeaderList, header, isSafe, readHeaders } from "../model/http.ts";
+import { type HeaderList, header, isSafe, onlyValue, readHeaders } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 import { createLoadShedder, plainRequestId, type ShedReason, shedProblem } from "./admission.ts";
-import { clientTimeout, createTrustedProxies, givenRequestId, onlyValue, requestHeaders } from "./headers.ts";
+import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "./headers.ts";
 import { type IncomingRequest, recordProblem, type ServerContext, stopRequest } from "./incoming-request.ts";
 import { checkRequest } from "./request-checks.ts";
 import { rawProblem, sendProblem } from "./response.ts";
