@@ -15,8 +15,9 @@ import {
 
 /** What carryover adds to a request. */
 export interface ForwardingFacts {
-  /** The client's own or a fresh one. */
+  /** The client's own (`isOwnId`) or a fresh one. */
   readonly requestId: string;
+  readonly isOwnId: boolean;
   /** The client's address, as its socket gives it; empty when it is not known. */
   readonly peer: string;
   /** What the client says of others is believed. */
@@ -45,7 +46,6 @@ export function handlingOf(name: string): "keep" | "drop" | "forwarded" | "odd" 
 export function requestHeaders(received: HeaderList, facts: ForwardingFacts): { headers: HeaderList; odd: number } {
   const headers: HeaderField[] = [];
   const named = namedByConnection(headerValues(received, "connection"));
-  const hasId = givenRequestId(received) !== undefined;
   const isTraced = hasTrace(received);
   let odd = 0;
   for (const field of received) {
@@ -54,17 +54,17 @@ export function requestHeaders(received: HeaderList, facts: ForwardingFacts): { 
     if (handling === "odd") odd += 1;
     if (handling === "odd" || handling === "drop" || named.has(name)) continue;
     if (handling === "forwarded" && !(facts.trusted && !REBUILT.has(name))) continue;
-    if (name === "x-request-id" && !hasId) continue;
+    if (name === "x-request-id" && !facts.isOwnId) continue;
     if ((name === "traceparent" || name === "tracestate") && !isTraced) continue;
     headers.push(field);
   }
   addForwarded(headers, received, facts);
   headers.push(VIA);
   // A field that is valid may still have been named by Connection, and so be gone.
-  if (!hasId || named.has("x-request-id")) headers.push(["x-request-id", facts.requestId]);
+  if (!facts.isOwnId || named.has("x-request-id")) headers.push(["x-request-id", facts.requestId]);
   // The request id is random enough for both, and each can be found by the other.
   if (!isTraced || named.has("traceparent")) {
-    headers.push(["traceparent", newTrace(hasId ? facts.newId() : facts.requestId)]);
+    headers.push(["traceparent", newTrace(facts.isOwnId ? facts.newId() : facts.requestId)]);
   }
   return { headers, odd };
 }

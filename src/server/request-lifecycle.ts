@@ -67,10 +67,11 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
   ): IncomingRequest => {
     const { method = "", url = "", httpVersion } = req;
     const query = url.indexOf("?");
-    const requestId = givenRequestId(received) ?? options.newRequestId();
+    const ownId = givenRequestId(received);
+    const requestId = ownId ?? options.newRequestId();
     const exchange = createExchange(requestId, now(), method, query < 0 ? url : url.slice(0, query));
     const peer = req.socket.remoteAddress ?? "";
-    const facts = { requestId, peer, trusted: trusts(peer), newId: options.newRequestId };
+    const facts = { requestId, isOwnId: ownId !== undefined, peer, trusted: trusts(peer), newId: options.newRequestId };
     const { headers, odd } = requestHeaders(received, facts);
     if (odd > 0) exchange.notes.push("odd-header-name");
     return {
