@@ -9,8 +9,8 @@ const SHARE = [
 ];
 
 export const INSIDE = [
+  ...guards("src/model/http.ts", SHARE, [["one credential, or none", "if (only !== undefined) return undefined;", ""]]),
   ...guards("src/upstream/credentials.ts", SHARE, [
-    ["one credential, or none", "if (value !== undefined) return undefined;", ""],
     ["a digest that nobody can work out", 'createHmac("sha256", secret)', 'createHmac("sha256", "")'],
     ["bearer tokens only", "if (token === undefined) return undefined;", ""],
     ["no longer than the token lasts", 'return typeof exp === "number" ? exp : Infinity;', "return Infinity;"],
