@@ -8,7 +8,7 @@ import { createLoadShedder, plainRequestId, type ShedReason, shedProblem } from 
 import { clientTimeout, createTrustedProxies, givenRequestId, requestHeaders } from "./headers.ts";
 import { type IncomingRequest, recordProblem, type ServerContext, stopRequest } from "./incoming-request.ts";
 import { checkRequest } from "./request-checks.ts";
-import { rawProblem, sendProblem } from "./response.ts";
+import { endWithProblem, rawProblem, sendProblem } from "./response.ts";
 
 export interface RequestLifecycleOptions {
   readonly basePath: string;
@@ -228,12 +228,8 @@ function lifetimeOf(received: HeaderList, requestSeconds: number): number {
 }
 
 function giveUp(request: IncomingRequest, why: string): void {
-  const method = request.exchange.method;
-  const safe = isSafe(method);
-  const metadata = safe ? {} : { state: "unknown" };
-  const problem = new Problem("UPSTREAM_TIMEOUT", why, { metadata });
-  stopRequest(request, problem);
-  sendProblem(request, problem);
+  const metadata = isSafe(request.exchange.method) ? {} : { state: "unknown" };
+  endWithProblem(request, new Problem("UPSTREAM_TIMEOUT", why, { metadata }));
 }
 
 /** How long a client may take for the last that is said to it. */
@@ -400,12 +396,8 @@ function removeRequest(peer: ClientConnection, entry: OpenRequest): void {
 
 /** The request whose body could not be read gets the answer, unless it has one. */
 function failRequest(request: IncomingRequest, problem: Problem): void {
-  if (request.whole) {
-    request.res.end();
-    return;
-  }
-  stopRequest(request, problem);
-  sendProblem(request, problem);
+  if (request.whole) request.res.end();
+  else endWithProblem(request, problem);
 }
 
 function endConnection(socket: Socket, problem: Problem): void {

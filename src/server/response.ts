@@ -2,7 +2,7 @@ import { STATUS_CODES } from "node:http";
 import type { Exchange } from "../model/exchange.ts";
 import { type HeaderField, type HeaderList, OurHeader, writeHeaders } from "../model/http.ts";
 import { type Problem, problemBody } from "../model/problem.ts";
-import { hasBody, type IncomingRequest, isAnswered, recordProblem } from "./incoming-request.ts";
+import { hasBody, type IncomingRequest, isAnswered, recordProblem, stopRequest } from "./incoming-request.ts";
 
 /** How long a client that still sends may go on after its answer, and how often that is looked at. */
 const LINGER_MS = 500;
@@ -92,6 +92,12 @@ export function sendProblem(request: IncomingRequest, problem: Problem, status: 
   const headers = [...problemHeaders(problem), ...modeHeader(request.exchange)];
   headers.push(["x-request-id", request.exchange.requestId]);
   writeWhole(request, status, headers, Buffer.from(problemBody(problem)));
+}
+
+/** Stops what is under way for `request`, and responds with `problem`. */
+export function endWithProblem(request: IncomingRequest, problem: Problem): void {
+  stopRequest(request, problem);
+  sendProblem(request, problem);
 }
 
 /** Who was to serve a v1 request, as answers say it too. */
