@@ -135,7 +135,6 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   };
   const notice = createDeprecationNotice({
     ...config.listen,
-    publicUrl: config.listen.publicUrl,
     version: catalogue.version,
     rule: migration.rollout.rule,
   });
@@ -252,8 +251,7 @@ function knownLabels(catalogue: Catalogue): { resource: string; operations: stri
 }
 
 /** The views of the admin port. */
-
-export function createViews(
+function createViews(
   config: Config,
   catalogue: Catalogue,
   { migration, unknownFields }: { readonly migration: Migration; readonly unknownFields: UnknownFields },

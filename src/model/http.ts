@@ -38,12 +38,6 @@ export interface ClientResponse {
   readonly body: Uint8Array | BodyStream;
 }
 
-/** `answer` with its body whole; undefined while its body comes in pieces. */
-export function wholeResponse(answer: ClientResponse): ApiResponse | undefined {
-  const { body } = answer;
-  return body instanceof Uint8Array ? { ...answer, body } : undefined;
-}
-
 /** What travels beside a request: when to stop. */
 export interface SendOptions {
   /** Aborts when the client has left or the deadline has passed. */

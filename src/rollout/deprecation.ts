@@ -11,7 +11,7 @@ export interface DeprecationOptions {
   /** v2's version segment. */
   readonly version: string;
   /** What clients call carryover, with or without the base path at its end; without it successors are paths. */
-  readonly publicUrl: string | undefined;
+  readonly publicUrl?: string | undefined;
   /** Stands before every path that clients ask for; empty or beginning with a slash. */
   readonly basePath: string;
   /** A rule that is in force, by its name. */

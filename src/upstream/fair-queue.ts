@@ -384,7 +384,7 @@ class WorkRate {
     this.#restart(now);
   }
 
-  /** Cost per millisecond; infinite while it is not acceptedOwners. */
+  /** Cost per millisecond; infinite while the rate is not known. */
   perMs(now: number): number {
     const ms = now - this.#from;
     return Math.max(this.#least, ms < MOST_MS ? this.#last : this.#sum / ms);
