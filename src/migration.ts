@@ -42,7 +42,7 @@ import { createToolbox, PAGE_SIZE, TIME } from "./toolbox.ts";
 import { createPageTurns } from "./upstream/list-queue.ts";
 import { createBackgroundUpstreams, type UpstreamParts, type Upstreams } from "./upstreams.ts";
 
-export interface MigrationHooks {
+interface MigrationHooks {
   readonly log: Log;
   readonly renewal: UpstreamParts["renewal"];
   /** Where calls to the upstreams wait. */
@@ -54,7 +54,7 @@ export interface MigrationHooks {
 }
 
 /** Events that belong to no request. */
-export interface MigrationListener {
+interface MigrationListener {
   /** A comparison is over. */
   compared(comparison: Comparison): void;
   /** The rules file was looked at; `at`: milliseconds since 1970. */

@@ -25,10 +25,7 @@ import type { Tools, Translation } from "./translate/operation.ts";
 import { createTranslationsOnUse, type Translate } from "./translate/translations.ts";
 
 /** What of the configuration decides. */
-export type DecisionConfig = Pick<
-  Config,
-  "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback"
->;
+type DecisionConfig = Pick<Config, "listen" | "upstream" | "lists" | "updates" | "unknownFields" | "v1" | "fallback">;
 
 /** Everything that decides on requests and outlives them; made once, for clients and for comparing alike. */
 export interface Decisions {

@@ -174,7 +174,7 @@ export interface CredentialLists {
   working: number;
 }
 
-export interface ListCache {
+interface ListCache {
   /** Undefined without a store. */
   readonly store: ListStore | undefined;
   /** The lists of a credential; undefined while it is writing. */
@@ -190,7 +190,7 @@ export interface ListCache {
 }
 
 /** For metrics. */
-export interface ListCacheUsage {
+interface ListCacheUsage {
   readonly lists: number;
   readonly bytes: number;
   /** Reads under way that equal requests can join. */
@@ -201,7 +201,7 @@ export interface ListCacheUsage {
 }
 
 /** Remembers a credential only while it has a kept list, a read or a write under way. */
-export function createListCache(options: ListStoreOptions | undefined): ListCache {
+function createListCache(options: ListStoreOptions | undefined): ListCache {
   const tenants = new Map<string, CredentialLists>();
   const writes = new Map<string, number>();
   const isCurrent = (tenant: CredentialLists): boolean => tenants.get(tenant.digest) === tenant;
@@ -243,7 +243,7 @@ export function createListCache(options: ListStoreOptions | undefined): ListCach
   };
 }
 
-export interface ListStoreOptions {
+interface ListStoreOptions {
   /** For all kept lists; one credential gets a tenth of it. */
   readonly bytes: number;
   /** Monotonic clock, milliseconds. */
@@ -258,7 +258,7 @@ interface StoredList {
   readonly until: number;
 }
 
-export interface ListStore {
+interface ListStore {
   find(key: string): SharedResponse | undefined;
   /** Keeps `copy` until `until`, if it fits: the least recently used lists go, its own credential's first. */
   keep(tenant: CredentialLists, key: string, copy: SharedResponse, until: number): void;
@@ -335,10 +335,10 @@ function sizeOf(key: string, { answer }: SharedResponse): number {
   return ENTRY_BYTES + answer.body.length + 2 * (key.length + fields);
 }
 
-export type ReadForMany = (signal: Signal) => Promise<ClientResponse>;
+type ReadForMany = (signal: Signal) => Promise<ClientResponse>;
 
 /** The result of a read for those that waited for it. */
-export type SharedReadResult =
+type SharedReadResult =
   /** They may have it as well. */
   | { readonly kind: "shared"; readonly copy: SharedResponse }
   /** The response is not for others, and the next one would be no different. */
@@ -347,7 +347,7 @@ export type SharedReadResult =
   | { readonly kind: "failed" };
 
 /** One read under way, and those that wait for it. */
-export interface SharedRead {
+interface SharedRead {
   /** When it began, in milliseconds of the monotonic clock. */
   readonly began: number;
   /** False when all have left, or it has ended. */
@@ -364,7 +364,7 @@ export interface SharedRead {
  * Begins `make`. `land` turns its response (undefined: none) into the result, before anyone who waits gets it. Requests may
  * leave by their own signals without waiting for the read, which goes on for the others and is cancelled when all have left.
  */
-export function startSharedRead(
+function startSharedRead(
   make: ReadForMany,
   began: number,
   land: (answer: ClientResponse | undefined) => SharedReadResult,

@@ -7,7 +7,7 @@ import type { Timer } from "../model/clock.ts";
 import type { Ledger } from "./ledger.ts";
 import { readSnapshot } from "./snapshot.ts";
 
-export interface LedgerFileOptions {
+interface LedgerFileOptions {
   readonly path: string;
   readonly disk: Disk;
   readonly later: Timer;

@@ -4,7 +4,7 @@ import { type OperationMatch, type RouteResult, v2PathOf } from "../model/reques
 import type { NativeDomain, Operation, Resource } from "../model/resource.ts";
 import { checkSegments, decodePath, invalidPath, segmentForPath, uidForPath } from "./path.ts";
 
-export interface RouterOptions {
+interface RouterOptions {
   readonly resources: readonly Resource[];
   readonly natives: readonly NativeDomain[];
   /** v2's version segment as configured, e.g. `v2beta1`. */
@@ -191,7 +191,7 @@ type TranslatedOperation = Exclude<Operation, { kind: "native" }>;
 /** Operations whose path is written in the catalogue. */
 type OwnPathOperation = Extract<Operation, { path: string }>;
 /** What serves one method of one path. */
-export type RouteTarget =
+type RouteTarget =
   | { readonly kind: "translated"; readonly resource: Resource; readonly operation: TranslatedOperation }
   | Extract<RouteResult, { kind: "native" }>;
 
@@ -208,7 +208,7 @@ export interface Collection {
 }
 
 /** Collections by first segment, case sensitive. */
-export type DomainTable = ReadonlyMap<string, Collection>;
+type DomainTable = ReadonlyMap<string, Collection>;
 
 const METHODS = { list: "GET", get: "GET", create: "POST", update: "PUT", delete: "DELETE" } as const;
 
@@ -277,7 +277,7 @@ function collectionOf(name: string, shapes: Map<string, Route>): Collection {
  * Every path of v1, by domain and first segment. Throws `Error` when a template is malformed or two operations claim
  * one method of one path: mistakes in the catalogue, found when the process starts.
  */
-export function buildRouteTable(
+function buildRouteTable(
   resources: readonly Resource[],
   natives: readonly NativeDomain[],
 ): ReadonlyMap<string, DomainTable> {
@@ -305,7 +305,7 @@ export function buildRouteTable(
 type TemplateSegment = string | undefined;
 
 /** A parsed template. */
-export interface PathTemplate {
+interface PathTemplate {
   /** The first segment, always a literal. */
   readonly collection: string;
   /** Segments left of `**`; all of them when there is none. The first is `collection`. */
@@ -382,13 +382,13 @@ export function matches(template: PathTemplate, segments: readonly string[]): bo
 }
 
 /** What the variables of a path say: the uid that `**` spans (empty for no segment at all), and the single segment. */
-export interface PathVariables {
+interface PathVariables {
   readonly uid: string;
   readonly segment: string;
 }
 
 /** The variables of a path that has the form of `template`. */
-export function variablesOf(template: PathTemplate, segments: readonly string[]): PathVariables {
+function variablesOf(template: PathTemplate, segments: readonly string[]): PathVariables {
   const { before, spans, after, verb } = template;
   const plain = segments.map((segment, at) =>
     at === segments.length - 1 ? segment.slice(0, segment.length - verb.length) : segment,

@@ -14,7 +14,7 @@ import {
 } from "../model/http.ts";
 
 /** What carryover adds to a request. */
-export interface ForwardingFacts {
+interface ForwardingFacts {
   /** The client's own (`isOwnId`) or a fresh one. */
   readonly requestId: string;
   readonly isOwnId: boolean;
@@ -147,7 +147,7 @@ export function clientTimeout(value: string | undefined): number | undefined {
 }
 
 /** True for an address (as a socket gives it) whose `X-Forwarded-*` are believed. */
-export type TrustedProxy = (address: string) => boolean;
+type TrustedProxy = (address: string) => boolean;
 
 /** From networks in CIDR form or single addresses. Throws RangeError for one that is neither. */
 export function createTrustedProxies(networks: readonly string[]): TrustedProxy {

@@ -279,7 +279,7 @@ const CONNECTION = Symbol("peer");
 type ConnectionSocket = Socket & { [CONNECTION]?: ClientConnection };
 
 /** Its state is kept on the sockets, so nothing outlives a connection. */
-export function createConnections(): Connections {
+function createConnections(): Connections {
   const all: ConnectionList = { first: undefined };
   return {
     add(request, gone) {

@@ -43,7 +43,7 @@ export interface Sample {
   readonly repeat: { readonly native: string; readonly carryover: string };
 }
 
-export interface SampleStore {
+interface SampleStore {
   add(comparison: Comparison, asked: SampleSource): void;
   /** Newest first; `resource` and `operation` of `query` narrow. */
   view(query: URLSearchParams): { readonly values: "redact" | "show"; readonly samples: readonly Sample[] };
@@ -213,7 +213,7 @@ export interface ComparisonStatisticsRow {
   readonly lastDifference: number | undefined;
 }
 
-export interface ComparisonStatistics {
+interface ComparisonStatistics {
   /**
    * `noisy`: whether native differed from itself; undefined when it was not requested twice. A client's row begins with its
    * first comparison that has a result.

@@ -31,7 +31,7 @@ export interface Shadow {
   close(): Promise<void>;
 }
 
-export interface ShadowState {
+interface ShadowState {
   readonly running: number;
   readonly waiting: number;
   readonly heldBytes: number;
@@ -253,14 +253,14 @@ function createPlatformBackoff(wall: () => number) {
   };
 }
 
-export interface JobsOptions {
+interface JobsOptions {
   readonly concurrent: number;
   /** Longest time of a job. It waits for its place at most half as long. */
   readonly ms: number;
   later(ms: number, run: () => void): () => void;
 }
 
-export type JobOutcome<T> = { readonly value: T } | { readonly failure: ComparisonFailure };
+type JobOutcome<T> = { readonly value: T } | { readonly failure: ComparisonFailure };
 
 export interface Job<T> {
   /** Whose share of the places it takes. */

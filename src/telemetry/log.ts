@@ -20,7 +20,7 @@ export interface LogOptions {
 }
 
 /** Small facts beside a message; texts are scrubbed. */
-export type LogFacts = Readonly<Record<string, string | number | boolean>>;
+type LogFacts = Readonly<Record<string, string | number | boolean>>;
 
 export interface Log {
   /**
@@ -152,7 +152,7 @@ const NEEDS_NO_ESCAPE = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
  * The line's members as JSON text, without braces; empty ones are left out. No token, page token or query value is among them.
  * The text is assembled by hand because building an object and serialising it takes three times as long.
  */
-export function requestMembers(exchange: Exchange, durationMs: number): string {
+function requestMembers(exchange: Exchange, durationMs: number): string {
   const { requestId, method, path, apiVersion, resource, operation, mode, status, upstreamMs } = exchange;
   const always =
     `"msg":"request","requestId":${jsonText(scrub(requestId))},"method":${jsonText(method.slice(0, 20))},` +
@@ -226,7 +226,7 @@ function roundMs(ms: number): number {
 }
 
 /** An output that takes lines without making the caller wait. */
-export interface LogSink {
+interface LogSink {
   readonly stream: DestinationStream;
   /** Lines dropped so far. */
   dropped(): number;
@@ -234,7 +234,7 @@ export interface LogSink {
 }
 
 /** Most bytes that wait for a blocked output; further lines are dropped and counted. */
-export const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
+const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
 /** Longest time that a line waits for others, in milliseconds. */
 const FLUSH_MS = 10;
 /** Bytes that are written without waiting for more, and the most of one write. */

@@ -144,7 +144,7 @@ function exportRules(make: MetricFactory, sources: RolloutMetricSources): void {
 }
 
 /** Requests of one client, or of all that share a label. */
-export interface ClientRow {
+interface ClientRow {
   v1: number;
   v2: number;
   /** When the last v1 request was counted, in milliseconds since 1970. */
@@ -152,7 +152,7 @@ export interface ClientRow {
 }
 
 /** Requests counted by client. */
-export interface ClientSeries {
+interface ClientSeries {
   /** `at`: milliseconds since 1970. */
   count(label: string, version: "v1" | "v2", at: number): void;
   rows(): Iterable<readonly [label: string, row: ClientRow]>;

@@ -151,14 +151,14 @@ async function cutoverOf(
 }
 
 /** For each upstream an address without a slash at its end, or a shell variable in its place. */
-export interface UpstreamAddresses {
+interface UpstreamAddresses {
   readonly v1: string;
   readonly v2: string;
   readonly sts: string;
 }
 
 /** `known`: whether the address of v2 was configured; without it, it is `$V2`. */
-export function upstreamAddresses({ upstream }: Pick<Config, "upstream">, known: boolean): UpstreamAddresses {
+function upstreamAddresses({ upstream }: Pick<Config, "upstream">, known: boolean): UpstreamAddresses {
   const { v1, v2, sts } = upstream;
   const bare = (url: string) => url.replace(/\/+$/, "");
   return {

@@ -4,7 +4,7 @@ import { cutLine, oneLine } from "../terminal.ts";
 import { CLOCKS_MAY_DIFFER, durationText } from "./merge.ts";
 import type { BoundLine, BreakLine, ClientLine, InstanceLine, MigrationReport } from "./report.ts";
 
-export interface ReportColumn {
+interface ReportColumn {
   readonly name: string;
   /** Aligned to the right, as numbers are. */
   readonly right?: true;
@@ -13,7 +13,7 @@ export interface ReportColumn {
 const left = (...names: readonly string[]): ReportColumn[] => names.map((name) => ({ name }));
 const right = (...names: readonly string[]): ReportColumn[] => names.map((name) => ({ name, right: true }));
 
-export interface ReportSection {
+interface ReportSection {
   readonly title: string;
   readonly columns: readonly ReportColumn[];
   readonly rows: readonly (readonly string[])[];
@@ -22,7 +22,7 @@ export interface ReportSection {
 }
 
 /** The first line: what is reported, and whether it is complete. */
-export function headline({ at, instances, complete }: MigrationReport): string {
+function headline({ at, instances, complete }: MigrationReport): string {
   if (at === null) {
     const asked = instances.length === 1 ? "1 address" : `any of ${amount(instances.length)} addresses`;
     return `INCOMPLETE carryover report: nothing was heard from ${asked}`;
@@ -40,7 +40,7 @@ function distinctInstances(instances: readonly InstanceLine[]): number {
 }
 
 /** The last line. */
-export function lastLine({ v1Left, why, window, ledger }: MigrationReport): string {
+function lastLine({ v1Left, why, window, ledger }: MigrationReport): string {
   // "Not used" holds only for the time in which every instance was watching.
   const first = window.from ?? (v1Left === "no" ? window.watchedSince : ledger.since);
   const since = first === null ? "" : ` since ${when(first)}`;
@@ -49,7 +49,7 @@ export function lastLine({ v1Left, why, window, ledger }: MigrationReport): stri
 }
 
 /** `most`: rows of a table; a note counts the others. If no instance responded, only the reasons are shown. */
-export function sectionsOf(report: MigrationReport, most: number): readonly ReportSection[] {
+function sectionsOf(report: MigrationReport, most: number): readonly ReportSection[] {
   if (report.at === null) return [shortened(instanceSection(report), most)];
   return [
     instanceSection(report),
@@ -195,7 +195,7 @@ const BREAK_WORDS: Readonly<Record<BreakLine["kind"], string>> = {
 };
 
 /** What, where, how much, whose. */
-export function breakRows(lines: readonly BreakLine[]): readonly (readonly string[])[] {
+function breakRows(lines: readonly BreakLine[]): readonly (readonly string[])[] {
   return lines.map((line) => [BREAK_WORDS[line.kind], breakLocation(line), sizeOf(line), namesOf(line.clients)]);
 }
 
@@ -234,7 +234,7 @@ export function when(time: string | null): string {
 }
 
 /** `0 differences in 5,000: at most 0.06 % differ (95 %)`. */
-export function sayBound({ comparisons, differences, upper }: BoundLine): string {
+function sayBound({ comparisons, differences, upper }: BoundLine): string {
   const many = `${amount(differences)} ${differences === 1 ? "difference" : "differences"} in ${amount(comparisons)}`;
   return upper >= 1 ? `${many}: too few to say anything` : `${many}: at most ${atMost(upper)} differ (95 %)`;
 }
