@@ -2,7 +2,7 @@
 
 /** Controls, direction marks, lone surrogates, unassigned characters, and line and paragraph separators. */
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]/u;
-const UNPRINTABLES = /[\p{C}\p{Zl}\p{Zp}]/gu;
+export const UNPRINTABLES = /[\p{C}\p{Zl}\p{Zp}]/gu;
 const PRINTABLE_ASCII = /^[\x20-\x7e]*$/;
 
 /** Longest name of a client, in UTF-16 units. */

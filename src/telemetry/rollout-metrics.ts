@@ -1,24 +1,12 @@
 /** Metrics of clients, rules and comparisons. */
 import type { Comparison } from "../model/comparison.ts";
 import { type Exchange, wasLetIn } from "../model/exchange.ts";
+import type { RuleStatus } from "../model/progress.ts";
 import type { MetricFactory } from "./metric-factory.ts";
 import { comparisonResultLabel, OTHER_LABEL, type ResourceLabels, wordLabel } from "./series.ts";
 
-/** One rule as metrics show it. */
-export interface RuleMetrics {
-  readonly name: string;
-  /** Its current mode. */
-  readonly effective: string;
-  readonly state: string;
-  readonly requests: number;
-  readonly failures: number;
-  readonly comparisons: number;
-  readonly differences: number;
-  readonly bound: number;
-  readonly stepBacks: number;
-  readonly couldMove: boolean;
-  readonly expired: boolean;
-}
+/** The part of a rule's status that metrics show. */
+export type RuleMetrics = Omit<RuleStatus, "mode" | "step" | "since" | "heldBack" | "promoted">;
 
 /** What other parts know. */
 export interface RolloutMetricSources {
