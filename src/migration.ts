@@ -272,8 +272,8 @@ function createBackgroundShadow(
   });
   const toolbox = createToolbox({ ...config, lists: backgroundLists(config) }, upstreams.v2, TIME, true);
   const translate: TranslateInShadow = async ({ head, body }, layer, signal) => {
-    const [path = ""] = head.target.split("?", 1);
-    const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), head.method, path);
+    const { method, target } = head;
+    const exchange = createExchange(header(head.headers, "x-request-id") ?? "", performance.now(), method, target);
     const decide = decisions.decide((asked, stop) => toolbox.tools(asked, stop, layer));
     const plan = decide({ ...head, exchange });
     if (plan.kind !== "answer") throw new Error("what is compared is translated");

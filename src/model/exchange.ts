@@ -1,5 +1,5 @@
 /** The one wide record of a request, which metrics, log line and ledger read. */
-import type { ApiRequest } from "./http.ts";
+import { type ApiRequest, pathOf } from "./http.ts";
 import { type FaultOrigin, PROBLEMS } from "./problem.ts";
 
 export type Upstream = "v1" | "v2" | "sts";
@@ -85,12 +85,12 @@ export interface Exchange {
 }
 
 /** A fresh record for a request that just arrived. */
-export function createExchange(requestId: string, startedAt: number, method: string, path: string): Exchange {
+export function createExchange(requestId: string, startedAt: number, method: string, target: string): Exchange {
   return {
     requestId,
     startedAt,
     method,
-    path,
+    path: pathOf(target),
     apiVersion: "none",
     resource: "unknown",
     operation: "unknown",
@@ -125,9 +125,8 @@ export function recordCall(
   status: number,
   ms: number,
 ): void {
-  const query = target.indexOf("?");
   exchange.upstreamMs += ms;
-  exchange.calls.push({ upstream, method, path: query < 0 ? target : target.slice(0, query), status, ms });
+  exchange.calls.push({ upstream, method, path: pathOf(target), status, ms });
 }
 
 /** Status of a request whose client did not wait for an answer, as servers write it into their logs: no client sees it. */

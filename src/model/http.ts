@@ -73,6 +73,12 @@ export function compose(layers: readonly SendLayer[], send: Send): Send {
   return layers.reduceRight((next, layer) => layer(next), send);
 }
 
+/** The path of a request target: everything before its query. */
+export function pathOf(target: string): string {
+  const query = target.indexOf("?");
+  return query < 0 ? target : target.slice(0, query);
+}
+
 /** The first value of header `name` (lower case), or undefined. */
 export function header(headers: HeaderList, name: string): string | undefined {
   for (const [key, value] of headers) if (key === name) return value;

@@ -168,8 +168,7 @@ export function createLoadShedder({
   ): void => {
     let exchange = pending.get(why);
     if (exchange === undefined) {
-      const query = url.indexOf("?");
-      exchange = createExchange(requestId, now(), method, query < 0 ? url : url.slice(0, query));
+      exchange = createExchange(requestId, now(), method, url);
       exchange.status = 503;
       exchange.notes.push(why);
       recordProblem(exchange, PROBLEMS[why]);

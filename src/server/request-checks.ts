@@ -1,5 +1,5 @@
 /** What makes a request too malformed to be looked at. */
-import { type HeaderList, headerValues, onlyValue } from "../model/http.ts";
+import { type HeaderList, headerValues, onlyValue, pathOf } from "../model/http.ts";
 import { Problem } from "../model/problem.ts";
 
 /** What the gate judges, all of it before anything is routed or read. */
@@ -84,8 +84,7 @@ function checkTargetLength(target: string, { uriBytes }: RequestCheckLimits): Pr
 function checkTarget(target: string): Problem | undefined {
   if (!target.startsWith("/") || target.startsWith("//")) return invalid("request target: expected a path");
   if (target.includes("#")) return invalid("request target: a fragment is not part of it");
-  const query = target.indexOf("?");
-  const path = query < 0 ? target : target.slice(0, query);
+  const path = pathOf(target);
   if (path.includes("\\")) return invalid("request target: backslash in the path");
   if ((path.includes("/.") || path.includes("%")) && DOT_SEGMENT.test(path)) {
     return new Problem("INVALID_PATH", "request target: dot segments are not resolved");

@@ -66,10 +66,9 @@ export function createRequestLifecycle(options: RequestLifecycleOptions): Reques
     expects: boolean,
   ): IncomingRequest => {
     const { method = "", url = "", httpVersion } = req;
-    const query = url.indexOf("?");
     const ownId = givenRequestId(received);
     const requestId = ownId ?? options.newRequestId();
-    const exchange = createExchange(requestId, now(), method, query < 0 ? url : url.slice(0, query));
+    const exchange = createExchange(requestId, now(), method, url);
     const peer = req.socket.remoteAddress ?? "";
     const facts = { requestId, isOwnId: ownId !== undefined, peer, trusted: trusts(peer), newId: options.newRequestId };
     const { headers, odd } = requestHeaders(received, facts);

@@ -1,6 +1,6 @@
 /** Runs a translated write without sending it: reads of v2 take the place of the responses to writes. */
 import type { ComparisonFailure } from "../model/comparison.ts";
-import { type ApiRequest, type Send, type SendLayer, withoutHeaders } from "../model/http.ts";
+import { type ApiRequest, pathOf, type Send, type SendLayer, withoutHeaders } from "../model/http.ts";
 import type { JsonObject } from "../model/json.ts";
 import { isUid } from "../model/uid.ts";
 import { parsedObject, whyNotParsed } from "./bounded-json.ts";
@@ -97,7 +97,7 @@ function readTargetOf(
   uidPath: string,
   created: string | undefined,
 ): string | undefined {
-  const [path = ""] = target.split("?", 1);
+  const path = pathOf(target);
   if (method === "PATCH" || method === "DELETE") return path;
   if (method !== "POST" || created === undefined || !isUid(created)) return undefined;
   // `{collection}/{parent}`, or the collection alone. The path of a verb does not end so.

@@ -1,6 +1,6 @@
 /** The records that the assumed platform holds: examples of the catalogue, made to fit the request. */
 
-import type { ApiRequest } from "../../model/http.ts";
+import { type ApiRequest, pathOf } from "../../model/http.ts";
 import { isJsonObject, type Json, type JsonObject } from "../../model/json.ts";
 import type { OperationMatch } from "../../model/request.ts";
 import type { Example, Join, Operation, Resource, Row, Value } from "../../model/resource.ts";
@@ -165,7 +165,7 @@ export function exchangeAnswer(
 
 /** What differs between paths of one operation: the verb, or the last segment. */
 function tailOf(path: string): string {
-  const plain = path.split("?")[0] ?? "";
+  const plain = pathOf(path);
   const last = plain.slice(plain.lastIndexOf("/") + 1);
   const colon = last.lastIndexOf(":");
   return colon < 0 ? last : last.slice(colon);

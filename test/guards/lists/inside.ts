@@ -86,7 +86,7 @@ export const INSIDE = [
       ["no query in a log", `  [/\\?[^\\s"'\`<>?]+/g, \`?\${GONE}\`],\n`, ""],
       ["no password of an address in a log", `  [/\\/\\/[^\\s/@]+@/g, \`//\${GONE}@\`],\n`, ""],
       ["no nameless secret in a log", "  [/[\\w+=-]{48,}/g, GONE],\n", ""],
-      ["the path of a log line has no query", 'path.split("?", 1)[0] ?? ""', "path"],
+      ["the path of a log line has no query", "pathOf(path)", "path"],
     ],
   ),
 ];
