@@ -150,7 +150,7 @@ export interface CarryoverConfig {
     } | undefined;
   } | undefined;
   readonly updates?: {
-    /** A PUT fails when such a field was not stored as asked: those that become zero, none (report only), or any. Default: `zeros`. */
+    /** Which fields that v2 did not store as asked make a PUT fail: cleared ones (zeros), none (report), any (fail). Default: `zeros`. */
     readonly mismatch?: "zeros" | "report" | "fail" | undefined;
   } | undefined;
   readonly unknownFields?: {

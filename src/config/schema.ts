@@ -284,7 +284,7 @@ export const SettingsSchema = z.strictObject({
       mismatch: oneOf("zeros", "report", "fail")
         .default("zeros")
         .describe(
-          "A PUT fails when such a field was not stored as asked: those that become zero, none (report only), or any",
+          "Which fields that v2 did not store as asked make a PUT fail: cleared ones (zeros), none (report), any (fail)",
         ),
     })
     .prefault({}),
