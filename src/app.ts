@@ -84,8 +84,8 @@ export function createApp(config: Config, catalogue: Catalogue, options: AppOpti
   const memory = createMemoryBudget(config.limits.memoryBytes);
   const callers = createAcceptedCallers();
   const upstreams = createUpstreams(config, { now, random: Math.random, renewal, log, accepted: callers.accepted });
-  const held = createResponseMemory(memory, callers.shareOf);
-  const toolbox = createToolbox(config, { ...upstreams.v2, held });
+  const responseMemory = createResponseMemory(memory, callers.shareOf);
+  const toolbox = createToolbox(config, { ...upstreams.v2, responseMemory });
   const state: { ready: boolean; inFlight: () => number } = { ready: false, inFlight: () => 0 };
   const decisions = createDecisions(config, catalogue, options.translate);
   const migration = createMigration(config, catalogue, decisions, {
@@ -206,8 +206,7 @@ function lifeOf(
     listener.beginShutdown();
     if (drainMs > 0) await setTimeout(drainMs);
     const cut = await listener.close(graceMs - drainMs);
-    if (cut > 0)
-      log.warn("requests were cut off: carryover was told to stop, and their time was over", undefined, { cut });
+    if (cut > 0) log.warn("requests were cut off: the shutdown's grace period was over", undefined, { cut });
     for (const watch of watches) watch.close();
     await migration.close();
     await admin.close();
@@ -224,7 +223,7 @@ function lifeOf(
         state.ready = true;
         return { url, adminUrl };
       } catch (error) {
-        // One port open and the other not would keep a process alive that serves nobody.
+        // With only one port open, the process would stay alive without serving anyone.
         await close(0);
         throw error;
       }
@@ -234,7 +233,7 @@ function lifeOf(
     },
     settle: log.settle,
     close: (graceMs = usualMs) => close(graceMs),
-    failed: (error) => log.error("an error that nobody caught: carryover stops", error),
+    failed: (error) => log.error("uncaught error: carryover stops", error),
     graceMs: usualMs,
   };
 }

@@ -19,7 +19,7 @@ const STDIN_RETRY_MS = 20;
 
 const STOP_SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
-/** With the exit code that a shell gives for a signal. */
+/** With the exit code that a shell reports for a signal. */
 const end = (signal: (typeof STOP_SIGNALS)[number]) => process.exit(128 + constants.signals[signal]);
 
 /**
@@ -80,7 +80,7 @@ const code = await run(process.argv.slice(2), {
     const { close } = closeWithGrace({ delay: withinMs, logger: false, skip }, async () => {
       stopping = true;
       await stop();
-      if (failures > 0) throw new Error("nobody caught an error");
+      if (failures > 0) throw new Error("uncaught error");
     });
     // Node reports unhandled rejections here as well.
     process.on("uncaughtException", (error) => {

@@ -149,7 +149,12 @@ type BreakerListener = NonNullable<Parameters<typeof createBreaker>[0]["turned"]
 function logBreaker(log: EventLog, upstream: Upstream): BreakerListener {
   return (open, { failures, ms }) => {
     const facts = { upstream, failures, seconds: Math.round(ms / 1_000) };
-    if (open) log.error("an upstream answers nobody: calls to it fail at once until it does", undefined, facts);
+    if (open)
+      log.error(
+        "circuit breaker open: an upstream does not respond, so calls to it fail at once until it does",
+        undefined,
+        facts,
+      );
     else log.info("an upstream answers again", facts);
   };
 }

@@ -212,7 +212,7 @@ const share = z.strictObject({
     .describe("Bytes of finished lists kept at most"),
 });
 
-const ORDER = "expected the name of a field such as uid, and desc behind a space where the order is descending";
+const ORDER = "expected the name of a field such as uid, followed by a space and desc for a descending order";
 const witness = oneOf("none", "count", "cover");
 const lists = z.strictObject({
   require: z
@@ -319,7 +319,7 @@ export const SettingsSchema = z.strictObject({
     .prefault({}),
 });
 
-/** What the schema gives: every default filled in, units in the names, files still as paths. */
+/** The schema's output: every default filled in, units in the names, files still as paths. */
 export type Settings = z.output<typeof SettingsSchema>;
 
 /** What a list must prove: for one resource, or for all others. */

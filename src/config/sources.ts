@@ -97,7 +97,7 @@ function unknownVariables(env: OptionSources["env"], options: readonly Option[])
 }
 
 /**
- * Kubernetes gives each pod variables about the Services of its namespace: a Service called `carryover-admin` makes
+ * Kubernetes sets variables in each pod for the Services of its namespace: a Service called `carryover-admin` makes
  * CARRYOVER_ADMIN_PORT=tcp://10.0.0.1:8081. They are not options and must not prevent a start.
  */
 function isServiceLink(name: string, value: string): boolean {
@@ -184,7 +184,7 @@ function mapOfText(text: string): JsonObject {
 /** Deeper than any option. */
 const MAX_DEPTH = 16;
 
-/** The same for an object that a program gives. The object is never modified. */
+/** The same for an object passed by a program. The object is never modified. */
 export function readObject(given: unknown): ConfigFile {
   const nowhere = { at: () => undefined, locationOf: () => undefined };
   const tree = asInFile(given, []);

@@ -28,7 +28,7 @@ export function findUnreachable(
   const taken = rules.map(({ match }) => about.named(match));
   return rules.flatMap((rule, at) => {
     if (rule.match.percent === 0 && rule.match.header === undefined && rule.match.cookie === undefined) return [];
-    const left = about.asked(rule.match);
+    const left = about.concerned(rule.match);
     if (left.every((word) => word === 0)) return [];
     const by: Rule[] = [];
     for (const [place, other] of rules.slice(0, at).entries()) {
@@ -63,7 +63,7 @@ function createAbout(rules: readonly Rule[], subjects: readonly RequestedOperati
     return bits;
   };
   /** A fresh copy. Operations that only other rules name do not concern this one. */
-  const asked = ({ resources, operations: own }: RuleMatch): Bits => {
+  const concerned = ({ resources, operations: own }: RuleMatch): Bits => {
     const bits = named({ ...EVERY_REQUEST, resources, operations: own }).slice();
     all.forEach(({ resource, operation }, at) => {
       if (resource !== UNLISTED || operation === UNLISTED || own?.has(operation) === true) return;
@@ -71,7 +71,7 @@ function createAbout(rules: readonly Rule[], subjects: readonly RequestedOperati
     });
     return bits;
   };
-  return { named, asked };
+  return { named, concerned };
 }
 
 function bitsOf(all: readonly RequestedOperation[], is: (subject: RequestedOperation) => boolean): Bits {

@@ -9,7 +9,7 @@ const SHORT = 256;
 const SLACK = 16;
 
 /**
- * The text being read and, behind it in the same memory, the text being made of it: the engine is quickest at copying inside
+ * The text being read and, after it in the same memory, the text being written: the engine is quickest at copying inside
  * one array. `from` is the first byte of the run that is still to be copied.
  */
 export interface OutputBuffer {
@@ -103,7 +103,7 @@ function copyRun({ bytes, view, end }: OutputBuffer, from: number, size: number)
 
 /** Copies `size` bytes of valid UTF-8; up to seven more are read after them, and written. */
 export function copyWords(from: DataView, start: number, to: DataView, at: number, size: number): void {
-  // As numbers, of which the engine may change those that are none (NaN); but no eight bytes of UTF-8 look like one.
+  // Copied as numbers. The engine may change the bytes of a NaN, but no eight bytes of UTF-8 look like one.
   for (let i = 0; i < size; i += 8) to.setFloat64(at + i, from.getFloat64(start + i, true), true);
 }
 

@@ -13,7 +13,7 @@ const DEFAULT_DEPTH = 100;
 
 /** How strictly a text is read. */
 export interface ScanOptions {
-  /** Deepest nesting of objects and arrays; 100 unless told, never above 1000. */
+  /** Deepest nesting of objects and arrays; 100 by default, never above 1000. */
   readonly maxDepth?: number | undefined;
   /** What to do about a `\u` escape that is half a character; each reader states its default. */
   readonly surrogates?: "refuse" | "pass" | undefined;
@@ -184,7 +184,7 @@ export function skipComma(text: DataView, start: number, close: number): number 
   if (byte === close) return at;
   if (byte !== 0x2c) fail(at, close === 0x7d ? 'expected "," or "}"' : 'expected "," or "]"');
   const next = skipSpace(text, at + 1);
-  if (text.getUint8(next) === close) fail(next, "comma behind the last one");
+  if (text.getUint8(next) === close) fail(next, "comma after the last one");
   return next;
 }
 

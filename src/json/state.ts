@@ -40,7 +40,7 @@ export interface LastEnum {
 
 /** Everything that calls change. What it holds between two of them is memory, and names met before. */
 export interface RewriteState {
-  /** The text that is read, and what comes behind it in the same memory. */
+  /** The text that is read, and what follows it in the same memory. */
   source: Buffer;
   text: DataView;
   readonly output: OutputBuffer;
@@ -140,7 +140,7 @@ export function openFrame(state: PlanState, slots: number): ObjectFrame {
 
 /** True when the `length` bytes at `a` and at `b` are equal; both have at least four bytes of the text up to their end. */
 export function sameText(text: DataView, a: number, b: number, length: number): boolean {
-  // By words, the last of which may overlap the one before it.
+  // By words; the last one may overlap the one before it.
   const last = length - 4;
   for (let i = 0; i < last; i += 4) if (text.getInt32(a + i, true) !== text.getInt32(b + i, true)) return false;
   return text.getInt32(a + last, true) === text.getInt32(b + last, true);
@@ -218,7 +218,7 @@ export interface NameMemory {
 /** More than the names of an honest platform take. */
 const MOST_BYTES = 32 * 1024;
 const FIRST_BYTES = 1024;
-/** Longer names are read anew each time. Texts must have so many bytes after them. */
+/** Longer names are read again each time. Texts must have this many bytes after them. */
 export const MOST_NAME_BYTES = 256;
 /** A comparison may begin a byte early. */
 const FIRST_OFFSET = 4;
@@ -228,12 +228,12 @@ export function createNameMemory(): NameMemory {
   return { bytes, view, end: FIRST_OFFSET };
 }
 
-/** True when so much was learned that it is better to begin anew. */
+/** True when the table is so full that starting over is better. */
 export function isFull({ end }: NameMemory): boolean {
   return end > MOST_BYTES;
 }
 
-/** Forgets all names; nobody may use one any more. */
+/** Forgets all names; none may be used afterwards. */
 export function forgetAll(names: NameMemory): void {
   names.end = FIRST_OFFSET;
 }

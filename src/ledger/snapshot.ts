@@ -23,7 +23,7 @@ const MAX_CLIENTS = 100_000;
  * then by v2 requests; at most `max` remain, and a caller of v1 that is cut raises the bound. A client made at most `bound`
  * more v1 requests than its entry says, and at most `over` fewer. Without any snapshot the result is empty, at time 0.
  *
- * Merging in several steps gives the same result as long as no instance comes in two states and no client or need is cut.
+ * Merging in several steps returns the same result as long as no instance comes in two states and no client or need is cut.
  */
 export function mergeSnapshots(snapshots: readonly LedgerSnapshot[], max = MAX_CLIENTS): LedgerSnapshot {
   const taken = distinctSnapshots(snapshots);

@@ -24,7 +24,7 @@ export interface ApiResponse {
   readonly body: Uint8Array;
 }
 
-/** The pieces of a long body, made while they are asked for: whoever is slow to take one delays the next. */
+/** The pieces of a long body, produced on demand: a slow reader delays the next one. */
 export type BodyStream = AsyncIterable<Uint8Array>;
 
 /**
@@ -144,7 +144,7 @@ export const CONDITIONS: readonly string[] = [
   "if-unmodified-since",
 ];
 
-/** Headers by which some servers let a client change the method behind a proxy's back. */
+/** Headers that let a client change the method on some servers without the proxy noticing. */
 export const METHOD_OVERRIDES: readonly string[] = ["x-http-method", "x-http-method-override", "x-method-override"];
 
 /** A request that changes nothing, by its method (RFC 9110 section 9.2.1). */
@@ -206,7 +206,7 @@ export interface StreamRequest {
   /** Nothing that belongs to one connection, no Host. */
   readonly headers: HeaderList;
   readonly body: NodeJS.ReadableStream | undefined;
-  /** Whose share of the upstream it takes (a keyed digest), when it came, and when its time is over; of nobody when absent. */
+  /** Whose share of the upstream it takes (a keyed digest), when it came, and when its time is over; nobody's share when absent. */
   readonly from?: { readonly credential: string; readonly since: number; readonly deadline: number } | undefined;
 }
 
@@ -223,7 +223,7 @@ export interface StreamSink {
 /** A call under way. */
 export interface StreamCall {
   resume(): void;
-  /** Stops the call; the sink hears nothing any more. */
+  /** Stops the call; nothing more is written to the sink. */
   cancel(): void;
 }
 

@@ -153,7 +153,7 @@ function translatesOperation(state: RuleState, operation: OperationName): boolea
  */
 export function choiceFor(
   state: RuleState,
-  asked: OperationName & { readonly client: string },
+  operation: OperationName & { readonly client: string },
   bucketOf: (client: string) => number,
 ): ModeDecision {
   const { rule, stepBack, promotion } = state;
@@ -163,9 +163,9 @@ export function choiceFor(
     shadow: rule.mode === "native" ? NO_SHADOW : rule.shadow,
     why: "rule",
   };
-  if (!translatesOperation(state, asked)) return declared;
+  if (!translatesOperation(state, operation)) return declared;
   const share = stepBack === undefined ? 1 : translatedShare(stepBack);
-  if (share === 1 || (share > 0 && bucketOf(`returning\0${asked.client}`) < share * 100)) {
+  if (share === 1 || (share > 0 && bucketOf(`returning\0${operation.client}`) < share * 100)) {
     return promotion.promoted ? { ...declared, mode: "translate", why: "promoted" } : declared;
   }
   return { ...declared, mode: modeWhenBack(rule), why: "stepped-back" };

@@ -19,7 +19,7 @@ export interface AdmissionOptions {
   readonly requestSeconds: number;
   /** The queues of the upstreams that requests may be for. */
   readonly calls: readonly CallQueue[];
-  readonly lists: Pick<ListQueue, "held" | "overloaded">;
+  readonly lists: Pick<ListQueue, "usedBy" | "overloaded">;
   /** Whether the platform has accepted a credential. */
   readonly accepted: (credential: string) => boolean;
   /** Milliseconds on a clock that never goes back. */
@@ -64,9 +64,9 @@ export function createAdmission({ inFlight, requestSeconds, calls, lists, accept
     const credential = credentialOf();
     if (isPressed) {
       const isKnown = accepted(credential);
-      const held = calls.reduce((sum, queue) => sum + queue.held(credential), lists.held(credential));
+      const used = calls.reduce((sum, queue) => sum + queue.usedBy(credential), lists.usedBy(credential));
       const isFull = here >= inFlight * UNACCEPTED_SHARE && !isKnown;
-      if (isFull || held > (inFlight - here) * CREDENTIAL_SHARE) return refuse("shed-in-flight", false);
+      if (isFull || used > (inFlight - here) * CREDENTIAL_SHARE) return refuse("shed-in-flight", false);
     }
     // Which upstream it is for is not known yet.
     const waits = calls.map((queue) => queue.predictedMs(credential));
@@ -190,7 +190,7 @@ export function createLoadShedder({
       // Node's own response would take as long again for its buffers. Its `finish` ends the request's turn on the connection.
       socket.write(`${head}${requestId}${date}${body}`, "latin1");
       res.emit("finish");
-      // Nobody else ends a connection whose client does not take this. Node sets the time anew once it has been taken.
+      // Nothing else ends a connection whose client does not read this. Node resets the timeout once it was read.
       if (socket.writableLength > 0) socket.setTimeout(limits.requestSeconds * 1_000);
     }
   };

@@ -10,7 +10,7 @@ export interface SendRateOptions {
   readonly stallMs: number;
   /** Called once. */
   readonly tooSlow: (what: string) => void;
-  /** Runs something after so many milliseconds; gives how to prevent it. */
+  /** Runs `work` after that many milliseconds; returns a function that cancels it. */
   readonly later: (ms: number, run: () => void) => () => void;
 }
 

@@ -18,7 +18,7 @@ interface ForwardingFacts {
   /** The client's own (`isOwnId`) or a fresh one. */
   readonly requestId: string;
   readonly isOwnId: boolean;
-  /** The client's address, as its socket gives it; empty when it is not known. */
+  /** The client's address, as its socket reports it; empty when it is not known. */
   readonly peer: string;
   /** What the client says of others is believed. */
   readonly trusted: boolean;
@@ -139,14 +139,14 @@ const GRPC_TIMEOUT_UNITS: ReadonlyMap<string, number> = new Map([
   ["n", 1e-6],
 ]);
 
-/** Milliseconds a client gives in `Grpc-Timeout` (`250m`, `1S`); undefined when there is none or it cannot be read. */
+/** Milliseconds that a client sends in `Grpc-Timeout` (`250m`, `1S`); undefined when there is none or it cannot be read. */
 export function clientTimeout(value: string | undefined): number | undefined {
   const match = value === undefined ? null : /^(\d{1,8})([HMSmun])$/.exec(value);
   const unit = GRPC_TIMEOUT_UNITS.get(match?.[2] ?? "");
   return match === null || unit === undefined ? undefined : Number(match[1]) * unit;
 }
 
-/** True for an address (as a socket gives it) whose `X-Forwarded-*` are believed. */
+/** True for an address (as a socket reports it) whose `X-Forwarded-*` are believed. */
 type TrustedProxy = (address: string) => boolean;
 
 /** From networks in CIDR form or single addresses. Throws RangeError for one that is neither. */

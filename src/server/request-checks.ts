@@ -106,8 +106,10 @@ function checkLoop(received: HeaderList): Problem | undefined {
 function checkUpgrade(received: HeaderList): Problem | undefined {
   const protocols = headerValues(received, "upgrade");
   if (protocols.length === 0) return undefined;
-  const asked = headerValues(received, "connection").some((value) => /(?:^|[,\s])upgrade(?:[,\s]|$)/i.test(value));
-  if (!asked || protocols.every((value) => value.toLowerCase() === "h2c")) return undefined;
+  const wantsUpgrade = headerValues(received, "connection").some((value) =>
+    /(?:^|[,\s])upgrade(?:[,\s]|$)/i.test(value),
+  );
+  if (!wantsUpgrade || protocols.every((value) => value.toLowerCase() === "h2c")) return undefined;
   return new Problem("UPGRADE_REFUSED", "protocol upgrades are not supported");
 }
 

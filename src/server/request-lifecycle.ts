@@ -41,7 +41,7 @@ export interface RequestLifecycle {
   endIdle(): void;
   /** `whenEmpty` is called now or later, each time nothing is in flight any more. */
   close(whenEmpty: () => void): void;
-  /** Ends what is in flight so that no client takes its answer for whole; gives how many requests that were. */
+  /** Ends what is in flight so that no client takes its response for whole; returns the number of requests. */
   cut(): number;
   inFlight(): number;
 }
@@ -246,7 +246,7 @@ interface ClientConnection {
   readonly open: OpenRequest[];
   /** The error of a request that could not be parsed, while earlier ones are open. */
   broken: Problem | undefined;
-  /** The client was told that the connection closes. */
+  /** The client has been sent `Connection: close`. */
   ending: boolean;
   /** Neighbours: a list that leaves nothing behind. The tables of a busy set would carry requests into the old generation. */
   next: ClientConnection | undefined;
@@ -257,7 +257,7 @@ interface ClientConnection {
 export interface Connections {
   /**
    * A request has begun. `gone` is called when its answer has been sent, or its client has left: once. False when it came after
-   * a request that was told to be the last of its connection.
+   * a request whose response announced that the connection closes.
    */
   add(request: IncomingRequest, gone: () => void): boolean;
   /**
@@ -273,8 +273,8 @@ export interface Connections {
   fail(error: NodeJS.ErrnoException, socket: Socket): Problem | undefined;
 }
 
-/** Under this key a socket carries its peer: weak maps cost the collector more than everything else here together. */
-const CONNECTION = Symbol("peer");
+/** Under this key a socket carries its connection: weak maps cost the collector more than everything else here together. */
+const CONNECTION = Symbol("connection");
 type ConnectionSocket = Socket & { [CONNECTION]?: ClientConnection };
 
 /** Its state is kept on the sockets, so nothing outlives a connection. */
@@ -283,23 +283,23 @@ function createConnections(): Connections {
   return {
     add(request, gone) {
       const socket: ConnectionSocket = request.req.socket;
-      const peer = socket[CONNECTION] ?? addConnection(socket, all);
+      const connection = socket[CONNECTION] ?? addConnection(socket, all);
       const entry: OpenRequest = { request, gone };
-      const before = peer.open.at(-1)?.request;
-      const ending = peer.ending || before?.last === true;
+      const before = connection.open.at(-1)?.request;
+      const ending = connection.ending || before?.last === true;
       if (ending) request.last = true;
       else if (before !== undefined) before.followed = true;
-      peer.open.push(entry);
+      connection.open.push(entry);
       request.res.once("close", () => {
-        removeRequest(peer, entry);
-        if (peer.broken !== undefined && peer.open.length === 0) endConnection(socket, peer.broken);
+        removeRequest(connection, entry);
+        if (connection.broken !== undefined && connection.open.length === 0) endConnection(socket, connection.broken);
       });
       return !ending;
     },
     admits(request) {
-      const { [CONNECTION]: peer } = request.req.socket as ConnectionSocket;
-      if (peer === undefined || peer.open.length < 2) return true;
-      const before = peer.open.at(-2)?.request;
+      const { [CONNECTION]: connection } = request.req.socket as ConnectionSocket;
+      if (connection === undefined || connection.open.length < 2) return true;
+      const before = connection.open.at(-2)?.request;
       if (
         before === undefined ||
         before.res.headersSent ||
@@ -312,29 +312,29 @@ function createConnections(): Connections {
     },
     requests() {
       const requests: IncomingRequest[] = [];
-      for (let peer = all.first; peer !== undefined; peer = peer.next) {
-        for (const { request } of peer.open) requests.push(request);
+      for (let connection = all.first; connection !== undefined; connection = connection.next) {
+        for (const { request } of connection.open) requests.push(request);
       }
       return requests;
     },
     endIdle() {
-      for (let peer = all.first; peer !== undefined; peer = peer.next) {
-        if (peer.open.length > 0) continue;
-        peer.ending = true;
-        peer.socket.destroySoon();
+      for (let connection = all.first; connection !== undefined; connection = connection.next) {
+        if (connection.open.length > 0) continue;
+        connection.ending = true;
+        connection.socket.destroySoon();
       }
     },
     fail(error, socket) {
       const problem = parserProblem(error);
-      const { [CONNECTION]: peer } = socket as ConnectionSocket;
-      const last = peer?.open.at(-1)?.request;
+      const { [CONNECTION]: connection } = socket as ConnectionSocket;
+      const last = connection?.open.at(-1)?.request;
       if (problem === undefined || !socket.writable || isUnused(error, socket)) {
         socket.destroy();
         return undefined;
       }
-      if (peer !== undefined && last !== undefined) {
+      if (connection !== undefined && last !== undefined) {
         if (last.req.complete) {
-          peer.broken = problem;
+          connection.broken = problem;
           return problem;
         }
         failRequest(last, problem);
@@ -357,7 +357,7 @@ interface ConnectionList {
 }
 
 function addConnection(socket: ConnectionSocket, all: ConnectionList): ClientConnection {
-  const peer: ClientConnection = {
+  const connection: ClientConnection = {
     socket,
     open: [],
     broken: undefined,
@@ -365,31 +365,31 @@ function addConnection(socket: ConnectionSocket, all: ConnectionList): ClientCon
     next: all.first,
     previous: undefined,
   };
-  if (all.first !== undefined) all.first.previous = peer;
-  all.first = peer;
-  socket[CONNECTION] = peer;
+  if (all.first !== undefined) all.first.previous = connection;
+  all.first = connection;
+  socket[CONNECTION] = connection;
   // A response that waits in a pipeline gets no event when the connection closes.
   socket.once("close", () => {
-    unlink(peer, all);
-    for (const entry of [...peer.open]) removeRequest(peer, entry);
+    unlink(connection, all);
+    for (const entry of [...connection.open]) removeRequest(connection, entry);
   });
-  return peer;
+  return connection;
 }
 
-function unlink(peer: ClientConnection, all: ConnectionList): void {
-  const { next, previous } = peer;
+function unlink(connection: ClientConnection, all: ConnectionList): void {
+  const { next, previous } = connection;
   if (next !== undefined) next.previous = previous;
   if (previous !== undefined) previous.next = next;
   else all.first = next;
-  peer.next = undefined;
-  peer.previous = undefined;
+  connection.next = undefined;
+  connection.previous = undefined;
 }
 
-function removeRequest(peer: ClientConnection, entry: OpenRequest): void {
-  const at = peer.open.indexOf(entry);
+function removeRequest(connection: ClientConnection, entry: OpenRequest): void {
+  const at = connection.open.indexOf(entry);
   if (at < 0) return;
-  peer.open.splice(at, 1);
-  if (entry.request.last) peer.ending = true;
+  connection.open.splice(at, 1);
+  if (entry.request.last) connection.ending = true;
   entry.gone();
 }
 

@@ -23,7 +23,7 @@ export function writeWhole(request: IncomingRequest, status: number, headers: He
 }
 
 /**
- * True when the client has nothing left to send. (Node calls a request complete only after it has told us of it: one that is
+ * True when the client has nothing left to send. (Node marks a request as complete only after it has emitted it: one that is
  * refused at once would else cost its connection, and many that are refused for load a storm of new ones.)
  */
 function isRequestComplete(request: IncomingRequest): boolean {

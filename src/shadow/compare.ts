@@ -264,7 +264,7 @@ class ResponseComparison {
     }
   }
 
-  /** Compares elements that are told apart by id or by content. `order`: the class of another order. */
+  /** Compares elements that are matched by id or by content. `order`: the class of another order. */
   *#compareAligned(
     native: ComparedList,
     translated: ComparedList,

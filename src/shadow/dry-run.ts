@@ -37,7 +37,7 @@ export interface DryRun {
 
 /**
  * The response to a PATCH is that to a GET of its path; to a POST on a collection, the record that native created; to a DELETE,
- * `{}`. Where no read gives a response, or one that is too large, the translation ends.
+ * `{}`. The translation ends where no read returns a response, or one that is too large.
  */
 export function createDryRun({ uidPath, created, refused, inSteps }: DryRunOptions): DryRun {
   const intercepted: InterceptedWrite[] = [];
@@ -91,7 +91,7 @@ const WRITE_HEADERS: ReadonlySet<string> = new Set([
   "if-unmodified-since",
 ]);
 
-/** Where to read the record that `request` writes; undefined when no read gives it. */
+/** Where to read the record that `request` writes; undefined when no read returns it. */
 function readTargetOf(
   { method, target }: ApiRequest,
   uidPath: string,

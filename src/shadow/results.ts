@@ -155,7 +155,7 @@ function typeOf(json: string): string {
   return value === null ? "null" : "boolean";
 }
 
-/** The setting for times that the specification gives a record, and native v1 does not. */
+/** The setting for times that the specification has on a record, and native v1 does not. */
 function settingFor({ class: name, path }: DifferencePlace, operation: Operation): string | undefined {
   return name === "extra" && unpublishedPaths(operation).includes(path) ? "v1.recordTimes: published" : undefined;
 }

@@ -47,7 +47,7 @@ interface SampledRequest {
   readonly asked: ComparisonRequest;
   /** Whose share it takes. */
   readonly owner: string;
-  readonly held: ByteReservation;
+  readonly reservation: ByteReservation;
   readonly served: Comparison["served"];
 }
 
@@ -80,8 +80,8 @@ export function createShadow(options: ShadowOptions): Shadow {
 
   const isSampled = (asked: ComparisonRequest): boolean =>
     !closed && asked.settings.sample > 0 && isComparable(asked) && random() < asked.settings.sample;
-  const finish = ({ asked, served, held }: SampledRequest, outcome: ComparisonOutcome): void => {
-    held.release();
+  const finish = ({ asked, served, reservation }: SampledRequest, outcome: ComparisonOutcome): void => {
+    reservation.release();
     if (closed) return;
     try {
       const comparison = comparisonOf(asked, served, outcome, wall());
@@ -95,7 +95,7 @@ export function createShadow(options: ShadowOptions): Shadow {
   const fail = (sampled: SampledRequest, failure: ComparisonFailure): void =>
     finish(sampled, { failure, ms: 0, calls: { v1: 0, v2: 0 } });
   const pass = (sampled: SampledRequest, why: keyof typeof passed): void => {
-    sampled.held.release();
+    sampled.reservation.release();
     passed[why] += 1;
   };
   /** `status`: of the response, where it is known already. */
@@ -105,7 +105,8 @@ export function createShadow(options: ShadowOptions): Shadow {
     status?: number,
   ): SampledRequest | undefined => {
     const owner = status === UNAUTHENTICATED ? STRANGERS : ownerOf(asked);
-    if (jobs.hasRoom(owner) && !backoff.isActive(owner)) return { asked, served, owner, held: memory.open(owner) };
+    if (jobs.hasRoom(owner) && !backoff.isActive(owner))
+      return { asked, served, owner, reservation: memory.open(owner) };
     passed.busy += 1;
     return undefined;
   };
@@ -123,7 +124,7 @@ export function createShadow(options: ShadowOptions): Shadow {
     else fail(sampled, why);
   };
   const submit = (sampled: SampledRequest, compare: (work: ComparisonWork) => Promise<ComparisonVerdict>): void => {
-    const { asked, owner, held } = sampled;
+    const { asked, owner, reservation } = sampled;
     // No place was reserved while the response was on its way: a slow client would keep it from all others.
     if (!jobs.hasRoom(owner)) {
       pass(sampled, "busy");
@@ -140,7 +141,7 @@ export function createShadow(options: ShadowOptions): Shadow {
         const observe = (answer: ApiResponse): void => backoff.observe(owner, answer);
         return compare({
           asked,
-          answers: createAnswerSource({ asked, options, held, signal, calls, observe }),
+          answers: createAnswerSource({ asked, options, reservation, signal, calls, observe }),
           shape: shapeOf(asked.match),
           signal,
           random,
@@ -158,7 +159,7 @@ export function createShadow(options: ShadowOptions): Shadow {
       const sampled = isSampled(asked) ? open(asked, "shadow") : undefined;
       if (sampled === undefined) return undefined;
       return createExchangeCapture({
-        held: sampled.held,
+        reservation: sampled.reservation,
         answerBytes,
         over(captured) {
           if (typeof captured === "string") drop(sampled, captured);
@@ -176,7 +177,7 @@ export function createShadow(options: ShadowOptions): Shadow {
         const sampled = open(asked, "translate", answer.status);
         if (sampled === undefined || !accepts(sampled, answer.status)) return undefined;
         return {
-          held: sampled.held,
+          reservation: sampled.reservation,
           over(captured) {
             if (typeof captured === "string") drop(sampled, captured);
             else submit(sampled, (work) => compareFollowed(work, captured));

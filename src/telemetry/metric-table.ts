@@ -136,7 +136,7 @@ export const METRICS = {
     PER_RULE,
   ),
   rule_failures: gauge("requests", "Requests among those that failed because of translation", ["rule"], PER_RULE),
-  rule_comparisons: gauge("comparisons", "Comparisons behind rule_difference_bound", ["rule"], PER_RULE),
+  rule_comparisons: gauge("comparisons", "Comparisons that rule_difference_bound is computed from", ["rule"], PER_RULE),
   rule_differences: gauge("comparisons", "Comparisons among those that found a difference", ["rule"], PER_RULE),
   rule_difference_bound: gauge("share", "Upper bound (95 %) of the share of responses that differ", ["rule"], PER_RULE),
   rule_step_backs: gauge("events", "Rollbacks since the rule was last changed", ["rule"], PER_RULE),

@@ -44,7 +44,7 @@ export function createUnknownFields(limits: typeof LIMITS = LIMITS): UnknownFiel
   };
   return {
     observe: (exchange) => {
-      // Bodies are read before the platform authenticates the caller: without a credential nobody may use up the names.
+      // Bodies are read before the platform authenticates the caller: a request without a credential may not use up the names.
       const most = exchange.status === UNAUTHENTICATED ? 0 : limits.names;
       for (const field of distinctFields(exchange)) {
         const entry = countsOf(exchange.resource, field.direction);

@@ -53,14 +53,14 @@ type ReadPage = PageResult & { readonly bare?: boolean };
 /** Reads bodies of pages. Throws `Problem` UPSTREAM_INVALID for what is no such page. */
 export interface PageReader {
   (body: Uint8Array): ReadPage;
-  /** For long pages: gives others a turn now and then. */
+  /** For long pages: yields to other requests now and then. */
   inSlices(body: Uint8Array, turn: YieldToOthers): Promise<ReadPage>;
 }
 
 /** Resolves when others had their turn. */
 type YieldToOthers = () => Promise<void>;
 
-/** Runs long work that gives others a turn in between. */
+/** Runs long work that yields to other requests in between. */
 export type InTurns = <T>(work: (turn: YieldToOthers) => Promise<T>) => Promise<T>;
 
 /** Longer pages are read in slices. */

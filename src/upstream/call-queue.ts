@@ -87,7 +87,7 @@ export interface CallQueue {
   /** How long a request that arrives now would wait. */
   predictedMs(credential: string): number;
   /** Calls that `credential` has under way or in the queue. */
-  held(credential: string): number;
+  usedBy(credential: string): number;
   /** When a short call with a small response last ended. */
   shortAt(): number;
   /** A request was refused before it came here; `overloaded`: for a while the newest calls go first. */
@@ -226,7 +226,7 @@ export function createCallQueue(options: CallQueueOptions): CallQueue {
     },
     isLong: () => queue.waiting("short") >= FEW,
     predictedMs: (credential) => queue.predictedMs(credential, now()),
-    held: queue.held,
+    usedBy: queue.usedBy,
     shortAt: () => state.shortAt,
     turnedAway(overloaded) {
       state.refused += 1;

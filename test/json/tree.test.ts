@@ -55,8 +55,8 @@ describe("parseTree", () => {
 
   it.each([
     ['{"a":1', 6, "unexpected end of data"],
-    ['{"a":[1,]}', 8, "comma behind the last one"],
-    ['{"a":1,}', 7, "comma behind the last one"],
+    ['{"a":[1,]}', 8, "comma after the last one"],
+    ['{"a":1,}', 7, "comma after the last one"],
     ['{"a":flase}', 6, "expected a value"],
     ["1 2", 2, "data after the value"],
     ["\ufeff1", 0, "byte order mark"],

@@ -621,7 +621,7 @@ export const differences: readonly DifferenceGroup[] = [
         id: "V72",
         v1: "a platform that was down could not be reached",
         carryover:
-          "502 `UPSTREAM_UNREACHABLE`; while it answers nobody at all, 503 `UPSTREAM_UNAVAILABLE` with `Retry-After`, at once",
+          "502 `UPSTREAM_UNREACHABLE`; while it does not respond at all, 503 `UPSTREAM_UNAVAILABLE` with `Retry-After`, at once",
         why: "clients need not wait for a timeout",
         option: "`upstream.v2.breaker`",
         native: true,

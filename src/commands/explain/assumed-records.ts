@@ -237,7 +237,7 @@ export interface CallSubject {
   readonly params: URLSearchParams;
 }
 
-/** The part of the catalogue that gives paths their meaning. */
+/** The part of the catalogue that paths are looked up in. */
 export interface CataloguePaths {
   readonly resources: readonly Resource[];
   /** v2's version segment. */

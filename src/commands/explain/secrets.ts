@@ -102,7 +102,7 @@ export function shownMember(name: string, text: string): string {
   return replaced(Buffer.from(text), secretsIn(node, true));
 }
 
-/** Strings of secret members, however deep; an empty one gives nothing away. */
+/** Strings of secret members, however deep; an empty one reveals nothing. */
 function secretsIn(node: JsonNode, secret: boolean): readonly JsonNode[] {
   switch (node.kind) {
     case "object":
