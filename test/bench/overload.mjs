@@ -1,8 +1,8 @@
 /**
- * What becomes of three times the requests that fit? `node test/bench/overload.mjs [--quick] [--dist FOLDER]` prints it, and keeps
- * figures where TRUST_FIGURES says so. Capacity is measured in the same run; requests come by the clock (clients/open.mjs).
- * Requests, platform and carryover have a process of their own each and share the machine: on two cores the load itself
- * takes some of what it measures.
+ * Measures carryover at three times its capacity. `node test/bench/overload.mjs [--quick] [--dist FOLDER]` prints the
+ * result, and keeps figures in the file that TRUST_FIGURES names. Capacity is measured in the same run; requests come
+ * by the clock (clients/open.mjs). Load, platform and carryover are separate processes on one machine. On two cores the
+ * load itself takes some of the capacity that it measures.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { cpus, loadavg, tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What does carryover feel from inside while it works? (Loaded into it with `--import`; asked over its channel.) */
+/** Measures carryover from inside its process. (Loaded with `--import`; controlled over the IPC channel.) */
 import { writeFileSync } from "node:fs";
 import { Session } from "node:inspector/promises";
 import { createHistogram } from "node:perf_hooks";

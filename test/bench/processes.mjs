@@ -1,4 +1,4 @@
-/** How does each server and client of the bench get a process of its own, and what did that process spend? */
+/** Starts each server and client of the bench as a separate process, and reads the time and memory that it used. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, openSync, readFileSync } from "node:fs";

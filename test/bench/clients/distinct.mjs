@@ -1,4 +1,7 @@
-/** What do very many callers look like, of whom each comes once? (Each with its own name, token and path; over its channel.) */
+/**
+ * Makes requests as very many distinct clients, one request each with its own name, token and path. Controlled over the
+ * IPC channel.
+ */
 import { Agent, get } from "node:http";
 import { answerQuestions } from "../channel.mjs";
 

@@ -1,4 +1,7 @@
-/** What does one process hold: at rest, for each connection, waiting request and client, and with as many long lists as it reads? */
+/**
+ * Measures the memory of one process: at rest, for each connection, waiting request and client, and with as many long
+ * lists as it may read.
+ */
 import { connect } from "node:net";
 import { join } from "node:path";
 import { startCarryover, startClient, startPeer } from "../processes.mjs";

@@ -1,4 +1,7 @@
-/** How many requests does each side serve, and for how much processor time? (In short turns, so that all meet the same noise.) */
+/**
+ * Measures how many requests each side serves, and for how much processor time. (In short turns, so that all sides meet
+ * the same noise.)
+ */
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

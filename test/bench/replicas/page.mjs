@@ -1,4 +1,4 @@
-/** How do the figures read in docs/scale.md? (Every block there between `<!-- figures: NAME -->` and `<!-- end -->` is made here.) */
+/** Writes the figures of docs/scale.md: every block between `<!-- figures: NAME -->` and `<!-- end -->`. */
 import { ratios, spread } from "../stats.mjs";
 import { range, table } from "../tables.mjs";
 
