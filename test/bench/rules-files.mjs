@@ -1,4 +1,4 @@
-/** Which rules files does the bench give to carryover? */
+/** Rules files that the bench gives to carryover. */
 
 /** Native v1 answers everything, and every answer is compared. */
 export const SHADOW_ALL = `version: carryover/v1

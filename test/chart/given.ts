@@ -1,4 +1,4 @@
-/** What does a user bring along who says in the values that an object is there already? */
+/** Objects that the values name as existing already, as a user would provide them. */
 import { CERTIFICATE, PRIVATE_KEY } from "./certificate.ts";
 import type { Manifest } from "./chart.ts";
 import { type Find, finderIn } from "./pod.ts";

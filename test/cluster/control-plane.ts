@@ -1,4 +1,4 @@
-/** How does a test get a Kubernetes control plane of its own, with nodes that run nothing? (Got by `scripts/install-cluster-tools.sh`.) */
+/** Starts a Kubernetes control plane with nodes that run nothing. (`scripts/install-cluster-tools.sh` installs it.) */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
