@@ -1,4 +1,4 @@
-/** In which words is a v1 call written down, by hand, so that two servers can be asked the same? */
+/** How a v1 call is written by hand, so that it can be made to two servers. */
 import type { Json, JsonObject } from "../../src/model/json.ts";
 
 /**

@@ -1,4 +1,4 @@
-/** How is one platform asked v1 calls: native v1 itself, or whoever translates in front of its v2? */
+/** Makes v1 calls to one platform: to native v1 itself, or to a translation in front of its v2. */
 import { Agent } from "node:http";
 import { createServerAround } from "../../sandbox/src/http.ts";
 import { type SandboxOptions, settingsOf } from "../../sandbox/src/options.ts";

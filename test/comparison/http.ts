@@ -1,4 +1,4 @@
-/** How is a call sent byte for byte, without a client library's own headers? */
+/** Sends a call byte for byte, without a client library's own headers. */
 import { type Agent, request as httpRequest } from "node:http";
 import type { ApiResponse } from "../../src/model/http.ts";
 

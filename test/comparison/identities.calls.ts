@@ -1,4 +1,4 @@
-/** What do v1 clients ask of identities? */
+/** v1 calls on identities. */
 import type { Json } from "../../src/model/json.ts";
 import { at, del, escapedId, get, idOf, leafId, post, put, rootId, type Scenario, scenario } from "./call.ts";
 import { MISSING } from "./words.ts";

@@ -1,4 +1,4 @@
-/** What does native v1 answer to a scenario, and where does somebody who translates answer otherwise? */
+/** Records native v1's responses to a scenario, and finds where a translation responds differently. */
 import { expect } from "vitest";
 import type { SandboxOptions } from "../../sandbox/src/options.ts";
 import type { Contents } from "../../sandbox/src/store/store.ts";

@@ -1,4 +1,4 @@
-/** Which calls does every resource owe, and in which words are they asked? */
+/** Calls that every resource needs, and helpers to write them. */
 import { type Json, type JsonObject, member } from "../../src/model/json.ts";
 import {
   at,

@@ -1,4 +1,4 @@
-/** What does every Send promise, whatever is behind it? */
+/** What every Send promises, whatever its implementation. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ApiRequest, Send } from "../../src/model/http.ts";
 

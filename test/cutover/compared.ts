@@ -1,4 +1,4 @@
-/** What do two answers compare to? (For tests: bodies as values or as text, driven to the end.) */
+/** Compares two responses whose bodies are given as values or as text. */
 import { compareAnswers } from "../../src/shadow/compare.ts";
 import type { DetailedComparison } from "../../src/shadow/differences.ts";
 import type { ComparedField, CompareShape } from "../../src/shadow/shape.ts";

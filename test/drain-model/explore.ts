@@ -1,4 +1,4 @@
-/** How many runs keep their promises, and what became of the lists in them? */
+/** Runs many explorations, and counts the kept promises and the outcomes of lists. */
 import type { Witness } from "../../src/model/exchange.ts";
 import { type Choices, exploreAll, sample } from "./choices.ts";
 import { brokenPromises, claimOf, lostIn } from "./judge.ts";
