@@ -1,4 +1,4 @@
-/** Which drain, over which platform, is tried, and what is written down of one run? */
+/** A scenario (a drain over a platform), and the trace of one run. */
 
 import type { DrainParts } from "../../src/drain/drain.ts";
 import type { ListFacts, Witness } from "../../src/model/exchange.ts";

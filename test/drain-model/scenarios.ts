@@ -1,4 +1,4 @@
-/** Which lists, platforms and measures are drains explored over? */
+/** The lists, platforms and measures over which drains are explored. */
 
 import { scale } from "../support/scale.ts";
 import { variants } from "../support/tier.ts";

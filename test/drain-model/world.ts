@@ -1,4 +1,4 @@
-/** What does the world around one drain consist of: its platform, its writers, its client? */
+/** The environment of one drain: its platform, its writers and its client. */
 
 import { createDrains, type DrainParts } from "../../src/drain/drain.ts";
 import type { ApiResponse, Send } from "../../src/model/http.ts";

@@ -1,4 +1,4 @@
-/** What can be wrong with an answer of an upstream? A grammar of broken and odd HTTP around good, odd and broken JSON. */
+/** Hostile upstream responses: a grammar of broken and odd HTTP around good, odd and broken JSON. */
 import { gzipSync } from "node:zlib";
 import type { Random } from "../../sandbox/src/seed/prng.ts";
 import type { Json } from "../../src/model/json.ts";

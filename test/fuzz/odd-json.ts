@@ -1,4 +1,4 @@
-/** Which JSON may an upstream answer with, from what was asked for to no JSON at all? Bytes as latin1. */
+/** JSON bodies of upstream responses, from what was requested to no JSON at all. Bytes as latin1. */
 
 import type { Random } from "../../sandbox/src/seed/prng.ts";
 import type { Json } from "../../src/model/json.ts";

@@ -1,4 +1,7 @@
-/** Is this what a client may get: HTTP answers, each an upstream's own, a translated one, or an error in carryover's shape? */
+/**
+ * Checks what a client receives: valid HTTP responses, each an upstream's own, a translated one, or an error in
+ * carryover's shape.
+ */
 import { isJsonObject, type Json } from "../../src/model/json.ts";
 import { PROBLEMS } from "../../src/model/problem.ts";
 
