@@ -1,6 +1,7 @@
 /**
- * Which tests fail when one piece of code is another? A process of its own: gets guards as messages, one at a time, and answers each. The files stay
- * as they are; the other text is handed to the tests' module loader, which keeps everything else from one guard to the next.
+ * Runs the tests with one piece of code replaced and finds those that fail. It is a separate process that takes guards
+ * as messages, one at a time, and responds to each. The files stay unchanged: the tests' module loader gets the other
+ * text, and keeps everything else from one guard to the next.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** How are many guards tried in little time? By processes that load carryover once, and from then on only what changes. */
+/** Tries many guards quickly: each process loads carryover once, and afterwards only what changes. */
 import { type ChildProcess, fork } from "node:child_process";
 import { resolve } from "node:path";
 import type { Guard } from "./guard.ts";

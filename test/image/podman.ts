@@ -1,4 +1,4 @@
-/** How is the image built and run? (By buildah and podman, as `scripts/install-image-tools.sh` unpacked them.) */
+/** Builds and runs the image. (With buildah and podman, as `scripts/install-image-tools.sh` unpacked them.) */
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";

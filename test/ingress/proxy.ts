@@ -1,4 +1,4 @@
-/** How does a test get one of the programs running, with the recipe as it is shipped? */
+/** Starts one of the programs with the recipe as shipped. */
 import { spawn } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";

@@ -1,4 +1,4 @@
-/** What does a v1 client get of a list: all of it, an error, or a broken answer? */
+/** Requests a list over v1 and keeps what arrives: all of it, an error, or a broken response. */
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 

@@ -1,4 +1,4 @@
-/** What is started for the monitoring test, and how is each alert brought about on purpose? */
+/** Starts the servers of the monitoring test and triggers each alert on purpose. */
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

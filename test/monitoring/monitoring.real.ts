@@ -1,6 +1,7 @@
 /**
- * Do rules, alerts and dashboard say something with a real Prometheus that scrapes real carryovers under traffic?
- * Two instances serve clients of all kinds while their platform has its moods; a third has everything go wrong; a fourth keeps restarting.
+ * Checks rules, alerts and dashboard with a real Prometheus that scrapes real carryovers under traffic. Two instances
+ * serve clients of all kinds while their platform fails in several ways. On a third everything goes wrong; a fourth
+ * keeps restarting.
  */
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** Which traffic makes every metric say something, and what does a platform do wrong meanwhile? */
+/** Traffic that gives every metric a value, and platform faults to go with it. */
 import { request as httpRequest } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSandbox, type Sandbox } from "../../sandbox/src/sandbox.ts";

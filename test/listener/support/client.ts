@@ -1,4 +1,4 @@
-/** What does a client get, byte by byte? */
+/** A client that records the response byte by byte. */
 import { connect, type Socket } from "node:net";
 
 /** One answer as it arrived. */
