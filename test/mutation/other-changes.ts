@@ -1,4 +1,4 @@
-/** In which ways can an enum entry, a filter, a join or an operation be wrong? Ways that nobody could notice are left out. */
+/** Wrong enum entries, filters, joins and operations. Changes that no client could notice are left out. */
 import type { EnumValue, Filter, Join, Operation, Resource } from "../../src/model/resource.ts";
 import type { Change, Found, Place } from "./change.ts";
 import type { Use } from "./uses.ts";

@@ -1,4 +1,4 @@
-/** In which ways can one row be wrong? Ways that nobody could notice are left out, each with the reason. */
+/** Wrong rows. Changes that no client could notice are left out, each with the reason. */
 import type { Json } from "../../src/model/json.ts";
 import type { MaskClass, Row } from "../../src/model/resource.ts";
 import type { Change, Found, Place } from "./change.ts";

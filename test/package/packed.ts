@@ -1,4 +1,4 @@
-/** What does somebody get who installs the package? (This tree packed as it is, and installed elsewhere.) */
+/** Packs this tree as the npm package and installs it elsewhere. */
 import { execFile, execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { homedir, tmpdir } from "node:os";

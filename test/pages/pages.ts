@@ -1,4 +1,4 @@
-/** Which pages does the project have? */
+/** Lists the pages of the project. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -1,4 +1,4 @@
-/** Does everything on a page work, typed from top to bottom? */
+/** Runs every command of a page from top to bottom. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Command, type Step, stepsOf } from "./commands.ts";

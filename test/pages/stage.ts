@@ -1,4 +1,4 @@
-/** Where is a page tried? (In a checkout of its own, with a platform and a carryover behind the addresses that pages name.) */
+/** A checkout to try a page in, with a platform and a carryover behind the addresses that pages name. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,7 @@
-/** How can a v1 body be wrong, in each member of each operation? Made from the rows; what must come of it is said here by hand. */
+/**
+ * Wrong v1 bodies for each member of each operation. They are made from the rows; the expected results are written by
+ * hand.
+ */
 import type { EnumTable, Operation, Resource, Row, Value } from "../../src/model/resource.ts";
 
 /** A row and where it stands: what is written around it, and how the client's own path to it reads. */

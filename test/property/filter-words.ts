@@ -1,6 +1,6 @@
 /**
- * What does each parameter of each v1 list mean? Written by hand from the field map (section 3) and the specification, and from
- * nothing in `src/`: the second opinion on what the catalogue says.
+ * The meaning of each parameter of each v1 list. It is written by hand from the API reference and uses nothing from
+ * `src/`, as an independent check of the catalogue.
  */
 
 /** A v1 record as a client sees it. */
