@@ -1,6 +1,6 @@
 /**
- * What does a platform answer whose every record says whose it is, and that fails as it is told to? (v1 and v2 groups. The token says both:
- * `t7.reset` is tenant 7, whose answer breaks off before it begins.)
+ * A platform whose every record names its tenant, and that fails on request (v1 and v2 groups). The token says both:
+ * `t7.reset` is tenant 7, whose response breaks off before it begins.
  */
 import { createServer } from "node:http";
 

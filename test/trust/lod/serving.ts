@@ -1,4 +1,4 @@
-/** How is a carryover of its own process put before a platform, and what do clients count who must lose nothing? */
+/** Starts carryover as a separate process in front of a platform, and counts what clients lose. */
 import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
 import { carryover, type Running } from "../../app/process.ts";
 

@@ -1,4 +1,3 @@
-/** What does a client send that has never been seen before, and how often does it send it? */
 import { dial } from "../../listener/support/client.ts";
 import { V1, V2 } from "./front.ts";
 

@@ -1,4 +1,4 @@
-/** How does a paged platform answer, well or badly? Pure functions, for tests only. */
+/** Simulates a paged platform, good or faulty. Pure functions, for tests only. */
 
 import { createDrains, type DrainParts, type Drains } from "../../../src/drain/drain.ts";
 import type { DrainLimits } from "../../../src/drain/limits.ts";

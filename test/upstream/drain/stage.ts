@@ -1,4 +1,4 @@
-/** How does a test watch a drain at work: calls that wait, lists that change meanwhile, chunks that are pulled? */
+/** Watches a drain at work: calls that wait, lists that change meanwhile, chunks that are pulled. */
 
 import type { DrainParts, ListHints } from "../../../src/drain/drain.ts";
 import type { DrainLimits } from "../../../src/drain/limits.ts";

@@ -1,4 +1,4 @@
-/** How does a client ask for many tenants over few connections, and see every byte of every answer? */
+/** A client that makes requests for many tenants over few connections, and checks every byte of every response. */
 import { connect, type Socket } from "node:net";
 import { gunzipSync } from "node:zlib";
 import { lookThrough, type Tenant } from "./tenants.ts";

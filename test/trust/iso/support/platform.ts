@@ -1,4 +1,4 @@
-/** What is a platform, v1 and v2, that answers fast and puts into every record whose token asked for it? */
+/** A fast platform, v1 and v2, that marks every record with the tenant whose token requested it. */
 
 import { createServer, type Socket } from "node:net";
 import { listening } from "../../../app/rig.ts";
