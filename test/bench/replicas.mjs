@@ -1,6 +1,6 @@
 /**
- * Measures what one replica holds, and what several serve behind nginx or as workers of node:cluster. `node
- * test/bench/replicas.mjs` takes about twelve minutes. It writes replicas.json beside this file, and from it the
+ * Measures what one replica holds, and what several serve behind nginx or as workers of node:cluster.
+ * `node test/bench/replicas.mjs` takes about twelve minutes. It writes replicas.json beside this file, and from it the
  * figures of docs/scale.md. `-- --quick` tries everything and writes nothing; `--write` only regenerates the page from
  * the file.
  */

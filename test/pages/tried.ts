@@ -1,6 +1,6 @@
 /**
- * Says where each page is tried: in `npm run test:all` if it needs only what every machine has, else in `npm run real
- * -- pages`.
+ * Says where each page is tried: in `npm run test:all` if it needs only what every machine has, else in
+ * `npm run real -- pages`.
  */
 import { stepsOf } from "./commands.ts";
 import type { Page } from "./page.ts";
