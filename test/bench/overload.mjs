@@ -40,7 +40,7 @@ const LISTS = {
   flags: {},
   targets: ["/iam/v1/groups", "/iam/v2beta1/groups?page_size=200"],
 };
-/** What is scarce, and what is asked for; `kept`: connections that are there from the beginning, all unless told. */
+/** What is scarce, and what is asked for; `kept`: connections that are open from the beginning, by default all. */
 const SCENES = [
   {
     name: "T-LOD-05: connections to a platform that takes 40 ms are scarce",

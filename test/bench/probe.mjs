@@ -86,5 +86,5 @@ function memory() {
 }
 
 answerQuestions(questions);
-// The channel must not keep a process alive that was told to stop.
+// The channel must not keep a stopping process alive.
 process.channel.unref();

@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const HERE = import.meta.dirname;
 const START_MS = 60_000;
 const POLL_MS = 10;
-/** Longest wait for a process that was told to stop. */
+/** Longest wait for a process that was asked to stop. */
 const STOP_MS = 5_000;
 /** Ticks of /proc a second: 100 on every Linux that Node runs on. */
 const TICK_MS = 10;

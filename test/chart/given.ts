@@ -6,7 +6,7 @@ import { stringsIn } from "./workloads.ts";
 
 const UPSTREAMS = ["v2", "v1", "sts"].map((name) => `${name}: { url: https://${name}.brought.example.com }`);
 
-/** By the keys that the chart asks for unless told otherwise. */
+/** By the keys that the chart uses by default. */
 const CONTENTS: ReadonlyMap<string, string> = new Map([
   ["config.yaml", `upstream: { ${UPSTREAMS.join(", ")} }\n`],
   ["rules.yaml", "version: carryover/v1\nforce: none\nrules: []\n"],

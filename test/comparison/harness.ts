@@ -247,7 +247,7 @@ export function createStoreComparison(): (left: Contents, right: Contents) => st
   let equal: readonly [Contents, Contents] | undefined;
   return (left, right) => {
     const names = (Object.keys(left) as (keyof Contents)[]).filter((name) => {
-      // The same arrays as last time: nobody has written.
+      // The same arrays as last time: nothing was written.
       const untouched = left[name] === equal?.[0][name] && right[name] === equal[1][name];
       return !untouched && !isEqual(left[name], right[name]);
     });

@@ -16,7 +16,7 @@ const STATIC: Json = {
   audiences: ["one"],
 };
 const AWS: Json = { awsAccount: "123456789012", arn: "arn:aws:iam::123456789012:role/x", userId: "AID:x" };
-/** Claim names that look like fields: they are a client's data and nobody may rename them. */
+/** Claim names that look like fields: they are a client's data and must not be renamed. */
 const CLAIMS: Json = {
   id: "1",
   uid: "2",

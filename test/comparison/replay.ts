@@ -8,7 +8,7 @@ import { differences } from "./compare.ts";
 import { disappointments } from "./expect.ts";
 import { createStoreComparison, given, inMemory, type StartFront, startSide, unchanged } from "./harness.ts";
 
-/** How many differences are told. */
+/** How many differences are shown. */
 const SHOWN = 20;
 
 /** A call, what native v1 answered, and what its store held afterwards. */

@@ -27,7 +27,7 @@ export const ONE: CompareShape = { list: false, key: "id", volatile: ["seen"], f
 
 export type Body = string | Uint8Array;
 
-/** Two bodies of one status (200 unless told). */
+/** Two bodies of one status (200 by default). */
 export function compareTexts(native: Body, translated: Body, shape: CompareShape, status = 200): DetailedComparison {
   const answer = (body: Body) => ({ status, body: typeof body === "string" ? new TextEncoder().encode(body) : body });
   return driven(compareAnswers(answer(native), answer(translated), shape));

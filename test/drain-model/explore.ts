@@ -8,7 +8,7 @@ import type { Scenario, Trace } from "./scenario.ts";
 /** What was seen in many runs. */
 export interface Tally {
   runs: number;
-  /** Scenarios of which every possible run was made, and all scenarios. */
+  /** Scenarios whose every possible run was made, and all scenarios. */
   exhausted: number;
   scenarios: number;
   /** Whole lists, by what they claimed; streamed ones by their floor. */

@@ -25,7 +25,7 @@ export interface Remembered {
 export interface Scenario {
   readonly style: Style;
   readonly measures: Measures;
-  /** What the drain is told of the tokens. */
+  /** How the tokens are declared to the drain. */
   readonly declared: DrainParts["tokens"];
   /** The keys of the list at its first answer; each character is one. */
   readonly start: string;

@@ -9,7 +9,7 @@ import type { Choices } from "./choices.ts";
 import { answerTo, type Fault, keysIn, planFor, selectorOf } from "./platform.ts";
 import { emptyTrace, type Scenario, type Trace } from "./scenario.ts";
 
-/** A page request that nobody has answered yet. */
+/** A page request without a response yet. */
 interface Waiting {
   readonly selector: PageSelector;
   readonly resolve: (response: ApiResponse) => void;

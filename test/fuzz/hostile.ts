@@ -11,7 +11,7 @@ export type Step =
   /** `stall` leaves the connection open and says no more. */
   | { readonly finally: "reset" | "end" | "stall" };
 
-/** In everything that nobody may ever be shown: bytes behind an answer, answers that nobody asked for. */
+/** Marks everything that no client may ever see: bytes after a response, and unsolicited responses. */
 export const POISON = "p0is0n";
 
 type Some<T> = readonly [T, ...T[]];

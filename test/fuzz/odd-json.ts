@@ -41,7 +41,7 @@ const STRANGERS: Some<string> = [
   `${"[".repeat(5000)}${"]".repeat(5000)}`,
   `${'{"a":'.repeat(5000)}1${"}".repeat(5000)}`,
 ];
-/** Members that nobody asked for. */
+/** Unexpected members. */
 const MORE: Some<string> = [
   '"__proto__":{"polluted":true}',
   '"constructor":{"prototype":{"polluted":true}}',

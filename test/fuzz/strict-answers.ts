@@ -94,7 +94,7 @@ function unchunk(
 /** True for what an upstream double answered, which says so. */
 const isUpstreams = ({ fields }: Read): boolean => fields.some(([name]) => name === "x-upstream");
 
-/** Throws BadAnswer for an answer that nobody should get, whatever was asked. `from`: who may have said so, when it is an error. */
+/** Throws BadAnswer for a response that no client may get, whatever it requested. `from`: who may have sent it, when it is an error. */
 export function judgeAnswer(answer: Read, from: "carryover" | "anyone" = "carryover"): void {
   const { status, fields, body } = answer;
   if (isUpstreams(answer)) return;

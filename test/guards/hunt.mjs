@@ -30,7 +30,7 @@ const vitest = await createVitest(
     setupFiles: ["test/setup.ts"],
     reporters: [{}],
     maxWorkers: 1,
-    // One test at a time: the first that fails ends the run, and of those beside it nobody would hear.
+    // One test at a time: the first that fails ends the run, and concurrent ones would go unreported.
     maxConcurrency: 1,
     bail: 1,
     testTimeout: PATIENCE_MS,
@@ -49,7 +49,7 @@ function without({ file, old, other }) {
   return text.replace(old, () => other);
 }
 
-/** Hands `text` to whoever imports `file` from now on; the file's own text where it is undefined. */
+/** Gives `text` to every later import of `file`, or the file's own text where it is undefined. */
 function lay(file, text) {
   overlay.file = join(ROOT, file);
   overlay.text = text;

@@ -5,7 +5,7 @@ import type { Guard } from "./guard.ts";
 
 /** What became of the tests without a guard. */
 export interface Outcome {
-  /** The file and the test that failed; undefined: nobody noticed. */
+  /** The file and the test that failed; undefined: none did. */
   readonly by?: string;
   /** Why nothing could be tried. */
   readonly error?: string;

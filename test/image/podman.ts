@@ -77,7 +77,7 @@ export async function takeDown(): Promise<void> {
   for (const end of running.splice(0).reverse()) await end();
 }
 
-/** Starts the image in a container that nobody but this test knows. */
+/** Starts the image in a container that only this test uses. */
 export function start(options: readonly string[], argv: readonly string[] = []): Container {
   const name = `carryover-${process.pid}-${Math.random().toString(36).slice(2)}`;
   const child = spawn(RUN, ["podman", "run", "--rm", "--name", name, ...options, IMAGE, ...argv], {

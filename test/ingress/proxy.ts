@@ -11,7 +11,7 @@ import { environment, filledIn, installed, type Program, RECIPES } from "./progr
 
 export interface Behind {
   readonly carryoverUrl: string;
-  /** Default: nobody listens there. */
+  /** Default: an address where nothing listens. */
   readonly adminUrl?: string;
   readonly platformUrl: string;
   readonly grpcUrl?: string;

@@ -55,7 +55,7 @@ export interface Reader {
   leave(): void;
 }
 
-/** Begins to read a list; `onData` is told of each piece. Rejects when there is no answer. */
+/** Begins to read a list; `onData` is called for each piece. Rejects when there is no answer. */
 export function open(asking: Asking, onData: (reader: Reader) => void = () => {}): Promise<Reader> {
   const { hostname, port } = new URL(asking.url);
   return new Promise((resolve, reject) => {

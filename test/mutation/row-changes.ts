@@ -81,7 +81,7 @@ function kindChanges(row: Row, place: Place, use: Use): Change[] {
 
 /**
  * Shown as v2 sent it, whatever its kind, and never made up: an optional scalar, a list of scalars (its zero is `[]`, whatever is
- * in it), an optional message of which no member is known.
+ * in it), an optional message without known members.
  */
 function isCopied(row: Row): boolean {
   if (row.kind === "enum" || row.kind === "map") return false;

@@ -34,7 +34,7 @@ export function tool(path: string): string {
   throw new Error(`there is no ${path}: run scripts/install-package-tools.sh`);
 }
 
-/** A folder of its own, to be removed by whoever asked for it. */
+/** A new temporary folder; the caller removes it. */
 export function freshFolder(): string {
   return mkdtempSync(join(tmpdir(), "carryover-package-"));
 }

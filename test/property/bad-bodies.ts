@@ -23,7 +23,7 @@ export interface Target {
 
 /** What is to become of a body. */
 export type Fate =
-  /** 400 that names the field; nothing reaches v2. `v1Takes`: v1 would have taken it, but v2 cannot be told. */
+  /** 400 that names the field; nothing reaches v2. `v1Takes`: v1 would have taken it, but v2 cannot express it. */
   | { readonly kind: "refused"; readonly field: string; readonly v1Takes?: true }
   /** As if this other body had been sent. */
   | { readonly kind: "same-as"; readonly body: string }
@@ -237,7 +237,7 @@ function enumCases(row: Row, field: string, around: Place["around"], isList: boo
   const drops = table.unknown === "drop";
   const unknown = [SECRET, "", "1", "__proto__", ...foreign].filter((name) => !known.has(name));
   const lost = table.values.flatMap(([v1, , v2]) => (v1 !== null && v2 === null ? [JSON.stringify(v1)] : []));
-  // v1's strings take no number at all; its open enums took any, which v2 cannot be told.
+  // v1's strings take no number at all; its open enums took any, which v2 cannot express.
   const numbers = drops ? ["99999", "-99999"] : ["1", "0"];
   const refused = (value: string, v1Takes: boolean): Case => ({
     what: `${field} is ${value}`,

@@ -7,7 +7,7 @@ import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";
 
-/** Tenants that nobody else asks for. */
+/** Tenants that no other client uses. */
 export const CROWD = 900;
 const GREEDY = [901, 902];
 const CROWD_CLIENTS = 64;

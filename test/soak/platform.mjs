@@ -17,7 +17,7 @@ const LATE_MS = 300;
 const BIG_BYTES = 256 * 1024;
 const TIME = "2025-11-03T08:02:02.674Z";
 
-/** The names of one record in both versions; the name of the tenant is what nobody else may see. */
+/** The names of one record in both versions. No other tenant may see the tenant's name. */
 function recordOf(tenant, index, v2) {
   const id = `${tenant.toString(16).padStart(40, "0")}/${index.toString(16).padStart(16, "0")}`;
   const said = {

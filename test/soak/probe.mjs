@@ -20,5 +20,5 @@ answerQuestions({
     return held();
   },
 });
-// The channel must not keep a process alive that was told to stop.
+// The channel must not keep a stopping process alive.
 process.channel.unref();

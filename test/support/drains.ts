@@ -26,7 +26,7 @@ export const NO_MEMORY: ListHints = {
   learnCount: () => {},
 };
 
-/** Parts of a drain that never waits and tells nobody anything. */
+/** Parts of a drain that never waits and reports nothing. */
 export function drainParts(send: Send, signal: Signal = createSignalController().signal): DrainParts {
   return {
     send,

@@ -106,7 +106,7 @@ function fresh({ most, patienceMs }) {
   return { most, patienceMs, free: [], waiting: [], sockets: new Set(), opened: 0 };
 }
 
-/** `done` is told the status: 0 when there was no answer, `left` when the client left before one came. */
+/** `done` gets the status: 0 when there was no response, `left` when the client left before one came. */
 function send(run, request, since, done) {
   const asked = { request, since, done };
   let state = run.free.pop();

@@ -137,7 +137,7 @@ async function checkAnswers({ sides, calls }, { records }) {
   }
 }
 
-/** What one scrape of each admin port counts, beside the requests made: all of them, or the part of whoever answered. */
+/** What one scrape of each admin port counts, beside the requests made: all of them, or only the share of the process that responded. */
 async function countedBy({ sides, replicas, clusters }) {
   const made = sides.filter(({ servers }) => replicas.includes(servers[0])).reduce((sum, side) => sum + side.made, 0);
   const counts = await Promise.all(replicas.map(requestsTotal));

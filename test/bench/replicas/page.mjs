@@ -22,7 +22,7 @@ export function blocks(results) {
   ]);
 }
 
-/** The page with its figures regenerated. Throws when it has a block that nobody makes, or lacks one. */
+/** The page with its figures regenerated. Throws when it has an unknown block, or lacks one. */
 export function filledIn(page, results) {
   const texts = blocks(results);
   const filled = page.replaceAll(BLOCK, (_, head, name, end) => {

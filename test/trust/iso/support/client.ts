@@ -136,7 +136,7 @@ export function lane(port: number, tally: Tally, newId: (tenant: Tenant) => stri
   };
 }
 
-/** A connection whose errors are told by its end. */
+/** A connection whose errors only show as its end. */
 export function dial(port: number): Socket {
   return connect({ port, host: "127.0.0.1", noDelay: true }).on("error", () => {});
 }

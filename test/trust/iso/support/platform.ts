@@ -8,7 +8,7 @@ export interface Behaviour {
   readonly random: () => number;
   /** Milliseconds before an answer; 0: at once. */
   readonly delay: (random: () => number) => number;
-  /** True when a second answer, which nobody asked for, follows the first. */
+  /** True when a second, unsolicited response follows the first. */
   readonly twice?: (random: () => number) => boolean;
 }
 
