@@ -1,4 +1,4 @@
-/** Wrong values that users set by mistake, each of which the chart must name. */
+/** Wrong values that users set by mistake. The chart must name each of them. */
 
 /** `where`: the path that the message names. `bare`: without the upstream that every other one has. */
 export type Refusal = readonly [what: string, values: Readonly<Record<string, unknown>>, where: string, bare?: boolean];
