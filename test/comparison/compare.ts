@@ -1,4 +1,4 @@
-/** Would a v1 client notice which of two servers has answered? */
+/** Compares the responses of two servers as a v1 client would. */
 
 import { type ApiResponse, header } from "../../src/model/http.ts";
 import { isJsonObject, type Json, type JsonObject, member } from "../../src/model/json.ts";

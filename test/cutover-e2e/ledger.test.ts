@@ -9,7 +9,7 @@ takeDownAfterEach();
 type Shown = ClientEntry & { readonly difficulty: string; readonly why: string };
 
 const base64 = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
-/** A token with these claims; nobody's signature. */
+/** A token with these claims and no valid signature. */
 const jwt = (claims: object) => `Bearer ${base64({ alg: "none" })}.${base64(claims)}.sig`;
 
 /** A carryover before a platform that answers everything, whose clients are known as `flags` say. */

@@ -1,4 +1,4 @@
-/** What does a platform hold, in which order, and what of it was there all the time? */
+/** The records of a platform in their order, and which of them existed all the time. */
 
 /** One record. Its uid never changes; its name may. */
 export interface Row {

@@ -45,7 +45,7 @@ function work(root: string): readonly Call[] {
   });
 }
 
-/** Those that a platform answers only to somebody whom it let in: whoever sends the rest may be anybody. */
+/** Calls that a platform serves only to an authenticated client. The others need no valid token. */
 const letIn = (root: string): readonly Call[] =>
   work(root).filter(([, target, { as: who }]) => who !== null && !/0123456789abcdef|nothing|elsewhere/.test(target));
 

@@ -10,7 +10,7 @@ const { resources } = await loadCatalogue("v2beta1");
 const BOTH = ["createdAt", "updatedAt"];
 const WITHIN = (part: string) => BOTH.map((name) => `${part}.${name}`);
 
-/** From the field map: operations, the times of their published messages, and those that only the specification speaks of. */
+/** By operation: the times of its published v1 messages, and those that only v1's specification names. */
 const TIMES: readonly (readonly [operations: string, published: readonly string[], specified?: readonly string[]])[] = [
   ["account-association: list get create update", [], BOTH],
   ["account-association: check", []],

@@ -1,4 +1,7 @@
-/** Where does a v1 client see something else than v1 showed it? (Data; `scripts/docs/traps.ts` makes `docs/v1-behaviour.md` of it.) */
+/**
+ * Where a v1 client sees something that v1 showed differently. (Data; `scripts/docs/traps.ts` makes
+ * `docs/v1-behaviour.md` from it.)
+ */
 
 export interface Difference {
   /** Stands in the titles of the tests that prove it. Stays what it is: a new row takes the next number. */

@@ -1,4 +1,7 @@
-/** Which traps lie between v1 and v2, and what does carryover do about each? (Data; `page.ts` makes `docs/traps.md` of it.) */
+/**
+ * The traps between v1 and v2, and how carryover handles each. (Data; `scripts/docs/traps.ts` makes `docs/traps.md`
+ * from it.)
+ */
 
 /**
  * `refused`: such a request gets an error that says why. `handled, refused in part`: what v2 can say is carried over, the

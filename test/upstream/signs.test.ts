@@ -12,7 +12,7 @@ takeDownAfterEach();
 
 const TARGET = "/iam/v2beta1/groups/a/b?x=/y";
 
-/** What the breaker is told of one call in each way. */
+/** What the circuit breaker records about one call, sent and streamed. */
 async function told(
   script: Script | undefined,
   method = "GET",

@@ -1,4 +1,4 @@
-/** How do the figures read in docs/scale.md? (Every block there between `<!-- figures: NAME -->` and `<!-- end -->` is made here.) */
+/** Writes the figures of docs/scale.md: every block between `<!-- figures: NAME -->` and `<!-- end -->`. */
 import { ratios, spread } from "../stats.mjs";
 import { range, table } from "../tables.mjs";
 
@@ -22,7 +22,7 @@ export function blocks(results) {
   ]);
 }
 
-/** The page with its figures regenerated. Throws when it has a block that nobody makes, or lacks one. */
+/** The page with its figures regenerated. Throws when it has an unknown block, or lacks one. */
 export function filledIn(page, results) {
   const texts = blocks(results);
   const filled = page.replaceAll(BLOCK, (_, head, name, end) => {

@@ -1,4 +1,4 @@
-/** Which guards stand between a client and everything else? */
+/** Guards on client requests, before anything else handles them. */
 import { guards } from "../guard.ts";
 
 /** Pure: without a listener. */

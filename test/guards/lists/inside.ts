@@ -1,4 +1,4 @@
-/** Which guards keep callers, secrets and lists apart and whole inside? */
+/** Guards that separate callers, secrets and lists inside carryover. */
 import { guards } from "../guard.ts";
 
 const SHARE = [

@@ -1,4 +1,4 @@
-/** Which guards keep a list whole and bounded? */
+/** Guards that keep a list whole and bounded. */
 import { guards } from "../guard.ts";
 
 const DRAINS = [

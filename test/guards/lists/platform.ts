@@ -1,4 +1,4 @@
-/** Which guards stand between carryover and a platform that fails, lies or is another? */
+/** Guards against a platform that fails, lies or is not the expected one. */
 import { guards } from "../guard.ts";
 
 const CLIENT = ["test/upstream/client.test.ts"];

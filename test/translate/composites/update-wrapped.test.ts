@@ -41,7 +41,7 @@ function patch(body: unknown, answer?: Answer, options: Partial<TranslateOptions
     operation: change,
     body: typeof body === "string" ? body : JSON.stringify(body),
     options,
-    // The platform stores what it is told.
+    // The platform stores what it receives.
     answer: (request) => answer ?? json(200, { uid: "u", ...JSON.parse(textOf(request)).thingProfile }),
   });
 }

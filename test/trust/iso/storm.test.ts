@@ -69,7 +69,7 @@ async function watchers(
   );
 }
 
-/** Everything is as if nobody had ever called. */
+/** Everything is as if no call had ever been made. */
 async function settled({ adminUrl }: Through, platform: MarkerPlatform): Promise<void> {
   const gauge = (text: string, name: string) =>
     Number(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, "m").exec(text)?.[1]);

@@ -1,4 +1,4 @@
-/** What may happen around carryover without ending it? */
+/** Promises about what carryover survives. */
 import { row, type TrustPromise } from "../row.ts";
 
 export const KEEPS_SERVING: readonly TrustPromise[] = [

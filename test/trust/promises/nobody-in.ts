@@ -1,4 +1,4 @@
-/** What may a client send, and what is refused before anybody acts on it? */
+/** Promises about requests that are refused before anything acts on them. */
 import { row, type TrustPromise } from "../row.ts";
 
 export const NOBODY_IN: readonly TrustPromise[] = [

@@ -1,4 +1,6 @@
-/** What belongs to one caller, and may never reach another, or a place where secrets do not belong? */
+/**
+ * Promises about what belongs to one caller, and never reaches another caller or a place where secrets do not belong.
+ */
 import { row, type TrustPromise } from "../row.ts";
 
 export const NOTHING_LEAKED: readonly TrustPromise[] = [

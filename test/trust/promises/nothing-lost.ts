@@ -1,4 +1,4 @@
-/** What may not be lost, doubled or cut short in silence? */
+/** Promises about what is never lost, doubled or cut short silently. */
 import { row, type TrustPromise } from "../row.ts";
 
 export const NOTHING_LOST: readonly TrustPromise[] = [

@@ -1,4 +1,4 @@
-/** What holds the promises themselves: the packages beneath, and the tests that would notice a guard that is gone? */
+/** Promises about the packages, and about the tests that fail when a guard is removed. */
 import { row, type TrustPromise } from "../row.ts";
 
 export const SUPPLY_CHAIN: readonly TrustPromise[] = [

@@ -8,7 +8,7 @@ import { scale } from "../../support/scale.ts";
 const ROOT = new URL("../../..", import.meta.url).pathname;
 const { literals, built } = expressionsOf(ROOT);
 
-/** These take time that grows faster than the text. What each reads is bounded before, or nobody hostile has written it. */
+/** These take time that grows faster than the text. The input of each is bounded before, or comes from a trusted source. */
 const BOUNDED: readonly (readonly [where: string, why: string])[] = [
   ["src/catalogue/check.ts", "templates of the catalogue"],
   ["src/commands/check/reach.ts", "the path of a configured address"],
