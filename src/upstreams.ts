@@ -151,11 +151,11 @@ function logBreaker(log: EventLog, upstream: Upstream): BreakerListener {
     const facts = { upstream, failures, seconds: Math.round(ms / 1_000) };
     if (open)
       log.error(
-        "circuit breaker open: an upstream does not respond, so calls to it fail at once until it does",
+        "circuit breaker open: an upstream does not respond, calls to it fail at once until it does",
         undefined,
         facts,
       );
-    else log.info("an upstream answers again", facts);
+    else log.info("circuit breaker closed: the upstream responds again", facts);
   };
 }
 
