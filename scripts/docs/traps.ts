@@ -36,13 +36,13 @@ function verdictOf({ verdict, differences = [] }: Trap): string {
 const HEAD = [
   "# What v1 clients see",
   "",
-  "This page is made from `test/traps/differences.ts`; `npm run docs` regenerates it.",
+  "`npm run docs` generates this page from `test/traps/differences.ts`.",
   "",
-  "**A v1 request that carryover translates is answered as native v1 answered it, but for the rows below.** A client that needs nothing of the column",
-  "*what v1 did* is not affected. Rows hold with the default options; *option* names the one that changes a row. Requests that native v1 serves behind",
-  "carryover ([cutover.md](cutover.md)) meet only the rows marked with \\*, as far as they apply to them.",
+  "**carryover answers a translated v1 request as native v1 did, except for the rows below.** A client that does not depend on",
+  "*what v1 did* is not affected. The rows describe the default options; *option* names the option that changes a row. Requests that native v1 serves through",
+  "carryover ([cutover.md](cutover.md)) are affected only by the rows marked with \\*, and only as far as they apply.",
   "",
-  "*Not documented* means: v1's own documentation does not say. What becomes of one request of yours, without sending it: `carryover explain` ([explain.md](explain.md)).",
+  "*Not documented* means that v1's own documentation does not say. To see what happens to a request without sending it, use `carryover explain` ([explain.md](explain.md)).",
   "",
 ];
 
