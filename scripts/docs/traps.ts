@@ -16,13 +16,13 @@ export function trapsPage(): string {
   return `${[
     "# Traps between v1 and v2",
     "",
-    "Where the two versions look alike and are not, or differ where a client would not expect it. Each that touches one of the ten",
-    "resources is met by tests that are named after it (`test/traps`), most of them against native v1 beside carryover. What is refused is a",
-    "difference for clients: the verdict links to its row of [v1-behaviour.md](v1-behaviour.md).",
+    "This page lists where v1 and v2 look alike but differ, or differ in a way that a client would not expect. Each trap that affects one of the",
+    "ten resources has tests named after it (`test/traps`); most of them compare carryover with native v1. A refused request is a",
+    "difference for clients: its verdict links to the row of [v1-behaviour.md](v1-behaviour.md).",
     "",
     `${verdicts.map((verdict) => `${count(verdict)} ${verdict === "does not apply" ? "do not apply" : `are ${verdict}`}`).join("; ")}.`,
     "",
-    "| trap | what is easily got wrong | verdict | what carryover does, or why there is nothing to do | shown by |",
+    "| trap | what is easy to get wrong | verdict | what carryover does, or why there is nothing to do | shown by |",
     "| --- | --- | --- | --- | --- |",
     ...rows,
   ].join("\n")}\n`;
