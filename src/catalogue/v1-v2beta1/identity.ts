@@ -210,8 +210,8 @@ export default {
       path: "identities/lookup",
       by: "look-up",
       docs: {
-        calls: "`GET identities:lookupIdentity`, and `GET` of the uid that it gives",
-        differs: ["403 for an identity that the caller may not read, which v1 showed to everybody"],
+        calls: "`GET identities:lookupIdentity`, and `GET` of the uid that it returns",
+        differs: ["403 for an identity that the caller may not read; v1 showed it to everyone"],
       },
       v2: "identities:lookupIdentity",
       filters: [
