@@ -31,7 +31,12 @@ const FIELDS = ["resource", "field"] as const;
 
 /** By name without the prefix. Operators build dashboards and alerts on these names, so they do not change. */
 export const METRICS = {
-  requests_total: counter("requests", "Requests by status: answered, refused or abandoned", [...KINDS, "code"], 1000),
+  requests_total: counter(
+    "requests",
+    "Requests by response status, including refused and aborted ones",
+    [...KINDS, "code"],
+    1000,
+  ),
   request_duration_seconds: histogram(
     "seconds",
     "Time from the arrival of a request to the end of its response",
@@ -86,7 +91,7 @@ export const METRICS = {
   list_readers_limit: gauge("pages", "Most pages read at a time; falls when the platform is slow or refuses"),
   list_readers_paused_seconds: gauge(
     "seconds",
-    "Longest remaining pause of page reads because of Retry-After, of all or of one credential",
+    "Longest remaining pause of page reads because of Retry-After, for all credentials or one",
   ),
 
   unknown_fields_total: counter(
